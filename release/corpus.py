@@ -22,9 +22,8 @@ from cosim_lowering.linking import lowered_texts
 from cosim_lowering.program import Program
 from cosim_master.algorithms import next_request
 from cosim_master.exchange import number_function, run_exchanges
-from cosim_master.model_exchange import loop_calls, system_calls
-from cosim_master.participants import model_exchange_calls
-from cosim_master.participants.called_simulator import CalledSimulator
+from cosim_master.model_exchange import loop_calls, model_exchange_calls, system_calls
+from cosim_master.model_exchange.called_simulator import CalledSimulator
 from cosim_master.samples import collect_samples
 from cosim_mechanics import Joint, Multibody
 

@@ -47,8 +47,8 @@ from cosim_master.coupling.wiring import (
     check_steps,
 )
 from cosim_master.coupling.wiring_problem import WiringProblem, problem
-from cosim_master.joint.joined import joined
 from cosim_master.participants.given_participants import configure, described, made_participants
+from cosim_master.participants.joined import joined
 from cosim_master.results.co_simulation_result import CoSimulationResult
 from cosim_master.results.coupling_report import CouplingReport
 from cosim_master.run.simulation_run import SimulationRun

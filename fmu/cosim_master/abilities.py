@@ -288,6 +288,9 @@ class NativeCalls:
         Address of the state that `save` writes.
     remember : callable, optional
         What Python knows of the participant besides, as it is now; for `forget`.
+    remember_saved : callable, optional
+        The same as it was when a state was saved last, where functions of C have changed it since; asked in
+        place of `remember` after that.
     forget : callable, optional
         Called with what `remember` gave, before `restore`, where Python had to do something in between.
     always_remembered : bool
@@ -318,6 +321,7 @@ class NativeCalls:
     free: int = 0
     state: int = 0
     remember: Callable[[], Any] | None = None
+    remember_saved: Callable[[], Any] | None = None
     forget: Callable[[Any], None] | None = None
     always_remembered: bool = False
     after_state: Callable[[str, int], None] | None = None

@@ -90,8 +90,8 @@ class PythonExchange:
                 self._close(time)
 
     def _drove(self, name: str, size: float) -> None:
-        drive = self.coupled.drives[name]
-        start, before = drive.time, self._steps.get(name)
+        course = self.coupled.courses[name]
+        start, before = course.time, self._steps.get(name)
         goes_on = (
             before is not None and start > before[0] and start >= self._since and before[0] >= self._since
         )
@@ -100,9 +100,9 @@ class PythonExchange:
         part = size / (start + size - since) if goes_on else 1.0
         means, slopes, ends = self._means
         for i, place in self._of.get(name, ()):
-            slope = 0.0 if drive.slopes is None else float(drive.slopes[place])
-            ends[i] = float(drive.values[place]) + size * slope
-            mean = float(drive.values[place]) + 0.5 * size * slope
+            slope = 0.0 if course.slopes is None else float(course.slopes[place])
+            ends[i] = float(course.values[place]) + size * slope
+            mean = float(course.values[place]) + 0.5 * size * slope
             means[i] = mean if part == 1.0 else (1.0 - part) * means[i] + part * mean
             slopes[i] = slope if part == 1.0 else 0.0
 
@@ -144,7 +144,7 @@ def steps_in_python(run: SimulationRun, check: Callable[[], None]) -> Callable[[
             if coupled.inside:
                 recorder.inside(coupled.take_inner_values())
             if end == following or recorder.records_between_points:
-                recorder.record(end, coupled.board, coupled.held, coupled.drives)
+                recorder.record(end, coupled.board, coupled.held, coupled.courses)
         exchange.finish_step(following)
         run.statistics.steps += 1
         return i + 1

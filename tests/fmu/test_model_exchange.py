@@ -14,6 +14,7 @@ from swinging_balls import order
 import cosim
 from cosim_fmi.instances.fmu_clocks import FmuClocks
 from cosim_fmu import CoSimulation
+from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.fmu_model import FmuModel
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_master.participants.open_fmu import open_fmu
@@ -138,9 +139,10 @@ def test_indicators_that_a_rejected_step_has_seen_are_not_lost(
         check_allowed=lambda function: None,
     )
     clocks = FmuClocks(instance, {}, {})
-    model = FmuModel(instance, 0, 1, None, clocks, lambda names: None)
+    model = FmuModel(instance, 0, 1, None, clocks, lambda names: None, lambda given: None)
+    evaluation = Evaluation([model])
     points = (0.3, 0.5, 0.39, 0.41, 0.7)
-    seen = [bool(model.evaluation.evaluate(time, [], []) and model.undefined) for time in points]
+    seen = [bool(evaluation.evaluate(time, [], []) and model.block.undefined) for time in points]
     assert seen == [False, False, False, False, True]
 
 

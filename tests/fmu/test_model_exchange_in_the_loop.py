@@ -11,7 +11,7 @@ from misbehaving_fmu import make_misbehaving
 from part_fmu import make_part
 from test_compiled_loop import same
 from test_joint import FORCE, LOOP, Spring
-from test_model_exchange import G, make_ball, odd_ball
+from test_model_exchange import CONTINUOUS, G, ball_without_saved_states, make_ball, odd_ball
 
 import cosim
 from cosim import kit
@@ -71,7 +71,7 @@ def test_inputs_that_run_along_lines(tmp_path: Path, compiled: Compiled, order: 
 
 @pytest.mark.parametrize("inside", ["events", "nothing"])
 @pytest.mark.parametrize("told", ["true", "false"])
-@pytest.mark.parametrize("algorithm", ["jacobi", "joint", "adaptive"])
+@pytest.mark.parametrize("algorithm", ["jacobi", "joint", "adaptive", "waveform_iteration"])
 def test_events_inside_steps(
     tmp_path: Path, compiled: Compiled, algorithm: str, told: str, inside: str
 ) -> None:
@@ -125,7 +125,7 @@ def test_joint_beside_a_python_object(tmp_path: Path, compiled: Compiled, others
     same(*found)
 
 
-@pytest.mark.parametrize("algorithm", ["jacobi", "joint"])
+@pytest.mark.parametrize("algorithm", ["jacobi", "joint", "waveform_iteration"])
 @pytest.mark.parametrize("starts", [{"p.fail_at": 0.33}, {"p.stop_at": 0.33}, {"p.stop_at": 0.4}])
 def test_what_ends_early(
     tmp_path: Path, compiled: Compiled, algorithm: str, starts: dict[str, float]
@@ -144,7 +144,7 @@ def test_an_indicator_that_is_lost(tmp_path: Path, compiled: Compiled, algorithm
 
 
 @pytest.mark.parametrize("version", [2, 3])
-@pytest.mark.parametrize("algorithm", ["jacobi", "joint"])
+@pytest.mark.parametrize("algorithm", ["jacobi", "joint", "adaptive"])
 def test_fmi_2_and_3(tmp_path: Path, compiled: Compiled, version: int, algorithm: str) -> None:
     fmu = make_misbehaving(tmp_path, compiled, version)
     part = {} if algorithm == "joint" else {"m": ModelExchangeParticipant(fmu)}
@@ -172,3 +172,23 @@ def test_no_method_of_python_is_called_in_a_step(
         loop.simulate(0.01 * steps, inside="nothing")
         counts.append(len(called))
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("algorithm", ["waveform_iteration", "interface_newton"])
+def test_events_in_steps_that_are_repeated(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
+    """Two that push each other; one of them passes its limit several times."""
+    part = make_part(tmp_path, compiled)
+    starts = {"p.k": 30.0, "p.limit": 0.5, "q.k": 20.0, "q.x": -0.5, "q.limit": 0.2}
+    links = ["p.x -> q.road", "q.reaction -> p.force", "q.high -> p.held"]
+    make = lambda: CoSimulation({"p": part, "q": part}, links, algorithm, 0.05, starts=starts)  # noqa: E731
+    result = agree(make, 1.0)
+    assert len([e for e in result.events if e.changed]) >= 2
+    assert result.statistics["algorithm"]["iterations"] > 2 * result.statistics["steps"]
+
+
+@pytest.mark.parametrize("algorithm", ["waveform_iteration", "joint"])
+def test_what_is_saved_by_its_states(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
+    """What it remembers of its event indicator is saved in Python."""
+    ball = ball_without_saved_states(tmp_path, compiled, CONTINUOUS)
+    result = agree(lambda: CoSimulation({"m": ball}, [], algorithm, 0.3), 1.5, inside="nothing")
+    assert len([e for e in result.events if e.changed]) >= 2

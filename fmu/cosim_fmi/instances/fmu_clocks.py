@@ -74,11 +74,21 @@ class FmuClocks:
         self._schedule: dict[str, _Grid] = {}
         self._gaps: dict[str, Fraction | float] = {}
         self.ticked: set[str] = set()
+        self._earlier: set[str] = set()
         self.fired: set[str] = set()
         self.active: set[str] = set()
         self.values: dict[str, Any] = {}
         self.shown: dict[str, Any] = {}
         self._read = False
+
+    def begin_instant(self) -> None:
+        """Before event mode: what ticks from now on is new."""
+        self.fired = set()
+        self._earlier, self.ticked = self.ticked, set()
+
+    def end_instant(self) -> None:
+        """After event mode: what has ticked since the step began is told to the others at its end."""
+        self.ticked |= self._earlier
 
     def begin(self, time: float) -> None:
         """Event mode begins for the first time: set the schedule up."""

@@ -154,6 +154,16 @@ def note_undefined(at, what, t):
     reals_at(at + REAL * UNDEFINED_AT, 1)[0] = t
 
 
+def forget(at):
+    """What has been seen may be later than a restored state."""
+    block = integers_at(at, SIZE)
+    block[UNDEFINED] = DEFINED
+    if block[INDICATORS] > 0:
+        numbers = reals_at(block[NUMBERS_AT], block[INDICATORS])
+        for i in range(block[INDICATORS]):
+            numbers[i] = math.inf
+
+
 def are_finite(at, count):
     """Whether all these numbers are."""
     numbers, finite = reals_at(at, count), True

@@ -14,8 +14,8 @@ import hashlib
 
 # Calls of which an exchange consists, each with a participant
 SET, ADVANCE, READ, SET_ALONG, READ_AT_END, TAKE_KNOWN, PUT_END = range(7)
-ADVANCE_ALL, ITERATE, DRIVE = range(7, 10)
-"""`ITERATE` has the first participant of a loop. `DRIVE`: another one, with which it is solved jointly, is
+ADVANCE_ALL, ITERATE, NOTE_COURSE = range(7, 10)
+"""`ITERATE` has the first participant of a loop. `NOTE_COURSE`: one that is solved jointly with another is
 about to step. `SET_ALONG` and `READ_AT_END` take the course of the interface, `TAKE_KNOWN` makes it lead to
 what was read, `PUT_END` writes its end onto the board."""
 

@@ -14,6 +14,7 @@ from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_memory import ExchangeMemory
 from cosim_master.algorithms.extrapolate import take_known
 from cosim_master.algorithms.next_request import SIGNATURE, next_request
+from cosim_master.coupling.co_simulation_error import CoSimulationError
 from cosim_master.coupling.step_discarded import StepDiscardedError
 
 Call = tuple[int, str]
@@ -96,8 +97,8 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
                 complaint = None
                 try:
                     self._exchange(exchange)
-                except StepDiscardedError as error:  # too long for a participant
-                    if not self.takes_discarded:
+                except CoSimulationError as error:  # too long for a participant
+                    if not self.takes_discarded or not StepDiscardedError.is_cause_of(error):
                         raise
                     memory.counts[layout.DISCARDED], complaint = 1, error
 

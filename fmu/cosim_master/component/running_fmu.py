@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import itertools
 import logging
 import secrets
@@ -18,6 +17,9 @@ from cosim_fmi.instances.fmu_state import FmuState
 from cosim_fmi.model_exchange.instance_calls import LAZY
 from cosim_fmi.variables.access import Access
 from cosim_master.component import calls
+from cosim_master.joint.joint_model import JointModel, JointPart
+from cosim_master.joint.joint_wiring import JointWiring
+from cosim_master.model_exchange.find_feedthrough import find_feedthrough, moved_a_little
 from cosim_master.model_exchange.fmu_model import FmuModel
 from cosim_master.model_exchange.model_exchange_system import scales
 from cosim_master.participants.instance_participant import InstanceParticipant
@@ -71,6 +73,7 @@ class RunningFmu(InstanceParticipant):
         self._buffers: list[Any] = []
         self._calls_made: list[Access] = []  # inputs, then groups of outputs
         self.model: Any = None  # FmuModel
+        self.system: Any = None  # JointModel
 
     def start(
         self, time: float, values: Mapping[str, Any], inputs: Sequence[float], tolerance: float | None
@@ -92,7 +95,8 @@ class RunningFmu(InstanceParticipant):
         self._guard(self._clocks.begin, self._first[0])
         access = Access(self._instance, self.inputs, interface.elements, "Set") if self.inputs else None
         self.model = FmuModel(
-            *(self._instance, *sizes, access, self._clocks, self._tick), interface.wants_steps
+            *(self._instance, *sizes, access, self._clocks, self._tick, self._write_discrete),
+            interface.wants_steps,
         )
         self._begun = self._guard(self.model.leave_event_mode, self._first[0])
         self._fill(sizes[1])
@@ -106,7 +110,8 @@ class RunningFmu(InstanceParticipant):
         """Write the control block."""
         instance, block, interface = self._instance, self.block, self._read_interface()
         library = instance.library
-        assert self.model.evaluation.address  # from now on the buffers have their places
+        # from now on the buffers of the block have their places
+        self.system = JointModel([JointPart(self.name, self.model)], JointWiring((), {}, {}, {}))
         buffers = {
             calls.INPUTS_AT: (ctypes.c_double * max(1, len(self.inputs)))(*self._first[1]),
             calls.OUTPUTS_AT: (ctypes.c_double * max(1, len(self.outputs)))(),
@@ -188,11 +193,9 @@ class RunningFmu(InstanceParticipant):
     def handle_event(
         self, time: float, states: Sequence[float], inputs: Sequence[float], discrete: Mapping[str, float]
     ) -> tuple[Sequence[float], float, bool]:
-        """Event mode, with discrete inputs that have changed; see `FmuModel.leave_event_mode`."""
-        write = functools.partial(self._write_discrete, discrete) if discrete else None
-        found: tuple[Sequence[float], float, bool] = self._guard(
-            self.model.handle_event, time, states, inputs, write
-        )
+        """Event mode, with discrete inputs that have changed; see `JointModel.handle_event`."""
+        given = time, states, inputs, discrete
+        found: tuple[Sequence[float], float, bool] = self._guard(self.system.handle_event, *given)
         self.next_epoch()
         return found
 
@@ -222,21 +225,17 @@ class RunningFmu(InstanceParticipant):
         if not self.inputs or not self.outputs:
             return
         inputs, outputs = self._access(self.inputs), self._access(self.outputs)
-        first = np.array(self._first[1], dtype=float)
-        inputs.write(first)
-        before = np.array(outputs.read(), dtype=float)
-        hidden: dict[str, list[str]] = {}
-        for i, name in enumerate(self.inputs):
-            moved = first.copy()
-            moved[i] += max(1.0, abs(first[i])) * 2.0**-10
-            inputs.write(moved)
-            after = np.array(outputs.read(), dtype=float)
-            for j in np.flatnonzero((after != before) & np.isfinite(after)):
-                if name not in self.follows[self.outputs[j]]:
-                    hidden.setdefault(self.outputs[j], []).append(name)
-        inputs.write(first)
-        if hidden:
-            listed = ", ".join(f"{output} = {needs}" for output, needs in hidden.items()).replace("'", '"')
+
+        def answers(given: Mapping[str, float]) -> list[float]:
+            inputs.write(list(given.values()))
+            return [float(value) for value in outputs.read()]
+
+        first = dict(zip(self.inputs, map(float, self._first[1]), strict=True))
+        found = find_feedthrough(answers, self.outputs, first, moved_a_little)
+        answers(first)
+        hidden = {y: [u for u in first if u in needs - {*self.follows[y]}] for y, needs in found.items()}
+        listed = ", ".join(f"{y} = {needs}" for y, needs in hidden.items() if needs).replace("'", '"')
+        if listed:
             raise self._error(
                 "outputs follow inputs that the model description does not name: give the part "
                 f"feedthrough = {{ {listed} }}"
@@ -250,7 +249,7 @@ class RunningFmu(InstanceParticipant):
         """Terminate, free, unload; that it did not end as it should is logged, since results are whole."""
         self.block[calls.INSTANCE] = self.block[calls.KEPT] = 0
         self._kept_states.clear()
-        self.model = None
+        self.model = self.system = None
         super().close()
         if why := self.close_error():
             log.warning("it did not end as it should: %s", why)

@@ -6,7 +6,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_master.coupling.convert_value import convert_value
 
 
 @dataclass(frozen=True)
@@ -20,9 +26,8 @@ class Link:
     factor, offset : float
         value in the input's unit = factor * value in the output's unit + offset; the transformation of the
         connection is in it.
-    widens : type or None
-        What a number becomes when the input is of another type: float for an integer that feeds a real input,
-        int for a boolean that feeds an integer one; bool for a mapped integer that feeds a boolean one.
+    kind : type
+        Of the values that the input takes: float, int, bool; any other for what is passed on as it is.
     table : mapping of object to object or None
         What values of booleans, integers and enumerations become; others stay as they are. It comes before
         factor and offset.
@@ -34,7 +39,7 @@ class Link:
     input: str
     factor: float = 1.0
     offset: float = 0.0
-    widens: type | None = None
+    kind: type = float
     table: Mapping[Any, Any] | None = field(default=None, hash=False)
 
     @property
@@ -48,20 +53,33 @@ class Link:
         return self.target, self.input
 
     def convert(self, value: Any) -> Any:
-        """The value that the input gets; an integer that is no boolean stays one (`fault`)."""
-        if self.table is not None:
-            value = self.table.get(value, value)
-        if self.factor != 1.0 or self.offset != 0.0:
-            return self.factor * value + self.offset
-        if self.widens is None or (self.widens is bool and value not in (0, 1)):
+        """The value that the input gets; what its type does not take stays a number (`fault`)."""
+        if self.kind not in (float, int, bool):
             return value
-        return self.widens(value)
+        number = float(convert_value(float(value), self._pairs, self.factor, self.offset))
+        if self.kind is bool and number in (0.0, 1.0):
+            return bool(number)
+        return int(number) if self.kind is not float and number.is_integer() else number
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether a boolean input may get what is no boolean."""
+        return self.kind is bool and self.table is not None
+
+    @cached_property
+    def _pairs(self) -> NDArray[np.float64]:
+        return np.array(self.pairs, dtype=np.float64)
+
+    @property
+    def pairs(self) -> list[float]:
+        """Values of the table, each with what it becomes, as numbers."""
+        return [float(number) for pair in (self.table or {}).items() for number in pair]
 
     def fault(self, value: Any) -> str:
         """Why a converted value is not passed on, as a sentence; empty when it is."""
         if isinstance(value, float) and not math.isfinite(value):
             return f"{self.output} is {value}: not passed on to {self.target}.{self.input}"
-        if self.widens is bool and not isinstance(value, bool):
+        if self.is_checked and not isinstance(value, bool):
             end = f"{self.target}.{self.input}"
             number = int(value) if value == int(value) else value
             return f"{self.output} becomes {number}, but {end} is boolean: map it to false or true"

@@ -13,12 +13,10 @@ from cosim_master.coupling.unit_match import conversion_of
 
 End = tuple[str, ParticipantVariable]
 Items = Sequence[tuple[str, int]]
-WIDENS: dict[tuple[str, str], type] = {
-    ("integer", "real"): float,
-    ("boolean", "real"): float,
-    ("boolean", "integer"): int,
-}
-MAPPED: dict[tuple[str, str], type] = {("integer", "boolean"): bool}
+KINDS: dict[str, type] = {"real": float, "integer": int, "boolean": bool, "clock": bool}
+WIDENED = {("integer", "real"), ("boolean", "real"), ("boolean", "integer")}
+"""Types of an output and of an input that go together without a map, though they differ."""
+MAPPED = {("integer", "boolean")}
 """What needs a map to go together: not every integer is a boolean."""
 BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
@@ -44,8 +42,8 @@ def make_link(
     (source, output), (target, read) = start, end
     names = f"{source}.{output.name}", f"{target}.{read.name}"
     kinds = (output.type, read.type)
-    widens = WIDENS.get(kinds) or (MAPPED.get(kinds) if connection.mapping else None)
-    if output.type != read.type and widens is None:
+    kind = KINDS.get(read.type, object)
+    if output.type != read.type and kinds not in WIDENED and not (connection.mapping and kinds in MAPPED):
         hint = ", or a map says what each value becomes" if kinds in MAPPED else ""
         raise ValueError(
             f"{names[0]} is {output.type}, {names[1]} is {read.type}: the types have to agree{hint}"
@@ -56,7 +54,7 @@ def make_link(
     items = [descriptions[name].enumerations.get(variable.name) for name, variable in (start, end)]
     if connection.mapping:
         table = _table(names, (output, read), items, connection.mapping)
-        return Link(source, output.name, target, read.name, transform, shift, widens, table)
+        return Link(source, output.name, target, read.name, transform, shift, kind, table)
     if None not in items and items[0] != items[1]:
         said = [", ".join(f"{item} = {number}" for item, number in known or ()) for known in items]
         raise ValueError(
@@ -73,7 +71,7 @@ def make_link(
     scale = (factor, offset)
     if (transform, shift) != (1.0, 0.0):
         scale = (factor * transform, factor * shift + offset)
-    return Link(source, output.name, target, read.name, *scale, widens)
+    return Link(source, output.name, target, read.name, *scale, kind)
 
 
 def _table(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import cosim
-from cosim_master.coupling.co_simulation_error import CoSimulationError
 
 
-class StepDiscarded(cosim.FmuError):
+class StepDiscardedError(cosim.FmuError):
     """The FMU discarded a step; from a saved state a shorter one may do."""
 
-
-class StepDiscardedError(CoSimulationError):
-    """A participant could not make a step; algorithms that go back may try a shorter one."""
+    @staticmethod
+    def is_cause_of(error: BaseException) -> bool:
+        """Whether an error of a co-simulation comes from a discarded step."""
+        return isinstance(error.__cause__, StepDiscardedError)

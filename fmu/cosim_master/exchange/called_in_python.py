@@ -169,7 +169,7 @@ class CalledInPython:
         for (member, types), values in zip(members.items(), held, strict=True):
             coupled.held[member] = self._numbers.values(types, values)
             slopes = machine.inputs_of(member, COURSES).tolist() if machine.follows(member) else None
-            coupled.drive(member, slopes)
+            coupled.note_slopes(member, slopes)
         try:
             return coupled.take_step(self._name, time, size)
         finally:

@@ -14,6 +14,7 @@ from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE
 from cosim_master.algorithms.exchange_memory import ExchangeMemory
 from cosim_master.algorithms.programmed_algorithm import Call
+from cosim_master.coupling.co_simulation_error import CoSimulationError
 from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.step_discarded import StepDiscardedError
 from cosim_master.exchange import run_exchanges
@@ -261,7 +262,7 @@ class CompiledLoop:
     def operate(self, call: int, name: str) -> None:
         """Do one operation of an exchange for a participant, for an algorithm that decides in Python."""
         machine, report = self.machine, self.machine.report
-        if call in (ADVANCE, layout.DRIVE):
+        if call in (ADVANCE, layout.NOTE_COURSE):
             self._rows.make_room()
         code = self._operate(machine.address, call, machine.number.get(name, 0))
         if code != run_exchanges.DONE:
@@ -276,7 +277,7 @@ class CompiledLoop:
             return False
         for name in names:
             for member in coupled.units[name][1:]:
-                self.operate(layout.DRIVE, member)
+                self.operate(layout.NOTE_COURSE, member)
         self._rows.make_room()
         index = int(self.machine.report.step)
         unusual = self._together.take(names)
@@ -312,12 +313,12 @@ class CompiledLoop:
             else:
                 algorithm.remembered = None
                 if progress.always_watched:
-                    self._python.remember(algorithm)
+                    self._python.remember(algorithm, is_saved=False)
             progress.watched = 0
             return
         for each in {0: self._main, report.algorithm: algorithm}.values():
             if each.goes_back:
-                self._python.remember(each)
+                self._python.remember(each, is_saved=True)
                 each.progress.watched = 1
         place = int(progress.place)
         try:
@@ -327,8 +328,9 @@ class CompiledLoop:
                 operation = self._operations(algorithm)[place]
                 self._python.do(index, algorithm.memory, operation, code, int(report.status))
                 self._rows.watched_step = index
-        except StepDiscardedError as error:
-            if programmed is None or not programmed.takes_discarded:
+        except CoSimulationError as error:
+            takes_it = programmed is not None and programmed.takes_discarded
+            if not takes_it or not StepDiscardedError.is_cause_of(error):
                 raise
             self._discarded = error, algorithm.memory.time, algorithm.memory.length
             algorithm.memory.counts[layout.DISCARDED] = 1

@@ -17,10 +17,9 @@ from cosim_master.abilities import InnerPoint, TellsInside, Ticks, WaitsForInput
 from cosim_master.coupling.check_values import check_values
 from cosim_master.coupling.co_simulation_error import CoSimulationError
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.drive import Drive
 from cosim_master.coupling.feedthrough import passes_through
+from cosim_master.coupling.input_course import InputCourse
 from cosim_master.coupling.link import Link, links_from, links_into
-from cosim_master.coupling.step_discarded import StepDiscarded, StepDiscardedError
 from cosim_master.coupling.stop_requested import StopRequested
 from cosim_master.exchange.interface_derivatives import interface_derivatives
 from cosim_master.exchange.marks import Marks
@@ -88,7 +87,7 @@ class CoupledParticipants:
         participant.
     inside : list of InnerValues
         Values between the communication points, of participants that tell them.
-    drives : dict of str to Drive
+    courses : dict of str to InputCourse
         What the connected inputs did in the last step.
     rereads_inputs : dict of str to bool
         Participants whose inputs are set once more at the end of a step before their outputs are read, since
@@ -159,7 +158,7 @@ class CoupledParticipants:
         self.held: dict[str, Any] = {name: [] for name in participants}
         self.events: list[cosim.EventRecord] = []
         self.inside: list[InnerValues] = []
-        self.drives: dict[str, Drive] = {}
+        self.courses: dict[str, InputCourse] = {}
         self._slopes: dict[str, Sequence[float] | None] = dict.fromkeys(participants)
         self.stop_reason = ""
         self.stops: dict[str, float] = {}
@@ -267,7 +266,7 @@ class CoupledParticipants:
         found = self._slopes[name]
         return [0.0] * len(self.input_names[name]) if found is None else list(found)
 
-    def drive(self, name: str, slopes: Sequence[float] | None) -> None:
+    def note_slopes(self, name: str, slopes: Sequence[float] | None) -> None:
         """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
         self._slopes[name] = slopes
 
@@ -302,8 +301,8 @@ class CoupledParticipants:
     def _collect(self, name: str) -> None:
         tell = self._tell_inside.get(name)
         for point in self.guarded(name, _checked, tell) if tell is not None else ():
-            drive = self.drives.get(name)
-            inputs = self.held[name] if drive is None else drive.at(point.time)
+            course = self.courses.get(name)
+            inputs = self.held[name] if course is None else course.at(point.time)
             self.inside.append(InnerValues(name, point, list(inputs)))
 
     def clear_inner_values(self) -> None:
@@ -371,7 +370,7 @@ class CoupledParticipants:
         """Step a participant to ``time + size``; touches nothing but this participant."""
         before, found = perf_counter(), Step(size=size)
         for member in self.units[name]:
-            self.drives[member] = Drive(time, list(self.held[member]), self._slopes[member])
+            self.courses[member] = InputCourse(time, list(self.held[member]), self._slopes[member])
         if not self.stops.keys().isdisjoint(self.units[name]):
             return found  # it has ended; an algorithm of several steps ends the communication step without it
         step = self.participants[name].step
@@ -485,8 +484,7 @@ class CoupledParticipants:
             raise
         except Exception as error:
             text = str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}"
-            kind = StepDiscardedError if isinstance(error, StepDiscarded) else CoSimulationError
-            raise kind(self.time, text, name) from error
+            raise CoSimulationError(self.time, text, name) from error
 
     def guarded_algorithm(self, algorithm: object, action: Callable[..., Any], *arguments: Any) -> None:
         """Call the master algorithm; a mistake in it is an error that names it."""

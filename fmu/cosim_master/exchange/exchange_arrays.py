@@ -65,7 +65,7 @@ class Answer(Record):
     status: float
 
 
-class Drive(Record):
+class StepTimes(Record):
     """The steps of a participant, s."""
 
     since: float  # the first one since the last sample of the coupling
@@ -131,7 +131,7 @@ class Machine(NamedTuple):
     inputs: Any
     outputs: Any
     answer_words: Any
-    drive_words: Any
+    step_time_words: Any
     rows: Any  # time, whether it is a communication point, and the recorded values
     report_words: Any
     clock_words: Any
@@ -153,7 +153,7 @@ class Algorithm(NamedTuple):
     progress_words: Any
 
 
-PART, LINK, ANSWER, DRIVE = (width_of(cls) for cls in (Part, Link, Answer, Drive))
+PART, LINK, ANSWER, STEP_TIMES = (width_of(cls) for cls in (Part, Link, Answer, StepTimes))
 ANSWERED = 5
 """Of the numbers of an `Answer`: so many are a participant's."""
 LETTERS = "IIFFIIFFFFFIFII"
@@ -215,9 +215,9 @@ def answers_of(a):
     return rows_of(Answer, a.answer_words, 0, a.answer_words.shape[0] // ANSWER)
 
 
-def drives_of(a):
+def step_times_of(a):
     """The steps of each participant."""
-    return rows_of(Drive, a.drive_words, 0, a.drive_words.shape[0] // DRIVE)
+    return rows_of(StepTimes, a.step_time_words, 0, a.step_time_words.shape[0] // STEP_TIMES)
 
 
 def report_of(a):

@@ -82,7 +82,7 @@ class ExchangeFace:
         self._memory.numbers[layout.LENGTH] = size
         first, *others = self._coupled.units[name]
         for member in others:  # they are solved jointly with the first one
-            loop.operate(layout.DRIVE, member)
+            loop.operate(layout.NOTE_COURSE, member)
         loop.operate(layout.ADVANCE, first)
 
     def advance_all(self, time: float, size: float) -> None:

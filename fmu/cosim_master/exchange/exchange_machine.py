@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cosim.kit import black_box
 from cosim_master.abilities import NativeCalls
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.convert_value import conversions
+from cosim_master.coupling.conversions import conversions
 from cosim_master.exchange.algorithm_arrays import AlgorithmArrays
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
@@ -27,11 +27,11 @@ from cosim_master.exchange.exchange_arrays import (
     REGIONS,
     Answer,
     Clock,
-    Drive,
     Link,
     Machine,
     Part,
     Report,
+    StepTimes,
     head_of,
 )
 
@@ -80,9 +80,9 @@ class ExchangeMachine:
         self._inputs_of = [_pieces(region, self.first_input) for region in self.inputs]
         self._outputs_of = _pieces(self.outputs, self.first_output)
         self.parts = outliving(Part, count)
-        self.answers, self.drives = (records(each, count) for each in (Answer, Drive))
-        for answer, drive in zip(self.answers, self.drives, strict=True):
-            answer.latest = drive.since = drive.began = drive.reached = NEVER
+        self.answers, self.step_times = records(Answer, count), records(StepTimes, count)
+        for answer, times in zip(self.answers, self.step_times, strict=True):
+            answer.latest = times.since = times.began = times.reached = NEVER
         self.report, self.clock = outliving(Report, 1)[0], outliving(Clock, 1)[0]
         self.clock.step, self.clock.until = points.step, points.until
         self._orders = np.ones(max(1, slots), dtype=np.int32)
@@ -108,7 +108,7 @@ class ExchangeMachine:
         self._scales, self._pairs = found.scales, found.pairs
         self._links = records(Link, len(fed))
         for i, (link, place) in enumerate(zip(fed, found.places, strict=True)):
-            self._links[i] = Link(places[link.start], coupled.line_of(link), *place, int(link.widens is bool))
+            self._links[i] = Link(places[link.start], coupled.line_of(link), *place, int(link.is_checked))
         self.ports = [self.output_slot(name, place) for name, place in coupled.places]
         self._sampled_ports = [self.output_slot(name, place) for name, place in coupled.sampled_places]
         own: list[int] = []
@@ -203,7 +203,7 @@ class ExchangeMachine:
             inputs=self.inputs.reshape(-1),
             outputs=self.outputs,
             answer_words=words_of(self.answers, np.float64),
-            drive_words=words_of(self.drives, np.float64),
+            step_time_words=words_of(self.step_times, np.float64),
             rows=self._rows,
             report_words=words_of(self.report),
             clock_words=words_of(self.clock, np.float64),

@@ -84,7 +84,7 @@ class ExchangePrograms:
         for call, name in calls:
             if call in (layout.ADVANCE, layout.ADVANCE_ALL):
                 going = order if call == layout.ADVANCE_ALL else [name]
-                found += [(layout.DRIVE, member) for each in going for member in units[each][1:]]
+                found += [(layout.NOTE_COURSE, member) for each in going for member in units[each][1:]]
                 found += [(layout.ADVANCE, each) for each in going]
             elif call in (layout.PUT_END, layout.ITERATE):
                 found.append((call, name))

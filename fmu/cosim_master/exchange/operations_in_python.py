@@ -81,7 +81,7 @@ class OperationsInPython:
             )
             members = coupled.units.get(part, [part])
             for member in members:
-                coupled.drive(member, self._values.lines(member))
+                coupled.note_slopes(member, self._values.lines(member))
                 coupled.held[member] = self._values.held(member)
             length = coupled.length(part, memory.time, memory.length)
             coupled.finish_step(part, memory.time, length, attempt)
@@ -105,15 +105,16 @@ class OperationsInPython:
         if call in (SET, SET_ALONG):
             self._machine.inputs_of(part, SLOPES)[:] = coupled.slopes(part)
 
-    def remember(self, algorithm: AlgorithmArrays) -> None:
-        """What Python knows as it was when the state was saved: nothing has been done since then."""
+    def remember(self, algorithm: AlgorithmArrays, *, is_saved: bool) -> None:
+        """What Python knows as it was when the state was saved, or is about to be."""
         if algorithm.remembered is None:
             coupled = self._coupled
-            told = {
-                name: coupled.guarded(name, remember)
-                for name in algorithm.members
-                if (remember := self._calls[name].remember) is not None
-            }
+            told = {}
+            for name in algorithm.members:
+                calls = self._calls[name]
+                remember = (calls.remember_saved if is_saved else None) or calls.remember
+                if remember is not None:
+                    told[name] = coupled.guarded(name, remember)
             algorithm.remembered = told, coupled.marks()
 
     def forget(self, algorithm: AlgorithmArrays) -> None:

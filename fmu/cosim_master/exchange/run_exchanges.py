@@ -15,7 +15,6 @@ from cosim_master.algorithms.exchange_layout import (
     ALONG,
     BEGIN,
     DERIVE,
-    DRIVE,
     END,
     FAILED,
     FINISHED,
@@ -23,6 +22,7 @@ from cosim_master.algorithms.exchange_layout import (
     KIND,
     LENGTH,
     MIDDLE,
+    NOTE_COURSE,
     NOW,
     ONCE,
     PASS,
@@ -62,12 +62,12 @@ from cosim_master.exchange.exchange_arrays import (
     algorithm_of,
     answers_of,
     clock_of,
-    drives_of,
     links_of,
     machine_at,
     parts_of,
     progress_of,
     report_of,
+    step_times_of,
 )
 
 # Stop codes
@@ -293,7 +293,7 @@ def do_operation(a, d, call, number):
         return set_along(a, d, part)
     if call == ADVANCE:
         return advance(a, d, number)
-    if call == DRIVE:
+    if call == NOTE_COURSE:
         begin_step(a, d, number)
         return DONE
     if call == READ:
@@ -416,7 +416,7 @@ def begin_step(a, d, number):
     """A participant is about to step: what its inputs do meanwhile is known now."""
     begin = d.numbers[TIME]
     take_sample(a, begin)
-    note_drive(a, number, begin, step_length(a, d, parts_of(a)[number]))
+    note_course(a, number, begin, step_length(a, d, parts_of(a)[number]))
 
 
 def begin_steps(address, algorithm, at, count):
@@ -484,24 +484,24 @@ def take_sample(a, time):
     if not time > clock_of(a).sampled:
         return
     small = 1e-9 * (time - clock_of(a).sampled)
-    for drive in drives_of(a):
-        if drive.reached < time - small:
+    for times in step_times_of(a):
+        if times.reached < time - small:
             return
     store_row(a, time, 0.0)
     clock_of(a).sampled = time
 
 
-def note_drive(a, number, begin, length):
+def note_course(a, number, begin, length):
     """What the inputs of a participant did in a step; one that is taken again replaces the one before."""
     part = parts_of(a)[number]
-    drive = drives_of(a)[number]
+    times = step_times_of(a)[number]
     slots = len(links_of(a))
-    goes_on = begin > drive.since and begin >= clock_of(a).sampled and drive.since >= clock_of(a).sampled
+    goes_on = begin > times.since and begin >= clock_of(a).sampled and times.since >= clock_of(a).sampled
     if not goes_on:
-        drive.since = begin
-    drive.began = begin
-    drive.reached = begin + length
-    share = length / (drive.reached - drive.since) if goes_on else 1.0
+        times.since = begin
+    times.began = begin
+    times.reached = begin + length
+    share = length / (times.reached - times.since) if goes_on else 1.0
     for slot in range(part.first_input, part.first_input + part.inputs):
         slope = a.inputs[SLOPES * slots + slot]
         a.inputs[BEGAN * slots + slot] = a.inputs[HELD * slots + slot]

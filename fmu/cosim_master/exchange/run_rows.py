@@ -8,7 +8,7 @@ import numpy as np
 
 from cosim.kit import black_box
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.drive import Drive
+from cosim_master.coupling.input_course import InputCourse
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_machine import ExchangeMachine
 from cosim_master.exchange.run_values import RunValues
@@ -128,7 +128,7 @@ class RunRows:
         """Record the present values, and how the inputs came there: an event was in this step, or before."""
         coupled, values, names = self._coupled, self._values, self._machine.names
         if self._along:
-            for name, drive in zip(names, self._machine.drives, strict=True):
-                coupled.drives[name] = Drive(drive.began, values.began(name), values.lines(name))
+            for name, times in zip(names, self._machine.step_times, strict=True):
+                coupled.courses[name] = InputCourse(times.began, values.began(name), values.lines(name))
         board, held = ({name: of(name) for name in names} for of in (values.read, values.held))
-        self._recorder.record(coupled.time, board, held, coupled.drives if self._along else None)
+        self._recorder.record(coupled.time, board, held, coupled.courses if self._along else None)

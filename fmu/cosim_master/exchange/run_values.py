@@ -99,8 +99,8 @@ class RunValues:
         for name in machine.names:
             self._coupled.board[name], self._coupled.held[name] = self.read(name), self.held(name)
         samples.since = machine.clock.sampled
-        drives = zip(machine.names, machine.drives, strict=True)
-        samples.steps = {n: (d.since, d.reached) for n, d in drives if np.isfinite(d.since)}
+        step_times = zip(machine.names, machine.step_times, strict=True)
+        samples.steps = {n: (d.since, d.reached) for n, d in step_times if np.isfinite(d.since)}
         slots = [machine.input_slot(each.target, each.place) for each in samples.inputs]
         samples.means = tuple(machine.inputs[of, slots].tolist() for of in (MEANS, MEAN_SLOPES, ENDS))
 
@@ -109,9 +109,9 @@ class RunValues:
         samples, machine = self._coupled.samples, self._machine
         machine.clock.sampled = samples.since
         for name, (since, reached) in samples.steps.items():
-            drive = machine.drives[machine.number[name]]
-            drive.since = drive.began = since
-            drive.reached = reached
+            times = machine.step_times[machine.number[name]]
+            times.since = times.began = since
+            times.reached = reached
         for each, mean, slope, end in zip(samples.inputs, *samples.means, strict=True):
             slot = machine.input_slot(each.target, each.place)
             machine.inputs[[MEANS, MEAN_SLOPES, ENDS], slot] = mean, slope, end

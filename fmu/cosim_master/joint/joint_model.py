@@ -1,4 +1,4 @@
-"""Several instances of Model Exchange FMUs as the system that integrates them sees them: as one."""
+"""Instances of Model Exchange FMUs, one or several, as the system that integrates them sees them: as one."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ class JointPart:
     name : str
         Of the participant.
     model : FmuModel
-    member : object
-        With `write_discrete`, for event mode, `begin_instant` and `end_instant`.
     """
 
-    def __init__(self, name: str, model: FmuModel, member: Any) -> None:
-        self.name, self.model, self.member = name, model, member
+    def __init__(self, name: str, model: FmuModel) -> None:
+        self.name, self.model = name, model
         self.states, self.indicators = slice(0, 0), slice(0, 0)
         self.now: Sequence[float] = []
         self.next_event = math.inf
@@ -51,6 +49,8 @@ class JointModel:
         The participant that is or was called last.
     asked_to_stop : bool
         Whether one of them has asked for the end of the simulation.
+    before_event : callable
+        Called before all go through event mode inside a step.
     due : dict of float to list of str
         For instants with a time event the participants that wanted it.
     """
@@ -67,6 +67,7 @@ class JointModel:
         wiring.attach(self.evaluation)
         self.due: dict[float, list[str]] = {}
         self.note: Callable[[float], None] = lambda time: None
+        self.before_event: Callable[[], None] = lambda: None
 
     @property
     def asked_to_stop(self) -> bool:
@@ -124,12 +125,16 @@ class JointModel:
         if found is False:
             raise UnsolvedError(self.evaluation.why())
 
-    def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
-        """Event mode of all; see `pass_events`."""
+    def handle_event(
+        self, time: float, states: Any, inputs: Any, given: Mapping[str, Any] | None = None
+    ) -> tuple[Sequence[float], float, bool]:
+        """Event mode of all, with discrete inputs of the first; see `pass_events`."""
+        self.before_event()
         self.settle(time, states, inputs)
         self.due[time] = [part.name for part in self.parts if part.next_event <= time]
         self.note(time)
-        found = self.pass_events(time, {part.name: {} for part in self.parts})
+        first, *others = (part.name for part in self.parts)
+        found = self.pass_events(time, {first: given or {}, **{name: {} for name in others}})
         self.compute_all()
         self.note(time)
         return found
@@ -153,19 +158,18 @@ class JointModel:
             have changed.
         """
         for part in self.parts:
-            part.member.begin_instant()
+            part.model.begin_instant()
         self._enter(going)
         found = self.leave_event_mode(time, list(going))
         for part in self.parts:
-            part.member.end_instant()
+            part.model.end_instant()
         return found
 
     def _enter(self, going: Mapping[str, Mapping[str, Any]]) -> None:
         for part in self.parts:
             if part.name in going:
                 self.at = part.name
-                part.model.instance.enter_event_mode()
-                part.member.write_discrete(going[part.name])
+                part.model.enter_event_mode(going[part.name])
 
     def leave_event_mode(self, time: float, going: Sequence[str]) -> tuple[list[float], float, bool]:
         """From event mode of these to continuous-time mode of all, see `pass_events`."""

@@ -1,27 +1,27 @@
-"""Model Exchange FMUs as one system under one integrator."""
+"""Model Exchange FMUs, one or several, as one system under one integrator."""
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.model_exchange.instance_calls import LAZY
 from cosim_master.coupling.co_simulation_error import CoSimulationError
-from cosim_master.coupling.feedthrough import direct_inputs
+from cosim_master.coupling.feedthrough import direct_inputs, with_feedthrough
 from cosim_master.coupling.link import Link, links_into
 from cosim_master.coupling.stop_requested import StopRequested
-from cosim_master.joint.joint_member import JointMember
 from cosim_master.joint.joint_model import JointModel, JointPart, UnsolvedError
-from cosim_master.joint.joint_wiring import JointWiring, with_more_feedthrough
+from cosim_master.joint.joint_wiring import JointWiring
+from cosim_master.model_exchange.called_model_exchange import CalledModelExchange, KeptState
+from cosim_master.model_exchange.find_feedthrough import find_feedthrough, moved_a_little
 from cosim_master.model_exchange.indicator_findings import indicator_findings
 from cosim_master.model_exchange.model_exchange_solver import ACCURACY, ModelExchangeSolver
-from cosim_master.participants.called_model_exchange import CalledModelExchange
 
 Descriptions = Mapping[str, ParticipantDescription]
 
@@ -43,7 +43,7 @@ class JointSystem:
 
     Attributes
     ----------
-    members : dict of str to JointMember
+    members : dict of str to ModelExchangeParticipant
         By the names of the participants.
     links : list of Link
         With both ends among the members.
@@ -51,15 +51,16 @@ class JointSystem:
 
     def __init__(self, integrator: str, accuracy: float | None, options: Mapping[str, Any]) -> None:
         self.integrator, self._accuracy, self._options = integrator, accuracy, dict(options)
-        self.members: dict[str, JointMember] = {}
+        self.members: dict[str, Any] = {}
         self.links: list[Link] = []
-        self._descriptions: Descriptions = {}
+        self._descriptions: dict[str, ParticipantDescription] = {}
         self._inner: dict[str, frozenset[str]] = {}
         self._solver: ModelExchangeSolver | None = None
         self._model: JointModel | None = None
         self._wiring: JointWiring | None = None
         self._lazy: frozenset[str] | None = None
         self._settled, self._since = False, math.nan
+        self._remembered: Any = None
 
     @property
     def names(self) -> list[str]:
@@ -99,55 +100,50 @@ class JointSystem:
     def solver(self) -> ModelExchangeSolver:
         """Of the run; `SimulationError` where there is none."""
         if self._solver is None:
-            raise cosim.SimulationError(math.nan, "the system is not initialized")
+            raise cosim.SimulationError(math.nan, "the participant is not initialized")
         return self._solver
 
-    def inner_inputs(self, name: str) -> frozenset[str]:
+    def _fed(self, name: str) -> frozenset[str]:
         """Inputs of a member that other members feed."""
-        return self._inner[name] if self.has_begun else frozenset()
+        return self._inner.get(name, frozenset())
 
     def outer_inputs(self, name: str) -> list[str]:
         """Continuous inputs of a member that no other member feeds."""
-        return [n for n in self.members[name].continuous_inputs() if n not in self._inner[name]]
+        return [n for n in self.members[name].continuous_inputs() if n not in self._fed(name)]
 
     def inner_values(self, name: str) -> dict[str, Any]:
         """What the other members have given to a member."""
-        assert self._wiring is not None
-        return {input: value for (target, input), value in self._wiring.given.items() if target == name}
+        given = self._wiring.given if self._wiring is not None and self._fed(name) else {}
+        return {input: value for (target, input), value in given.items() if target == name}
 
     def is_lazy(self, name: str) -> bool:
         """Whether outputs of a member have to be asked for behind its derivatives."""
         return self._lazy is None or name in self._lazy
 
-    def is_last(self, name: str) -> bool:
-        """Whether it is the last member, which saves and restores the system."""
-        return name == next(reversed(self.members))
-
     def begin(self) -> None:
         """A member has ended its initialization: begin if it was the last one."""
         members = self.members
-        if not all(member.is_ready for member in members.values()):
+        parts = [JointPart(name, m.model) for name, m in members.items() if m.model is not None]
+        if len(parts) < len(members):
             return
-        start = self._since = next(iter(members.values()))._start
-        parts: list[JointPart] = []
-        inputs: dict[tuple[str, str], float] = {}
-        for name, member in members.items():
-            inputs.update({(name, input): value for input, value in member.begin_values().items()})
-            parts.append(JointPart(name, member.model, member))
+        start = self._since = members[parts[0].name].start
+        first = {name: member.first_values() for name, member in members.items()}
+        inputs = {(name, input): first[name][input] for name in members for input in self.outer_inputs(name)}
         self._lazy = None
         for part in parts:
-            part.member.begin_instant()
+            part.model.begin_instant()
             try:
-                part.now, part.next_event, _ = part.member.leave_event_mode(start)
+                part.now, part.next_event, _ = part.model.leave_event_mode(start)
             except Exception as error:
-                raise CoSimulationError(start, str(part.member.failed(error)), part.name) from error
-        wiring, self._lazy = self._wire()
+                self._raise(error, part.name)
+        self._heed(start)
+        wiring, self._lazy = self._wire(first)
         model = self._model = JointModel(parts, wiring)
         self._wiring = wiring
         self.guard(lambda: self._agree(start))
-        model.note = self._note
-        accuracies = [a for m in members.values() for a in (m.own_accuracy,) if a]
-        make = functools.partial(
+        model.note, model.before_event = self._note, self._before_event
+        accuracies = [m.tolerance for m in members.values() if m.tolerance]
+        make = partial(
             ModelExchangeSolver,
             *(model, inputs, start, [x for part in parts for x in part.now]),
             min(part.next_event for part in parts),
@@ -161,45 +157,58 @@ class JointSystem:
         if any(member.notes_steps for member in members.values()):
             self.solver.simulator.set_monitor(self._note_step)
         self.guard(self.solver.simulator.initialize)
-        self._heed()
+        self._heed(start)
 
     def _agree(self, start: float) -> None:
         """All have left their first event mode: let their outputs reach each other."""
         assert self._model is not None
         self._model.leave_event_mode(start, [])
-        for member in self.members.values():
-            member.end_instant()
+        for part in self._model.parts:
+            part.model.end_instant()
 
-    def _wire(self) -> tuple[JointWiring, frozenset[str]]:
+    def _wire(self, first: Mapping[str, Mapping[str, float]]) -> tuple[JointWiring, frozenset[str]]:
         """The connections, with what FMUs do not say about their outputs; and whose outputs are late."""
         continuous = {name: member.continuous_inputs() for name, member in self.members.items()}
-        descriptions, lazy = dict(self._descriptions), set()
+        descriptions, lazy = {n: m.describe() for n, m in self.members.items()} | self._descriptions, set()
         for name, member in self.members.items():
             outputs = list(
                 dict.fromkeys(x.output for x in self.links if x.source == name and _feeds(x, continuous))
             )
             real = [y for y in outputs if descriptions[name].variables[y].type == "real"]
-            values = {n: v for n, v in member.first_values().items() if n in continuous[name]}
-            known = {y: direct_inputs(descriptions[name], y) for y in real}
-            if member.wish_to_stop():
-                continue
             try:
-                more = member.hidden_feedthrough(real, values, known)
+                descriptions[name] = self._probed(member, descriptions, real, first[name])
                 if member.shows_states_late(real):
                     lazy.add(name)
             except Exception as error:
-                raise CoSimulationError(self._since, str(member.failed(error)), name) from error
-            descriptions[name] = with_more_feedthrough(descriptions[name], more)
+                self._raise(error, name)
         wiring = JointWiring(self.links, self.members, descriptions, continuous)
         for name, member in self.members.items():
+            assert member.model is not None
             member.model.block.words[LAZY] = int(name in lazy)
-        wiring.begin_with({x.end: self.members[x.target].first_values()[x.input] for x in wiring.continuous})
+        wiring.begin_with({x.end: first[x.target][x.input] for x in wiring.continuous})
         return wiring, frozenset(lazy)
 
-    def set(self, member: JointMember, values: Mapping[str, Any]) -> None:
+    def _probed(
+        self,
+        member: Any,
+        descriptions: Descriptions,
+        outputs: Sequence[str],
+        inputs: Mapping[str, float],
+    ) -> ParticipantDescription:
+        """With what outputs follow beyond what is known: each input is moved a little."""
+        description = descriptions[member.name]
+        known = {y: direct_inputs(description, y) for y in outputs}
+        wanted = [y for y in outputs if inputs.keys() - known[y]]
+        if not wanted:
+            return description
+        found = find_feedthrough(partial(member.answers, wanted), wanted, inputs, moved_a_little)
+        member.answers(wanted, inputs)
+        return with_feedthrough(description, {y: known[y] | needs for y, needs in found.items()})
+
+    def set(self, member: Any, values: Mapping[str, Any]) -> None:
         """Write inputs of a member: real ones are held from now on, all others are written in event mode."""
         solver, name = self.solver, member.name
-        own = {n: v for n, v in values.items() if n not in self._inner[name]}
+        own = {n: v for n, v in values.items() if n not in self._fed(name)}
         solver.hold({(name, n): v for n, v in own.items() if (name, n) in solver.known})
         self._settled = False
         others = member.changed_ports({n: v for n, v in own.items() if (name, n) not in solver.known})
@@ -213,7 +222,7 @@ class JointSystem:
     def settle(self) -> None:
         """Move all to the present point, for reading."""
         if not self._settled:
-            self.guard(self.solver.settle)
+            self.guard(self.solver.settle, "setting the time")
             self._settled = True
 
     def step(self, time: float, size: float) -> float:
@@ -229,7 +238,6 @@ class JointSystem:
         assert self._model is not None
         self._since = time
         for member in self.members.values():
-            member.check_runs()
             member.begin_step()
         self._pass_sampled()
         self._model.clear_lost()
@@ -240,7 +248,7 @@ class JointSystem:
         self._since, self._settled = time, False
         self.guard(advance)
         self.solver.hold_inputs()
-        self._heed()
+        self._heed(self.solver.time)
         return self.solver.time
 
     def call(self) -> CalledModelExchange:
@@ -251,6 +259,66 @@ class JointSystem:
         if is_new:
             called.compare(self._wiring.sampled())
         return called
+
+    def state_calls(self, name: str, functions: Any) -> dict[str, Any]:
+        """Where compiled code keeps a saved state of a member, with the last one that of the run.
+
+        Parameters
+        ----------
+        name : str
+        functions : tuple of int or None
+            See `KeptState`.
+        """
+        if name != next(reversed(self.members)):
+            return {"kept": KeptState(functions)}
+        assert self._wiring is not None
+        kept = KeptState(functions, self.call(), self._wiring.search_memory)
+        calls = {"remember": self.remember, "remember_saved": self.remember_saved, "forget": self.forget}
+        return {"kept": kept, **calls}
+
+    def _before_event(self) -> None:
+        """Compiled code takes a step that it may take again: remember what the events in it change."""
+        called = self.solver.called
+        if called is None or not called.record.is_saved:
+            return
+        called.record.is_noted = 1
+        if not called.record.is_remembered:
+            self._remembered = self._memory(self.solver.events_when_saved)
+            called.record.is_remembered = 1
+
+    def remember(self) -> Any:
+        """What Python knows besides a state that compiled code saves."""
+        return self._memory(self.solver.event_total)
+
+    def remember_saved(self) -> Any:
+        """The same as it was when the state was saved."""
+        is_known = self.call().record.is_remembered
+        return self._remembered if is_known else self._memory(self.solver.events_when_saved)
+
+    def _memory(self, events: int) -> Any:
+        assert self._model is not None
+        following = [part.next_event for part in self._model.parts]
+        modes = [part.model.instance.mode for part in self._model.parts]
+        return events, following, modes, {name: member.written for name, member in self.members.items()}
+
+    def forget(self, remembered: Any) -> None:
+        """Events since then have not happened; compiled code restores the state."""
+        assert self._model is not None
+        events, following, modes, written = remembered
+        self.solver.simulator.events.truncate(events)
+        self._model.asked_to_stop = False
+        self._model.forget()
+        for part, time, mode in zip(self._model.parts, following, modes, strict=True):
+            part.next_event, part.model.instance.mode = time, mode
+        for name, values in written.items():
+            self.members[name].written = values
+        self.call()
+
+    def leave(self) -> None:
+        """Compiled code does not step the system after all."""
+        if self.solver.called is not None:
+            self.solver.called.release()
+        self.solver.called = None
 
     def inner_addresses(self, name: str) -> dict[str, int]:
         """Where the values lie that other members have given to a member."""
@@ -290,13 +358,18 @@ class JointSystem:
         self._settled = False
         self._note(float(state.time))
 
-    def _heed(self) -> None:
+    def _heed(self, time: float) -> None:
         for name, member in self.members.items():
             reason = member.wish_to_stop()
             if reason:
-                raise StopRequested(self.solver.time, reason, name)
+                raise StopRequested(time, reason, "" if self._is_alone else name)
 
-    def guard(self, action: Any) -> Any:
+    @property
+    def _is_alone(self) -> bool:
+        """Whether there is one member, which tells errors and events itself."""
+        return len(self.members) == 1
+
+    def guard(self, action: Any, what: str = "") -> Any:
         """Call something; what it raises becomes an error that names the member."""
         model = self._model
         assert model is not None
@@ -312,17 +385,31 @@ class JointSystem:
             if isinstance(own, CoSimulationError):
                 raise own from error
             deepest = causes[-1]
-            if own is not None or isinstance(deepest, cosim.SimulationError):
-                what = str(own or model.lost or deepest)
-                raise CoSimulationError(self._since, f"{self}, solved jointly: {what}") from error
-            assert isinstance(deepest, Exception)
-            told = self.members[model.at].failed(deepest)
-            if told is not deepest:
-                told.__cause__ = deepest
-            raise CoSimulationError(self._since, str(told), model.at) from told
+            name = model.at or next(iter(self.members))
+            if (
+                own is None
+                and isinstance(deepest, Exception)
+                and not isinstance(deepest, cosim.SimulationError)
+            ):
+                self._raise(deepest, name, what)
+            if self._is_alone:
+                raise self.members[name].failed(RuntimeError(str(error))) from error
+            text = f"{self}, solved jointly: {own or model.lost or deepest}"
+            raise CoSimulationError(self._since, text) from error
 
-    def to_bytes(self) -> bytes:
-        """What is not in the members: the State, and where searches begin."""
+    def _raise(self, error: Exception, name: str, what: str = "") -> NoReturn:
+        """Raise the error for a failed call of a member."""
+        told = self.members[name].failed(error, what)
+        if told is not error:
+            told.__cause__ = error
+        if self._is_alone:
+            raise told from told.__cause__
+        raise CoSimulationError(self._since, str(told), name) from told
+
+    def to_bytes(self, name: str) -> bytes:
+        """What is not in the members: the State, and where searches begin; the last member has it."""
+        if name != next(reversed(self.members)):
+            return b""
         assert self._model is not None and self._wiring is not None
         told = {
             "events": self.solver.simulator.events.total,
@@ -371,6 +458,9 @@ class JointSystem:
         """What has happened to a member: its event indicators, its time events, steps that it asked for."""
         if self._solver is None or self._model is None:
             return []
+        if self._is_alone:
+            told = self._solver.simulator.events
+            return [e for e in told if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
         part = next(part for part in self._model.parts if part.name == name)
         found = []
         for event in self._solver.simulator.events:

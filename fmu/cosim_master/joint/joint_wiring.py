@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from cosim.kit import ParticipantDescription
 from cosim_fmi.variables.access import Access
-from cosim_master.coupling.feedthrough import Port, direct_inputs, instant_graph, path_text
+from cosim_master.coupling.feedthrough import Port, instant_graph, path_text
 from cosim_master.coupling.graph import closed_path, components
 from cosim_master.coupling.link import Link
 from cosim_master.model_exchange.evaluation import Evaluation
@@ -198,6 +200,11 @@ class JointWiring:
         found = {name: self._members[name].changed_ports(given) for name, given in wanted.items()}
         return {name: given for name, given in found.items() if given}
 
+    @property
+    def search_memory(self) -> list[NDArray[Any]]:
+        """Arrays with what the searches of loops begin with."""
+        return [array for loop in self.program.loops for array in loop.arrays]
+
     def memory(self) -> list[Any]:
         """What the searches of loops begin with."""
         return [loop.memory() for loop in self.program.loops]
@@ -206,13 +213,3 @@ class JointWiring:
         """From `memory`."""
         for loop, kept in zip(self.program.loops, memory, strict=True):
             loop.put_back(kept)
-
-
-def with_more_feedthrough(
-    description: ParticipantDescription, found: Mapping[str, frozenset[str]]
-) -> ParticipantDescription:
-    """A description in which outputs depend on these inputs, too."""
-    if not found:
-        return description
-    known = {output: direct_inputs(description, output) | needs for output, needs in found.items()}
-    return replace(description, feedthrough={**(description.feedthrough or {}), **known})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import compile_function
 from cosim_fmi.variables.access import Access
-from cosim_master.coupling.convert_value import conversions
+from cosim_master.coupling.conversions import conversions
 from cosim_master.coupling.link import Link
 from cosim_master.model_exchange import loop_calls, system_calls
 
@@ -41,6 +42,11 @@ class SolvedLoop:
         self.row[loop_calls.COUNT], self.row[loop_calls.FIRST] = count, first
         self.row[loop_calls.REALS_AT] = self._reals.ctypes.data
         self.row[loop_calls.SUBSTITUTES] = int(not is_real)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All that it remembers."""
+        return self.row, self._reals
 
     def _vector(self, which: int) -> Vector:
         count = len(self._names)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from cosim_fmi.binding.fmu_instance import FmuInstance, Update
 from cosim_fmi.instances.fmu_clocks import FmuClocks
 from cosim_fmi.model_exchange.instance_block import InstanceBlock
 from cosim_fmi.variables.access import Access
-from cosim_master.model_exchange.evaluation import Evaluation
 
 MOST_EVENT_ITERATIONS = 100
 LEAST_INTERVAL = 1e-12
@@ -24,7 +22,7 @@ LEAST_INTERVAL = 1e-12
 
 
 class FmuModel:
-    """What a system needs of an instance in continuous-time mode (`ModelExchangeInstance`).
+    """An instance in continuous-time mode: its event mode, and the block by which compiled code calls it.
 
     Its methods let the errors of calls (`FmiError`) through.
 
@@ -39,6 +37,8 @@ class FmuModel:
     clocks : FmuClocks
     tick : callable
         Activates clocks and writes the inputs that belong to them.
+    write : callable
+        Writes discrete inputs, in event mode.
     wants_steps : bool
         Whether it is told when an integrator step has ended.
 
@@ -46,8 +46,6 @@ class FmuModel:
     ----------
     block : InstanceBlock
         By which compiled code calls it.
-    note : callable
-        Called with the time before and after event mode.
     """
 
     def __init__(
@@ -58,25 +56,15 @@ class FmuModel:
         inputs: Access | None,
         clocks: FmuClocks,
         tick: Callable[[Sequence[str]], None],
+        write: Callable[[Mapping[str, Any]], None],
         wants_steps: bool = False,
     ) -> None:
         self.instance, self.count, self.indicators = instance, states, indicators
         self.inputs, self.wants_steps = inputs, wants_steps
-        self._clocks, self._tick = clocks, tick
+        self._clocks, self._tick, self._write = clocks, tick, write
         self._x = (ctypes.c_double * states)()
         self.block = InstanceBlock(instance, states, indicators, wants_steps)
         self._crowded = 0
-        self.note: Callable[[float], None] = lambda time: None
-
-    @functools.cached_property
-    def evaluation(self) -> Evaluation:
-        """Of this instance alone."""
-        return Evaluation([self])
-
-    def end(self) -> None:
-        """The instance is about to be freed."""
-        if "evaluation" in vars(self):
-            self.evaluation.end()
 
     @property
     def asked_to_stop(self) -> bool:
@@ -87,31 +75,10 @@ class FmuModel:
     def asked_to_stop(self, value: bool) -> None:
         self.block.stopped = value
 
-    @property
-    def undefined(self) -> str:
-        """What is not defined at the last point, "" where all is."""
-        return self.block.undefined
-
-    def failure(self) -> Exception | None:
-        """What has failed in the last evaluation, or what is not defined there; None where all went well."""
-        return self.evaluation.failure()
-
     def forget(self) -> None:
         """What has been seen, which may be later than a restored state."""
         self.block.forget()
         self._crowded = 0
-
-    def settle(self, time: float, states: Any, inputs: Any) -> None:
-        """Make this the present point, at which variables are read.
-
-        Some FMUs compute variables that are derivatives, and others, only when the derivatives are asked
-        for: else these would be those of the last stage of the integrator.
-        """
-        self.evaluation.settle(time, states, inputs)
-
-    def check_settled(self, code: int) -> None:
-        """What compiled code has met that has done the same."""
-        self.evaluation.check(code)
 
     def compute_all(self) -> None:
         """Have everything computed that depends on the present point."""
@@ -141,19 +108,19 @@ class FmuModel:
         self.compute_all()
         return not np.array_equal(before, after, equal_nan=True)
 
-    def handle_event(
-        self, time: float, states: Any, inputs: Any, write: Callable[[], None] | None = None
-    ) -> tuple[Sequence[float], float, bool]:
-        """Event mode, where `write` sets discrete inputs, until nothing changes; see `leave_event_mode`."""
-        self.settle(time, states, inputs)
-        self.note(time)
+    def enter_event_mode(self, given: Mapping[str, Any]) -> None:
+        """From continuous-time mode, with discrete inputs that are given there."""
         self.instance.enter_event_mode()
-        if write is not None:
-            write()
-        found = self.leave_event_mode(time)
-        self.compute_all()
-        self.note(time)
-        return found
+        if given:
+            self._write(given)
+
+    def begin_instant(self) -> None:
+        """Before event mode: what ticks from now on is new."""
+        self._clocks.begin_instant()
+
+    def end_instant(self) -> None:
+        """After event mode."""
+        self._clocks.end_instant()
 
     def leave_event_mode(self, time: float) -> tuple[Sequence[float], float, bool]:
         """Update the discrete states until nothing changes, then go on in continuous time.

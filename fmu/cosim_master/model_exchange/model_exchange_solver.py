@@ -82,6 +82,17 @@ class ModelExchangeSolver:
             self.called.release()
         return self._simulator
 
+    @property
+    def events_when_saved(self) -> int:
+        """How many events there had been when compiled code saved a state last; also asked inside a step."""
+        counted = int(self._simulator.compiled_step.arrays.counts.events)
+        return self.event_total - (counted - int(self.called.record.saved_events))
+
+    @property
+    def event_total(self) -> int:
+        """How many events there have been; also asked inside a step."""
+        return self._simulator.events.total
+
     def path(self, name: Any) -> str:
         """Of a continuous input in the system."""
         return f"fmu.u[{list(self.known).index(name)}]"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from ctypes import addressof, c_void_p
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,11 +14,11 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmi_error import FmiError
-from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState, StepAnswer
+from cosim_fmi.binding.fmu_instance import FmuInstance, StepAnswer
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.variables.access import Access
 from cosim_master.abilities import InnerPoint, NativeCalls
-from cosim_master.coupling.step_discarded import StepDiscarded
+from cosim_master.coupling.step_discarded import StepDiscardedError
 from cosim_master.coupling.stop_requested import StopRequested
 from cosim_master.participants.inner_clock import InnerClock
 from cosim_master.participants.instance_participant import InstanceParticipant
@@ -261,7 +260,7 @@ class FmuParticipant(InstanceParticipant):
             hint += ', or the algorithm "adaptive", which tries smaller ones where this happens'
         text = f"the step from t = {time:.9g} s by {size:g} s was discarded{hint}"
         said, function = self._log.text(), self._step_function
-        raise StepDiscarded(self.shown_path, text + (f". It logged: {said}" if said else ""), function)
+        raise StepDiscardedError(self.shown_path, text + (f". It logged: {said}" if said else ""), function)
 
     @property
     def ticks_by_time(self) -> bool:
@@ -348,17 +347,12 @@ class FmuParticipant(InstanceParticipant):
 
     def _state_calls(self) -> dict[str, Any]:
         """What compiled code needs to go back to a state, for `NativeCalls`."""
-        names = self._instance.state_functions
-        if not self.describe().can_restore or not names:
+        functions = self._state_functions(modes.STEPPING)
+        if functions is None:
             return {}
-        save, restore, free = (self._instance.library.address(names[kind]) for kind in ("get", "set", "free"))
-        if not (save and restore and free):
-            return {}
-        token = self._token(SavedState(c_void_p(), modes.STEPPING))  # freed with the instance
-        token.more = (math.inf,)
-        self._native_state = token
+        calls = dict(zip(("save", "restore", "free", "state"), functions, strict=True))
         return {
-            **{"save": save, "restore": restore, "free": free, "state": addressof(token.saved.pointer)},
+            **calls,
             **{"remember": self._remembered, "forget": self._go_back, "after_state": self._after_state},
         }
 
@@ -392,13 +386,6 @@ class FmuParticipant(InstanceParticipant):
         """Raise what `set` or `get` would have raised; where a value does not fit its type, `set` says it."""
         if not self._native[verb].forget_misfit():
             self._guard(self._native[verb].check, status)
-
-    def _after_state(self, verb: str, status: int) -> None:
-        """Raise what `save` or `restore` would have raised."""
-        names = self._instance.state_functions
-        before = self._instance.name_of(names["free"])  # of the state before: compiled code does not tell
-        function = names["set"] if verb == "restore" else f"{names['get']} or {before}"
-        self._guard(self._instance.check, function, status)
 
     def save(self) -> Any:
         """The whole state of the instance, in its own memory."""

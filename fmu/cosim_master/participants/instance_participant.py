@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
+from ctypes import addressof, c_void_p
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -477,6 +479,25 @@ class InstanceParticipant(cosim.Participant):
             values = self._guard(self._clocks.activate, names)
             if values:
                 self._write(list(values), list(values.values()))
+
+    def _state_functions(self, mode: str) -> tuple[int, int, int, int] | None:
+        """Addresses of the functions that save, restore and free a state, and of where it lies."""
+        names, library = self._instance.state_functions, self._instance.library
+        if not self.describe().can_restore or not names:
+            return None
+        save, restore, free = (library.address(names[kind]) for kind in ("get", "set", "free"))
+        if not (save and restore and free):
+            return None
+        token = self._native_state = self._token(SavedState(c_void_p(), mode))  # freed with the instance
+        token.more = (math.inf,)
+        return save, restore, free, addressof(token.saved.pointer)
+
+    def _after_state(self, verb: str, status: int) -> None:
+        """Raise what `save` or `restore` would have raised."""
+        names = self._instance.state_functions
+        before = self._instance.name_of(names["free"])  # of the state before: compiled code does not tell
+        function = names["set"] if verb == "restore" else f"{names['get']} or {before}"
+        self._guard(self._instance.check, function, status)
 
     def _token(self, saved: SavedState) -> FmuState:
         token = FmuState(saved, self, self._instance)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import ParticipantDescription
 from cosim_fmi.binding import modes
-from cosim_fmi.binding.fmi_error import FmiError
 from cosim_fmi.binding.fmu_instance import FmuInstance
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.instances.fmu_state import FmuState
 from cosim_fmi.variables.access import Access
 from cosim_fmu.abilities import NativeCalls
 from cosim_master.coupling.integrator_options import check_options
-from cosim_master.coupling.stop_requested import StopRequested
+from cosim_master.joint.joint_system import JointSystem
+from cosim_master.model_exchange.called_model_exchange import MemberCalls
 from cosim_master.model_exchange.fmu_model import FmuModel
-from cosim_master.model_exchange.indicator_findings import indicator_findings
-from cosim_master.model_exchange.model_exchange_solver import ACCURACY, INTEGRATOR, ModelExchangeSolver
-from cosim_master.participants.called_model_exchange import CalledModelExchange, MemberCalls
+from cosim_master.model_exchange.model_exchange_solver import INTEGRATOR
 from cosim_master.participants.instance_participant import InstanceParticipant
 
 WIDE = ("Int64", "UInt64")
@@ -31,15 +30,14 @@ WIDE = ("Int64", "UInt64")
 
 
 class _Saved(NamedTuple):
-    """Both halves of a state: the FMU's and the simulator's.
+    """Of an FMU, None where time, states and inputs are all; with the last member also that of the system.
 
-    That of the FMU is missing where time, continuous states and inputs are all of it: the simulator has them.
+    The system has none before it has begun.
     """
 
     fmu: FmuState | None
-    state: bytes
-    initializing: bool
-    events: int = 0
+    system: bytes | None
+    clocks: Any = None
 
 
 class ModelExchangeParticipant(InstanceParticipant):
@@ -86,22 +84,27 @@ class ModelExchangeParticipant(InstanceParticipant):
         super().__init__(path, name)
         check_options(integrator, options | ({} if accuracy is None else {"accuracy": accuracy}))
         self.integrator, self.accuracy, self.integrator_options = integrator, accuracy, options
-        self._tolerance: float | None = None
-        self._solver: ModelExchangeSolver | None = None
-        self._fmu: Any = None  # FmuModel
+        self.system = JointSystem(integrator, accuracy, options)
+        self.system.members[self.name] = self
+        self.tolerance: float | None = None
+        self.start = math.nan
+        self.model: FmuModel | None = None
         self._set: dict[str, Any] = {}
         self._calls: MemberCalls | None = None
+
+    @classmethod
+    def joined(cls, given: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
+        """One of several that are solved as one system, in the place of a participant with the same FMU."""
+        made = cls(given.path, name)
+        made.system, made._log_file = system, given._log_file
+        if isinstance(given, ModelExchangeParticipant):
+            made._interface = given._interface
+        return made
 
     @property
     def simulator(self) -> cosim.Simulator:
         """The simulator in use; `SimulationError` before initialization ends and after `close`."""
-        return self._running.simulator
-
-    @property
-    def _running(self) -> ModelExchangeSolver:
-        if self._solver is None:
-            raise cosim.SimulationError(math.nan, "the participant is not initialized")
-        return self._solver
+        return self.system.solver.simulator
 
     @property
     def events(self) -> list[cosim.EventRecord]:
@@ -109,100 +112,85 @@ class ModelExchangeParticipant(InstanceParticipant):
 
         An integrator step that the FMU was told of without wanting an event is none.
         """
-        told = self._solver.simulator.events if self._solver is not None else []
-        return [e for e in told if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
+        return self.system.events_of(self.name)
 
     @property
     def warnings(self) -> list[str]:
         """What was noticed about event indicators."""
-        return self._findings()
+        return self.system.findings_of(self.name)
 
-    def _findings(self) -> list[str]:
-        return [] if self._solver is None else indicator_findings(self._solver.simulator.findings)
+    def describe(self) -> ParticipantDescription:
+        """As the file says; derivatives of a single FMU are not those of several."""
+        description = super().describe()
+        is_alone = len(self.system.members) == 1
+        return description if is_alone else replace(description, has_derivatives=False)
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
-        self._tolerance, self._start = tolerance, start
-        self._solver = self._fmu = self._calls = None
+        self.tolerance, self.start = tolerance, start
+        self.model = self._calls = None
         self._set = {}
         super().initialize(start, stop, values, tolerance)
 
     def _begin(self) -> None:
-        """Update the discrete states, begin to simulate."""
-        inputs = self._first_inputs()
-        self._fmu = self._bind(tuple(inputs))
-        states, following, _ = self._leave_event_mode(self._start)
-        self._heed(self._start)
-        instance = self._fmu
-        instance.note = self._note
-        make = functools.partial(
-            ModelExchangeSolver,
-            *(instance, inputs, self._start, states, following),
-            integrator=self.integrator,
-            accuracy=self.accuracy or self._tolerance or ACCURACY,
-            options=self.integrator_options,
-            wants_steps=self._read_interface().wants_steps,
+        """In event mode: when all members have come here, begin to simulate."""
+        interface, instance = self._read_interface(), self._instance
+        # without the functions the model description has to do
+        states, indicators = instance.sizes() or (interface.states, interface.indicators)
+        self._guard(self._clocks.begin, self.start)
+        inputs = self.system.outer_inputs(self.name)
+        access = Access(instance, inputs, interface.elements, "Set") if inputs else None
+        self.model = FmuModel(
+            *(instance, states, indicators, access, self._clocks, self._tick, self._write_discrete),
+            interface.wants_steps,
         )
-        self._solver = self._guard(make)
-        if self.notes_steps:
-            self.simulator.set_monitor(self._note_step)
-        self._guarded(self.simulator.initialize)
-        self._heed(self._start)
+        self.system.begin()
 
-    def _first_inputs(self) -> dict[str, float]:
+    def first_values(self) -> dict[str, float]:
         """Continuous inputs as they were set, or else their start values: an FMU may refuse to be asked."""
         variables = self.describe().variables
-        return {n: float(self._set.get(n, variables[n].start or 0.0)) for n in self._continuous_inputs()}
+        return {n: float(self._set.get(n, variables[n].start or 0.0)) for n in self.continuous_inputs()}
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write variables: real inputs are held from now on, all others are written in event mode."""
-        if self._solver is None:
+        given = dict(zip(names, values, strict=True))
+        if self.system.has_begun:
+            self.system.set(self, given)
+        else:
             super().set(names, values)
-            self._set.update(zip(names, values, strict=True))
-            return
-        solver, held = self._solver, self._solver.known
-        solver.hold({n: v for n, v in zip(names, values, strict=True) if n in held})
-        others = self._changed({n: v for n, v in zip(names, values, strict=True) if n not in held})
-        if others:
-            self._put()
-            self._note(solver.time)
-            self._guard(self._instance.enter_event_mode)
-            self._write_discrete(others)
-            found, following, _ = self._leave_event_mode(solver.time)
-            self._note(solver.time)
-            solver.jump(found, following)
+            self._set.update(given)
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Let continuous inputs run along lines over the next step, per s; others stay as they are."""
-        self._running.follow(dict(zip(names, slopes, strict=True)))
+        self.system.follow(self.name, dict(zip(names, slopes, strict=True)))
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Read variables at the present time."""
-        if self._solver is not None:
-            self._put()
+        if self.system.has_begun:
+            self.system.settle()
         return super().get(names)
 
+    def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
+        known = self.system.inner_values(self.name)
+        others = [name for name in names if name not in known]
+        if len(others) == len(names):
+            return super()._read(names)
+        found = dict(zip(others, super()._read(others), strict=True)) if others else {}
+        values = [known[name] if name in known else found[name] for name in names]
+        return np.array(values) if all(isinstance(value, float) for value in values) else values
+
     def step(self, time: float, size: float) -> float:
-        """Integrate to ``time + size``, through all events on the way.
+        """Integrate to ``time + size``, through all events on the way; the first of several steps for all.
 
         Raises
         ------
         StopRequested
-            When the FMU wants the simulation to end.
+            When an FMU wants the simulation to end.
         """
         self.exit_initialization()
-        self._check_steps(modes.RUNNING)
-        self._clocks.begin_step()
-        return self._advance(lambda: self._running.advance(time + size), time)
-
-    def _advance(self, advance: Callable[[], None], time: float) -> float:
-        """Take a step that began at `time` (s); the time reached."""
-        self._guarded(advance)
-        self._running.hold_inputs()
-        self._heed(self._running.time)
-        return self._running.time
+        return self.system.step(time, size)
 
     @property
     def native_types(self) -> tuple[str, ...]:
@@ -234,7 +222,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             What has to be done in Python at the end of each integrator step.
         """
         self.exit_initialization()
-        interface, members = self._read_interface(), self._members()
+        interface, members = self._read_interface(), self.system.members.values()
         if any(member.notes_steps for member in members):
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         if self.simulator.final_time < math.inf:
@@ -242,55 +230,41 @@ class ModelExchangeParticipant(InstanceParticipant):
         wide = any(interface.elements[name].type in WIDE for name in (*inputs, *reads))
         if wide or any(member.has_clocks for member in members):
             return None
-        called = self._call()
-        elsewhere = self._addresses()
+        called, elsewhere = self.system.call(), self.system.inner_addresses(self.name)
         own = [name for name in reads if name not in elsewhere]
         calls = self._calls = MemberCalls(
             called,
             {name: self._place(name) for name in inputs},
             lambda: self._written,
-            Access(self._instance, own, interface.elements, "Get"),
+            self.access(own, "Get"),
             [own.index(name) if name not in elsewhere else -1 - elsewhere[name] for name in reads],
         )
-        return calls.calls(remember=self._remembered, forget=self._forget, leave=self._leave)
-
-    def _members(self) -> Sequence[ModelExchangeParticipant]:
-        """All that are solved as one system."""
-        return [self]
-
-    @property
-    def has_clocks(self) -> bool:
-        """Whether it has."""
-        interface = self._read_interface()
-        return bool(interface.clocks or interface.clocked)
-
-    @property
-    def notes_steps(self) -> bool:
-        """Whether values are wanted where integrator steps end."""
-        return bool(self._watched) and self._watched_at == "steps"
-
-    def _call(self) -> CalledModelExchange:
-        """Let compiled code step it."""
-        return CalledModelExchange.of(self._running)
-
-    def _key(self, name: str) -> Any:
-        """An input among those of the solver."""
-        return name
+        return calls.calls(**self._state_calls(), leave=self.system.leave)
 
     def _place(self, name: str) -> tuple[Any, str | None]:
         """An input among those of the solver, and its path; None where it is written in event mode."""
-        solver, key = self._running, self._key(name)
+        solver, key = self.system.solver, (self.name, name)
         return key, solver.path(key) if key in solver.known else None
 
-    def _addresses(self) -> Mapping[str, int]:
-        """Variables whose values lie with us, and where."""
-        return {}
+    def _state_calls(self) -> dict[str, Any]:
+        """What compiled code needs to go back, for `MemberCalls.calls`; else Python saves and restores."""
+        if not all(member.is_kept_outside for member in self.system.members.values()):
+            return {"kept": None, "remember": self._remembered, "forget": self._forget}
+        if self._read_interface().restores_by_states:
+            return self.system.state_calls(self.name, None)
+        functions = self._state_functions(modes.CONTINUOUS)
+        if functions is None:
+            return {"kept": None, "remember": self._remembered, "forget": self._forget}
+        save, restore, free, state = functions
+        own = save, restore, free, self._instance.component, state
+        return {**self.system.state_calls(self.name, own), "after_state": self._after_state}
 
-    def _leave(self) -> None:
-        """Compiled code does not step it after all."""
-        if self._running.called is not None:
-            self._running.called.release()
-        self._running.called = None
+    @property
+    def is_kept_outside(self) -> bool:
+        """Whether compiled code can go back to a state of it."""
+        if self._read_interface().restores_by_states:
+            return not self.remembers_relations
+        return self.describe().can_restore
 
     def _remembered(self) -> Any:
         token = self.save()
@@ -303,124 +277,88 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def resume_native(self) -> None:
         """Compiled code goes on from here, where it steps it."""
-        if self._running.called is not None:
-            self._call()
+        if self.system.solver.called is not None:
+            self.system.call()
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """The rest of a step that compiled code has left to Python."""
-        called = self._running.called
+        called = self.system.solver.called
         if called is None or not called.has_begun:
             return self.step(time, size)
-        return self._advance(lambda: called.end_step(time + size), time)
+        return self.system.advance(lambda: called.end_step(time + size), time)
 
     def after_native_access(self, verb: str, status: int) -> None:
         """Raise what `get` would have raised; inputs are written once more."""
-        called, calls = self._running.called, self._calls
+        called, calls = self.system.solver.called, self._calls
         if verb == "Get" and called is not None and calls is not None:
-            self._move(called.check_settled)
+            self.system.guard(called.check_settled, "setting the time")
             self._guard(calls.check)
 
-    def _move(self, move: Callable[[], None]) -> None:
-        """Move to the present point."""
-        self._guard(move, what="setting the time")
-
-    def _note(self, time: float) -> None:
-        super()._note(time)
-        if self._watched and self._calls is not None:
-            self._calls.note()
-
     def save(self) -> Any:
-        """The state of the FMU and that of the simulation."""
-        fmu = None if self._read_interface().restores_by_states else super().save()
-        if self._solver is None:
-            if fmu is None:
+        """The state of the FMU; of the last member also that of the system."""
+        by_states = self._read_interface().restores_by_states
+        if not self.system.has_begun:
+            if by_states:
                 raise self._error("has no state to be saved before its initialization has ended")
-            return _Saved(fmu, b"", True)
-        return _Saved(fmu, self.simulator.state.to_bytes(), False, self.simulator.events.total)
+            return _Saved(super().save(), None)
+        fmu = None if by_states else super().save()
+        return _Saved(fmu, self.system.to_bytes(self.name), self._clocks.save())
 
     def restore(self, token: Any) -> None:
-        """Go back to a state that this instance saved."""
+        """Go back to a state that this instance saved; the system goes with the last member."""
         if not isinstance(token, _Saved):
             raise self._error("this state was not saved by this instance")
-        if not token.initializing:
+        if token.system is not None:
             self.exit_initialization()
         if token.fmu is not None:
             super().restore(token.fmu)
-        if token.initializing:
-            self._solver = self._fmu = None
-            return
-        self._running.go_back(token.state, token.events)
-        if token.fmu is None and self._fmu.indicators:
-            self._forget_relations()
-
-    def _forget_relations(self) -> None:
-        """Let the FMU see anew on which side of zero its event indicators are: it may remember that."""
-        self._put()
-        self._guard(self._instance.enter_event_mode)
-        self._leave_event_mode(self._running.time)
-        self._put()
+        if token.clocks is not None:
+            self._clocks.restore(token.clocks)
+        if token.system is None:
+            self.model = None
+            self.system.end()
+        elif token.system:
+            self.system.go_back(token.system)
 
     def serialize(self, token: Any) -> bytes:
         """Both halves of a saved state as bytes."""
-        return len(token.state).to_bytes(8, "little") + token.state + super().serialize(token.fmu)
+        system = token.system or b""
+        return len(system).to_bytes(8, "little") + system + super().serialize(token.fmu)
 
     def deserialize(self, data: bytes) -> Any:
         """The token that `serialize` was given, for this or another instance of the same FMU."""
         end = 8 + int.from_bytes(data[:8], "little")
         fmu = super().deserialize(data[end:])
-        return _Saved(fmu, data[8:end], fmu.initializing)
+        return _Saved(fmu, None if fmu.initializing else data[8:end])
 
     def close(self) -> None:
-        """Terminate, free, unload."""
-        if self._fmu is not None:
-            self._fmu.end()
-        self._solver = self._fmu = None
+        """Terminate, free, unload; the system ends with the first."""
+        self.system.end()
+        self.model = None
         super().close()
 
-    def _note_step(self, state: cosim.State) -> None:
-        self._put()
-        self._note(float(state.time))
+    # for the system
 
-    def _put(self) -> None:
-        self._move(self._running.settle)
+    @property
+    def notes_steps(self) -> bool:
+        """Whether values are wanted where integrator steps end."""
+        return bool(self._watched) and self._watched_at == "steps"
 
-    def _guarded(self, action: Any) -> Any:
-        try:
-            return action()
-        except cosim.SimulationError as error:
-            cause: BaseException | None = error
-            while cause is not None and not isinstance(cause, (FmiError, cosim.FmuError)):
-                cause = cause.__cause__
-            if isinstance(cause, cosim.FmuError):
-                raise cause from cause.__cause__
-            if isinstance(cause, FmiError):
-                raise self._failure(cause) from cause
-            self._instance.mode = modes.FAILED
-            raise self._error(str(error)) from error
-
-    def _heed(self, time: float) -> None:
-        if self._fmu.asked_to_stop:
-            raise StopRequested(time, self._why_it_stops())
-
-    def _leave_event_mode(self, time: float) -> Any:
-        return self._guard(self._fmu.leave_event_mode, time)
-
-    def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
-        self._events = interface.version == "3.0"
-        super()._create(instance, interface, logging)
-
-    def _bind(self, inputs: tuple[str, ...]) -> FmuModel:
-        """The calls of the instance in continuous-time mode."""
+    @property
+    def has_clocks(self) -> bool:
+        """Whether it has clocks, or variables that belong to some."""
         interface = self._read_interface()
-        # without the functions the model description has to do
-        states, indicators = self._instance.sizes() or (interface.states, interface.indicators)
-        self._guard(self._clocks.begin, self._start)
-        access = Access(self._instance, inputs, interface.elements, "Set") if inputs else None
-        return FmuModel(
-            *(self._instance, states, indicators, access, self._clocks, self._tick), interface.wants_steps
+        return bool(interface.clocks or interface.clocked)
+
+    @property
+    def remembers_relations(self) -> bool:
+        """Whether it may know on which side of zero its indicators were, and that is not saved with it."""
+        return (
+            self.model is not None and self.model.indicators > 0 and self._read_interface().restores_by_states
         )
 
-    def _continuous_inputs(self) -> list[str]:
+    def continuous_inputs(self) -> list[str]:
+        """Names of those that change between events."""
         description = self.describe()
         discrete = description.discrete | self._read_interface().clocked.keys()
         return [
@@ -428,3 +366,71 @@ class ModelExchangeParticipant(InstanceParticipant):
             for v in description.variables.values()
             if v.causality == "input" and v.type == "real" and v.name not in discrete
         ]
+
+    def answers(self, outputs: Sequence[str], inputs: Mapping[str, Any]) -> Sequence[Any]:
+        """Outputs at the present point where inputs have these values."""
+        self._access(tuple(inputs)).write(list(inputs.values()))
+        return self.read_ports(outputs)
+
+    def read_ports(self, names: Sequence[str]) -> Sequence[Any]:
+        """Values at the point that the instance has been moved to."""
+        assert self.model is not None
+        if self.system.is_lazy(self.name):
+            self.model.compute_all()
+        found = self._access(tuple(names)).read()
+        return found.tolist() if isinstance(found, np.ndarray) else found
+
+    def shows_states_late(self, outputs: Sequence[str]) -> bool:
+        """Whether outputs follow the states only when the derivatives have been asked for."""
+        assert self.model is not None
+        return bool(outputs) and self.model.shows_states_late(self._access(tuple(outputs)).read)
+
+    def access(self, names: Sequence[str], verb: str) -> Access:
+        """How compiled code reads ("Get") or writes ("Set") variables."""
+        return Access(self._instance, names, self._read_interface().elements, verb)
+
+    def changed_ports(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of discrete inputs that have to go through event mode."""
+        return self._changed(given)
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """What discrete inputs have been given: the same is not given again."""
+        return {name: value for name, value in self._written.items() if not isinstance(value, bytes)}
+
+    @written.setter
+    def written(self, values: Mapping[str, Any]) -> None:
+        self._written = dict(values)
+
+    def has_ticked(self, name: str) -> bool:
+        """Whether a clock has ticked at this instant."""
+        return name in self._clocks.ticked
+
+    def forget_relations(self) -> None:
+        """After a restored state: let the FMU see anew on which side of zero its indicators are."""
+        assert self.model is not None
+        self._guard(self._instance.enter_event_mode)
+        self._guard(self.model.leave_event_mode, self.system.solver.time)
+
+    def note(self, time: float) -> None:
+        """Keep the present values, where they are wanted."""
+        self._note(time)
+        if self._watched and self._calls is not None:
+            self._calls.note()
+
+    def begin_step(self) -> None:
+        """A communication step begins; an error where the instance has failed."""
+        self._check_steps(modes.RUNNING)
+        self._clocks.begin_step()
+
+    def failed(self, error: Exception, what: str = "") -> cosim.CosimError:
+        """The error to raise for a failed call."""
+        return self._failure(error, what)
+
+    def wish_to_stop(self) -> str:
+        """Why it has asked for the end of the run, "" when it has not."""
+        return self._why_it_stops() if self.model is not None and self.model.asked_to_stop else ""
+
+    def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
+        self._events = interface.version == "3.0"
+        super()._create(instance, interface, logging)

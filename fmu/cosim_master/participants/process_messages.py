@@ -11,7 +11,7 @@ import pickle
 from typing import Any
 
 import cosim
-from cosim_master.coupling.step_discarded import StepDiscarded
+from cosim_master.coupling.step_discarded import StepDiscardedError
 from cosim_master.coupling.stop_requested import StopRequested
 
 
@@ -31,7 +31,7 @@ def portable(error: Exception) -> tuple[Any, ...]:
         return "stop", error.time, error.reason
     if isinstance(error, cosim.FmuError):
         head = f"{error.fmu}: {error.function + ': ' if error.function else ''}"
-        kind = "discarded" if isinstance(error, StepDiscarded) else "fmu"
+        kind = "discarded" if isinstance(error, StepDiscardedError) else "fmu"
         return kind, error.fmu, str(error).removeprefix(head), error.function
     return "other", str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}"
 
@@ -46,7 +46,7 @@ def restored(data: tuple[Any, ...]) -> cosim.CosimError:
     """
     kind, *values = data
     kinds: dict[str, Any] = {
-        **{"stop": StopRequested, "discarded": StepDiscarded},
+        **{"stop": StopRequested, "discarded": StepDiscardedError},
         **{"fmu": cosim.FmuError, "other": cosim.CosimError},
     }
     made: cosim.CosimError = kinds[kind](*values)

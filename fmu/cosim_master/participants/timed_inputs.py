@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
-from cosim_master.participants.system_calls_by_address import SAME_TIME
+from cosim_master.model_exchange.system_calls_by_address import SAME_TIME
 from cosim_signals.series import read_series
 
 INTERPOLATIONS = ("linear", "held")

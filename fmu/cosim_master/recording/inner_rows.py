@@ -32,7 +32,7 @@ class InnerRow(NamedTuple):
     values: dict[int, float]
 
 
-class InputCourse(NamedTuple):
+class RowCourse(NamedTuple):
     """What the recorded inputs did over a step: ``values + (t - time) * slopes``, by column.
 
     Attributes
@@ -62,7 +62,7 @@ def with_inner_rows(
     times: Vector,
     table: Vector,
     points: Sequence[InnerRow],
-    courses: Mapping[int, InputCourse],
+    courses: Mapping[int, RowCourse],
     inputs: NDArray[np.bool_],
     continuous: NDArray[np.bool_],
 ) -> tuple[Vector, Vector]:
@@ -81,7 +81,7 @@ def with_inner_rows(
         Inputs as they were, at last, in the step before.
     points : sequence of InnerRow
         Those of one participant in their order.
-    courses : mapping of int to InputCourse
+    courses : mapping of int to RowCourse
         Of the inputs in the step that ended in this row; without one they were held as the row says.
     inputs, continuous : ndarray of bool, shape (m,)
         Which columns are connected inputs, which are real outputs.
@@ -112,7 +112,7 @@ def _between(
     times: Vector,
     table: Vector,
     points: Sequence[InnerRow],
-    courses: Mapping[int, InputCourse],
+    courses: Mapping[int, RowCourse],
     inputs: NDArray[np.bool_],
     continuous: NDArray[np.bool_],
 ) -> tuple[list[float], list[Vector]]:

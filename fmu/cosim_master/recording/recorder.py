@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, matches, missing_value
 from cosim_master.coupling.derived_signal import DerivedSignal
-from cosim_master.coupling.drive import Drive
+from cosim_master.coupling.input_course import InputCourse
 from cosim_master.coupling.link import Link
-from cosim_master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
+from cosim_master.recording.inner_rows import InnerRow, RowCourse, row_before, with_inner_rows
 from cosim_master.recording.inner_values import InnerValues
 from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.text_numbers import TABLED, TextNumbers
@@ -133,7 +133,7 @@ class Recorder:
         self._columns: dict[str, dict[str, int]] = {name: {} for name in self._names}
         self._input_columns: dict[str, list[tuple[int, int]]] = {name: [] for name in self._names}
         self._inner: list[InnerRow] = []
-        self._courses: dict[int, InputCourse] = {}
+        self._courses: dict[int, RowCourse] = {}
         self._count = 0
         self._rows: list[tuple[float, list[Any]]] = []
         self._tables: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
@@ -234,13 +234,13 @@ class Recorder:
         time: float,
         board: Mapping[str, Any],
         held: Mapping[str, Any],
-        drives: Mapping[str, Drive] | None = None,
+        courses: Mapping[str, InputCourse] | None = None,
     ) -> None:
-        """Keep the present values; with `drives` also how the inputs came there, where that may be needed."""
+        """Keep the present values; with `courses` also how the inputs came there, if that is needed."""
         self._pass_on()
         course = None
-        if drives and self._inner and self._inner[-1].after >= self._count - 2:
-            course = self._courses[self._count] = self._course(drives)
+        if courses and self._inner and self._inner[-1].after >= self._count - 2:
+            course = self._courses[self._count] = self._row_course(courses)
         self._count += 1
         row = [(held if is_held else board)[name][place] for name, place, is_held in self.sources]
         for column in self._texts:
@@ -349,7 +349,7 @@ class Recorder:
         self._rows = []
         self._tables = [(memory["times"], memory["table"])] if memory["times"].size else []
         self._inner = [InnerRow(*row) for row in memory["inner"]]
-        self._courses = {row: InputCourse(*course) for row, course in memory["courses"].items()}
+        self._courses = {row: RowCourse(*course) for row, course in memory["courses"].items()}
         self._count = memory["count"]
         self._text_numbers.put_back(memory["texts"])
         self._write_state()
@@ -483,14 +483,14 @@ class Recorder:
         """How a value stands in the table."""
         return self._text_numbers.of(value) if column in self._texts else float(value)
 
-    def _course(self, drives: Mapping[str, Drive]) -> InputCourse:
+    def _row_course(self, courses: Mapping[str, InputCourse]) -> RowCourse:
         """What the recorded inputs did in the step that has ended."""
-        course = InputCourse(*(np.zeros(len(self.ports)) for _ in range(3)))
-        for name, drive in drives.items():
+        course = RowCourse(*(np.zeros(len(self.ports)) for _ in range(3)))
+        for name, given in courses.items():
             for place, column in self._input_columns[name]:
-                course.time[column] = drive.time
-                course.values[column] = self._number(column, drive.values[place])
-                course.slopes[column] = 0.0 if drive.slopes is None else drive.slopes[place]
+                course.time[column] = given.time
+                course.values[column] = self._number(column, given.values[place])
+                course.slopes[column] = 0.0 if given.slopes is None else given.slopes[place]
         return course
 
     def _gather(self) -> None:

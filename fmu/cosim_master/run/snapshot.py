@@ -13,8 +13,8 @@ from cosim_master.algorithms import exchange_layout
 from cosim_master.checkpoint.memory import memory_of, put_back
 from cosim_master.checkpoint.tree_bytes import LARGEST, from_bytes, to_bytes
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.drive import Drive
 from cosim_master.coupling.file_paths import file_paths
+from cosim_master.coupling.input_course import InputCourse
 from cosim_master.run.participant_events import events_inside
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Snapshot:
             "participants": states,
             "board": {name: list(values) for name, values in coupled.board.items()},
             "held": {name: list(values) for name, values in coupled.held.items()},
-            "drives": {name: _drive(drive) for name, drive in coupled.drives.items()},
+            "drives": {name: _course(course) for name, course in coupled.courses.items()},
             "coupling": coupled.samples.memory(),
             "stop_reason": coupled.stop_reason,
             "events": [_event(event) for event in coupled.events],
@@ -182,7 +182,7 @@ class Snapshot:
             coupled.clear_inner_values()
             coupled.board.update(tree["board"])
             coupled.held.update(tree["held"])
-            coupled.drives.update({name: Drive(*drive) for name, drive in tree["drives"].items()})
+            coupled.courses.update({name: InputCourse(*course) for name, course in tree["drives"].items()})
             coupled.samples.put_back(tree["coupling"])
             coupled.stop_reason, coupled.time = tree["stop_reason"], tree["time"]
             coupled.events[:] = [_event_again(told) for told in tree["events"]]
@@ -277,8 +277,8 @@ def _algorithm_memory(algorithm: cosim.MasterAlgorithm) -> Any:
         raise cosim.ModelError.of("master.algorithm", text) from None
 
 
-def _drive(drive: Drive) -> list[Any]:
-    return [drive.time, list(drive.values), None if drive.slopes is None else list(drive.slopes)]
+def _course(course: InputCourse) -> list[Any]:
+    return [course.time, list(course.values), None if course.slopes is None else list(course.slopes)]
 
 
 def _event(event: cosim.EventRecord) -> dict[str, Any]:

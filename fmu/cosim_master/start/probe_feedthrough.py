@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.binding.fmi_error import is_fatal
+from cosim_master.model_exchange.find_feedthrough import find_feedthrough
 
 
 class NotFoundOutError(Exception):
@@ -89,7 +90,6 @@ def _by_differences(
     inputs: Sequence[str],
     values: Mapping[str, Any],
 ) -> set[tuple[str, str]]:
-    found: set[tuple[str, str]] = set()
     token = participant.save()
 
     def answers(given: Mapping[str, Any]) -> list[Any]:
@@ -99,16 +99,10 @@ def _by_differences(
             return list(participant.get(outputs))
 
     elsewhere = {name: _others(description, name, values[name])[0] for name in inputs}
-    for start in (dict(values), elsewhere):
-        before = answers(start)
-        for name in inputs:
-            for other in _others(description, name, start[name]):
-                after = answers({**start, name: other})
-                found |= {
-                    (output, name)
-                    for output, a, b in zip(outputs, before, after, strict=True)
-                    if _differ(a, b)
-                }
+    found: set[tuple[str, str]] = set()
+    for start in ({name: values[name] for name in inputs}, elsewhere):
+        needs = find_feedthrough(answers, outputs, start, partial(_others, description))
+        found |= {(output, name) for output, names in needs.items() for name in names}
     participant.restore(token)
     return found
 
@@ -177,12 +171,6 @@ def _others(description: ParticipantDescription, name: str, value: Any) -> list[
         change = RELATIVE_CHANGE * max(1.0, abs(value))
         return [value + change, value - change]
     raise NotFoundOutError(f"{name} is {kind}: it is not changed here")
-
-
-def _differ(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other):
-        return False
-    return bool(one != other)
 
 
 def _size(value: Any) -> float:

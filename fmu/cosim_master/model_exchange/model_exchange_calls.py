@@ -6,6 +6,7 @@ functions write, advance and read as the methods of the participants do, call fo
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from cosim.kit import (
@@ -21,11 +22,11 @@ from cosim.kit import (
     rows_of,
     width_of,
 )
-from cosim_fmi.model_exchange.instance_calls import STOPPED, WARNING
+from cosim_fmi.model_exchange.instance_calls import STOPPED, WARNING, forget
 from cosim_master.model_exchange import system_calls
 from cosim_master.model_exchange.model_exchange_system import put_point
 from cosim_master.model_exchange.system_calls import LOST, NOT_LOST, REMEMBERS, block_of
-from cosim_master.participants.system_calls_by_address import (
+from cosim_master.model_exchange.system_calls_by_address import (
     ANSWER,
     ARRAY_CALL,
     BOUND,
@@ -39,6 +40,7 @@ from cosim_master.participants.system_calls_by_address import (
     STRIDE,
     called_set,
     called_slopes,
+    copy_arrays,
     hold_lines,
 )
 
@@ -59,6 +61,11 @@ class Called(Record):
     status: int  # of the FMU that was read last
     compared: int  # how many accesses give what is passed on at events alone
     compared_at: int  # where these lie
+    given: int  # how many lists of inputs there are
+    given_at: int  # for each of them the address of the values that were written last, and how many
+    is_saved: int  # a state has been saved
+    is_remembered: int  # Python has handled an event since then
+    saved_events: int  # how many events there had been then
 
 
 class Reading(Record):
@@ -85,8 +92,24 @@ class Compared(Record):
     last: int
 
 
+class Kept(Record):
+    """A saved state of a member; with the last one that of the run."""
+
+    at: int  # its own address
+    save: int  # functions of the FMU; 0: time, states and inputs are all of it
+    restore: int
+    free: int
+    instance: int
+    state_at: int  # where the state lies that the FMU has saved
+    run: int  # where the arrays of the run are kept; 0: another member has them
+    more: int  # how many arrays there are besides
+    more_at: int  # their addresses and lengths, and where each is kept
+
+
 REAL = 8
-CALLED, READING, COMPARED = (width_of(cls) for cls in (Called, Reading, Compared))
+CALLED, READING, COMPARED, KEPT = (width_of(cls) for cls in (Called, Reading, Compared, Kept))
+ADDRESS, LENGTH, COPY, MORE = range(4)
+"""Of an array that is kept besides those of the run."""
 
 
 def called_at(handle):
@@ -225,10 +248,71 @@ def settle_members(called):
     return DONE
 
 
+def save_member(handle, state, no, arrays, nothing):
+    """Save a member, and with the last one the run; at `state` lies a `Kept`."""
+    called = called_at(handle)
+    kept = rows_of(Kept, integers_at(state, KEPT), 0, 1)[0]
+    if kept.save != 0:
+        status = 0
+        if integers_at(kept.state_at, 1)[0] != 0:
+            status = call_with_array(kept.free, kept.instance, kept.state_at, 0, 0, 0)
+            integers_at(kept.state_at, 1)[0] = 0
+        if status >= 0 and status <= WARNING:
+            status = call_with_array(kept.save, kept.instance, kept.state_at, 0, 0, 0)
+        if status < 0 or status > WARNING:
+            return status
+    if kept.run != 0:
+        copy_arrays(integers_at(called.step, WHOLE_HEAD), kept.run, True)
+        copy_more(kept, True)
+        called.is_saved = 1
+        called.is_remembered = 0
+        called.saved_events = arrays_at(called.step).counts.events
+    return DONE
+
+
+def restore_member(handle, state, no, arrays, nothing):
+    """Go back; what Python has remembered it has put back before."""
+    called = called_at(handle)
+    kept = rows_of(Kept, integers_at(state, KEPT), 0, 1)[0]
+    if kept.restore != 0:
+        saved = integers_at(kept.state_at, 1)[0]
+        status = call_with_array(kept.restore, kept.instance, saved, 0, 0, 0)
+        if status < 0 or status > WARNING:
+            return status
+    if kept.run != 0:
+        copy_arrays(integers_at(called.step, WHOLE_HEAD), kept.run, False)
+        copy_more(kept, False)
+        called.is_settled = 0
+        count = integers_at(called.evaluation, system_calls.SIZE)[system_calls.INSTANCES]
+        for i in range(count):
+            forget(block_of(called.evaluation, i))
+        rows = integers_at(called.given_at, 2 * called.given)
+        for i in range(called.given):
+            values = reals_at(rows[2 * i], rows[2 * i + 1])
+            for j in range(rows[2 * i + 1]):
+                values[j] = math.nan  # inputs may be anywhere
+    return DONE
+
+
+def copy_more(kept, away):
+    """What is kept besides the arrays of the run, as words, away or back."""
+    rows = integers_at(kept.more_at, MORE * kept.more)
+    for i in range(kept.more):
+        mine = integers_at(rows[MORE * i + ADDRESS], rows[MORE * i + LENGTH])
+        copy = integers_at(rows[MORE * i + COPY], rows[MORE * i + LENGTH])
+        for j in range(rows[MORE * i + LENGTH]):
+            if away:
+                copy[j] = mine[j]
+            else:
+                mine[j] = copy[j]
+
+
 ENTRIES: dict[Any, str] = {
     set_members: ARRAY_CALL,
     follow_members: ARRAY_CALL,
     get_members: ARRAY_CALL,
     step_members: STEP_CALL,
+    save_member: ARRAY_CALL,
+    restore_member: ARRAY_CALL,
 }
 """What C calls, with its signature."""

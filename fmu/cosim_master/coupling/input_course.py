@@ -1,4 +1,4 @@
-"""What drives a participant over a step."""
+"""What the inputs of a participant do over a step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 
-class Drive(NamedTuple):
+class InputCourse(NamedTuple):
     """What the connected inputs of a participant do over a step.
 
     Attributes

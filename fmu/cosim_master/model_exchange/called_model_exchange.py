@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosim.kit import STEPPED, c_address
 from cosim_fmi.variables.access import Access
 from cosim_fmu.abilities import NativeCalls
+from cosim_master.model_exchange import model_exchange_calls as by_address
+from cosim_master.model_exchange.called_simulator import CalledSimulator
 from cosim_master.model_exchange.model_exchange_solver import ModelExchangeSolver
-from cosim_master.participants import model_exchange_calls as by_address
-from cosim_master.participants.called_simulator import CalledSimulator
 
 Values = dict[Any, float]
 
@@ -42,7 +43,7 @@ class CalledModelExchange:
         system, evaluation = simulator.system, instance.evaluation.address
         places = [system.written_slot(f"fmu.{name}").offset for name in ("z", "scale", "u")]
         self.record = by_address.Called(self.run.handle, evaluation, *places, len(known))
-        self.set, self.set_slopes, self.get, self.step = (
+        self.set, self.set_slopes, self.get, self.step, self.save, self.restore = (
             c_address(function, signature) for function, signature in by_address.ENTRIES.items()
         )
 
@@ -69,6 +70,13 @@ class CalledModelExchange:
                 member.resume(self._known)
             self.record.is_settled = 0
             self.run.bind(self.run.simulator)
+
+    def add(self, member: MemberCalls) -> None:
+        """One more whose inputs compiled code writes."""
+        self.members.append(member)
+        given = [member.given for member in self.members]
+        self._given = np.array([(v.ctypes.data, v.size) for v in given], dtype=np.int64).reshape(-1)
+        self.record.given, self.record.given_at = len(given), self._given.ctypes.data
 
     def compare(self, accesses: Sequence[Access]) -> None:
         """What is passed on at events alone: Python takes the steps before which it has changed."""
@@ -104,6 +112,37 @@ class CalledModelExchange:
             self._instance.check_settled(int(self.record.settled))
 
 
+class KeptState:
+    """Where compiled code keeps a saved state of a member.
+
+    Parameters
+    ----------
+    functions : tuple of int, optional
+        Addresses of the functions of the FMU that save, restore and free its state, its instance, and where
+        the state lies; none where time, states and inputs are all of it.
+    called : CalledModelExchange, optional
+        With the last member: whose run is kept as well.
+    more : sequence of ndarray
+        And what besides.
+    """
+
+    def __init__(
+        self,
+        functions: tuple[int, int, int, int, int] | None,
+        called: CalledModelExchange | None = None,
+        more: Sequence[NDArray[Any]] = (),
+    ) -> None:
+        self._run = np.zeros(0 if called is None else called.run.size, dtype=np.int64)
+        self._copies = [(array, np.zeros_like(array)) for array in more]
+        rows = [(array.ctypes.data, array.size, copy.ctypes.data) for array, copy in self._copies]
+        self._rows = np.array(rows, dtype=np.int64).reshape(-1)
+        run = int(self._run.ctypes.data) if called is not None else 0
+        self.record = by_address.Kept(
+            0, *(functions or (0,) * 5), run, len(rows), int(self._rows.ctypes.data)
+        )
+        self.address = self.record.at = ctypes.addressof(self.record)
+
+
 class MemberCalls:
     """What compiled code calls of one of the FMUs.
 
@@ -130,7 +169,7 @@ class MemberCalls:
         places: Sequence[int],
     ) -> None:
         self._called, self._inputs, self._written, self._reads = called, inputs, written, reads
-        self._rows, self._given = called.run.inputs([path for _, path in inputs.values()])
+        self._rows, self.given = called.run.inputs([path for _, path in inputs.values()])
         self._buffer = np.zeros(reads.count)
         at = int(self._buffer.ctypes.data)
         addresses = [at + by_address.REAL * place if place >= 0 else -1 - place for place in places]
@@ -140,10 +179,10 @@ class MemberCalls:
         self._reading = by_address.Reading(*call, 0 if is_plain else at, count, self._places.ctypes.data)
         self._unused = np.zeros(1, dtype=np.int64)
         self.resume(called._known)
-        called.members.append(self)
+        called.add(self)
 
-    def calls(self, **more: Any) -> NativeCalls:
-        """For the interpreter of exchanges; a state is saved when it is remembered."""
+    def calls(self, kept: KeptState | None, **more: Any) -> NativeCalls:
+        """For the interpreter of exchanges; what is not kept here is saved when it is remembered."""
         called, nothing = self._called, self._called.run.nothing
         return NativeCalls(
             instance=ctypes.addressof(called.record),
@@ -153,12 +192,12 @@ class MemberCalls:
             input_references=int(self._rows.ctypes.data),
             output_references=ctypes.addressof(self._reading),
             same_size=False,
-            keep=(called, self),
+            keep=(called, self, kept),
             set_slopes=called.set_slopes,
-            save=nothing,
-            restore=nothing,
-            state=int(self._unused.ctypes.data),
-            always_remembered=True,
+            save=nothing if kept is None else called.save,
+            restore=nothing if kept is None else called.restore,
+            state=int(self._unused.ctypes.data) if kept is None else kept.address,
+            always_remembered=kept is None,
             **more,
         )
 
@@ -173,14 +212,14 @@ class MemberCalls:
 
     def tell(self, known: Values) -> None:
         """Let Python know what compiled code has written."""
-        for (key, path), value in zip(self._inputs.values(), self._given.tolist(), strict=True):
+        for (key, path), value in zip(self._inputs.values(), self.given.tolist(), strict=True):
             if path is not None:
                 known[key] = value
 
     def resume(self, known: Values) -> None:
         """Compiled code goes on with what Python has written."""
         written = self._written()
-        self._given[:] = [
+        self.given[:] = [
             float(written.get(name, math.nan)) if path is None else known[key]
             for name, (key, path) in self._inputs.items()
         ]

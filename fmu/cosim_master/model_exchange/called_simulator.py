@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosim import Simulator, SimulatorStatus, Stage
 from cosim.kit import ARRAY_WIDTH, ARRAYS, LENGTH, c_address, records
-from cosim_master.participants import system_calls_by_address as by_address
+from cosim_master.model_exchange import system_calls_by_address as by_address
 
 HISTORY = [name for name, _, _ in ARRAYS].index("h")
 
@@ -52,10 +52,14 @@ class CalledSimulator:
         """The address at which that of a saved state lies; 0 where histories may grow, which need Python."""
         if self._head[ARRAY_WIDTH * HISTORY + LENGTH] > 1:
             return 0
-        size = sum(int(self._head[ARRAY_WIDTH * i + LENGTH]) for i in by_address.CHANGING)
-        self._saved = np.zeros(size, dtype=np.int64)
+        self._saved = np.zeros(self.size, dtype=np.int64)
         self._saved_at = np.array([self._saved.ctypes.data], dtype=np.int64)
         return int(self._saved_at.ctypes.data)
+
+    @property
+    def size(self) -> int:
+        """Words of all arrays that change in a run."""
+        return sum(int(self._head[ARRAY_WIDTH * i + LENGTH]) for i in by_address.CHANGING)
 
     @property
     def handle(self) -> int:

@@ -8,7 +8,6 @@ from typing import Any
 import cosim
 from cosim_master.algorithms.joint import Joint
 from cosim_master.coupling.wiring_problem import WiringProblem, problem
-from cosim_master.joint.joint_member import JointMember
 from cosim_master.joint.joint_system import JointSystem
 from cosim_master.model_exchange.model_exchange_solver import INTEGRATOR
 from cosim_master.participants.instance_participant import InstanceParticipant
@@ -53,7 +52,7 @@ def joined(
         return dict(participants), None
     options = _options(given, algorithm, problems)
     system = JointSystem(*options)
-    made = {name: _member(what, name, system) for name, what in given.items()}
+    made = {name: ModelExchangeParticipant.joined(what, name, system) for name, what in given.items()}
     system.members.update(made)
     return {name: made.get(name, participant) for name, participant in participants.items()}, system
 
@@ -82,14 +81,6 @@ def _refusal(participant: cosim.Participant) -> str:
         except cosim.FmuError:  # said where it is described
             return NO_FMU
     return NO_FMU
-
-
-def _member(given: Any, name: str, system: JointSystem) -> JointMember:
-    return (
-        given
-        if isinstance(given, JointMember) and given.system is system
-        else JointMember.of(given, name, system)
-    )
 
 
 def _options(
