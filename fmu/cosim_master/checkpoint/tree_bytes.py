@@ -12,7 +12,7 @@ import numpy as np
 import cosim
 
 MAGIC = b"cosim co-simulation\n"
-VERSION = 4
+VERSION = 5
 DIGEST = 32
 LARGEST = 1 << 34  # bytes
 DEEPEST = 100
