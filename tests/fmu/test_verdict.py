@@ -1,5 +1,6 @@
 """The verdict on a coupling: all that is recorded is judged, bars hold and are not wide, a status follows."""
 
+import dataclasses
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from drawn_systems import Gain, Integrator, Lag, Mass, Source, Spring
 from test_master_coupling import Block
 
 import cosim
+from cosim import kit
 from cosim.cli import main
 from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.testing.linear_participant import LinearParticipant
@@ -217,6 +219,25 @@ def test_what_is_not_judged_is_listed() -> None:
     assert str(report).endswith("not judged: counter.part.count")
     assert "counter.part.x" in [each.name for each in report.signals]
     assert report.figures()["not_judged"] == report.not_judged
+
+
+class Doubtful(LinearParticipant):
+    """Says that all outputs may depend on all inputs."""
+
+    def describe(self) -> kit.ParticipantDescription:
+        return dataclasses.replace(super().describe(), feedthrough=None)
+
+
+def test_feedthrough_that_is_only_possible_is_tried_without() -> None:
+    """Outputs that are states are taken for them where the run says so."""
+    matrices = [[[-0.5]], [[1.0]], [[1.0]], [[0.0]]]
+    back = [[[-2.0]], [[-1.0]], [[1.0]], [[0.0]]]
+    found = []
+    for kind in (LinearParticipant, Doubtful):
+        parts = {"a": kind(matrices, ["u"], ["y"], [1.0]), "b": kind(back, ["u"], ["y"], [0.0])}
+        links = [("a.y", "b.u"), ("b.y", "a.u")]
+        found.append(CoSimulation(parts, links, "jacobi", 0.02).simulate(5.0).coupling)
+    assert found[1]["a.y"].error == pytest.approx(found[0]["a.y"].error, rel=1e-6)
 
 
 def test_what_is_constant_or_alone_has_no_error() -> None:

@@ -27,7 +27,7 @@ from cosim_master.exchange.step_threads import StepThreads
 from cosim_master.recording.inner_values import InnerValues
 from cosim_master.results.co_simulation_statistics import CoSimulationStatistics
 from cosim_master.samples.coupling_samples import CouplingSamples, sampled_inputs
-from cosim_master.samples.judged_ports import judged_ports
+from cosim_master.samples.judged_ports import MOST_SAMPLED, judged_ports
 
 if TYPE_CHECKING:
     from cosim_master.joint.joint_system import JointSystem
@@ -185,8 +185,11 @@ class CoupledParticipants:
         }
         self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
         self.interface_owners: Sequence[str] = [unit_of[name] for name, _ in self._interface]
-        judged, self.not_judged = judged_ports(descriptions, recorded, {link.end for link in links})
+        most = max(0, MOST_SAMPLED - 2 * len(links))
+        judged, left = judged_ports(descriptions, recorded, {x.end for x in links}, self._interface, most)
+        self.not_judged = left
         helpful = [(n, s) for n, d in descriptions.items() for s in d.states if s in reads[n]]
+        helpful = helpful[: max(0, most - len(judged))]
         self.sampled_ports = list(dict.fromkeys([*self._interface, *judged, *helpful]))
         self.sampled_places = [(name, places[name, output]) for name, output in self.sampled_ports]
         self.sampled_owners: Sequence[str] = [unit_of[name] for name, _ in self.sampled_ports]

@@ -10,11 +10,17 @@ from cosim_master.coupling.link import Link
 Port = tuple[str, str]
 MOST_STATES = 32
 """Of a participant that are read although nobody records them."""
+MOST_SAMPLED = 120
+"""Outputs and inputs of which samples are taken; beyond what is exchanged, so many more may be judged."""
 CONSTANT = ("parameter", "calculatedParameter", "structuralParameter", "constant")
 
 
 def judged_ports(
-    descriptions: Mapping[str, ParticipantDescription], recorded: Iterable[Port], fed: Collection[Port]
+    descriptions: Mapping[str, ParticipantDescription],
+    recorded: Iterable[Port],
+    fed: Collection[Port],
+    exchanged: Collection[Port],
+    most: int,
 ) -> tuple[list[Port], list[str]]:
     """Recorded outputs and inner variables whose errors are estimated, and the paths of the others.
 
@@ -24,13 +30,17 @@ def judged_ports(
     recorded : iterable of (participant, variable)
     fed : collection of (participant, variable)
         Connected inputs: what they are given is the output that feeds them, which is judged.
+    exchanged : collection of (participant, variable)
+        Outputs that are judged anyway.
+    most : int
+        More have no bars.
     """
     judged, others = list[Port](), list[str]()
     for name, variable in recorded:
         kind = descriptions[name].variables[variable]
-        if (name, variable) in fed or kind.causality in CONSTANT:
+        if (name, variable) in fed or (name, variable) in exchanged or kind.causality in CONSTANT:
             continue
-        if kind.type == "real" and kind.causality != "input":
+        if kind.type == "real" and kind.causality != "input" and len(judged) < most:
             judged.append((name, variable))
         elif kind.causality != "input":
             others.append(f"{name}.{variable}")

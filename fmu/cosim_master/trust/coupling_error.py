@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cosim_master.results.coupling_report import FINE
 from cosim_master.samples.coupling_samples import Samples
 from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
-from cosim_master.trust.linear_coupling import linear_answers
+from cosim_master.trust.linear_coupling import LinearAnswer, linear_answers
 from cosim_master.trust.resampled import resampled
 from cosim_master.trust.sampled_wiring import Part, Wiring
 from cosim_master.trust.ticks import at_ticks
@@ -110,11 +110,15 @@ def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
 def _explained(samples: Samples, wiring: Wiring) -> Estimate | None:
     """By equations that explain the run; None where there are none."""
     ranges = _ranges(samples)
-    answers = [
-        answer
-        for answer in linear_answers(samples, wiring)
-        if np.all((answer.misfit <= EXPLAINED * answer.errors) | (answer.misfit <= NOTHING * ranges))
-    ]
+    answers: list[LinearAnswer] = []
+    for direct in (wiring.direct, wiring.surely):
+        answers = answers or [
+            answer
+            for answer in linear_answers(samples, wiring._replace(direct=direct))
+            if np.all((answer.misfit <= EXPLAINED * answer.errors) | (answer.misfit <= NOTHING * ranges))
+        ]
+        if answers or wiring.surely == wiring.direct:
+            break
     if not answers:
         return None
     errors = np.array([answer.errors for answer in answers])

@@ -24,8 +24,10 @@ CUT = 1e-13
 """Directions of the data that are smaller than this part of the largest do not count."""
 LONGEST = 3.0
 """Rate of the fastest state times the interval: beyond, a series says nothing."""
-POINTS = 6000
-"""Intervals that are looked at."""
+POINTS, FEWEST_POINTS, WORK = 6000, 200, 2e7
+"""Intervals that are used; so many that times the square of the outputs they are no more than `WORK`."""
+MOST_LENGTHS = 64
+"""Of intervals that have a matrix of their own."""
 
 
 class LinearAnswer(NamedTuple):
@@ -104,7 +106,9 @@ def linear_answers(samples: Samples, wiring: Wiring) -> list[LinearAnswer]:
 
 def _course(samples: Samples, sources: NDArray[np.intp]) -> Course:
     """Means and first moments of the inputs over intervals that are not too many."""
-    every = -(-(samples.times.size - 1) // POINTS)
+    width = samples.outputs.shape[1] + samples.inputs.shape[1]
+    points = min(POINTS, max(FEWEST_POINTS, int(WORK / width**2)))
+    every = -(-(samples.times.size - 1) // points)
     chosen = np.unique(np.r_[np.arange(0, samples.times.size, every), samples.times.size - 1])
     times, outputs = samples.times[chosen], samples.outputs[chosen]
     lengths = np.diff(times)[:, None]
@@ -269,14 +273,19 @@ def _propagated(whole: Vector, lengths: Vector, pushes: Vector) -> tuple[Vector,
     """What pushes at the ends of intervals come to, each column for itself."""
     n = whole.shape[0]
     values = np.zeros((lengths.size + 1, n, pushes.shape[2]))
-    maps: dict[float, Vector] = {}
-    rounded = np.round(lengths / lengths.max(), 12).tolist()
-    for k, key in enumerate(rounded):
-        if key not in maps:
-            if len(maps) > 64:
-                maps.clear()
-            maps[key] = _exponential(whole * lengths[k])
-        values[k + 1] = maps[key] @ values[k] + pushes[k]
+    rounded = np.round(lengths / lengths.max(), 12)
+    places, of_each = np.unique(rounded, return_index=True, return_inverse=True)[1:]
+    if places.size <= MOST_LENGTHS:
+        maps = [_exponential(whole * lengths[place]) for place in places]
+        for k, place in enumerate(of_each.tolist()):
+            values[k + 1] = maps[place] @ values[k] + pushes[k]
+    else:
+        for k, length in enumerate(lengths.tolist()):
+            term = values[k]
+            values[k + 1] = term + pushes[k]
+            for j in range(1, ORDER + 6):
+                term = whole @ term * (length / j)
+                values[k + 1] += term
     return values[:, :, 0], values[:, :, 1]
 
 

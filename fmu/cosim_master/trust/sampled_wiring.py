@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.kit import ParticipantDescription
 from cosim_master.coupling.feedthrough import direct_inputs
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Wiring(NamedTuple):
         Of each participant; direct are those on which one of its outputs depends at the same instant.
     direct : list of list of int
         The same for each output.
+    surely : list of list of int
+        The same without what is only possible: many FMUs declare that all outputs depend on all inputs.
     held, straight : ndarray of int
         Outputs that stay over an exchange as they were at its beginning, and those that run along lines.
     """
@@ -34,6 +37,7 @@ class Wiring(NamedTuple):
     sources: NDArray[np.intp]
     parts: list[Part]
     direct: list[list[int]]
+    surely: list[list[int]]
     held: NDArray[np.intp]
     straight: NDArray[np.intp]
 
@@ -59,6 +63,10 @@ def wiring_of(coupled: CoupledParticipants) -> Wiring:
         for place, (name, y) in enumerate(coupled.sampled_ports):
             if name in inner and direct_inputs(coupled.descriptions[name], y):
                 direct[place] = every
+    surely = [
+        [] if _is_doubtful(coupled.descriptions[n], y) else d
+        for (n, y), d in zip(coupled.sampled_ports, direct, strict=True)
+    ]
     parts = []
     for name, members in coupled.units.items():
         mine = [i for i, owner in enumerate(coupled.sampled_owners) if owner == name]
@@ -68,4 +76,12 @@ def wiring_of(coupled: CoupledParticipants) -> Wiring:
     held = coupled.samples.jumping
     over_time = [i for i, (n, _) in enumerate(coupled.sampled_ports) if coupled.descriptions[n].over_time]
     straight = np.setdiff1d(np.array(over_time, dtype=np.intp), held)
-    return Wiring(np.array([each.source for each in inputs], dtype=np.intp), parts, direct, held, straight)
+    return Wiring(
+        np.array([each.source for each in inputs], dtype=np.intp), parts, direct, surely, held, straight
+    )
+
+
+def _is_doubtful(description: ParticipantDescription, output: str) -> bool:
+    """Whether it is not known that an output depends on inputs directly."""
+    known = description.feedthrough is not None and output in description.feedthrough
+    return not known or output in description.possible_feedthrough | description.assumed_feedthrough
