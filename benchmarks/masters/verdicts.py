@@ -79,8 +79,10 @@ def judge(which: str, seed: int, verify: bool = False) -> list[Judged]:
     found = []
     for each in report.signals:
         if each.name in truth and each.name in result and each.scale > 0.0:
-            # what ticks at the start has done so in the first row of one, and not yet in that of the other
-            true = float(np.abs(result[each.name] - truth[each.name])[each.name in report.jumps :].max())
+            # both sides of an event have rows; the truth has one
+            alone = np.diff(result.time, prepend=-np.inf, append=np.inf)
+            shown = (alone[:-1] > 0.0) & (alone[1:] > 0.0)
+            true = float(np.abs(result[each.name] - truth[each.name])[shown].max())
             told = report.verdict, report.how, each.name in report.jumps
             found.append(Judged(case.kind, seed, each.name, true, each.error, each.scale, *told))
     return found
