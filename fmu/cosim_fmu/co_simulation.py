@@ -610,7 +610,7 @@ class CoSimulation(Coupling, ClosedAttributes):
         return other.simulate(until, record=record, inside="nothing")
 
     def _find_unnoticed(self) -> RunAgain | None:
-        """What makes another run that nobody notices; None where a participant may be noticed."""
+        """What makes another run without an effect outside; None where a participant may have one."""
         if self.joint is not None:
             return None
         others = {

@@ -59,7 +59,7 @@ class TellsInside(Protocol):
 
 @runtime_checkable
 class Repeats(Protocol):
-    """A participant of which another one may run in its place without anybody noticing."""
+    """A participant of which another one may run in its place without an effect outside."""
 
     def repeated(self) -> cosim.Participant | None:
         """Another one like it; None where a run may be noticed, since it calls code of others."""

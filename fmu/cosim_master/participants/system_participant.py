@@ -79,7 +79,7 @@ class SystemParticipant(cosim.Participant):
         self._watched_at = "events"
 
     def repeated(self) -> cosim.Participant | None:
-        """Another one of the same system, if all of it is compiled: then nobody sees it run."""
+        """Another one of the same system, if all of it is compiled: then a run has no effect outside."""
         return None if system_refusals(self.system) else copy.copy(self)
 
     @property

@@ -65,7 +65,7 @@ class SimulationRun:
     keep_result : callable
         Takes the result where the process is about to be ended.
     find_run_again : callable
-        Gives what makes another run, where nobody notices one.
+        Gives what makes another run, where one has no effect outside.
 
     Raises
     ------

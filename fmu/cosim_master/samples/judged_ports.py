@@ -9,7 +9,7 @@ from cosim_master.coupling.link import Link
 
 Port = tuple[str, str]
 MOST_STATES = 32
-"""Of a participant that are read although nobody records them."""
+"""Of a participant that are read although they are not recorded."""
 MOST_SAMPLED = 120
 """Outputs and inputs of which samples are taken; beyond what is exchanged, so many more may be judged."""
 CONSTANT = ("parameter", "calculatedParameter", "structuralParameter", "constant")

@@ -27,7 +27,7 @@ EXPLODED, EXPLODED_UNKNOWN = 1e5, 1e12
 """The size of an output in the second half of a run over that in the first one, of such an exchange; and
 where the error is not known."""
 SAFETY, LEAST_FACTOR = 2.0, 1.5
-"""Bar over the error that a second run shows, and that over the difference, where nobody has asked for one: a
+"""Bar over the error that a second run shows, and that over the difference, where none was asked for: a
 run that shows too little switches, samples or bends, and its order is not that of the algorithm."""
 
 

@@ -19,7 +19,7 @@ Vector = NDArray[np.float64]
 RunAgain = Callable[[float, cosim.MasterAlgorithm, float, Sequence[str]], CoSimulationResult]
 """Takes another communication step (s), another algorithm, the end (s), and what is recorded."""
 MOST_STEPS = 400_000
-"""Of all participants in a second run that nobody has asked for."""
+"""Of all participants in a second run that was not asked for."""
 TIGHTER = 10.0 / 9.0
 """Error over the difference to a run with a tenth of the tolerance, where the error follows it."""
 
@@ -84,7 +84,7 @@ def second_run(
     algorithm: cosim.MasterAlgorithm,
     find_run_again: Callable[[], RunAgain | None],
 ) -> SecondRun | None:
-    """The same where nobody has asked; None where it could be noticed, is too long, or fails."""
+    """The same where it was not asked for; None where it could be noticed, is too long, or fails."""
     if 2 * first.statistics.steps * len(first.participants) > MOST_STEPS:
         return None
     run_again = find_run_again()
