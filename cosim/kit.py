@@ -34,7 +34,8 @@ times             `rational_time`, `common_resolution`, `tick_time`, `periodic_t
                   times that are rational numbers, so that what meets on paper is one double
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text; `check_callable`: a function, or nothing;
-                  `check_ending`: the ending of a file; `check_choice`, `check_whole`; `shown`: a
+                  `check_ending`: the ending of a file; `check_choice`, `check_mapping`, `check_whole`;
+                  `shown`: a
                   value in messages
 commands          `commands` and `CommandParser`: which there are, what they read
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
@@ -125,6 +126,7 @@ if TYPE_CHECKING:
     from cosim.options import check_callable as check_callable
     from cosim.options import check_choice as check_choice
     from cosim.options import check_ending as check_ending
+    from cosim.options import check_mapping as check_mapping
     from cosim.options import check_options as check_options
     from cosim.options import check_whole as check_whole
     from cosim.options import option_names as option_names

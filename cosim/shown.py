@@ -21,6 +21,8 @@ def shown(value: Any) -> str:
     if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
         return f"the function {value.__name__}"
     text = repr(value)
+    if "\n" in text and not isinstance(value, str):  # tables, arrays
+        text = " ".join(text.split())
     if " at 0x" in text and text.startswith("<"):
         return f"an object of class {type(value).__name__}"
     if " at 0x" in text:

@@ -44,6 +44,7 @@ LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
         *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.shown", "cosim.functions"),
+        *("cosim.given_arguments", "cosim.other_words"),
     ),
     ("cosim.errors", "cosim.misspelt"),
     ("cosim.attributes",),

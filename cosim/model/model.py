@@ -19,7 +19,7 @@ from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.html_table import html_table
 from cosim.model.content import content
 from cosim.model.typed_names import complete_in_ipython
-from cosim.options import check_options, option_names, options_checked
+from cosim.options import check_mapping, check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.registration.registry import registry
 from cosim.shown import shown
@@ -41,6 +41,13 @@ NAME = re.compile(r"^[A-Za-z_]\w*$")
 
 ABOUT = ("description", "author", "version", "copyright", "license")
 OF_A_RUN = ("until", "integrator", "accuracy", "output_interval", "signals", "fixed_step", "maximum_step")
+
+
+class Parts(dict[str, Component]):
+    """Parts by name; a name that no part has is a `LookUpError` with the nearest."""
+
+    def __missing__(self, name: str) -> Component:
+        raise LookUpError("part", name if isinstance(name, str) else shown(name), self)
 
 
 class Model(ClosedAttributes):
@@ -80,10 +87,32 @@ class Model(ClosedAttributes):
         **{n: f"give it to simulate({n}=…), or write model.simulation['{n}'] = …" for n in OF_A_RUN},
         **{n: f"it is a setting: write model.settings['{n}'] = …" for n in (*ABOUT, "dynamics")},
     }
+    reading_hints: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("run", "solve", "start"), "call simulate(until=…)"),
+        **dict.fromkeys(
+            ("body", "joint", "constraint"), "make a Multibody: `from cosim_mechanics import Multibody`"
+        ),
+        **dict.fromkeys(("components", "elements"), "write model.parts"),
+        **dict.fromkeys(("add_part", "add_component"), "call add(kind, name, …)"),
+    }
 
     def __repr__(self) -> str:
         parts, wires = len(self.parts), len(self.connections)
         return f"<{type(self).__name__} '{self.name}': {parts} parts, {wires} connections>"
+
+    def __getitem__(self, name: str) -> Component:
+        """A part by its name."""
+        return self.parts[name]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.parts)
+
+    def _hint_where_missing(self, name: str) -> str:
+        return (
+            f"it is a part: write model['{name}']"
+            if name in self.parts
+            else super()._hint_where_missing(name)
+        )
 
     def _repr_html_(self) -> str:
         rows = []
@@ -99,7 +128,7 @@ class Model(ClosedAttributes):
             raise ModelError.of("model", f"its name is {shown(name)}, needs text")
         self.name = name
         self.settings = settings
-        self.parts: dict[str, Component] = {}
+        self.parts: dict[str, Component] = Parts()
         self.connections: list[Connection] = []
         self.starts: dict[str, Any] = {}
         self.simulation: dict[str, Any] = {}
@@ -107,6 +136,7 @@ class Model(ClosedAttributes):
         self._built: tuple[bytes, dict[int, Any], System] | None = None
         complete_in_ipython(Model)
 
+    @options_checked
     def add(self, kind: str | type[Component] | Component, name: str, **values: Any) -> Any:
         """Add a part.
 
@@ -132,6 +162,10 @@ class Model(ClosedAttributes):
         """
         if not isinstance(name, str):
             raise ModelError.of("name", f"is {shown(name)}, needs text")
+        if isinstance(kind, str) and NAME.match(kind) and "." in name:
+            raise ModelError.of(
+                name, f"the kind comes first, then the name: write add('{name}', '{kind}', …)"
+            )
         if not NAME.match(name):
             raise ModelError.of(
                 name, f"'{name}' is no name: letters, digits and underscores, one of A to Z or a to z first"
@@ -168,6 +202,7 @@ class Model(ClosedAttributes):
                 located[name] = str(self.folder / value)
         return located
 
+    @options_checked
     def measure(self, kind: str | type[Component], name: str, **values: Any) -> Any:
         """Add a measure: the same as `add`."""
         return self.add(kind, name, **values)
@@ -203,6 +238,7 @@ class Model(ClosedAttributes):
             raise ModelError.of(f"{path} → {target}", connection.fault)
         self.connections.append(connection)
 
+    @options_checked
     def set_start(self, path: str, value: Any) -> None:
         """Value that a parameter, state or input has in the default State of the system."""
         if not isinstance(path, str):
@@ -442,6 +478,7 @@ class Model(ClosedAttributes):
         """
         from cosim.contracts.ensemble import Ensemble
 
+        check_mapping(values, "values", "{'mount.stiffness': [1e5, 2e5]}")
         run_settings = {**self.simulation, **settings}
         if until is not None:
             run_settings["until"] = until

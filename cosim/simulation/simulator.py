@@ -111,6 +111,10 @@ class Simulator(ClosedAttributes):
         "event_limit": "give it to Simulator(…)",
         **{name: f"call reset_integrator('integrators.…', {name}=…)" for name in OF_INTEGRATORS},
     }
+    reading_hints: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("time", "t"), "write simulator.state.time"),
+        **dict.fromkeys(("run", "simulate", "advance"), "call advance_to(time)"),
+    }
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import cosim
+import cosim.kit
 from cosim_mechanics.complete_model import GRAVITY, complete_model, mechanics_id
 
 
@@ -44,6 +45,7 @@ class Multibody(cosim.Model):
     def gravity(self, value: Any) -> None:
         self.parts["gravity"].gravity = value
 
+    @cosim.kit.options_checked
     def body(self, name: str, **values: Any) -> cosim.Component:
         """Add a rigid body.
 
@@ -60,6 +62,7 @@ class Multibody(cosim.Model):
         """
         return self.add("mechanics.rigid_body", name, **values)
 
+    @cosim.kit.options_checked
     def joint(
         self, kind: str, child: Any, parent: Any = "ground", name: str | None = None, **values: Any
     ) -> cosim.Component:
@@ -87,6 +90,7 @@ class Multibody(cosim.Model):
             name = f"{ends[ends[0] == 'ground']}_joint"
         return self.add(mechanics_id(kind), name, parent=parent, child=child, **values)
 
+    @cosim.kit.options_checked
     def constraint(self, kind: str, name: str, **values: Any) -> cosim.Component:
         """Add a constraint: a condition that the tree of joints does not hold by itself.
 

@@ -22,6 +22,7 @@ class DescribeCommand(cosim.Command):
     """Say what a registered class is, what it declares, and whether it can run without Python."""
 
     name: ClassVar[str] = "describe"
+    known_as: ClassVar[tuple[str, ...]] = ("help", "doc", "show", "man")
     summary: ClassVar[str] = "describe a component or an integrator, and whether it can run without Python"
     examples = (
         ("cosim describe mechanics.linear_bushing", "parameters, states, outputs, each with its unit"),

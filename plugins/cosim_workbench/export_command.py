@@ -29,6 +29,7 @@ class ExportCommand(cosim.Command):
     """Write a model file as an FMU."""
 
     name: ClassVar[str] = "export"
+    known_as: ClassVar[tuple[str, ...]] = ("build", "convert", "fmu")
     summary: ClassVar[str] = "write a model file as an FMU"
     examples = (
         ("cosim export mount.toml", "mount.fmu; machine code where it can be, else Python"),

@@ -23,6 +23,7 @@ class NewCommand(cosim.Command):
     """Make a small complete package for a kind of plugin, or a folder with a model or a scenario."""
 
     name: ClassVar[str] = "new"
+    known_as: ClassVar[tuple[str, ...]] = ("init", "create", "make", "scaffold")
     summary: ClassVar[str] = (
         "make a package for a component of your own, or a model or a scenario to begin with"
     )

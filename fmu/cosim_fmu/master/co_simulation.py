@@ -16,6 +16,7 @@ from cosim.kit import (
     ParticipantDescription,
     ResultStream,
     check_callable,
+    check_mapping,
     is_made,
     option_names,
     options_checked,
@@ -165,6 +166,7 @@ class CoSimulation(ClosedAttributes):
         threads: int = 1,
         bonds: Sequence[Any] = (),
     ) -> None:
+        check_mapping(participants, "participants", "CoSimulation({'plant': 'plant.fmu', …}, […])")
         problems: list[WiringProblem] = []
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
