@@ -48,7 +48,7 @@ LAYERS = (
     ),
     ("cosim.errors", "cosim.misspelt"),
     ("cosim.attributes",),
-    ("cosim.units",),
+    ("cosim.unit_symbols", "cosim.unit_expressions", "cosim.written_units", "cosim.units"),
     ("cosim.options",),
     ("cosim.unit_text",),
     ("cosim.registration",),

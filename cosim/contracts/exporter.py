@@ -36,6 +36,8 @@ class Exporter(AbstractClosedAttributes):
     """Where it is exported to, in a few words, for lists of what hinders it."""
     summary: str = ""
     """What was written last, in a few words, for people who wait for it."""
+    fallback: str = ""
+    """Why it was not the form that is advised; empty where it was."""
 
     def refusals(self, cls: type) -> list[Problem]:
         """What of a class of components or integrators hinders the export, whatever the model.

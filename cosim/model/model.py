@@ -413,16 +413,17 @@ class Model(ClosedAttributes):
         return verify(self, **{**self.simulation, **settings})
 
     def export_fmu(
-        self, path: str | Path, *, native: bool | None = False, exporter: str | None = None, **options: Any
+        self, path: str | Path, *, native: bool | None = None, exporter: str | None = None, **options: Any
     ) -> Any:
         """Write the model as an FMU through a registered exporter.
 
         Parameters
         ----------
         path : path
-        native : bool or None
-            Whether the FMU is machine code that needs no Python; else it runs in a Python interpreter. None:
-            machine code where all of the model can be lowered and a C compiler is here.
+        native : bool, optional
+            True: machine code that needs no Python, or an error that says what cannot be compiled. False: an
+            FMU that runs in a Python interpreter. Unless given, machine code where all of the model can be
+            compiled and a C compiler is here, else Python; a warning of the log ``cosim.model`` says why.
         exporter : str, optional
             Id of another exporter.
         **options
@@ -440,10 +441,13 @@ class Model(ClosedAttributes):
         accepted = [name for name in option_names(chosen.export) if name not in ("self", "model", "path")]
         accepted += ["native", "exporter", *integrator_options(integrator)]
         check_options("export_fmu()", options, accepted)
-        return chosen.export(self, Path(path), **options)
+        written = chosen.export(self, Path(path), **options)
+        if chosen.fallback:
+            log.warning("%s: %s", written, chosen.summary)
+        return written
 
     @staticmethod
-    def exporter(native: bool | None = False, exporter: str | None = None) -> Exporter:
+    def exporter(native: bool | None = None, exporter: str | None = None) -> Exporter:
         """The exporter that `export_fmu` takes."""
         chosen = "fmu.fitting" if native is None else "fmu.native" if native else "fmu.pythonfmu"
         instance: Exporter = registry().get("exporter", exporter or chosen)()

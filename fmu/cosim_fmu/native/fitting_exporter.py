@@ -56,7 +56,8 @@ class FittingFmuExporter(cosim.Exporter):
                 raise
             first, *others = (f"{problem.where}: {problem.text}" for problem in error.problems)
         written = self._written(PythonFmuExporter(), model, path, arguments)
-        self.summary += f"; not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
+        self.fallback = f"not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
+        self.summary += f"; {self.fallback}"
         return written
 
     def _written(
