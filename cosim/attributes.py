@@ -119,18 +119,22 @@ class Made(type):
             check(name, value)
         super().__setattr__(name, value)
 
-    def __call__(cls, *positional: Any, **given: Any) -> Any:
-        try:
-            made = super().__call__(*positional, **given)
-        except TypeError as error:  # Python's sentence, where no line of a constructor has run
-            outside = error.__traceback__ is not None and error.__traceback__.tb_next is None
-            if outside and (fault := fault_of_arguments(cls.__name__, cls.__signature__, positional, given)):
+    if not TYPE_CHECKING:  # to them a class is called as its constructor says
+
+        def __call__(cls, *positional: Any, **given: Any) -> Any:
+            try:
+                made = super().__call__(*positional, **given)
+            except TypeError as error:  # Python's sentence, where no line of a constructor has run
+                if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                    raise
+                fault = fault_of_arguments(cls.__name__, cls.__signature__, positional, given)
+                if not fault:
+                    raise
                 raise ArgumentError(fault) from None
-            raise
-        if isinstance(made, ClosedAttributes):
-            made.__dict__[IS_MADE] = True
-            made._note_arguments(positional, given)
-        return made
+            if isinstance(made, ClosedAttributes):
+                made.__dict__[IS_MADE] = True
+                made._note_arguments(positional, given)
+            return made
 
 
 class MadeAbstract(Made, ABCMeta):

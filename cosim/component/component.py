@@ -23,6 +23,7 @@ from cosim.component.hidden_memory import hidden_memories
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.component.kinks import kinks_of
 from cosim.component.set_attribute import MADE_WITH, set_attribute
+from cosim.component.shown_values import shown_values
 from cosim.component.uncalled import uncalled_functions
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
 from cosim.component.values import GIVEN, Values, check_default, read_values
@@ -203,7 +204,13 @@ class Component(AbstractClosedAttributes):
         return None
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r}>" if self.name else f"<{type(self).__name__}>"
+        values = shown_values(self) if "values" in vars(self) else ""
+        return f"{self._brief()[:-1]}: {values}>" if values else self._brief()
+
+    def _brief(self) -> str:
+        """Its class and its name: what messages show of it."""
+        name = vars(self).get("name", "")
+        return f"<{type(self).__name__} {name!r}>" if name else f"<{type(self).__name__}>"
 
     @classmethod
     def _check_class_attribute(cls, name: str, value: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from cosim.system.system import System
 
 log = logging.getLogger("cosim.model")
+
+P = ParamSpec("P")
+Part = TypeVar("Part", bound=Component)
 
 NAME = re.compile(r"^[A-Za-z_]\w*$")
 
@@ -136,8 +139,14 @@ class Model(ClosedAttributes):
         self._built: tuple[bytes, dict[int, Any], System] | None = None
         complete_in_ipython(Model)
 
-    @options_checked
-    def add(self, kind: str | type[Component] | Component, name: str, **values: Any) -> Any:
+    @overload
+    def add(self, kind: str, name: str, **values: Any) -> Any: ...
+    @overload
+    def add(self, kind: Callable[P, Part], name: str, *no: P.args, **values: P.kwargs) -> Part: ...
+    @overload
+    def add(self, kind: Part, name: str) -> Part: ...
+    @options_checked  # type: ignore[misc]  # P.args: nothing is given without its name
+    def add(self, kind: str | Callable[..., Any] | Component, name: str, **values: Any) -> Any:
         """Add a part.
 
         Parameters
@@ -202,8 +211,12 @@ class Model(ClosedAttributes):
                 located[name] = str(self.folder / value)
         return located
 
-    @options_checked
-    def measure(self, kind: str | type[Component], name: str, **values: Any) -> Any:
+    @overload
+    def measure(self, kind: str, name: str, **values: Any) -> Any: ...
+    @overload
+    def measure(self, kind: Callable[P, Part], name: str, *no: P.args, **values: P.kwargs) -> Part: ...
+    @options_checked  # type: ignore[misc]  # as for `add`
+    def measure(self, kind: str | Callable[..., Any], name: str, **values: Any) -> Any:
         """Add a measure: the same as `add`."""
         return self.add(kind, name, **values)
 
@@ -556,7 +569,7 @@ class Model(ClosedAttributes):
         raise CosimError(f"{path}: no plugin reads models that end in '{path.suffix}'. {hint}")
 
     @staticmethod
-    def _class_of(kind: str | type[Component]) -> type[Component]:
+    def _class_of(kind: str | Callable[..., Any]) -> type[Component]:
         if isinstance(kind, str):
             component_class: type[Component] = registry().get("component", kind)
             return component_class

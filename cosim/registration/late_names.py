@@ -57,6 +57,8 @@ def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         if name not in places():
             raise missing_name(package, name, places(), sys._getframe(1))
         module, original = places()[name]
+        if module == package:  # a module of the package itself
+            return importlib.import_module(f"{package}.{original}")
         imported = importlib.import_module(module)
         if not hasattr(imported, original):  # a module of a package
             importlib.import_module(f"{module}.{original}")

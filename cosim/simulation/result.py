@@ -16,7 +16,7 @@ from cosim.attributes import FixedAttributes
 from cosim.errors import LookUpError, ModelError, Problem
 from cosim.html_table import html_table
 from cosim.matching import is_pattern, matches
-from cosim.options import check_ending, check_mapping, seconds
+from cosim.options import check_ending, check_mapping, options_checked, seconds
 from cosim.shown import shown
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
@@ -363,7 +363,8 @@ class Result(FixedAttributes):
         """
         return self._write(PARQUET, Path(path))
 
-    def plot(self, *patterns: str, path: str | PathLike[str] | None = None) -> Any:
+    @options_checked
+    def plot(self, *patterns: str, path: str | PathLike[str] | None = None, ax: Any = None) -> Any:
         """Draw signals over time, those of one unit in one panel, and mark the events.
 
         Parameters
@@ -374,12 +375,23 @@ class Result(FixedAttributes):
         path : path_like, optional
             Where to write the picture: ``.png``, ``.svg``, ``.pdf``, or ``.html``, a page to zoom and to read
             values off. Without it the figure is returned.
+        ax : matplotlib.axes.Axes, optional
+            Axes of your own, into which all signals are drawn, whatever their units; they are returned.
 
         Returns
         -------
-        matplotlib.figure.Figure or pathlib.Path
+        matplotlib.figure.Figure, pathlib.Path or matplotlib.axes.Axes
+
+        Raises
+        ------
+        ModelError
+            A path for axes of your own: write their figure, ``ax.figure.savefig("run.png")``.
         """
         sink = self._sink(PICTURE)
+        if ax is not None:
+            if path is not None:
+                raise ModelError.of("plot", "path and ax exclude each other: write ax.figure.savefig(…)")
+            return sink.draw(self, patterns, ax)
         return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
 
     def _write(self, id: str, path: Path) -> Any:

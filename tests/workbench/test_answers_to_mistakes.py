@@ -349,3 +349,20 @@ def test_fields_of_a_dataclass_may_be_values() -> None:
         mass: float = 2.5
 
     assert model().body("b", inertia=np.ones(3), **vars(Chosen())).mass == 2.5  # type: ignore[attr-defined]
+
+
+def test_a_co_simulation_says_what_it_is_and_its_result_is_pickled() -> None:
+    made = cosim_fmu.CoSimulation({"cart": model().build()}, [], step="1 ms")
+    assert repr(made) == "<CoSimulation: cart; 0 connections, GaussSeidel, steps of 0.001 s>"
+    with pytest.raises(
+        AttributeError, match=r"CoSimulation has no attribute 'run': call simulate"
+    ):
+        made.run()  # type: ignore[attr-defined]
+    ended = made.simulate("2 ms")
+    again = pickle.loads(pickle.dumps(ended))
+    assert type(again) is type(ended) and again.time.tolist() == ended.time.tolist()
+
+
+def test_the_kit_comes_with_the_package() -> None:
+    run_source("import cosim\ncosim.kit.shown")
+    assert "kit" in dir(cosim) and cosim.kit.shown is not None

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import cosim
 from cosim.kit import (
@@ -148,6 +148,11 @@ class CoSimulation(ClosedAttributes):
     cosim.errors.FmuError: missing.fmu: no such file
     """
 
+    reading_hints: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("run", "solve", "start_run"), "call simulate(until=…)"),
+        "connections": "write co_simulation.links",
+    }
+
     @options_checked
     def __init__(
         self,
@@ -219,6 +224,11 @@ class CoSimulation(ClosedAttributes):
         self.ssp: Any = None
         self.derived: dict[str, DerivedSignal] = {}
         self.options = dict(options or {})
+
+    def __repr__(self) -> str:
+        algorithm, step = type(self.algorithm).__name__, f"{self.step:g} s"
+        names, links = ", ".join(self.participants), len(self.links)
+        return f"<CoSimulation: {names}; {links} connections, {algorithm}, steps of {step}>"
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_") or name == "until" or not is_made(self):
