@@ -251,7 +251,7 @@ class Simulator(ClosedAttributes):
         if self._rows is not None:
             self._rows.attach(step)
         self._step, self._handlers = step, handlers
-        self._integrator, self._origin = integrator, integrator.statistics
+        self._integrator, self._origin = integrator, integrator.counts
         if state is not None:
             self._bind(state)
 
@@ -603,7 +603,7 @@ class Simulator(ClosedAttributes):
 
     def reset_statistics(self) -> None:
         """Forget the counts, and where the actual real-time rate is measured from."""
-        self._origin = self._integrator.statistics
+        self._origin = self._integrator.counts
         reset_counters(self._step)
         self._real_time.start(self.state.time)
 

@@ -7,3 +7,10 @@ from cosim_workbench.contracts.contract_kit import ContractKit as ContractKit
 from cosim_workbench.contracts.describer import Describer as Describer
 from cosim_workbench.contracts.file_schema import FileSchema as FileSchema
 from cosim_workbench.contracts.study_subject import StudySubject as StudySubject
+
+__all__ = [
+    "ContractKit",
+    "Describer",
+    "FileSchema",
+    "StudySubject",
+]
