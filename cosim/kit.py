@@ -26,6 +26,7 @@ helper processes  `kill_with_parent`, `end_with_parent`: they end with the proce
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `Arrays`, `arrays_at` …
 data in files     `data_file` and `text`: options that are no choices
+declarations      `declared_bounds`, `declared_default`: in words
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
 attributes        `ClosedAttributes`: unknown ones are an error; `FixedAttributes`: all are;
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
     from cosim.component.declarations import attachment as attachment
     from cosim.component.declarations import data_file as data_file
     from cosim.component.declarations import text as text
+    from cosim.component.documented import declared_bounds as declared_bounds
+    from cosim.component.documented import declared_default as declared_default
     from cosim.component.history import LOOKED as LOOKED
     from cosim.component.history import History as History
     from cosim.component.history import history_at as history_at

@@ -9,7 +9,7 @@ from dataclasses import replace
 from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
-from cosim.attributes import AbstractClosedAttributes, is_made
+from cosim.attributes import AbstractClosedAttributes, MadeAbstract, is_made
 from cosim.component.arguments import (
     Argument,
     clashing_names,
@@ -19,6 +19,7 @@ from cosim.component.arguments import (
     switch_argument,
 )
 from cosim.component.declaration import Declaration
+from cosim.component.documented import documented
 from cosim.component.hidden_memory import hidden_memories
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.component.kinks import kinks_of
@@ -38,8 +39,21 @@ DECLARING = "cosim.component.declarations"
 RESERVED = {"t", "name", "values", "side", "state"}
 
 
+class DocumentedByDeclarations(MadeAbstract):
+    """Metaclass whose classes show in their docstrings what they declare."""
+
+    @property
+    def __doc__(cls) -> str | None:  # type: ignore[override]
+        return documented(cls) if "declarations" in vars(cls) else vars(cls).get("__doc__")
+
+    @__doc__.setter
+    def __doc__(cls, text: str | None) -> None:
+        type.__dict__["__doc__"].__set__(cls, text)
+        documented.cache_clear()
+
+
 @plugin_kind("component")
-class Component(AbstractClosedAttributes):
+class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
     """Base of every part of a model.
 
     A subclass declares, at class level, its parameters, states, ports, attachments and cache slots,
