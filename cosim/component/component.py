@@ -43,7 +43,7 @@ class DocumentedByDeclarations(MadeAbstract):
     """Metaclass whose classes show in their docstrings what they declare."""
 
     @property
-    def __doc__(cls) -> str | None:  # type: ignore[override]
+    def __doc__(cls) -> str | None:
         return documented(cls) if "declarations" in vars(cls) else vars(cls).get("__doc__")
 
     @__doc__.setter
