@@ -409,7 +409,7 @@ class Result(FixedAttributes):
 
     def _find(self, name: str) -> tuple[str, int | None] | None:
         """The recorded name, and the element of it, that a name means."""
-        for candidate in (name, f"{name}.value"):
+        for candidate in (name, f"{name}.value", name.removesuffix(".value")):
             if candidate in self.signals:
                 return candidate, None
         indexed = re.fullmatch(r"(.+)\[(\d+)\]", name)

@@ -354,9 +354,7 @@ def test_fields_of_a_dataclass_may_be_values() -> None:
 def test_a_co_simulation_says_what_it_is_and_its_result_is_pickled() -> None:
     made = cosim_fmu.CoSimulation({"cart": model().build()}, [], step="1 ms")
     assert repr(made) == "<CoSimulation: cart; 0 connections, GaussSeidel, steps of 0.001 s>"
-    with pytest.raises(
-        AttributeError, match=r"CoSimulation has no attribute 'run': call simulate"
-    ):
+    with pytest.raises(AttributeError, match=r"CoSimulation has no attribute 'run': call simulate"):
         made.run()  # type: ignore[attr-defined]
     ended = made.simulate("2 ms")
     again = pickle.loads(pickle.dumps(ended))
@@ -366,3 +364,9 @@ def test_a_co_simulation_says_what_it_is_and_its_result_is_pickled() -> None:
 def test_the_kit_comes_with_the_package() -> None:
     run_source("import cosim\ncosim.kit.shown")
     assert "kit" in dir(cosim) and cosim.kit.shown is not None
+
+
+def test_the_value_of_a_measure_is_found_by_both_of_its_names() -> None:
+    short, whole = cosim.Result([0.0], {"felt": [2.0]}), cosim.Result([0.0], {"felt.value": [2.0]})
+    assert [r[n].tolist() for r in (short, whole) for n in ("felt", "felt.value")] == [[2.0]] * 4
+    assert "other.value" not in short
