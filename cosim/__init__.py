@@ -8,6 +8,7 @@ from cosim.version import __version__ as __version__
 
 TYPE_CHECKING = False  # True for type checkers; to import `typing` would take longer than all else here
 if TYPE_CHECKING:
+    from cosim import kit as kit
     from cosim.cause import EventCause as EventCause
     from cosim.component.component import Component as Component
     from cosim.component.declarations import auxiliary_state as auxiliary_state

@@ -8,9 +8,10 @@ import types
 from abc import ABCMeta
 from collections.abc import Iterable, Mapping
 from inspect import Signature, signature
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from cosim.errors import AttributeNameError, ContractError, nearest
+from cosim.errors import ArgumentError, AttributeNameError, ContractError, MissingAttributeError, nearest
+from cosim.given_arguments import fault_of_arguments
 from cosim.misspelt import misspelt_functions
 
 IS_MADE = "_is_made"
@@ -118,12 +119,22 @@ class Made(type):
             check(name, value)
         super().__setattr__(name, value)
 
-    def __call__(cls, *positional: Any, **given: Any) -> Any:
-        made = super().__call__(*positional, **given)
-        if isinstance(made, ClosedAttributes):
-            made.__dict__[IS_MADE] = True
-            made._note_arguments(positional, given)
-        return made
+    if not TYPE_CHECKING:  # to them a class is called as its constructor says
+
+        def __call__(cls, *positional: Any, **given: Any) -> Any:
+            try:
+                made = super().__call__(*positional, **given)
+            except TypeError as error:  # Python's sentence, where no line of a constructor has run
+                if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                    raise
+                fault = fault_of_arguments(cls.__name__, cls.__signature__, positional, given)
+                if not fault:
+                    raise
+                raise ArgumentError(fault) from None
+            if isinstance(made, ClosedAttributes):
+                made.__dict__[IS_MADE] = True
+                made._note_arguments(positional, given)
+            return made
 
 
 class MadeAbstract(Made, ABCMeta):
@@ -140,12 +151,29 @@ class ClosedAttributes(metaclass=Made):
     ----------
     attribute_hints : mapping of str to str
         Of a subclass: what to write in place of setting an attribute that is not one.
+    reading_hints : mapping of str to str
+        Of a subclass: what to write in place of reading an attribute that is not one.
     hooks : tuple of str
         Of a base class: names of functions that it calls where a subclass has them, and does not have itself.
     """
 
     attribute_hints: ClassVar[Mapping[str, str]] = {}
+    reading_hints: ClassVar[Mapping[str, str]] = {}
     hooks: ClassVar[tuple[str, ...]] = ()
+
+    if not TYPE_CHECKING:  # type checkers know which attributes there are
+
+        def __getattr__(self, name: str) -> Any:
+            found = getattr(type(self), name, None)
+            if isinstance(found, (property, functools.cached_property)):  # raise its own AttributeError again
+                return found.__get__(self, type(self))
+            if name.startswith("_"):
+                raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+            raise MissingAttributeError(self, name)
+
+    def _hint_where_missing(self, name: str) -> str:
+        """What to write in place of reading an attribute that there is not; empty where that is not known."""
+        return self.reading_hints.get(name, "")
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

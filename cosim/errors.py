@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cosim.other_words import meant_by_others
 from cosim_compiler.errors import ContractError as ContractError
 from cosim_compiler.errors import CosimError as CosimError
 from cosim_compiler.nearest import nearest as nearest
@@ -91,12 +92,14 @@ class OptionError(LookUpError, TypeError):
 
     def __init__(self, where: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
         self.where, self.given = where, dict(given)
-        super().__init__("option", next(iter(given)), known)
+        first = next(iter(given))
+        known = list(known)
+        super().__init__("option", first, known, same=filter(None, [meant_by_others(first, known)]))
 
     def _text(self) -> str:
         sentences = []
         for name, value in self.given.items():
-            near = nearest(name, self.known)
+            near = meant_by_others(name, self.known) or nearest(name, self.known)
             meant = f" Nearest: {near}." if near else ""
             sentences.append(f"{self.where}: no option '{name}' (given: {name}={value!r}).{meant}")
         listed = ", ".join(self.known) or "none"
@@ -122,6 +125,43 @@ class AttributeNameError(LookUpError, AttributeError):  # type: ignore[misc]  # 
         near = f" Nearest: {self.nearest}." if self.nearest is not None else ""
         listed = f" There are: {', '.join(self.known)}." if self.known else " Nothing of it can be set."
         return f"{self.owner} has no attribute '{self.name}' to set.{near}{listed}"
+
+
+class MissingAttributeError(CosimError, AttributeError):
+    """An attribute was read that the object does not have; the text is made when it is asked for.
+
+    Attributes
+    ----------
+    owner : object
+    name : str
+    """
+
+    def __init__(self, owner: Any, name: str) -> None:
+        super().__init__(owner, name)
+        self.owner, self.name = owner, name
+
+    def __str__(self) -> str:
+        cls = type(self.owner)
+        hint = self.owner._hint_where_missing(self.name)
+        if not hint:
+            known = [n for n in {*dir(cls), *vars(self.owner)} if not n.startswith("_")]
+            hint = _what_there_is(str(self.name), known)
+        return f"{cls.__name__} has no attribute '{self.name}': {hint}"
+
+    def __reduce__(self) -> Any:
+        return CosimError, (str(self),)
+
+
+class ArgumentError(CosimError, TypeError):
+    """Arguments of a call are missing, too many, or given twice."""
+
+
+def _what_there_is(name: str, known: Iterable[str]) -> str:
+    """The nearest of the known names, else the first of them."""
+    near = nearest_names(name, known := sorted(known))
+    if near:
+        return f"nearest: {', '.join(near)}"
+    return f"there are {', '.join(known[:12])}{' …' if len(known) > 12 else ''}"
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; t
                   `ArrayPlace`, `arrays_at` …; `checked_interval`: the distance of recorded points
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `space_warning`: files
                   that are written
+declarations      `declared_bounds`, `declared_default`: in words
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
 attributes        `ClosedAttributes`: unknown ones are an error; `FixedAttributes`: all are;
@@ -36,7 +37,8 @@ times             `rational_time`, `common_resolution`, `tick_time`, `periodic_t
                   times that are rational numbers, so that what meets on paper is one double
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text; `check_callable`: a function, or nothing;
-                  `check_ending`: the ending of a file; `check_choice`, `check_whole`; `shown`: a
+                  `check_ending`: the ending of a file; `check_choice`, `check_mapping`, `check_whole`;
+                  `shown`: a
                   value in messages
 commands          `commands` and `CommandParser`: which there are, what they read; `printable`: text for
                   terminals; `raw_stream`: for what draws on them
@@ -66,6 +68,8 @@ if TYPE_CHECKING:
     from cosim.component.declarations import attachment as attachment
     from cosim.component.declarations import data_file as data_file
     from cosim.component.declarations import text as text
+    from cosim.component.documented import declared_bounds as declared_bounds
+    from cosim.component.documented import declared_default as declared_default
     from cosim.component.history import LOOKED as LOOKED
     from cosim.component.history import History as History
     from cosim.component.history import history_at as history_at
@@ -134,6 +138,7 @@ if TYPE_CHECKING:
     from cosim.options import check_callable as check_callable
     from cosim.options import check_choice as check_choice
     from cosim.options import check_ending as check_ending
+    from cosim.options import check_mapping as check_mapping
     from cosim.options import check_options as check_options
     from cosim.options import check_whole as check_whole
     from cosim.options import option_names as option_names

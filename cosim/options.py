@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from cosim.errors import CosimError, ModelError, OptionError, UnitError
+from cosim.errors import ArgumentError, CosimError, ModelError, OptionError, UnitError
+from cosim.given_arguments import fault_of_arguments
 from cosim.shown import shown
 from cosim.units import parse_quantity
 
@@ -55,17 +56,40 @@ def check_options(where: str, given: Mapping[str, Any], known: Iterable[str]) ->
 
 
 def options_checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorator: an unknown option is answered with the nearest, in place of Python's own sentence."""
-    known = _named(function)[0]
+    """Decorator: wrong arguments are answered with what to write, in place of Python's own sentence.
+
+    An unknown option is answered with the nearest, an argument that is missing with its name.
+    """
+    known, takes_more = _named(function)
 
     @functools.wraps(function)
     def checked(*positional: P.args, **given: P.kwargs) -> R:
-        for name in given:
-            if name not in known:
-                check_options(f"{function.__qualname__}()", given, [n for n in known if n != "self"])
-        return function(*positional, **given)
+        if not takes_more:
+            for name in given:
+                if name not in known:
+                    check_options(f"{function.__qualname__}()", given, [n for n in known if n != "self"])
+        try:
+            return function(*positional, **given)
+        except TypeError as error:  # Python's sentence, where no line of the function has run
+            outside = error.__traceback__ is not None and error.__traceback__.tb_next is None
+            if outside and (fault := _fault(function, positional, given)):
+                raise ArgumentError(fault) from None
+            raise
 
     return checked
+
+
+def _fault(function: Callable[..., Any], positional: tuple[Any, ...], given: Mapping[str, Any]) -> str:
+    """What is wrong with the arguments; of a method ``self`` is none of them."""
+    signature = inspect.signature(function)
+    parameters = [*signature.parameters.values()]
+    is_method = bool(parameters) and parameters[0].name in ("self", "cls")
+    return fault_of_arguments(
+        function.__qualname__,
+        signature.replace(parameters=parameters[is_method:]),
+        positional[is_method:],
+        given,
+    )
 
 
 def check_callable(value: object, name: str, called_with: str) -> None:
@@ -99,6 +123,20 @@ def seconds(value: float | str, name: str) -> float:
         raise ModelError.of(
             name, f"is {shown(value)}, needs a time: 2.0 (s), or text with a unit, '2 ms'{reason}"
         ) from None
+
+
+def check_mapping(value: object, name: str, example: str) -> None:
+    """`ModelError` for what is given in place of a mapping.
+
+    Examples
+    --------
+    >>> check_mapping([1.0], "values", "{'mass.speed': [1.0, 2.0]}")
+    Traceback (most recent call last):
+        ...
+    cosim.errors.ModelError: values: is [1.0], needs a mapping: {'mass.speed': [1.0, 2.0]}
+    """
+    if not isinstance(value, Mapping):
+        raise ModelError.of(name, f"is {shown(value)}, needs a mapping: {example}")
 
 
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> None:

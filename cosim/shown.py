@@ -20,7 +20,10 @@ def shown(value: Any) -> str:
         return f"the class {value.__name__}"
     if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
         return f"the function {value.__name__}"
-    text = repr(value)
+    brief = getattr(type(value), "_brief", None)  # of a part, without its values
+    text = repr(value) if brief is None else str(brief(value))
+    if "\n" in text and not isinstance(value, str):  # tables, arrays
+        text = " ".join(text.split())
     if " at 0x" in text and text.startswith("<"):
         return f"an object of class {type(value).__name__}"
     if " at 0x" in text:

@@ -16,7 +16,8 @@ class Unit:
     text : str
         As it was written; not part of the comparison: ``J`` equals ``N.m``.
     exponents : tuple of 8 int
-        Of kg, m, s, A, K, mol, cd, rad, in this order, as FMI's ``BaseUnit`` has them.
+        Of kg, m, s, A, K, mol, cd, rad, in this order, as FMI's ``BaseUnit`` has them; where a root was taken
+        fractions, which FMI has not.
     factor, offset : float
     cycles : int
         How often Hz is in it: what is counted in cycles is not what is counted in radians.
@@ -57,4 +58,6 @@ class Unit:
 
 
 def _power(name: str, exponent: int) -> str:
-    return name if exponent == 1 else f"{name}{exponent}"
+    if exponent == int(exponent):
+        return name if exponent == 1 else f"{name}{exponent}"
+    return f"{name}^({exponent})"

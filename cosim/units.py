@@ -2,7 +2,9 @@
 
 The grammar is Modelica's (Modelica Language Specification 3.6, chapter 19): ``.`` multiplies, ``/`` divides
 once, an exponent is an integer behind its symbol, prefixes are those of the SI: ``N.m/rad``, ``kg.m2``,
-``m/s2``, ``N.s/(m.rad)``, ``kg.m.s-2``, ``1``. Beyond it a parenthesis may hold any expression.
+``m/s2``, ``N.s/(m.rad)``, ``kg.m.s-2``, ``1``. Beyond it a parenthesis may hold any expression, and an
+exponent may be a fraction: ``m/s^(1/2)``. A quantity that is typed may have its unit as people write it
+(`cosim.written_units`).
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from fractions import Fraction
 from cosim.errors import UnitError, nearest
 from cosim.rational import rational_time
 from cosim.unit import Unit
+from cosim.unit_expressions import UnreadError, find_symbol, read_unit
+from cosim.unit_symbols import COMMON, SYMBOLS, WORDS
+from cosim.written_units import other_cases, written_unit
 
 __all__ = [
     "Unit",
@@ -27,65 +32,6 @@ __all__ = [
     "unit_symbols",
 ]
 
-_PREFIXES = {
-    "Y": 1e24, "Z": 1e21, "E": 1e18, "P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "h": 1e2, "da": 1e1,
-    "d": 1e-1, "c": 1e-2, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9, "p": 1e-12, "f": 1e-15, "a": 1e-18,
-    "z": 1e-21, "y": 1e-24,
-}  # fmt: skip
-
-# symbol: (exponents of kg m s A K mol cd rad, factor, whether it takes a prefix)
-_SYMBOLS: dict[str, tuple[tuple[int, ...], float, bool]] = {
-    "1": ((), 1.0, False),
-    "g": ((1,), 1e-3, True),
-    "m": ((0, 1), 1.0, True),
-    "s": ((0, 0, 1), 1.0, True),
-    "A": ((0, 0, 0, 1), 1.0, True),
-    "K": ((0, 0, 0, 0, 1), 1.0, True),
-    "mol": ((0, 0, 0, 0, 0, 1), 1.0, True),
-    "cd": ((0, 0, 0, 0, 0, 0, 1), 1.0, True),
-    "rad": ((0, 0, 0, 0, 0, 0, 0, 1), 1.0, True),
-    "sr": ((0, 0, 0, 0, 0, 0, 0, 2), 1.0, True),
-    "deg": ((0, 0, 0, 0, 0, 0, 0, 1), math.pi / 180.0, False),
-    "rev": ((0, 0, 0, 0, 0, 0, 0, 1), 2.0 * math.pi, False),
-    "rpm": ((0, 0, -1, 0, 0, 0, 0, 1), 2.0 * math.pi / 60.0, False),
-    "Hz": ((0, 0, -1), 1.0, True),
-    "N": ((1, 1, -2), 1.0, True),
-    "Pa": ((1, -1, -2), 1.0, True),
-    "bar": ((1, -1, -2), 1e5, True),
-    "J": ((1, 2, -2), 1.0, True),
-    "W": ((1, 2, -3), 1.0, True),
-    "C": ((0, 0, 1, 1), 1.0, True),
-    "V": ((1, 2, -3, -1), 1.0, True),
-    "F": ((-1, -2, 4, 2), 1.0, True),
-    "Ohm": ((1, 2, -3, -2), 1.0, True),
-    "S": ((-1, -2, 3, 2), 1.0, True),
-    "Wb": ((1, 2, -2, -1), 1.0, True),
-    "T": ((1, 0, -2, -1), 1.0, True),
-    "H": ((1, 2, -2, -2), 1.0, True),
-    "lm": ((0, 0, 0, 0, 0, 0, 1, 2), 1.0, True),
-    "lx": ((0, -2, 0, 0, 0, 0, 1, 2), 1.0, True),
-    "l": ((0, 3), 1e-3, True),
-    "t": ((1,), 1e3, False),
-    "min": ((0, 0, 1), 60.0, False),
-    "h": ((0, 0, 1), 3600.0, False),
-    "d": ((0, 0, 1), 86400.0, False),
-    "%": ((), 1e-2, False),
-    "degC": ((0, 0, 0, 0, 1), 1.0, False),
-    "degF": ((0, 0, 0, 0, 1), 5.0 / 9.0, False),
-}
-_OFFSETS = {"degC": 273.15, "degF": 459.67 * 5.0 / 9.0}
-_WORDS = {
-    "sec": "s", "second": "s", "seconds": "s", "minute": "min", "hour": "h", "hr": "h", "meter": "m",
-    "metre": "m", "newton": "N", "kelvin": "K", "celsius": "degC", "degree": "deg", "degrees": "deg",
-    "radian": "rad", "radians": "rad", "pascal": "Pa", "joule": "J", "watt": "W", "volt": "V", "ampere": "A",
-    "hertz": "Hz", "ohm": "Ohm", "Ω": "Ohm", "kph": "km/h", "kmh": "km/h", "gram": "g", "percent": "%",
-    "litre": "l", "L": "l",
-}  # fmt: skip
-_COMMON = [
-    "kg", "mm", "cm", "km", "ms", "us", "kN", "MN", "N.m", "N/m", "kW", "kHz", "MPa", "kPa", "mbar", "N/mm",
-    "N.m/rad", "rad/s", "m/s", "m/s2", "kg.m2", "km/h", "N.s/m",
-]  # fmt: skip
-_TOKEN = re.compile(r"[./()]|[^\W\d_]+|%|\d+|[+-]\d+|.", re.DOTALL)
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?:/\s*(0*[1-9]\d*)(?![\d.])\s*)?")
 
 
@@ -122,17 +68,10 @@ def parse_unit(text: str) -> Unit:
     ...
     cosim.errors.UnitError: unit 'Nm': unknown part 'Nm'. A product is written with a dot: N.m.
     """
-    bare = text.strip()
-    if bare in ("", "1"):
-        return Unit(bare or "1", (0,) * 8, 1.0)
-    if bare in _OFFSETS:
-        exponents, factor, _ = _symbol(bare, text)
-        return Unit(bare, exponents, factor, _OFFSETS[bare])
-    tokens = _TOKEN.findall(bare)[::-1]  # the next one is the last
-    exponents, factor, cycles = _quotient(tokens, text)
-    if tokens:
-        raise _fault(text, f"cannot read on from '{''.join(reversed(tokens))}'", tokens[-1])
-    return Unit(bare, exponents, factor, 0.0, cycles)
+    try:
+        return read_unit(text)
+    except UnreadError as error:
+        raise _fault(text, error.what, error.part) from None
 
 
 def conversion(from_unit: str, to_unit: str) -> tuple[float, float]:
@@ -180,7 +119,7 @@ def parse_quantity(value: str | float, unit: str) -> float:
     ----------
     value : str or number
         ``"120 N/mm"``, ``"-300 mm"``, ``"1/3 s"``, ``"5e-3"``, ``2.5``. Without a unit it is in `unit`
-        already.
+        already. The unit may be written as people do: ``"3 kg*m^2"``, ``"2 inch"``, ``"30 lbf ft"``.
     unit : str
         Unit expression of the result.
 
@@ -199,6 +138,8 @@ def parse_quantity(value: str | float, unit: str) -> float:
     120000.0
     >>> parse_quantity("20 degC", "K")
     293.15
+    >>> parse_quantity("2 feet", "m"), parse_quantity("10 m/s^2", "m/s2"), parse_quantity("30 deg/s", "rad/s")
+    (0.6096, 10.0, 0.5235987755982988)
     >>> parse_quantity(3, "m")
     3.0
     """
@@ -212,6 +153,7 @@ def parse_quantity(value: str | float, unit: str) -> float:
     _check_point(value, rest)
     if not rest:
         return number
+    rest = written_unit(rest)
     try:
         source, target = parse_unit(rest), parse_unit(unit)
         factor, offset = conversion(rest, unit)
@@ -254,7 +196,7 @@ def exact_quantity(value: str | float | Fraction, unit: str) -> Fraction:
     number = parse_quantity(value, unit)  # raises what there is to be said
     match = _NUMBER.match(value)
     assert match is not None
-    rest = value[match.end() :].strip()
+    rest = written_unit(value[match.end() :].strip())
     if not rest:
         return _fraction(match)
     factor, offset = conversion(rest, unit)
@@ -280,6 +222,8 @@ def _meant(number: float, given: str, wanted: str) -> str:
         source, target = parse_unit(given), parse_unit(wanted)
     except UnitError:
         return ""
+    if (forces := _as_force(given)) and parse_unit(forces).is_compatible(target):
+        return f" A force is written '{number:g} {forces}'."
     angular = parse_unit("rad/s").exponents
     if source.exponents == parse_unit("Hz").exponents and target.exponents == angular:
         hertz = number * source.factor
@@ -289,6 +233,12 @@ def _meant(number: float, given: str, wanted: str) -> str:
     if source.exponents == angular and target.exponents == parse_unit("Hz").exponents:
         return f" {number:g} {given} are '{number * source.factor / (2.0 * math.pi):.9g} Hz'."
     return ""
+
+
+def _as_force(unit: str) -> str:
+    """The unit with weights in place of masses: lbf for lb; empty where there are none."""
+    weights = re.sub(r"\b(lb|oz|kg)\b", r"\1f", unit)
+    return weights if weights != unit else ""
 
 
 def unit_of_quantity(text: str) -> str:
@@ -302,6 +252,7 @@ def unit_of_quantity(text: str) -> str:
     match = _NUMBER.match(text)
     unit = text[match.end() :].strip() if match else ""
     _check_point(text, unit)
+    unit = written_unit(unit)
     if unit:
         try:
             parse_unit(unit)
@@ -324,7 +275,7 @@ def unit_symbols() -> dict[str, bool]:
     >>> unit_symbols()["N"], unit_symbols()["min"]
     (True, False)
     """
-    return {symbol: prefixed for symbol, (_, _, prefixed) in _SYMBOLS.items()}
+    return {symbol: prefixed for symbol, (_, _, prefixed) in SYMBOLS.items()}
 
 
 def _scaled(number: float, factor: float, divisor: int = 1) -> float:
@@ -336,91 +287,25 @@ def _scaled(number: float, factor: float, divisor: int = 1) -> float:
     return number * factor / divisor
 
 
-def _quotient(tokens: list[str], text: str) -> tuple[tuple[int, ...], float, int]:
-    exponents, factor, cycles = _product(tokens, text)
-    if tokens and tokens[-1] == "/":
-        tokens.pop()
-        below, divisor, below_cycles = _factor(tokens, text)
-        if tokens and tokens[-1] in "/.":
-            rest = "".join(reversed(tokens))
-            raise UnitError(
-                f"unit '{text}': '{rest}' behind a division can be meant in two ways: "
-                "use parentheses, a/(b.c) or (a/b).c."
-            )
-        exponents = tuple(a - b for a, b in zip(exponents, below, strict=True))
-        factor, cycles = factor / divisor, cycles - below_cycles
-    return exponents, factor, cycles
-
-
-def _product(tokens: list[str], text: str) -> tuple[tuple[int, ...], float, int]:
-    exponents, factor, cycles = _factor(tokens, text)
-    while tokens and tokens[-1] == ".":
-        tokens.pop()
-        more, times, more_cycles = _factor(tokens, text)
-        exponents = tuple(a + b for a, b in zip(exponents, more, strict=True))
-        factor, cycles = factor * times, cycles + more_cycles
-    return exponents, factor, cycles
-
-
-def _factor(tokens: list[str], text: str) -> tuple[tuple[int, ...], float, int]:
-    if not tokens:
-        raise UnitError(f"unit '{text}' ends too early: a unit is missing at its end.")
-    token = tokens.pop()
-    if token == "(":
-        exponents, factor, cycles = _quotient(tokens, text)
-        if not tokens or tokens.pop() != ")":
-            raise UnitError(f"unit '{text}': a parenthesis is not closed.")
-    else:
-        exponents, factor, cycles = _symbol(token, text)
-    if token != "1" and tokens and re.fullmatch(r"[+-]?\d+", tokens[-1]):
-        power = int(tokens.pop())
-        if abs(power) > 99:
-            raise UnitError(f"unit '{text}': exponent {power} is out of range, at most 99.")
-        exponents, factor, cycles = tuple(e * power for e in exponents), _power(factor, power), cycles * power
-    return exponents, factor, cycles
-
-
-def _power(factor: float, power: int) -> float:
-    """A power that is exact where the factor is the inverse of an integer (mm2, mm3)."""
-    try:
-        return float(factor**power) if factor >= 1.0 or power < 0 else 1.0 / float((1.0 / factor) ** power)
-    except OverflowError:
-        raise UnitError(f"a unit of size {factor:g} to the power {power} is out of range.") from None
-
-
-def _symbol(token: str, text: str) -> tuple[tuple[int, ...], float, int]:
-    found = _find_symbol(token)
-    if found is None:
-        raise _fault(text, f"unknown part '{token}'", token)
-    name, scale = found
-    exponents, factor, _ = _SYMBOLS[name]
-    return exponents + (0,) * (8 - len(exponents)), scale * factor, int(name == "Hz")
-
-
-def _find_symbol(token: str) -> tuple[str, float] | None:
-    """A symbol as it stands, else with a prefix: ``min`` is a minute, ``mm`` a millimetre."""
-    if token in _SYMBOLS:
-        return token, 1.0
-    for length in (1, 2):
-        name = token[length:]
-        if token[:length] in _PREFIXES and name in _SYMBOLS and _SYMBOLS[name][2]:
-            return name, _PREFIXES[token[:length]]
-    return None
-
-
 def _fault(text: str, what: str, part: str) -> UnitError:
     """The error with what to do next."""
-    likely = _WORDS.get(part) or next((known for known in _known() if known.lower() == part.lower()), None)
-    split = _split_product(part)
+    meant, split = written_unit(text), _split_product(part)
+    likely = WORDS.get(part) or ("" if split and meant != text else ", ".join(other_cases(part)[:3]))
     plain = text.translate({ord("²"): "2", ord("³"): "3"})
     if plain != text:
         hint = f"A power is written with plain digits: {plain}."
     elif likely:
         hint = f"Nearest: {likely}."
     elif part in ("*", "·", "⋅", " ") or split:
-        hint = f"A product is written with a dot: {split or text.strip().replace(part, '.')}."
+        dotted = meant if meant != text else split or text.strip().replace(part, ".")
+        hint = f"A product is written with a dot: {dotted}."
     elif part == "^":
-        hint = f"A power is written without a sign: {text.replace('^', '')}."
+        is_root = meant != text and "^" in meant
+        hint = f"A root is written with a fraction: {meant}."
+        if not is_root:
+            hint = f"A power is written without a sign: {meant if meant != text else text.replace('^', '')}."
+    elif meant != text and part == "sqrt":
+        hint = f"A root is written with a fraction: {meant}."
     elif part == "°":
         hint = "Angles are in deg or rad, temperatures in degC or K."
     else:
@@ -432,10 +317,10 @@ def _fault(text: str, what: str, part: str) -> UnitError:
 def _split_product(part: str) -> str | None:
     """``N.m`` for ``Nm``, None when the part is no product of known units."""
     for at in range(len(part) - 1, 0, -1):
-        if _find_symbol(part[:at]) and _find_symbol(part[at:]):
+        if find_symbol(part[:at]) and find_symbol(part[at:]):
             return f"{part[:at]}.{part[at:]}"
     return None
 
 
 def _known() -> Iterable[str]:
-    return [*_SYMBOLS, *_COMMON]
+    return [*SYMBOLS, *COMMON]

@@ -2,6 +2,9 @@
 
 import ast
 import functools
+import importlib.util
+import inspect
+import pydoc
 import re
 import subprocess
 import sys
@@ -45,11 +48,11 @@ LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
         *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.shown", "cosim.functions"),
-        "cosim.last_made",
+        *("cosim.last_made", "cosim.given_arguments", "cosim.other_words"),
     ),
     ("cosim.errors", "cosim.misspelt"),
     ("cosim.attributes",),
-    ("cosim.units",),
+    ("cosim.unit_symbols", "cosim.unit_expressions", "cosim.written_units", "cosim.units"),
     ("cosim.options",),
     ("cosim.unit_text",),
     ("cosim.registration",),
@@ -489,3 +492,26 @@ def test_a_process_for_an_fmu_loads_no_registry() -> None:
     loaded = set(done.stdout.split())
     assert "cosim_fmi.binding.fmu_instance" in loaded
     assert not {"cosim.registration.registry", "cosim_fmu.co_simulation"} & loaded
+
+
+def spec_of(package: str) -> str | None:
+    """The file of a package."""
+    spec = importlib.util.find_spec(package)
+    return spec.origin if spec is not None else None
+
+
+@pytest.mark.parametrize(
+    "package",
+    sorted(
+        {"cosim", "cosim.kit", "cosim_mechanics", *(p for p in PUBLIC if "__init__" in (spec_of(p) or ""))}
+    ),
+)
+def test_help_shows_what_a_package_exports(package: str) -> None:
+    """`help()` lists what is in ``__all__``, and of other packages what a package takes in not at all."""
+    module = importlib.import_module(package)
+    exported = re.findall(r"import (\w+) as \1\b|^ +(\w+) as \2,", inspect.getsource(module), re.MULTILINE)
+    names = {first or second for first, second in exported} - {"__version__"}
+    classes = [name for name in names if not inspect.ismodule(getattr(module, name))]
+    assert names and set(module.__all__) - {"__version__"} == names
+    listed = pydoc.plain(pydoc.render_doc(module))
+    assert [name for name in classes if not re.search(rf"\b{name}\b", listed)] == []

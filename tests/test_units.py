@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cosim import UnitError, parse_quantity
 from cosim.kit import conversion, parse_unit
-from cosim.units import Unit
+from cosim.units import Unit, exact_quantity, unit_of_quantity
 
 # kg m s A K mol cd rad, factor to base units: NIST SP 811 (2008), tables 3 and 8, and appendix B.8
 KNOWN = {
@@ -117,6 +117,88 @@ def test_what_is_wrong_with_a_unit_is_said(text: str, says: str) -> None:
 )
 def test_quantities(text: str | float, unit: str, number: float) -> None:
     assert parse_quantity(text, unit) == pytest.approx(number, rel=2e-16)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "number"),
+    [
+        ("3 kg*m^2", "kg.m2", 3.0),
+        ("3 kg·m²", "kg.m2", 3.0),
+        ("3 kg m2", "kg.m2", 3.0),
+        ("3 kg*m**2/(s^2*rad)", "N.m/rad", 3.0),
+        ("9.81 m/s/s", "m/s2", 9.81),
+        ("9.81 m s⁻²", "m/s2", 9.81),
+        ("9.81 m*s^(-2)", "m/s2", 9.81),
+        ("12 Nm", "N.m", 12.0),
+        ("12 kNm/rad", "N.m/rad", 12e3),
+        ("12 Nmm", "N.m", 12e-3),
+        ("2 inches", "m", 0.0508),
+        ("10 ft", "m", 3.048),
+        ("0 ft", "m", 0.0),
+        ("5 lbf/in", "N/m", 875.6341762323818),
+        ("30 lbf ft", "N.m", 30 * 4.4482216152605 * 0.3048),
+        ("30 ft-lbf", "N.m", 30 * 4.4482216152605 * 0.3048),
+        ("100 psi", "Pa", 689475.7293168361),
+        ("3 pounds", "kg", 1.36077711),
+        ("60 mph", "m/s", 26.8224),
+        ("1 hp", "W", 745.6998715822702),
+        ("10 deg / s", "rad/s", math.pi / 18.0),
+        ("90°", "rad", math.pi / 2.0),
+        ("20 °C", "K", 293.15),
+        ("2 meters per second", "m/s", 2.0),
+        ("3 hours", "s", 10800.0),
+        ("5 mm/sqrt(s)", "m/s^(1/2)", 5e-3),
+        ("5 mm/s^0.5", "m.s^(-1/2)", 5e-3),
+        ("4 m^1.5", "m^(3/2)", 4.0),
+        ("4 sqrt(m2)", "m", 4.0),
+        ("4 m/√(Hz)", "m/Hz^(1/2)", 4.0),
+    ],
+)
+def test_units_as_people_write_them(text: str, unit: str, number: float) -> None:
+    assert parse_quantity(text, unit) == pytest.approx(number, rel=4e-16)
+    assert float(exact_quantity(text, unit)) == pytest.approx(number, rel=1e-13)
+    parse_unit(unit_of_quantity(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "says"),
+    [
+        ("5 N/m*s", "N.s/m", "cannot read on from '*s'"),
+        ("5 lb", "N", "A force is written '5 lbf'."),
+        ("5 lbs/in", "N/m", "A force is written '5 lbf/in'."),
+        ("5 Nms", "N.m.s", "unknown part 'Nms'"),
+        ("5 Kg", "kg", "Nearest: kg."),
+        ("5 mw", "W", "Nearest: MW, mW."),
+        ("5 hz", "Hz", "Nearest: Hz."),
+        ("5 m^(1/0)", "m", "exponent 1/0 is out of range"),
+        ("5 m/sqrt(s)", "m/s", "m/s^(1/2) cannot be converted to m/s"),
+    ],
+)
+def test_what_can_be_meant_in_two_ways_is_an_error(text: str, unit: str, says: str) -> None:
+    with pytest.raises(UnitError) as raised:
+        parse_quantity(text, unit)
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("kg*m^2", "A product is written with a dot: kg.m2."),
+        ("m^0.5", "A root is written with a fraction: m^(1/2)."),
+        ("sqrt(Hz)", "A root is written with a fraction: Hz^(1/2)."),
+        ("inch", "Nearest: in."),
+    ],
+)
+def test_declared_units_are_expressions_and_the_right_one_is_named(text: str, says: str) -> None:
+    with pytest.raises(UnitError) as raised:
+        parse_unit(text)
+    assert says in str(raised.value)
+
+
+def test_roots_are_units() -> None:
+    root = parse_unit("m/s^(1/2)")
+    assert root == parse_unit("m.s^(-1/2)") and root.base == "m/s^(1/2)"
+    assert parse_unit("(m2)^(1/2)") == parse_unit("m") and parse_unit("(mm2)^(1/2)").factor == 1e-3
 
 
 @pytest.mark.parametrize(

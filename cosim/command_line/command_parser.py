@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from cosim.command_line.exit_status import exit_statuses
 from cosim.contracts.command import Command
 from cosim.errors import CosimError
+from cosim.other_words import meant_by_others
 from cosim_compiler.nearest import nearest
 
 COMMON: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
@@ -87,7 +88,10 @@ def _unknown(word: str, options: Any) -> str:
     name = word.partition("=")[0]
     if not name.startswith("-"):
         return f"no use for '{word}'."
-    near = nearest(name, options)
+    meant = meant_by_others(
+        name.strip("-").replace("-", "_"), (o.strip("-").replace("-", "_") for o in options)
+    )
+    near = f"--{meant.replace('_', '-')}" if meant else nearest(name, options)
     return f"no option '{name}'." + (f" Nearest: {near}." if near else "")
 
 

@@ -23,7 +23,7 @@ from cosim.command_line.lost_interrupts import repeating_lost_interrupts
 from cosim.command_line.printable import printable_output, raw_stream
 from cosim.command_line.supervised import EndedElsewhere, LostProcessError, can_be_supervised, run_supervised
 from cosim.contracts.command import Command
-from cosim.errors import CosimError, LookUpError, NotWrittenError, SimulationError
+from cosim.errors import CosimError, LookUpError, NotWrittenError, PluginError, SimulationError
 from cosim.registration.plugin_record import Entry
 from cosim.registration.registry import Registry, registry
 from cosim.simulation.interrupt import Terminated, answering_sigterm
@@ -217,7 +217,15 @@ def _find(source: Registry, name: str) -> Entry:
     if name in by_id:
         return by_id[name]
     failed = "".join(f"\n{record}." for record in source.failures)
-    raise LookUpError("command", name, commands, f"See `cosim --help`.{failed}")
+    same = [word for word, found in commands.items() if any(_is_known_as(entry, name) for entry in found)]
+    raise LookUpError("command", name, commands, f"See `cosim --help`.{failed}", same)
+
+
+def _is_known_as(entry: Entry, name: str) -> bool:
+    """Whether a command lists this word in `known_as`."""
+    with contextlib.suppress(PluginError):
+        return name in entry.cls.known_as
+    return False
 
 
 def _overview(source: Registry) -> str:

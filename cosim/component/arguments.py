@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from inspect import signature
 
@@ -155,7 +155,7 @@ def _unknown_argument(
     kernel: KernelFunction, name: str, available: Mapping[str, Argument], owner: str
 ) -> str:
     """The sentence about an argument that neither the class nor its contract has."""
-    near = nearest(name, available)
+    near = _derivative_of_others(name, available) or nearest(name, available)
     listed = ", ".join(sorted(available))
     lines = lines_of_attributes(kernel.function)
     at = where(kernel.function, lines.get(name))
@@ -164,6 +164,13 @@ def _unknown_argument(
         + (f"; nearest: '{kernel.shown(near)}'." if near else ".")
         + f" Declare it in the class ({name} = cosim.parameter(…)), or ask for what {owner} has: {listed}"
     )
+
+
+def _derivative_of_others(name: str, available: Iterable[str]) -> str | None:
+    """The derivative that others call ``dx``, ``xdot`` or ``der_x``."""
+    spelled = ("d{}", "{}dot", "d{}_dt", "d{}dt", "der_{}", "{}_d", "{}_prime", "delta_{}")
+    states = (known.removesuffix("_dot") for known in available if known.endswith("_dot"))
+    return next((f"{state}_dot" for state in states if name in [s.format(state) for s in spelled]), None)
 
 
 def _faults_of_results(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
-from cosim.attributes import AbstractClosedAttributes, is_made
+from cosim.attributes import AbstractClosedAttributes, MadeAbstract, is_made
 from cosim.component.arguments import (
     Argument,
     clashing_names,
@@ -19,10 +19,12 @@ from cosim.component.arguments import (
     switch_argument,
 )
 from cosim.component.declaration import Declaration
+from cosim.component.documented import documented
 from cosim.component.hidden_memory import hidden_memories
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.component.kink_functions import kinks_of
 from cosim.component.set_attribute import MADE_WITH, set_attribute
+from cosim.component.shown_values import shown_values
 from cosim.component.uncalled import uncalled_functions
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
 from cosim.component.values import GIVEN, Values, check_default, read_values
@@ -33,11 +35,25 @@ from cosim.stage import Stage
 from cosim_compiler.sources.kernel_source import where
 
 OF_STATE = "_state"  # <source>_state: whether the source is one
+DECLARING = "cosim.component.declarations"
 RESERVED = {"t", "name", "values", "side", "state"}
 
 
+class DocumentedByDeclarations(MadeAbstract):
+    """Metaclass whose classes show in their docstrings what they declare."""
+
+    @property
+    def __doc__(cls) -> str | None:
+        return documented(cls) if "declarations" in vars(cls) else vars(cls).get("__doc__")
+
+    @__doc__.setter
+    def __doc__(cls, text: str | None) -> None:
+        type.__dict__["__doc__"].__set__(cls, text)
+        documented.cache_clear()
+
+
 @plugin_kind("component")
-class Component(AbstractClosedAttributes):
+class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
     """Base of every part of a model.
 
     A subclass declares, at class level, its parameters, states, ports, attachments and cache slots,
@@ -162,10 +178,31 @@ class Component(AbstractClosedAttributes):
             self.__dict__[MADE_WITH] = (positional, dict(given))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name.startswith("_") or not is_made(self):
+        if not is_made(self) and self._is_given(name):  # by a constructor of its own
+            self._give(name, value)
+        elif name.startswith("_") or not is_made(self):
             object.__setattr__(self, name, value)
         else:
             set_attribute(self, name, value)
+
+    def _is_given(self, name: str) -> bool:
+        """Whether it is the name of a value that the part was given already."""
+        values = vars(self).get("values")
+        return values is not None and any(
+            name in held for held in (values.numbers, values.options, values.attachments)
+        )
+
+    def _give(self, name: str, value: Any) -> None:
+        """Take a value in place of the one that was given."""
+        self.values = read_values(type(self).declarations, {**self.values.given, name: value})
+        for known, read in self.values.public().items():
+            object.__setattr__(self, known, read)
+
+    def _hint_where_missing(self, name: str) -> str:
+        if name in self.declarations or name in self.signals:
+            path = f"{vars(self).get('name') or 'part'}.{name}"
+            return f"it is computed: read it from a result, result['{path}'], or a State, state['{path}']"
+        return super()._hint_where_missing(name)
 
     def explain_failure(self) -> Exception | None:
         """What is wrong outside (in an FMU, in a library) where this part could not be evaluated.
@@ -181,11 +218,22 @@ class Component(AbstractClosedAttributes):
         return None
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r}>" if self.name else f"<{type(self).__name__}>"
+        values = shown_values(self) if "values" in vars(self) else ""
+        return f"{self._brief()[:-1]}: {values}>" if values else self._brief()
+
+    def _brief(self) -> str:
+        """Its class and its name: what messages show of it."""
+        name = vars(self).get("name", "")
+        return f"<{type(self).__name__} {name!r}>" if name else f"<{type(self).__name__}>"
 
     @classmethod
     def _check_class_attribute(cls, name: str, value: Any) -> None:
         """Refuse laws and declarations that come when the class is made already: nothing would read them."""
+        if name == "__dataclass_params__":
+            raise ContractError(
+                f"{cls.__name__}: @dataclass would replace the constructor: remove it. What is declared, "
+                "stiffness = cosim.parameter(…), is what the constructor takes"
+            )
         is_law = isinstance(value, (Declaration, KernelFunction, Handler))
         is_declared = isinstance(vars(cls).get(name), Declaration)
         if (is_law or is_declared) and "declarations" in vars(cls):
@@ -255,6 +303,9 @@ class Component(AbstractClosedAttributes):
     @classmethod
     def _collect(cls) -> None:
         for name, value in vars(cls).items():
+            if getattr(value, "__module__", "") == DECLARING and isinstance(value, types.FunctionType):
+                call = f"cosim.{value.__name__}"
+                raise ContractError(f"{cls.__name__}: {name} = {call} declares nothing: write {call}(…)")
             is_reserved = isinstance(value, Declaration) and name in RESERVED
             if is_reserved or (
                 isinstance(value, (Declaration, KernelFunction, Handler)) and name in vars(Component)

@@ -92,7 +92,10 @@ def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ..
     if unit is None or (isinstance(unit, str) and "{" in unit):
         return ("1",)
     if not isinstance(unit, (str, list, tuple)):
-        raise ContractError(f"{class_line()}: unit is {shown(unit)}, needs text, 'N/m', or a list of texts")
+        meant = f"; a default is given by name: default={unit!r}" if isinstance(unit, (int, float)) else ""
+        raise ContractError(
+            f"{class_line()}: unit is {shown(unit)}, needs text, 'N/m', or a list of texts{meant}"
+        )
     units = (unit,) if isinstance(unit, str) else tuple(unit)
     size = math.prod(_shape(shape))
     if len(units) not in (1, size):

@@ -323,10 +323,17 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
             return Handler(wrapped, EventCause.SCHEDULED, does, timer=trigger)
         raise ContractError(
             f"{wrapped.function.__qualname__}: cosim.on() needs an EventCause, a witness, signal or timer "
-            f"of the same class, not {described(trigger)}"
+            f"of the same class, not {described(trigger)}{_without_quotes(trigger)}"
         )
 
     return decorate
+
+
+def _without_quotes(trigger: Any) -> str:
+    """What to write for the name of a witness in quotes."""
+    if not isinstance(trigger, str) or not trigger.isidentifier():
+        return ""
+    return f": write the name without quotes, cosim.on({trigger}, …)"
 
 
 @options_checked

@@ -62,6 +62,7 @@ class Values:
 
 def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str, Any]) -> Values:
     """Check everything that was given; `ModelError` lists every fault."""
+    arguments = {name: _without_labels(value) for name, value in arguments.items()}
     values = Values(declarations, given=dict(arguments))
     problems: list[Problem] = []
     accepted = [n for n, d in declarations.items() if d.kind in GIVEN]
@@ -102,6 +103,12 @@ def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str,
     if problems:
         raise ModelError(problems)
     return values
+
+
+def _without_labels(value: Any) -> Any:
+    """An array of a column of pandas, of xarray and the like; anything else as it is."""
+    is_other = hasattr(value, "__array__") and not isinstance(value, (np.ndarray, np.generic, type))
+    return np.asarray(value) if is_other else value
 
 
 def given_unit(value: Any) -> str:
@@ -202,6 +209,8 @@ def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
 def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     """The same, in its shape where that is free."""
     name = declaration.name
+    if value is None and declaration.start is not None:
+        raise ValueError(f"{name} is None, needs {_expected(declaration)}, or leave it out for its default")
     if value is None:
         raise ValueError(f"{name} is missing; it has no default ({_expected(declaration)})")
     if declaration.convert is not None:
@@ -257,6 +266,7 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
             raise ValueError(f"{declaration.name} is {shown(item)}, needs a number")
         return float(item)
 
+    value = _without_labels(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
         return value.astype(np.float64)
     if isinstance(value, (str, int, float, np.generic)):

@@ -26,6 +26,8 @@ class Command(AbstractClosedAttributes):
         The word that is typed: lower case letters, digits, ``_`` and ``-``.
     summary : str
         One line for ``cosim --help``.
+    known_as : tuple of str
+        Words that people may type in place of the name: they are answered with it.
     examples : tuple of (str, str)
         Command lines, each with what it does, for ``cosim <name> --help``.
     failure : str
@@ -53,6 +55,7 @@ class Command(AbstractClosedAttributes):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    known_as: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[tuple[str, str], ...]] = ()
     failure: ClassVar[str] = ""
 

@@ -38,6 +38,8 @@ class Exporter(AbstractClosedAttributes):
     """What was written last, in a few words, for people who wait for it."""
     warnings: tuple[str, ...] = ()
     """What of it may be rejected where it is used, and what to do about that."""
+    fallback: str = ""
+    """Why it was not the form that is advised; empty where it was."""
 
     def refusals(self, cls: type) -> list[Problem]:
         """What of a class of components or integrators hinders the export, whatever the model.

@@ -27,9 +27,10 @@ from cosim.contracts.tolerances import (
     tolerance_problems,
     tolerances,
 )
-from cosim.errors import ModelError, Problem
+from cosim.errors import ContractError, ModelError, Problem
 from cosim.options import seconds
 from cosim.registration.kinds import plugin_kind
+from cosim.shown import shown
 
 if TYPE_CHECKING:
     State = Any
@@ -99,6 +100,14 @@ class Integrator(MadeFromOptions):
     order: int = 0
     bibtex: ClassVar[str] = ""
     step_share: ClassVar[tuple[float, float]] = (1.0, 0.0)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not isinstance(cls.capabilities, Capabilities):
+            given = shown(cls.capabilities)
+            raise ContractError(
+                f"{cls.__name__}: capabilities is {given}, needs cosim.kit.Capabilities(adaptive=True, …)"
+            )
 
     def __init__(
         self,
@@ -302,7 +311,18 @@ class Integrator(MadeFromOptions):
     @property
     def steps(self) -> int:
         """Accepted steps so far, as in `statistics`, but cheap to read."""
-        return self.statistics.steps
+        return self.counts.steps
+
+    @property
+    def counts(self) -> StepStatistics:
+        """The `statistics`; `ContractError` where a method answers something else."""
+        found = self.statistics
+        if isinstance(found, StepStatistics):
+            return found
+        raise ContractError(
+            f"{type(self).__name__}.statistics is {shown(found)}, needs a cosim.kit.StepStatistics(steps, "
+            "rejections, evaluations)"
+        )
 
     @property
     @abstractmethod

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.html_table import html_table
 from cosim.model.content import content
 from cosim.model.typed_names import complete_in_ipython
-from cosim.options import check_options, option_names, options_checked
+from cosim.options import check_mapping, check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.registration.registry import registry
 from cosim.shown import shown
@@ -37,10 +37,20 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cosim.model")
 
+P = ParamSpec("P")
+Part = TypeVar("Part", bound=Component)
+
 NAME = re.compile(r"^[A-Za-z_]\w*$")
 
 ABOUT = ("description", "author", "version", "copyright", "license")
 OF_A_RUN = ("until", "integrator", "accuracy", "output_interval", "signals", "fixed_step", "maximum_step")
+
+
+class Parts(dict[str, Component]):
+    """Parts by name; a name that no part has is a `LookUpError` with the nearest."""
+
+    def __missing__(self, name: str) -> Component:
+        raise LookUpError("part", name if isinstance(name, str) else shown(name), self)
 
 
 class Model(ClosedAttributes):
@@ -80,10 +90,32 @@ class Model(ClosedAttributes):
         **{n: f"give it to simulate({n}=…), or write model.simulation['{n}'] = …" for n in OF_A_RUN},
         **{n: f"it is a setting: write model.settings['{n}'] = …" for n in (*ABOUT, "dynamics")},
     }
+    reading_hints: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("run", "solve", "start"), "call simulate(until=…)"),
+        **dict.fromkeys(
+            ("body", "joint", "constraint"), "make a Multibody: `from cosim_mechanics import Multibody`"
+        ),
+        **dict.fromkeys(("components", "elements"), "write model.parts"),
+        **dict.fromkeys(("add_part", "add_component"), "call add(kind, name, …)"),
+    }
 
     def __repr__(self) -> str:
         parts, wires = len(self.parts), len(self.connections)
         return f"<{type(self).__name__} '{self.name}': {parts} parts, {wires} connections>"
+
+    def __getitem__(self, name: str) -> Component:
+        """A part by its name."""
+        return self.parts[name]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.parts)
+
+    def _hint_where_missing(self, name: str) -> str:
+        return (
+            f"it is a part: write model['{name}']"
+            if name in self.parts
+            else super()._hint_where_missing(name)
+        )
 
     def _repr_html_(self) -> str:
         rows = []
@@ -99,7 +131,7 @@ class Model(ClosedAttributes):
             raise ModelError.of("model", f"its name is {shown(name)}, needs text")
         self.name = name
         self.settings = settings
-        self.parts: dict[str, Component] = {}
+        self.parts: dict[str, Component] = Parts()
         self.connections: list[Connection] = []
         self.starts: dict[str, Any] = {}
         self.simulation: dict[str, Any] = {}
@@ -107,7 +139,14 @@ class Model(ClosedAttributes):
         self._built: tuple[bytes, dict[int, Any], System] | None = None
         complete_in_ipython(Model)
 
-    def add(self, kind: str | type[Component] | Component, name: str, **values: Any) -> Any:
+    @overload
+    def add(self, kind: str, name: str, **values: Any) -> Any: ...
+    @overload
+    def add(self, kind: Callable[P, Part], name: str, *no: P.args, **values: P.kwargs) -> Part: ...
+    @overload
+    def add(self, kind: Part, name: str) -> Part: ...
+    @options_checked  # type: ignore[misc]  # P.args: nothing is given without its name
+    def add(self, kind: str | Callable[..., Any] | Component, name: str, **values: Any) -> Any:
         """Add a part.
 
         Parameters
@@ -132,6 +171,10 @@ class Model(ClosedAttributes):
         """
         if not isinstance(name, str):
             raise ModelError.of("name", f"is {shown(name)}, needs text")
+        if isinstance(kind, str) and NAME.match(kind) and "." in name:
+            raise ModelError.of(
+                name, f"the kind comes first, then the name: write add('{name}', '{kind}', …)"
+            )
         if not NAME.match(name):
             raise ModelError.of(
                 name, f"'{name}' is no name: letters, digits and underscores, one of A to Z or a to z first"
@@ -168,7 +211,12 @@ class Model(ClosedAttributes):
                 located[name] = str(self.folder / value)
         return located
 
-    def measure(self, kind: str | type[Component], name: str, **values: Any) -> Any:
+    @overload
+    def measure(self, kind: str, name: str, **values: Any) -> Any: ...
+    @overload
+    def measure(self, kind: Callable[P, Part], name: str, *no: P.args, **values: P.kwargs) -> Part: ...
+    @options_checked  # type: ignore[misc]  # as for `add`
+    def measure(self, kind: str | Callable[..., Any], name: str, **values: Any) -> Any:
         """Add a measure: the same as `add`."""
         return self.add(kind, name, **values)
 
@@ -203,6 +251,7 @@ class Model(ClosedAttributes):
             raise ModelError.of(f"{path} → {target}", connection.fault)
         self.connections.append(connection)
 
+    @options_checked
     def set_start(self, path: str, value: Any) -> None:
         """Value that a parameter, state or input has in the default State of the system."""
         if not isinstance(path, str):
@@ -377,16 +426,17 @@ class Model(ClosedAttributes):
         return verify(self, **{**self.simulation, **settings})
 
     def export_fmu(
-        self, path: str | Path, *, native: bool | None = False, exporter: str | None = None, **options: Any
+        self, path: str | Path, *, native: bool | None = None, exporter: str | None = None, **options: Any
     ) -> Any:
         """Write the model as an FMU through a registered exporter.
 
         Parameters
         ----------
         path : path
-        native : bool or None
-            Whether the FMU is machine code that needs no Python; else it runs in a Python interpreter. None:
-            machine code where all of the model can be lowered and a C compiler is here.
+        native : bool, optional
+            True: machine code that needs no Python, or an error that says what cannot be compiled. False: an
+            FMU that runs in a Python interpreter. Unless given, machine code where all of the model can be
+            compiled and a C compiler is here, else Python; a warning of the log ``cosim.model`` says why.
         exporter : str, optional
             Id of another exporter.
         **options
@@ -404,10 +454,13 @@ class Model(ClosedAttributes):
         accepted = [name for name in option_names(chosen.export) if name not in ("self", "model", "path")]
         accepted += ["native", "exporter", *integrator_options(integrator)]
         check_options("export_fmu()", options, accepted)
-        return chosen.export(self, Path(path), **options)
+        written = chosen.export(self, Path(path), **options)
+        if chosen.fallback:
+            log.warning("%s: %s", written, chosen.summary)
+        return written
 
     @staticmethod
-    def exporter(native: bool | None = False, exporter: str | None = None) -> Exporter:
+    def exporter(native: bool | None = None, exporter: str | None = None) -> Exporter:
         """The exporter that `export_fmu` takes."""
         chosen = "fmu.fitting" if native is None else "fmu.native" if native else "fmu.pythonfmu"
         instance: Exporter = registry().get("exporter", exporter or chosen)()
@@ -442,6 +495,7 @@ class Model(ClosedAttributes):
         """
         from cosim.contracts.ensemble import Ensemble
 
+        check_mapping(values, "values", "{'mount.stiffness': [1e5, 2e5]}")
         run_settings = {**self.simulation, **settings}
         if until is not None:
             run_settings["until"] = until
@@ -515,7 +569,7 @@ class Model(ClosedAttributes):
         raise CosimError(f"{path}: no plugin reads models that end in '{path.suffix}'. {hint}")
 
     @staticmethod
-    def _class_of(kind: str | type[Component]) -> type[Component]:
+    def _class_of(kind: str | Callable[..., Any]) -> type[Component]:
         if isinstance(kind, str):
             component_class: type[Component] = registry().get("component", kind)
             return component_class

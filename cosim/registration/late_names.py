@@ -6,6 +6,8 @@ import functools
 import importlib
 import sys
 
+from cosim.registration.missing_name import missing_name
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,10 +52,13 @@ def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     def of_package(name: str) -> Any:
         if name == "__all__":  # `from package import *`
             return sorted(places())
-        if name.startswith("__") or name not in places():
-            says = f"module {package!r} has no attribute {name!r}"
-            raise AttributeError(says, name=name, obj=sys.modules[package])
+        if name.startswith("__"):
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name not in places():
+            raise missing_name(package, name, places(), sys._getframe(1))
         module, original = places()[name]
+        if module == package:  # a module of the package itself
+            return importlib.import_module(f"{package}.{original}")
         imported = importlib.import_module(module)
         if not hasattr(imported, original):  # a module of a package
             importlib.import_module(f"{module}.{original}")

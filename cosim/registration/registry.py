@@ -171,7 +171,7 @@ def _known_as(id: str, entries: Mapping[str, Entry]) -> list[str]:
     ids = []
     for entry in entries.values():
         with suppress(PluginError):
-            if word in getattr(entry.cls, "known_as", ()):
+            if word in vars(entry.cls).get("known_as", ()):
                 ids.append(entry.id)
     return sorted(ids)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,8 @@ from cosim.attributes import FixedAttributes
 from cosim.errors import LookUpError, ModelError, Problem
 from cosim.html_table import html_table
 from cosim.matching import is_pattern, matches
-from cosim.options import check_ending, seconds
+from cosim.options import check_ending, check_mapping, options_checked, seconds
+from cosim.shown import shown
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
 PARQUET, DATASET = "workbench.parquet", "workbench.dataset"
@@ -67,6 +68,14 @@ class Result(FixedAttributes):
     """
 
     instead = "make another, cosim.Result(time, signals, units)"
+    reading_hints: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("t", "times", "index"), "write result.time"),
+        **dict.fromkeys(("y", "values", "data", "states"), "write result['part.signal'], or to_numpy()"),
+        **dict.fromkeys(("save", "write", "to_file"), "write to_csv('run.csv') or to_parquet('run.parquet')"),
+        **dict.fromkeys(("keys", "signal_names"), "write result.names"),
+        **dict.fromkeys(("df", "dataframe", "to_df", "to_dataframe"), "write to_pandas()"),
+        "to_excel": "write to_pandas().to_excel('run.xlsx')",
+    }
 
     def __init__(
         self,
@@ -79,6 +88,7 @@ class Result(FixedAttributes):
         findings: Sequence[Any] = (),
         unfinished: str = "",
     ) -> None:
+        check_mapping(signals, "signals", "Result(time, {'engine.z': values})")
         self.time: NDArray[np.float64] = np.asarray(time, dtype=np.float64)
         problems: list[Problem] = []
         self.signals = {name: _values(name, values, problems) for name, values in signals.items()}
@@ -96,6 +106,10 @@ class Result(FixedAttributes):
                 problems.append(Problem(name, f"has shape {values.shape}, needs {needs}"))
         if problems:
             raise ModelError(problems)
+
+    def _hint_where_missing(self, name: str) -> str:
+        paths = [path for path in self.signals if name in path.split(".")[-1:]]
+        return f"write result['{paths[0]}']" if paths else super()._hint_where_missing(name)
 
     def __repr__(self) -> str:
         span = f", {self.time[0]:g} s to {self.time[-1]:g} s" if self.time.size else ""
@@ -144,12 +158,19 @@ class Result(FixedAttributes):
             return self._between(name)
         if name == "time":
             return self.time
+        if isinstance(name, (list, tuple)) and all(isinstance(one, str) for one in name):
+            names = ", ".join(map(repr, name))
+            raise LookUpError("signal in this result", shown(name), [], f"Several: result.select([{names}]).")
         if not isinstance(name, str):
             hint = "Signals have names: result['…']."
-            raise LookUpError("signal in this result", repr(name), self.signals, hint)
+            raise LookUpError("signal in this result", shown(name), self.signals, hint)
         match = self._find(name)
         if match is None:
-            hint = "" if self.signals else "Nothing was recorded but the time."
+            hint = "Only recorded signals are here: simulate(…, signals=[…]) says which."
+            if name in ("t", "times"):
+                hint = "The time is result.time."
+            elif not self.signals:
+                hint = "Nothing was recorded but the time."
             raise LookUpError("signal in this result", name, self.signals, hint)
         signal, element = match
         values = self.signals[signal]
@@ -346,7 +367,8 @@ class Result(FixedAttributes):
         """
         return self._write(PARQUET, Path(path))
 
-    def plot(self, *patterns: str, path: str | PathLike[str] | None = None) -> Any:
+    @options_checked
+    def plot(self, *patterns: str, path: str | PathLike[str] | None = None, ax: Any = None) -> Any:
         """Draw signals over time, those of one unit in one panel, and mark the events.
 
         Parameters
@@ -357,12 +379,23 @@ class Result(FixedAttributes):
         path : path_like, optional
             Where to write the picture: ``.png``, ``.svg``, ``.pdf``, or ``.html``, a page to zoom and to read
             values off. Without it the figure is returned.
+        ax : matplotlib.axes.Axes, optional
+            Axes of your own, into which all signals are drawn, whatever their units; they are returned.
 
         Returns
         -------
-        matplotlib.figure.Figure or pathlib.Path
+        matplotlib.figure.Figure, pathlib.Path or matplotlib.axes.Axes
+
+        Raises
+        ------
+        ModelError
+            A path for axes of your own: write their figure, ``ax.figure.savefig("run.png")``.
         """
         sink = self._sink(PICTURE)
+        if ax is not None:
+            if path is not None:
+                raise ModelError.of("plot", "path and ax exclude each other: write ax.figure.savefig(…)")
+            return sink.draw(self, patterns, ax)
         return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
 
     def _write(self, id: str, path: Path) -> Any:
@@ -380,7 +413,7 @@ class Result(FixedAttributes):
 
     def _find(self, name: str) -> tuple[str, int | None] | None:
         """The recorded name, and the element of it, that a name means."""
-        for candidate in (name, f"{name}.value"):
+        for candidate in (name, f"{name}.value", name.removesuffix(".value")):
             if candidate in self.signals:
                 return candidate, None
         indexed = re.fullmatch(r"(.+)\[(\d+)\]", name)

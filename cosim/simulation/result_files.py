@@ -38,9 +38,10 @@ def result_sink(path: Path, *, reads: bool = False) -> ResultSink:
     }
     sink = sinks.get(path.suffix.lower())
     if sink is None:
+        instead = "" if reads or ".csv" not in sinks else f": write {path.with_suffix('.csv')}"
         does, endings = "reads" if reads else "writes", ", ".join(sorted(sinks))
         raise CosimError(
-            f"{path}: no plugin {does} results that end in '{path.suffix}'. There are: {endings}."
+            f"{path}: no plugin {does} results that end in '{path.suffix}'. There are: {endings}{instead}."
         )
     writer: ResultSink = sink()
     return writer

@@ -111,6 +111,10 @@ class Simulator(ClosedAttributes):
         "event_limit": "give it to Simulator(…)",
         **{name: f"call reset_integrator('integrators.…', {name}=…)" for name in OF_INTEGRATORS},
     }
+    reading_hints: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("time", "t"), "write simulator.state.time"),
+        **dict.fromkeys(("run", "simulate", "advance"), "call advance_to(time)"),
+    }
 
     def __init__(
         self,
@@ -247,7 +251,7 @@ class Simulator(ClosedAttributes):
         if self._rows is not None:
             self._rows.attach(step)
         self._step, self._handlers = step, handlers
-        self._integrator, self._origin = integrator, integrator.statistics
+        self._integrator, self._origin = integrator, integrator.counts
         if state is not None:
             self._bind(state)
 
@@ -599,7 +603,7 @@ class Simulator(ClosedAttributes):
 
     def reset_statistics(self) -> None:
         """Forget the counts, and where the actual real-time rate is measured from."""
-        self._origin = self._integrator.statistics
+        self._origin = self._integrator.counts
         reset_counters(self._step)
         self._real_time.start(self.state.time)
 

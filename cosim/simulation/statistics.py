@@ -52,7 +52,7 @@ class Statistics:
 
 def read_statistics(step: CompiledStep, origin: StepStatistics) -> Statistics:
     """The counts of the Step, and those of its integrator since they were `origin`."""
-    run, now = step.arrays, step.integrator.statistics
+    run, now = step.arrays, step.integrator.counts
     share = run.evaluation.rows_called / max(1, step.tables.rows_of_evaluation) if len(run.nodes) else 0.0
     return Statistics(
         **{name: getattr(run.counts, name) for name in run.counts.declared},

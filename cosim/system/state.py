@@ -51,6 +51,7 @@ class State(ClosedAttributes):
         **{name: f"call set_{name}(values)" for name in "yquz"},
         "y_dot": "it is computed",
     }
+    reading_hints: ClassVar[Mapping[str, str]] = {"t": "write state.time"}
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -159,6 +160,10 @@ class State(ClosedAttributes):
         view: Reals = self._arrays["y"][first:last]
         view.flags.writeable = False
         return view
+
+    def _hint_where_missing(self, name: str) -> str:
+        paths = [path for path in self.system.variables if path.rpartition(".")[2] == name]
+        return f"write state['{paths[0]}']" if paths else super()._hint_where_missing(name)
 
     def __repr__(self) -> str:
         return f"<State of {self.system!r} at t = {self.time:.9g} s, realized to {self.stage.name}>"

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +60,9 @@ def check_system(value: object, where: str) -> None:
         A model is to be built first.
     """
     if not isinstance(value, System):
-        word = type(value).__name__
+        word = shown(value) if isinstance(value, type) else f"a {type(value).__name__}"
         build = f"{where}(model.build(), …)" if hasattr(value, "build") else "the system of model.build()"
-        raise ModelError.of(where, f"needs a System, not a {word}: write {build}")
+        raise ModelError.of(where, f"needs a System, not {word}: write {build}")
 
 
 class System(FixedAttributes):
@@ -96,6 +96,10 @@ class System(FixedAttributes):
     """
 
     instead = "change the model and build it again; what changes in a run is written to a State"
+    reading_hints: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("simulate", "run", "solve"), "write cosim.simulate(system, until=…)"),
+        **dict.fromkeys(("state", "initial_state"), "write system.default_state()"),
+    }
 
     def __init__(self, assembly: Assembly, model: Model | None = None) -> None:
         self.assembly = assembly

@@ -49,8 +49,8 @@ def export(folder: Path) -> dict[str, Path]:
     plant = ModelFile.read(HERE / "plant.toml")
     controller = ModelFile.read(HERE / "controller.toml")
     return {
-        "plant": plant.export_fmu(folder / "plant.fmu"),
-        "ecu": controller.export_fmu(folder / "controller.fmu"),
+        "plant": plant.export_fmu(folder / "plant.fmu", native=False),
+        "ecu": controller.export_fmu(folder / "controller.fmu", native=False),
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import cosim
 from cosim.kit import (
@@ -17,6 +17,7 @@ from cosim.kit import (
     ParticipantDescription,
     ResultStream,
     check_callable,
+    check_mapping,
     is_made,
     option_names,
     options_checked,
@@ -137,6 +138,11 @@ class CoSimulation(Coupling, ClosedAttributes):
     cosim.errors.FmuError: missing.fmu: no such file
     """
 
+    reading_hints: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("run", "solve", "start_run"), "call simulate(until=…)"),
+        "connections": "write co_simulation.links",
+    }
+
     @options_checked
     def __init__(
         self,
@@ -155,6 +161,7 @@ class CoSimulation(Coupling, ClosedAttributes):
         threads: int = 1,
         bonds: Sequence[Any] = (),
     ) -> None:
+        check_mapping(participants, "participants", "CoSimulation({'plant': 'plant.fmu', …}, […])")
         problems: list[WiringProblem] = []
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
@@ -210,6 +217,11 @@ class CoSimulation(Coupling, ClosedAttributes):
         self.python_files = {}
         self.run_options = RunOptions()
         self.options = dict(options or {})
+
+    def __repr__(self) -> str:
+        algorithm, step = type(self.algorithm).__name__, f"{self.step:g} s"
+        names, links = ", ".join(self.participants), len(self.links)
+        return f"<CoSimulation: {names}; {links} connections, {algorithm}, steps of {step}>"
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_") or name == "until" or not is_made(self):

@@ -54,6 +54,7 @@ class Bdf(ImplicitIntegrator):
     (5, 2)
     """
 
+    known_as = ("ode15s", "gear", "dassl")
     bibtex = """
 @article{shampine1997,
   author = {Shampine, Lawrence F. and Reichelt, Mark W.},

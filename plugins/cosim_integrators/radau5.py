@@ -46,6 +46,7 @@ class Radau5(ImplicitIntegrator):
     5
     """
 
+    known_as = ("radauiia",)
     order = 5
     kit_values: ClassVar[Mapping[str, Any]] = {"rounding": 1e-8}  # to which Newton's method goes
     error_order = 4  # one more than that of the estimate

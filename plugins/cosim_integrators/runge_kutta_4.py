@@ -25,6 +25,7 @@ class RungeKutta4(ExplicitRungeKutta):
     4
     """
 
+    known_as = ("classic_rk",)
     bibtex = RungeKutta3.bibtex
 
     tableau = ButcherTableau(

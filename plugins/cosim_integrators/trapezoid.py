@@ -35,6 +35,7 @@ class Trapezoid(DiagonallyImplicitIntegrator):
     2
     """
 
+    known_as = ("ode23t", "crank_nicolson")
     tableau = DiagonalTableau(
         order=2, a=[[0], [1 / 2, 1 / 2]], dense=[[1, -1 / 2], [0, 1 / 2]], dense_order=2
     )

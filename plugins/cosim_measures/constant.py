@@ -25,5 +25,6 @@ class Constant(Still):
     2.5
     """
 
+    known_as = ("const",)
     unit = cosim.option("", unit_of="value")
     value = cosim.parameter(each=True, description="the value")

@@ -112,6 +112,7 @@ class Delay(cosim.Measure):
     0.005
     """
 
+    known_as = ("transport_delay", "dead_time", "lag")
     unit_from = "source"
     conditions = {
         "sees_present": lambda self: self.can_use_current_value or self.values.numbers["delay"][0] == 0.0,

@@ -25,6 +25,7 @@ class Differentiate(cosim.Measure):
     0.002
     """
 
+    known_as = ("derivative", "der")
     source = cosim.source(description="what is differentiated")
     time_constant = cosim.parameter(unit="s", default=1e-3, minimum=1e-12, description="of the filter")
     filtered = cosim.auxiliary_state(unit="{source}", description="the source behind the filter")

@@ -24,6 +24,7 @@ class FirstOrderFilter(cosim.Measure):
     0.02
     """
 
+    known_as = ("low_pass", "lowpass", "pt1", "first_order")
     unit_from = "source"
 
     source = cosim.source(description="what is filtered")

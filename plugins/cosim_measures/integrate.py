@@ -30,6 +30,7 @@ class Integrate(cosim.Measure):
     -0.25
     """
 
+    known_as = ("integrator", "integral")
     source = cosim.source(description="what is integrated")
     initial = cosim.source(unit="{value}", optional=True, description="start value, from a signal")
     value = cosim.auxiliary_state(unit="{source}.s", description="the integral so far")

@@ -21,6 +21,7 @@ class Minus(cosim.Measure):
     'engine.z'
     """
 
+    known_as = ("difference", "subtract")
     unit_from = "first"
 
     first = cosim.source(description="left operand")

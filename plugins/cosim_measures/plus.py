@@ -21,6 +21,7 @@ class Plus(cosim.Measure):
     'engine.z'
     """
 
+    known_as = ("sum", "add")
     unit_from = "first"
 
     first = cosim.source(description="left operand")

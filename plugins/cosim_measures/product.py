@@ -22,6 +22,7 @@ class Product(cosim.Measure):
     'strut.rate'
     """
 
+    known_as = ("multiply", "times")
     first = cosim.source(description="left factor")
     second = cosim.source(description="right factor")
 

@@ -29,6 +29,8 @@ class SampleAndHold(Sampled):
     0.0
     """
 
+    known_as = ("zero_order_hold", "zoh", "sampler")
+
     @cosim.every("period", offset="offset", does="discrete")
     def sample(source, value_next):
         value_next[0] = source

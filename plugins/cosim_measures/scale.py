@@ -23,6 +23,7 @@ class Scale(cosim.Measure):
     2.0
     """
 
+    known_as = ("gain", "amplifier")
     source = cosim.source(description="what is scaled")
     factor = cosim.parameter(each=True, description="what it is multiplied with")
     value = cosim.cache_slot(unit="{factor}.{source}", description="factor times source")

@@ -27,6 +27,7 @@ class Sinusoid(cosim.Measure):
     0.0
     """
 
+    known_as = ("sine", "sin", "cosine", "cos", "sine_wave", "harmonic")
     unit = cosim.option("", unit_of="value")
     amplitude = cosim.parameter(unit="{value}", default=1.0, each=True, description="largest value")
     frequency = cosim.parameter(unit="rad/s", default=1.0, each=True, description="angular frequency")

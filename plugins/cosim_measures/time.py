@@ -18,6 +18,7 @@ class Time(cosim.Measure):
     inf
     """
 
+    known_as = ("clock",)
     known_derivatives: ClassVar[tuple[float, ...]] = (1.0,)
 
     value = cosim.cache_slot(unit="s", description="time")

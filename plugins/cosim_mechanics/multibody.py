@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import cosim
+import cosim.kit
 from cosim_mechanics.complete_model import GRAVITY, complete_model, mechanics_id
+
+if TYPE_CHECKING:
+    from cosim_mechanics.contracts import Constraint, Joint
+    from cosim_mechanics.rigid_body import RigidBody
 
 
 class Multibody(cosim.Model):
@@ -44,7 +49,8 @@ class Multibody(cosim.Model):
     def gravity(self, value: Any) -> None:
         self.parts["gravity"].gravity = value
 
-    def body(self, name: str, **values: Any) -> cosim.Component:
+    @cosim.kit.options_checked
+    def body(self, name: str, **values: Any) -> RigidBody:
         """Add a rigid body.
 
         Parameters
@@ -58,11 +64,12 @@ class Multibody(cosim.Model):
         -------
         RigidBody
         """
-        return self.add("mechanics.rigid_body", name, **values)
+        return cast("RigidBody", self.add("mechanics.rigid_body", name, **values))
 
+    @cosim.kit.options_checked
     def joint(
         self, kind: str, child: Any, parent: Any = "ground", name: str | None = None, **values: Any
-    ) -> cosim.Component:
+    ) -> Joint:
         """Add a joint between two bodies.
 
         Parent and child say what its coordinates mean; which of them carries the other follows from where
@@ -85,9 +92,10 @@ class Multibody(cosim.Model):
         if name is None:
             ends = [end if isinstance(end, str) else end.name for end in (child, parent)]
             name = f"{ends[ends[0] == 'ground']}_joint"
-        return self.add(mechanics_id(kind), name, parent=parent, child=child, **values)
+        return cast("Joint", self.add(mechanics_id(kind), name, parent=parent, child=child, **values))
 
-    def constraint(self, kind: str, name: str, **values: Any) -> cosim.Component:
+    @cosim.kit.options_checked
+    def constraint(self, kind: str, name: str, **values: Any) -> Constraint:
         """Add a constraint: a condition that the tree of joints does not hold by itself.
 
         Parameters
@@ -102,4 +110,4 @@ class Multibody(cosim.Model):
         -------
         Constraint
         """
-        return self.add(mechanics_id(kind), name, **values)
+        return cast("Constraint", self.add(mechanics_id(kind), name, **values))

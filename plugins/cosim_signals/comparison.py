@@ -35,6 +35,7 @@ class Comparison(Still):
     True
     """
 
+    known_as = ("compare", "relational")
     elementwise = False
     conditions: ClassVar[dict[str, Any]] = {
         "has_second": lambda part: part.values.attachments["second"] is not None

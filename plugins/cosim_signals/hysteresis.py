@@ -38,6 +38,7 @@ class Hysteresis(Still):
     2000.0
     """
 
+    known_as = ("relay", "schmitt_trigger")
     elementwise = False
 
     announces_kinks = True

@@ -36,6 +36,8 @@ class Limiter(Bounded):
     10.0
     """
 
+    known_as = ("saturation", "clamp", "clip")
+
     @cosim.kernel
     def limit(source, lower, upper, value):
         value[0] = min(max(source, lower), upper)

@@ -63,6 +63,7 @@ class Noise(Source):
     0.003
     """
 
+    known_as = ("random", "white_noise")
     start_time = None
     announces_kinks = True
 

@@ -62,6 +62,7 @@ class Pid(cosim.Measure):
     12.0
     """
 
+    known_as = ("pi", "pd", "controller")
     elementwise = False
     announces_kinks = True
 

@@ -59,6 +59,7 @@ class Pulse(Source, Still):
     0.3
     """
 
+    known_as = ("square", "square_wave", "rectangle")
     amplitude = cosim.parameter(unit="{value}", default=1.0, description="height of a pulse")
     period = cosim.parameter(unit="s", default=1.0, minimum=1e-9, description="from one pulse to the next")
     width = cosim.parameter(

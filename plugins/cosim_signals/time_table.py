@@ -136,6 +136,7 @@ class TimeTable(Source):
     [0.0, 0.2, 1.0]
     """
 
+    known_as = ("table", "lookup", "lookup_table", "from_file", "csv")
     elementwise = False
     announces_kinks = True
 

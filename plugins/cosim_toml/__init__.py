@@ -2,3 +2,8 @@
 
 from cosim_toml.toml_file import TomlFile as TomlFile
 from cosim_toml.toml_lines import KeyPath as KeyPath
+
+__all__ = [
+    "KeyPath",
+    "TomlFile",
+]

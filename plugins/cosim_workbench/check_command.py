@@ -18,6 +18,7 @@ class CheckCommand(cosim.Command):
     """Run the contract kit on what a plugin brings, without a test file."""
 
     name: ClassVar[str] = "check"
+    known_as: ClassVar[tuple[str, ...]] = ("test", "lint", "verify")
     summary: ClassVar[str] = "check a class of yours against its contract"
     examples = (
         ("cosim check acme", "all that the plugin `acme` brings"),

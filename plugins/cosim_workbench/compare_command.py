@@ -28,6 +28,7 @@ class CompareCommand(cosim.Command):
     """Compare results with a reference: exit status 0 when they agree, 1 when they do not."""
 
     name: ClassVar[str] = "compare"
+    known_as: ClassVar[tuple[str, ...]] = ("diff",)
     summary: ClassVar[str] = "compare results with a reference, in a band of time and value"
     examples = (
         ("cosim compare reference.csv mount.csv", ""),

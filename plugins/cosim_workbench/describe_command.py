@@ -6,22 +6,17 @@ import argparse
 import inspect
 from typing import Any, ClassVar
 
-import numpy as np
-
 import cosim
-from cosim.kit import Entry, kernel_code
+from cosim.kit import Entry, declared_bounds, declared_default, kernel_code
 from cosim_workbench.arguments import RegisteredId
 from cosim_workbench.wording import below_each_other
-
-#: What stands for no bound in parameters is larger.
-ENDLESS = 1e300
-IDENTITY = [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]
 
 
 class DescribeCommand(cosim.Command):
     """Say what a registered class is, what it declares, and whether it can run without Python."""
 
     name: ClassVar[str] = "describe"
+    known_as: ClassVar[tuple[str, ...]] = ("help", "doc", "show", "man")
     summary: ClassVar[str] = "describe a component or an integrator, and whether it can run without Python"
     examples = (
         ("cosim describe mechanics.linear_bushing", "parameters, states, outputs, each with its unit"),
@@ -116,7 +111,9 @@ def _declared(cls: type[Any]) -> list[dict[str, str]]:
             "kind": d.kind,
             "name": d.name,
             "unit": " ".join(sorted(set(d.units) - {"1", ""})),
-            "description": "; ".join(filter(None, (d.description.rstrip("."), _one_of(d), _default(d)))),
+            "description": "; ".join(
+                filter(None, (d.description.rstrip("."), declared_bounds(d), declared_default(d)))
+            ),
         }
         for d in cls.declarations.values()
         if not d.options.get("internal")
@@ -138,32 +135,6 @@ def _kinks(cls: type[Any]) -> str:
     if missed:
         remarks.append(f"stepped over at {', '.join(missed)} (function:line)")
     return "; ".join(remarks)
-
-
-def _one_of(declaration: Any) -> str:
-    """The words that there are, of an option or a parameter that is one of them."""
-    words = declaration.options.get("words") or declaration.options.get("choices") or ()
-    return f"one of {', '.join(map(str, words))}" if words else ""
-
-
-def _default(declaration: Any) -> str:
-    """The default of a parameter or option."""
-    start = declaration.start
-    if declaration.kind not in ("parameter", "option"):
-        return ""
-    if start is None:
-        return "has to be given"
-    if isinstance(start, str):
-        return f"default {start}" if start else ""
-    if isinstance(start, bool) or declaration.kind == "option":
-        return f"default {str(start).lower()}"
-    numbers = np.ravel(start).tolist()
-    if numbers == IDENTITY:
-        return "default identity"
-    if any(abs(number) >= ENDLESS for number in numbers):
-        return "none by default"
-    shown = [f"{number:g}" for number in (numbers[:1] if len(set(numbers)) == 1 else numbers)]
-    return f"default {shown[0]}" if len(shown) == 1 else f"default ({', '.join(shown)})"
 
 
 def _declarations(cls: type[Any]) -> list[str]:

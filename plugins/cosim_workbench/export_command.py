@@ -37,6 +37,7 @@ class ExportCommand(cosim.Command):
     """Write a model file as an FMU, or a scenario as an SSP."""
 
     name: ClassVar[str] = "export"
+    known_as: ClassVar[tuple[str, ...]] = ("build", "convert", "fmu")
     summary: ClassVar[str] = "write a model file as an FMU, a scenario as an SSP"
     examples = (
         ("cosim export mount.toml", "mount.fmu; machine code where it can be, else Python"),

@@ -26,6 +26,7 @@ class InfoCommand(cosim.Command):
     """Say what is in a model file, an FMU, a file of results, or what other plugins describe."""
 
     name: ClassVar[str] = "info"
+    known_as: ClassVar[tuple[str, ...]] = ("inspect", "print")
     summary: ClassVar[str] = "show what is in a model file, an FMU or a file of results"
     examples = (
         ("cosim info mount.toml", "parts, inputs, outputs, the schedule"),

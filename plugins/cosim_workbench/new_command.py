@@ -23,6 +23,7 @@ class NewCommand(cosim.Command):
     """Make a small complete package for a kind of plugin, or a folder with a model or a scenario."""
 
     name: ClassVar[str] = "new"
+    known_as: ClassVar[tuple[str, ...]] = ("init", "create", "make", "scaffold")
     summary: ClassVar[str] = (
         "make a package for a component of your own, or a model or a scenario to begin with"
     )
@@ -34,6 +35,7 @@ class NewCommand(cosim.Command):
         ("cosim new measure acme.smoothed", "another one in the same package"),
         ("cosim new model rocker", "a folder with a model file and its test"),
         ("cosim new --list", "all kinds"),
+        ("cosim new --stubs", "typings/: editors and type checkers know all parts, parameters and options"),
     )
     failure: ClassVar[str] = "the package was written and could not be installed"
 
@@ -45,6 +47,11 @@ class NewCommand(cosim.Command):
         completes(kind, _kinds)
         parser.add_argument("new_name", nargs="?", metavar="NAME", help="PLUGIN.NAME of a class; else NAME")
         parser.add_argument("--list", action="store_true", help="list the kinds")
+        parser.add_argument(
+            "--stubs",
+            action="store_true",
+            help="write stubs of what is installed into typings/, for editors, pyright and mypy",
+        )
         parser.add_argument("-C", "--folder", type=Path, default=Path(), help="where to make it (here)")
         parser.add_argument("--no-install", action="store_true", help="write the files and no more")
 
@@ -56,6 +63,8 @@ class NewCommand(cosim.Command):
             self.report(kinds=_kinds())
             print("\n".join(_kinds()))
             return 0
+        if arguments.stubs:
+            return self._write_stubs(arguments.folder / "typings")
         if arguments.kind is None or arguments.new_name is None:
             lines = "\n".join(f"  {words}" for words, _ in self.examples)
             raise cosim.CosimError(f"give a kind and a name, such as\n{lines}")
@@ -79,6 +88,22 @@ class NewCommand(cosim.Command):
         if is_new and not _installed(new.folder):
             return 1
         print(f"next       cosim check {new.id}")
+        return 0
+
+    def _write_stubs(self, folder: Path) -> int:
+        """Write the stubs of what is installed; those of before are replaced."""
+        from cosim_workbench.stubs import HEADER, stub_files
+
+        files = stub_files()
+        for old in folder.rglob("*.pyi"):
+            if old.relative_to(folder) not in files and old.read_text("utf-8").startswith(HEADER):
+                old.unlink()
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, "utf-8")
+        self.report(folder=folder, written=sorted(folder / path for path in files))
+        print(f"written    {len(files)} stubs in {folder}")
+        print("next       pyright and its editors read them; mypy does with MYPYPATH=" + str(folder))
         return 0
 
 

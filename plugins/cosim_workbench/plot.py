@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
+from cosim.kit import shown
 from cosim_workbench.atomic_file import check_folder, replaced_file
 from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.interactive_plot import interactive_page
 from cosim_workbench.library import library
+from cosim_workbench.plot_names import pretty_unit
 from cosim_workbench.plot_plan import PlotPlan, plot_plan
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -48,6 +50,25 @@ class Plot(cosim.ResultSink):
         require_matplotlib()
         figure, _ = draw_panels(plot_plan(result, signals))
         return figure
+
+    def draw(self, result: cosim.Result, signals: Sequence[str], axes: Any) -> Any:
+        """Draw into axes of the user's, all signals in the one panel; returns the axes."""
+        if not hasattr(axes, "plot"):
+            raise cosim.ModelError.of("ax", f"is {shown(axes)}, needs matplotlib axes: ax=plt.gca()")
+        plan = plot_plan(result, signals)
+        lines = [line for panel in plan.panels for line in panel.lines]
+        several = len(plan.panels) > 1
+        for line, color in zip(lines, _colors(len(lines)), strict=True):
+            unit = result.unit(line.name)
+            label = f"{line.label} in {pretty_unit(unit)}" if several and unit != "1" else line.label
+            style = (0, (4, 3)) if line.dashed else "-"
+            axes.plot(plan.time, line.values, label=label, linewidth=1.2, color=color, linestyle=style)
+        if not several and plan.panels:
+            axes.set_ylabel(plan.panels[0].label)
+        axes.set_xlabel("time in s")
+        if lines:
+            axes.legend(fontsize="small")
+        return axes
 
 
 def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:

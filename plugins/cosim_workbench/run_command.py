@@ -29,6 +29,7 @@ class RunCommand(cosim.Command):
     """Simulate a model file and write its results."""
 
     name: ClassVar[str] = "run"
+    known_as: ClassVar[tuple[str, ...]] = ("simulate", "solve", "start")
     summary: ClassVar[str] = "simulate a model file"
     examples = (
         ("cosim run mount.toml", "results to mount.csv"),

@@ -16,7 +16,9 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "engine_mount"
 
 def exported(install: Install, name: str, folder: Path) -> Path:
     with kit.use_registry(install(EXAMPLE / "plugin").registry):
-        path: Path = cosim.Model.from_file(EXAMPLE / f"{name}.toml").export_fmu(folder / f"{name}.fmu")
+        path: Path = cosim.Model.from_file(EXAMPLE / f"{name}.toml").export_fmu(
+            folder / f"{name}.fmu", native=False
+        )
     return path
 
 
@@ -34,7 +36,7 @@ def test_nothing_is_found_in_what_it_does(install: Install, name: str, tmp_path:
 def corrected(name: str, folder: Path) -> tuple[cosim.Model, Path]:
     """An example with constraints or quaternions, whose model file is not exact about where it begins."""
     model = cosim.Model.from_file(EXAMPLE.parent / name / f"{name}.toml")
-    path: Path = model.export_fmu(folder / f"{name}.fmu", all=True)
+    path: Path = model.export_fmu(folder / f"{name}.fmu", all=True, native=False)
     return model, path
 
 

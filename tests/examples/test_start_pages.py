@@ -97,7 +97,7 @@ def test_scenario_of_readme_runs(tmp_path: Path, install: Callable[[Path], Any])
     (tmp_path / "loop.toml").write_text(text.replace("until = 1.5", "until = 0.01"), "utf-8")
     with kit.use_registry(install(example / "plugin").registry):
         for name in ("plant", "controller"):
-            ModelFile.read(example / f"{name}.toml").export_fmu(tmp_path / f"{name}.fmu")
+            ModelFile.read(example / f"{name}.toml").export_fmu(tmp_path / f"{name}.fmu", native=False)
         status, output = run("cosim cosimulate loop.toml", tmp_path, [str(example / "plugin")])
     assert status == 0, output
     assert "100 steps" in output

@@ -312,7 +312,7 @@ from cosim_mechanics import Multibody
 model = Multibody("cart", gravity=(0.0, 0.0, 0.0))
 model.joint("slider", name="rail", child=model.body("cart", mass=1.0, inertia=(1.0, 1.0, 1.0)))
 for name in ("first", "second"):
-    model.export_fmu(Path(sys.argv[1]) / f"{name}.fmu", outputs=["cart.x"])
+    model.export_fmu(Path(sys.argv[1]) / f"{name}.fmu", outputs=["cart.x"], native=False)
 files = {name: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}
 print([name for name, file in files.items() if file.endswith(".py") and not Path(file).is_file()])
 print("cosim_signals" in files, "cosim_mechanics.forces.coupled_bushing" in files)

@@ -174,7 +174,7 @@ def test_exported_and_not_exported_give_the_same_bits(
     model = cosim.Model("plant")
     model.add(importlib.import_module("parts_for_export").SpringMass, "body")
     path = tmp_path / "plant.fmu"
-    model.export_fmu(path)
+    model.export_fmu(path, native=False)
     results = [
         CoSimulation({"plant": what, "controller": controller()}, WIRES, GaussSeidel, 1e-2).simulate(0.2)
         for what in (path, model)

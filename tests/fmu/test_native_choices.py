@@ -39,6 +39,27 @@ def no_compiler(no_zig: None, monkeypatch: pytest.MonkeyPatch) -> None:
     available_compilers.cache_clear()
 
 
+def files_of(fmu: Path) -> list[str]:
+    with zipfile.ZipFile(fmu) as archive:
+        return archive.namelist()
+
+
+def test_python_makes_what_the_command_makes(swing: Path, caplog: pytest.LogCaptureFixture) -> None:
+    made = cosim.Model.from_file(swing).export_fmu(swing.parent / "swing.fmu")
+    assert not [name for name in files_of(made) if name.endswith(".py")] and not caplog.records
+    python = cosim.Model.from_file(swing).export_fmu(swing.parent / "python.fmu", native=False)
+    assert [name for name in files_of(python) if name.endswith(".py")] and not caplog.records
+
+
+def test_without_a_compiler_it_runs_python_and_says_so(
+    swing: Path, no_compiler: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = cosim.Model.from_file(swing).build().export_fmu(swing.parent / "swing.fmu")
+    assert [name for name in files_of(made) if name.endswith(".py")]
+    (said,) = caplog.messages
+    assert said.startswith(f"{made}: FMU that runs Python") and "there is no C compiler here" in said
+
+
 def refused(swing: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
     """The lines on stderr of an export that is refused; nothing is left behind."""
     target = swing.parent / "swing.fmu"

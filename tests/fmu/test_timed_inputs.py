@@ -219,7 +219,7 @@ set = { "o.osc.mass" = "8 kg" }
 @pytest.fixture(scope="module")
 def tuned_fmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("tuned") / "oscillator.fmu"
-    return oscillator(mass=2.0, stiffness=7.0).export_fmu(path, all=True)
+    return oscillator(mass=2.0, stiffness=7.0).export_fmu(path, all=True, native=False)
 
 
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "waveform_iteration"])

@@ -64,3 +64,19 @@ def test_a_result_is_cut_by_time(result):
         result[0.0:1.0:0.1]
     with pytest.raises(cosim.ModelError, match="end of the slice"):
         result[0.0:"2 m"]
+
+
+def test_a_part_shows_its_values_and_messages_its_name():
+    model = cosim_mechanics.Multibody("swing")
+    body = model.body("bob", mass=2.0, center_of_mass=(0, "-50 cm", 0), inertia=(1, 1, 1))
+    hinge = model.joint("pin", name="hinge", child=body, q="90 deg")
+    assert repr(body).startswith(
+        "<RigidBody 'bob': mass = 2 kg, center_of_mass = (0, -0.5, 0) m, inertia = (1, "
+    )
+    assert repr(hinge) == "<Pin 'hinge': parent = 'ground', child = 'bob', q = (1.5708) rad, u = (0) rad/s>"
+    assert cosim.kit.shown(body) == "<RigidBody 'bob'>"
+    choice = model.add("signals.logic", "both", first="z", second="z", operator="and")
+    assert repr(choice).startswith("<Logic 'both': first = 'z', second = 'z', operator = 'and'")
+    table = model.add("signals.time_table", "t", times=list(range(9)), samples=list(range(9)))
+    assert "times = (0, 1, 2, 3, 4, 5, … 9 in all) s" in repr(table)
+    assert len(repr(table)) < 400

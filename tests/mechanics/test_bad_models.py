@@ -20,7 +20,7 @@ BODIES = {
     "mass is no number": ({"mass": NAN}, "mass is nan kg, needs more than 0"),
     "mass is a switch": ({"mass": True}, r"mass is True, needs a number \[kg\]"),
     "mass is a list": ({"mass": []}, r"mass is \[\], needs a number \[kg\]"),
-    "mass is in a unit of its own": ({"mass": "1 slug"}, "unknown part 'slug'"),
+    "mass is in a unit of its own": ({"mass": "1 stone"}, "unknown part 'stone'"),
     "moment is a switch": ({"inertia": (1, 1, True)}, r"inertia is \(1, 1, True\), needs three"),
     "triangle": ({"inertia": (1, 1, 5)}, "no body has them, since 5 is more than 1 "),
     "triangle in other axes": (

@@ -233,7 +233,7 @@ def test_a_trial_evaluation_leaves_out_derivatives_of_what_is_converted() -> Non
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"factor": None}, {"factor": "x"}, {"offset": float("nan")}, {"factor": "3 Nm"}]
+    "wrong", [{"factor": None}, {"factor": "x"}, {"offset": float("nan")}, {"factor": "3 Nq"}]
 )
 def test_a_factor_that_is_none_is_refused(wrong: dict[str, object]) -> None:
     model = cart()
@@ -255,7 +255,7 @@ def test_a_file_has_factor_and_offset(tmp_path: Path) -> None:
     path = tmp_path / "cart.toml"
     path.write_text(TOML.format('factor = "-40 N/m"\noffset = 2.0'), "utf-8")
     assert cosim.Model.from_file(path).build().default_state().realize()["push.force"] == pytest.approx(-18.0)
-    path.write_text(TOML.format('factor = "-40 Nm"\nofset = 2.0'), "utf-8")
+    path.write_text(TOML.format('factor = "-40 Nq"\nofset = 2.0'), "utf-8")
     with pytest.raises(cosim.ModelError) as found:
         cosim.Model.from_file(path).build()
-    assert "N.m" in str(found.value) and "offset" in str(found.value)
+    assert "'Nq'" in str(found.value) and "offset" in str(found.value)

@@ -70,7 +70,7 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
         "signals: 5 is no text, needs a list of paths or patterns",
     ),
     "an FMU with the ending of an archive": (
-        lambda m: m.export_fmu("no such folder/x.zip"),
+        lambda m: m.export_fmu("no such folder/x.zip", native=False),
         "x.zip: the name of an FMU ends in .fmu",
     ),
     "a native FMU with another ending": (

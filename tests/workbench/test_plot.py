@@ -1,5 +1,6 @@
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,3 +87,22 @@ def test_matplotlib_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(CosimError, match=r"pip install 'cosim-framework\[plot\]'"):
         RESULT.plot()
+
+
+def test_axes_of_your_own_get_all_signals() -> None:
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    axes = figure.subplots()
+    result = Result([0.0, 1.0], {"a.x": [0.0, 1.0], "a.v": [2.0, 3.0]}, {"a.x": "m", "a.v": "m/s"})
+    assert result.plot("a.x", "a.v", ax=axes) is axes
+    assert [line.get_label() for line in axes.lines] == ["a.x in m", "a.v in m/s"]
+    assert axes.lines[1].get_ydata().tolist() == [2.0, 3.0] and axes.get_xlabel() == "time in s"
+    other = result.plot("a.x", ax=figure.subplots())
+    assert other.get_ylabel() == "a.x in m"
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"ax": 5}, "ax: is 5, needs matplotlib axes: ax=plt.gca()"),
+        ({"ax": axes, "path": "x.png"}, "path and ax exclude each other"),
+        ({"axes": axes}, "no option 'axes' .* Nearest: ax."),
+    ]
+    for options, said in wrong:
+        with pytest.raises(CosimError, match=said):
+            result.plot("a.x", **options)

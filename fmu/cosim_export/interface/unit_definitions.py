@@ -39,7 +39,8 @@ def unit_definitions(units: Iterable[str]) -> Element | None:
         if unit.offset != 0.0:
             exponents["offset"] = repr(float(unit.offset))
         element = SubElement(root, "Unit", {"name": name})
-        SubElement(element, "BaseUnit", exponents)
+        if all(exponent == int(exponent) for exponent in unit.exponents):  # FMI has no roots
+            SubElement(element, "BaseUnit", exponents)
         shown = DISPLAY_UNITS.get(name)
         if shown is not None:
             factor, _ = conversion(name, shown)

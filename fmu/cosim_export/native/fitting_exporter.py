@@ -64,9 +64,9 @@ class FittingFmuExporter(cosim.Exporter):
                 raise
             first, *others = (f"{problem.where}: {problem.text}" for problem in error.problems)
         written = self._written(PythonFmuExporter(), model, path, arguments)
+        self.fallback = f"not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
         what, _, more = self.summary.partition("\n")
-        what += f"; not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
-        self.summary = f"{what}\n{more}".rstrip()
+        self.summary = f"{what}; {self.fallback}\n{more}".rstrip()
         return written
 
     def _written(

@@ -8,3 +8,14 @@ from cosim_ensembles.own_threads import OwnThreads as OwnThreads
 from cosim_ensembles.processors import available_processors as available_processors
 from cosim_ensembles.reduction import named_reduction as named_reduction
 from cosim_ensembles.reduction import unit_of_reduction as unit_of_reduction
+
+__all__ = [
+    "ExecutorSupport",
+    "Job",
+    "OwnProcesses",
+    "OwnThreads",
+    "available_processors",
+    "do_in_chunks",
+    "named_reduction",
+    "unit_of_reduction",
+]

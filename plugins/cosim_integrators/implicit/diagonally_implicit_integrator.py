@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from cosim.kit import Capabilities
+from cosim import ContractError
+from cosim.kit import Capabilities, shown
 from cosim_integrators.implicit.diagonal_tableau import DiagonalTableau
 from cosim_integrators.implicit.diagonally_implicit import diagonal_step, redo_diagonal_step
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
@@ -28,6 +29,11 @@ class DiagonallyImplicitIntegrator(ImplicitIntegrator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        tableau = getattr(cls, "tableau", None)
+        if tableau is None:
+            return  # a base of others
+        if not isinstance(tableau, DiagonalTableau):
+            raise ContractError(f"{cls.__name__}: tableau is {shown(tableau)}, needs a DiagonalTableau(…)")
         cls.order, cls.vectors = cls.tableau.order, cls.tableau.stages
         cls.shifts = (1.0, 0.0, 0.0)
         cls.method = cls.tableau.flat()

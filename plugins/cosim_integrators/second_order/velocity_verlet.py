@@ -30,6 +30,7 @@ class VelocityVerlet(SecondOrderIntegrator):
     True
     """
 
+    known_as = ("verlet", "leapfrog")
     bibtex = """
 @article{swope1982,
   author = {Swope, William C. and Andersen, Hans C. and Berens, Peter H. and Wilson, Kent R.},

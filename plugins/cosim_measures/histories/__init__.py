@@ -11,3 +11,13 @@ from cosim_measures.histories.flat import has_derivatives as has_derivatives
 from cosim_measures.histories.flat import interpolate_history as interpolate_history
 from cosim_measures.histories.flat import refine_history as refine_history
 from cosim_measures.histories.flat import value_in_piece as value_in_piece
+
+__all__ = [
+    "before_start",
+    "delayed_value",
+    "extrapolation_error",
+    "has_derivatives",
+    "interpolate_history",
+    "refine_history",
+    "value_in_piece",
+]

@@ -32,6 +32,7 @@ class Rod(contracts.Constraint):
     2.0
     """
 
+    known_as = ("distance", "rigid_link")
     body1 = contracts.body(description="carries the first point")
     body2 = contracts.body(description="carries the second point")
     point1 = point_parameter("in the frame of body1")

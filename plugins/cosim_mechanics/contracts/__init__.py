@@ -15,3 +15,17 @@ from cosim_mechanics.contracts.force_contribution import ForceContribution as Fo
 from cosim_mechanics.contracts.force_element import ForceElement as ForceElement
 from cosim_mechanics.contracts.joint import Joint as Joint
 from cosim_mechanics.contracts.law import Law as Law
+
+__all__ = [
+    "Constraint",
+    "DynamicsSolver",
+    "Force",
+    "ForceContribution",
+    "ForceElement",
+    "Joint",
+    "Law",
+    "body",
+    "coordinate",
+    "dissipated_energy",
+    "supplied_energy",
+]

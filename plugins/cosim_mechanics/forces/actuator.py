@@ -39,6 +39,7 @@ class Actuator(contracts.Force):
     3.0
     """
 
+    known_as = ("motor",)
     coordinate = contracts.coordinate(description="the coordinate that it acts on")
     effort = cosim.input(unit="{tau}", description="torque, N.m, on an angle, or force, N, on a length")
 

@@ -46,6 +46,7 @@ class AppliedForce(contracts.Force):
     [0.0, 0.0, 1.0]
     """
 
+    known_as = ("force",)
     body = contracts.body(description="the body that the force acts on")
     axis = direction_parameter("direction in Ground: x, y, z or three numbers", "x")
     station = point_parameter("point of application, in the body's frame")

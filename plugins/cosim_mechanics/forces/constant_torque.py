@@ -41,6 +41,7 @@ class ConstantTorque(contracts.Force):
     [0.0, 5.0, 0.0]
     """
 
+    known_as = ("torque",)
     body = contracts.body(description="the body that the torque acts on")
     torque = cosim.parameter(unit="N.m", shape=3, description="the torque, in Ground", elements="xyz")
     supplied_energy = contracts.supplied_energy()

@@ -39,6 +39,7 @@ class CoordinateDamper(contracts.Force):
     2.0
     """
 
+    known_as = ("rotational_damper", "torsional_damper", "linear_damper")
     laws = contracts.Law.PASSIVE
 
     coordinate = contracts.coordinate(description="the coordinate that it acts on")

@@ -47,6 +47,7 @@ class CoordinateSpring(contracts.Force):
     0.0
     """
 
+    known_as = ("torsion_spring", "torsional_spring", "rotational_spring", "linear_spring")
     laws = contracts.Law.PASSIVE
 
     coordinate = contracts.coordinate(description="the coordinate that it acts on")

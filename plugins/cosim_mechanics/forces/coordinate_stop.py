@@ -62,6 +62,7 @@ class CoordinateStop(contracts.Force):
     0.5
     """
 
+    known_as = ("end_stop", "limit")
     laws = contracts.Law.PASSIVE
     tried_with: ClassVar[Mapping[str, Any]] = {"lower": -0.3, "upper": 0.2}
 

@@ -121,6 +121,7 @@ class SphereContact(contracts.ForceElement):
     1000000.0
     """
 
+    known_as = ("contact",)
     laws = contracts.Law.INTERNAL | contracts.Law.FRAME_INDIFFERENT
 
     frame_on_body1 = pose_parameter("X_B1F, the half-space is at z < 0 of F")

@@ -47,6 +47,7 @@ class TwoPointDamper(TwoPoint):
     200.0
     """
 
+    known_as = ("damper", "dashpot")
     laws = TwoPoint.laws | contracts.Law.PASSIVE | contracts.Law.ZERO_AT_REST_POSE
 
     damping = cosim.parameter(unit="N.s/m", minimum=0.0, description="tension per rate of lengthening")

@@ -53,6 +53,7 @@ class TwoPointSpring(TwoPoint):
     0.5
     """
 
+    known_as = ("spring",)
     laws = TwoPoint.laws | contracts.Law.PASSIVE | contracts.Law.ZERO_AT_REST_POSE
 
     stiffness = cosim.parameter(unit="N/m", minimum=0.0, description="tension per lengthening")

@@ -16,13 +16,12 @@ def check_force_docstring(component: Any) -> None:
         n for n, d in cls.declarations.items() if d.kind in ("parameter", "input") and n not in ("enabled",)
     ]
     required = ["Frames and signs", "Limits", "Examples"]
-    required += ["Parameters"] if names else []
     required += ["Energy"] if any(n.endswith("_energy") for n in cls.declarations) else []
     lines = [line.strip() for line in docstring.splitlines()]
     sections = [
         s for s in required if not any(a == s and set(b) == {"-"} for a, b in itertools.pairwise(lines))
     ]
-    unsaid = [name for name in names if name not in docstring]
+    unsaid = [n for n in names if n not in docstring and not cls.declarations[n].description]
     missing += [f"the sections {', '.join(sections)} (underlined with ---)"] if sections else []
-    missing += [f"what {', '.join(unsaid)} means"] if unsaid else []
+    missing += [f"what {', '.join(unsaid)} means (description=…)"] if unsaid else []
     tell_missing(component, missing)

@@ -8,3 +8,10 @@ from cosim_workbench.contracts.describer import Describer as Describer
 from cosim_workbench.contracts.file_exporter import FileExporter as FileExporter
 from cosim_workbench.contracts.file_schema import FileSchema as FileSchema
 from cosim_workbench.contracts.study_subject import StudySubject as StudySubject
+
+__all__ = [
+    "ContractKit",
+    "Describer",
+    "FileSchema",
+    "StudySubject",
+]

@@ -6,3 +6,10 @@ from cosim_workbench.studies.optimization import Optimization as Optimization
 from cosim_workbench.studies.optimum import Optimum as Optimum
 from cosim_workbench.studies.study import Study as Study
 from cosim_workbench.studies.study_table import StudyTable as StudyTable
+
+__all__ = [
+    "Calibration",
+    "Fit",
+    "Study",
+    "StudyTable",
+]

@@ -1,0 +1,93 @@
+"""What is said of a name that a package does not have: where it is, or what is meant."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import FrameType
+
+
+class MissingNameError(AttributeError):
+    """A package has no such name; the text is made when it is asked for."""
+
+    def __init__(self, package: str, missing: str, known: Iterable[str]) -> None:
+        super().__init__(package, missing)
+        self.package, self.missing, self.known = package, missing, list(known)
+
+    def __str__(self) -> str:
+        return sentence(self.package, self.missing, self.known)
+
+
+class MissingImportError(ImportError):
+    """``from package import name`` of a name that the package does not have."""
+
+
+def missing_name(package: str, name: str, known: Iterable[str], frame: FrameType) -> Exception:
+    """The error for a name that a package does not have, asked for in this frame.
+
+    An `AttributeError` in an import statement is answered by Python with a sentence of its own, so that one
+    is an `ImportError`.
+    """
+    if name.startswith("_") or not _imports(frame):
+        return MissingNameError(package, name, known)
+    return MissingImportError(sentence(package, name, known), name=name)
+
+
+def _imports(frame: FrameType) -> bool:
+    """Whether a frame is at ``from … import …``."""
+    import dis
+
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_FROM"
+
+
+def sentence(package: str, name: str, known: Iterable[str]) -> str:
+    """What a package lacks, and what to write.
+
+    Examples
+    --------
+    >>> sentence("cosim", "Multibody", ["Model"])
+    "module 'cosim' has no 'Multibody': write `from cosim_mechanics import Multibody`"
+    >>> sentence("cosim", "RungeKuttaMerson", ["Model"])
+    "module 'cosim' has no 'RungeKuttaMerson': it is registered: write 'integrators.runge_kutta_merson'"
+    """
+    says = f"module {package!r} has no {name!r}"
+    if name.startswith("_"):
+        return says
+    from cosim_compiler.nearest import nearest_names
+
+    if places := _packages_with(package, name):
+        return f"{says}: write {' or '.join(f'`from {place} import {name}`' for place in places)}"
+    if id := _id_of_class(name):
+        return f"{says}: it is registered: write '{id}'"
+    near = nearest_names(name, known := sorted(known))
+    return f"{says}: {'nearest' if near else 'there are'} {', '.join(near or known)}"
+
+
+def _packages_with(package: str, name: str) -> list[str]:
+    """Public packages of plugins, and of cosim, that have the name."""
+    import importlib
+
+    from cosim.registration.registry import registry
+
+    entries = [entry for plugin in registry().plugins for entry in plugin.entries]
+    tops = dict.fromkeys(entry.target.partition(":")[0].partition(".")[0] for entry in entries)
+    found = []
+    for place in ("cosim", "cosim.kit", *tops):
+        try:
+            module = sys.modules.get(place) or importlib.import_module(place)
+        except Exception:  # whatever the module of a plugin does
+            continue
+        if place != package and name in dir(module):
+            found.append(place)
+    return found
+
+
+def _id_of_class(name: str) -> str:
+    """Under which id a class of this name is registered; empty where none is."""
+    from cosim.registration.registry import registry
+
+    entries = [entry for plugin in registry().plugins for entry in plugin.entries]
+    return next((entry.id for entry in entries if entry.target.rpartition(":")[2] == name), "")

@@ -1,0 +1,260 @@
+"""Base of implicit methods of one's own: a step is one kernel function, all else is here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+import cosim
+from cosim.kit import Capabilities, Record, rows_of, shown
+from cosim_integrators.implicit.diagonally_implicit import following_step
+from cosim_integrators.implicit.driver import new_redo, new_step
+from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, ImplicitMethod
+from cosim_integrators.implicit.integrator import ImplicitIntegrator
+from cosim_integrators.implicit.matrices import make_matrices, solve_real
+from cosim_integrators.implicit.newton import set_weights, size_of_attempt, solve_stage
+from cosim_integrators.kit.counted_evaluation import evaluate_stage
+
+SAFETY = 0.9
+LATER = 1e-4  # of the step
+DEGREE = 3.0  # of the dense output, a cubic
+
+
+class StepNumbers(Record):
+    """The numbers of a method."""
+
+    exponent: float  # of the step in the error estimate
+    fresh_jacobian: float  # whether each step makes the Jacobian anew
+
+
+class StepOfMethod(ImplicitMethod):
+    """What a step finds in ``method``.
+
+    Attributes
+    ----------
+    n : int
+        Number of states.
+    start, slope : view, shape (n,)
+        States and derivatives at the start of the step.
+    error : view, shape (n,)
+        Where a step of a method with error control writes its error.
+    last_step : float
+        Length of the step before, s; 0 where nothing is known of the past: at the beginning and after a jump.
+    """
+
+    @property
+    def step_numbers(method):
+        """The numbers of the method."""
+        return rows_of(StepNumbers, method.coefficients, NUMBERS_AT, 1)[0]
+
+    @property
+    def last_step(method):
+        """The length of the step before; 0: nothing is known of it."""
+        return method.memory.last_step
+
+    def vector(method, i):
+        """A vector to compute with; there are as many as the class says in `vectors`."""
+        return method.family(i, 1)
+
+    # past(i), of `ImplicitMethod`: a vector of the history; there are as many as the class says in `history`
+
+
+def evaluate(system, method, t):
+    """Compute the derivatives ``system.c`` at `t` and ``system.y``; 0, or why they cannot be computed."""
+    return evaluate_stage(system, method, t)
+
+
+def differentiate_by_time(system, method, t, t_end, out):
+    """Write how the derivatives change with time alone at the start of the step; 0, or why they cannot.
+
+    One evaluation a little later, with the states of the start.
+    """
+    y = system.y
+    start = method.start
+    for m in range(method.n):
+        y[m] = start[m]
+    later = t + LATER * (t_end - t)
+    status = evaluate_stage(system, method, later)
+    for m in range(method.n):
+        out[m] = (system.c[m] - method.slope[m]) / (later - t)
+    return status
+
+
+def factor_matrix(method, h):
+    """Make the factors of ``I / h - J``, J the Jacobian at the start of the step; 0, or why not."""
+    return make_matrices(method, h, 1.0, 0.0, 0.0)
+
+
+def solve_with_matrix(method, b):
+    """Replace `b` by the solution x of ``(I / h - J) x = b``, with the `h` of `factor_matrix`."""
+    solve_real(method, b)
+
+
+def solve_implicit(system, method, t, base, h):
+    """Solve ``y = base + h f(t, y)`` by Newton's method, beginning with ``system.y``; 0, or why it failed.
+
+    `factor_matrix` was called with the same `h`.
+    """
+    into = method.base
+    for m in range(method.n):
+        into[m] = base[m]
+    return solve_stage(system, method, t, h)
+
+
+class ImplicitStepIntegrator(ImplicitIntegrator):
+    """Base of implicit methods of one's own: a subclass has one or two kernel functions and some numbers.
+
+    ``take(system, method, t, t_end)`` goes from ``method.start``, with the derivatives ``method.slope``, to
+    ``t_end``: it leaves the end in ``system.y`` and, where the method has error control, its error in
+    ``method.error``, and returns 0, or what `evaluate`, `factor_matrix` or `solve_implicit` returned. It
+    changes no history: a step may be tried again, shorter. ``keep(system, method, t, t_end)`` writes the
+    history of an accepted step; the derivatives at its end are in ``system.c``.
+
+    The rest is here: error control, the Jacobian by differences, kinks, events, constraints, dense output
+    (the cubic through both ends with their derivatives), saved and restored States, machine code and native
+    FMUs.
+
+    Attributes
+    ----------
+    order : int
+        Of the solution.
+    error_exponent : int
+        The power of the step with which the error estimate shrinks; 0: no estimate, fixed steps only.
+    take, keep : function
+        Kernel functions.
+    vectors, history : int
+        How many ``method.vector(i)`` there are to compute with, and ``method.past(i)`` from step to step.
+    fresh_jacobian : bool
+        Whether each step has a Jacobian of its own, as Rosenbrock methods need; else one is kept while
+        Newton's method converges fast.
+    """
+
+    error_exponent: ClassVar[int] = 0
+    take: ClassVar[Callable[..., Any]]
+    keep: ClassVar[Callable[..., Any] | None] = None
+    vectors: ClassVar[int] = 0
+    history: ClassVar[int] = 0
+    fresh_jacobian: ClassVar[bool] = False
+    shifts = (1.0, 0.0, 0.0)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "take" not in vars(cls):
+            return  # a base of others
+        if faults := _faults(cls):
+            raise cosim.ContractError("\n".join(f"{cls.__name__}: {fault}" for fault in faults))
+        attempt, accept = _attempt_of(_function(cls.take)), _accept_of(_function(cls.keep))
+        cls.step_function = new_step(StepOfMethod, attempt, accept)
+        cls.redo_function = new_redo(StepOfMethod, attempt, accept)
+        numbers = StepNumbers(exponent=cls.error_exponent or 1, fresh_jacobian=cls.fresh_jacobian)
+        cls.method = np.frombuffer(numbers).copy()
+        if "capabilities" not in vars(cls):
+            cls.capabilities = Capabilities(
+                adaptive=cls.error_exponent > 0,
+                implicit=True,
+                locates_kinks=cls.error_exponent > 0,
+                supports_constraints=True,
+                dense_order=min(3, cls.order),
+            )
+
+    @property
+    def error_order(self) -> int:
+        """The exponent of the step in the error estimate."""
+        return self.error_exponent or self.order
+
+
+def _function(value: Any) -> Any:
+    """The plain function, also where it was written into the class."""
+    return getattr(value, "__func__", value)
+
+
+def _faults(cls: type[ImplicitStepIntegrator]) -> list[str]:
+    """What is wrong with the numbers and functions of a class."""
+    faults = []
+    for name in ("take", "keep"):
+        function = _function(getattr(cls, name))
+        if function is None and name == "keep":
+            continue
+        if not callable(function):
+            faults.append(f"{name} is {shown(function)}, needs a function: {name}(system, method, t, t_end)")
+        elif (given := function.__code__.co_varnames[: function.__code__.co_argcount]) != TAKEN:
+            faults.append(f"{name}({', '.join(given)}): needs the arguments {', '.join(TAKEN)}")
+    for name, least in (("order", 1), ("error_exponent", 0), ("vectors", 0), ("history", 0)):
+        value = getattr(cls, name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            faults.append(f"{name} is {shown(value)}, needs a whole number, {least} at least")
+    if cls.history and cls.keep is None:
+        faults.append("history is kept by nothing: write keep(system, method, t, t_end)")
+    return faults
+
+
+TAKEN = ("system", "method", "t", "t_end")
+
+
+def _attempt_of(take: Callable[..., Any]) -> Callable[..., Any]:
+    """An attempt at a step, as `driver` asks for it."""
+
+    def attempt_step(system, method, t, t_end):
+        attempt = method.attempt
+        step = t_end - t
+        exponent = method.step_numbers.exponent
+        set_weights(method, method.start, step)
+        attempt.rate = 0.0
+        attempt.iterations = 0.0
+        status = take(system, method, t, t_end)
+        if status != OK:
+            return status
+        attempt.estimate = 0.0
+        if method.is_controlled:
+            size = size_of_attempt(method, t, step, system.y, system.c, exponent)
+            attempt.estimate = size
+            if size > 0.0:
+                attempt.factor = SAFETY * math.pow(size, -1.0 / exponent)
+        return OK
+
+    return attempt_step
+
+
+def _accept_of(keep: Callable[..., Any] | None) -> Callable[..., Any]:
+    """What an accepted step leaves, as `driver` asks for it: dense output, the history, the next step."""
+    if keep is None:
+
+        def accept_step(system, method, t, t_end, ideal):
+            store_cubic(method, system.c, t_end - t)
+            return next_length(method, t_end - t, ideal)
+
+        return accept_step
+
+    def accept_and_keep(system, method, t, t_end, ideal):
+        store_cubic(method, system.c, t_end - t)
+        keep(system, method, t, t_end)
+        return next_length(method, t_end - t, ideal)
+
+    return accept_and_keep
+
+
+def store_cubic(method, last_slope, step):
+    """The polynomial through both ends of the step, with the derivatives there."""
+    method.attempt.degree = DEGREE
+    start = method.start
+    end = method.end
+    slope = method.slope
+    first = method.dense(0)
+    second = method.dense(1)
+    third = method.dense(2)
+    for m in range(method.n):
+        rise = end[m] - start[m]
+        first[m] = step * slope[m]
+        second[m] = 3.0 * rise - step * (2.0 * slope[m] + last_slope[m])
+        third[m] = step * (slope[m] + last_slope[m]) - 2.0 * rise
+
+
+def next_length(method, step, ideal):
+    """Store how long the step was and how old the Jacobian is; the length of the next step."""
+    following = following_step(method, step, ideal, method.step_numbers.exponent)
+    if method.step_numbers.fresh_jacobian != 0.0:
+        method.memory.jacobian_age = NO_JACOBIAN
+    return following

@@ -1,0 +1,111 @@
+"""Stubs of what is installed: type checkers see what is misspelt, and complete what there is."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cosim
+from cosim.cli import main
+from cosim_workbench.stubs import stub_files
+
+RIGHT = """\
+import cosim
+import numpy as np
+from cosim_mechanics import LinearBushing, Multibody
+
+m = Multibody("p", gravity=(0, 0, -9.81))
+b = m.body("bob", mass="2 kg", inertia=(1, 1, 1), center_of_mass=[0, 0, "5 mm"])
+h = m.joint("pin", b, q=[0.3])
+r = m.add("mechanics.linear_bushing", "r", body1="ground", body2=b, stiffness=np.zeros(6), damping=[0] * 6)
+s = m.add(LinearBushing, "s", stiffness=[0, 0, 0, "2 N/mm", 0, 0], damping=[0] * 6)
+m.measure("measures.delay", "felt", source="bob.x", delay="5 ms")
+m.constraint("rod", "rod", body1=b, body2="ground", length=1.0)
+result = m.simulate(until="1 s", integrator="radau5", accuracy=1e-6, output_interval=0.1)
+other = cosim.simulate(m.build(), until=1.0, fixed_step=1e-3, integrator="integrators.runge_kutta_4")
+print(b.mass + 1.0, h.q[0], r.stiffness.sum(), s.damping, result.time, other["bob.x"])
+"""
+MISTAKES = """\
+m.body("b", mass=1.0, inertia=(1, 1, 1), com=1.0)
+m.body("b", mas=1.0, inertia=(1, 1, 1))
+m.body("b", inertia=(1, 1, 1))
+m.body(mass=1.0, inertia=(1, 1, 1))
+m.bodyy("b", mass=1.0, inertia=(1, 1, 1))
+b.masss
+b.mass.sum()
+m.joint("pinn", b)
+m.joint("pin", child=b, qq=[0.3])
+m.joint("pin")
+h.qq
+m.add("mechanics.linear_bushin", "r2", stiffness=[0] * 6, damping=[0] * 6)
+m.add("mechanics.linear_bushing", "r2", stifness=[0] * 6, damping=[0] * 6)
+m.add("mechanics.linear_bushing", stiffness=[0] * 6, damping=[0] * 6)
+m.add(LinearBushing, "r3", stifness=[0] * 6, damping=[0] * 6)
+m.add(LinearBushing(stifness=[0] * 6, damping=[0] * 6), "r4")
+LinearBushing(stiffness=[0] * 6)
+r.stifness
+m.measure("measures.delay", "felt", sorce="bob.x", delay="5 ms")
+m.measure("measures.dely", "felt", source="bob.x", delay="5 ms")
+m.measure("measures.delay", "felt", source="bob.x", delay=[1.0])
+m.constraint("rod", "rod", body1=b, body2="ground", lenght=1.0)
+m.simulate(untl=1.0)
+m.simulate(until=1.0, acuracy=1e-6)
+m.simulate(until=1.0, integrator="radau6")
+m.simulat(until=1.0)
+cosim.simulate(m.build(), until=1.0, fixedstep=1e-3)
+cosim.simulate(m, until=1.0)
+result.tme
+cosim.Modell("m")
+"""
+
+
+def test_each_stub_is_python_and_the_packages_are_complete() -> None:
+    files = stub_files()
+    for path, text in files.items():
+        ast.parse(text, str(path))
+        for folder in list(path.parents)[:-1]:
+            assert folder / "__init__.pyi" in files
+    classes = [entry.cls for entry in cosim.registry().entries("component") if not entry.cls.takes_more]
+    assert len(classes) > 80
+    for cls in classes:
+        text = files[Path(*cls.__module__.split(".")).with_suffix(".pyi")]
+        assert re.search(rf"^class {cls.__name__}\(", text, re.MULTILINE)
+    body = files[Path("cosim_mechanics/rigid_body.pyi")]
+    assert "    mass: float\n" in body and "def __init__(self, *, mass: Any, inertia: Any, " in body
+    assert "Literal['and', 'or'" in files[Path("cosim_signals/logic.pyi")]
+
+
+def test_the_command_writes_them_and_removes_those_of_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, own = tmp_path / "typings" / "gone.pyi", tmp_path / "typings" / "mine.pyi"
+    old.parent.mkdir()
+    old.write_text(stub_files()[Path("cosim/__init__.pyi")], "utf-8")
+    own.write_text("x: int\n", "utf-8")
+    assert main(["new", "--stubs", "-C", str(tmp_path)]) == 0
+    assert "next       pyright and its editors read them" in capsys.readouterr().out
+    assert (tmp_path / "typings" / "cosim_mechanics" / "pin.pyi").exists()
+    assert own.exists() and not old.exists()
+
+
+@pytest.mark.thorough
+def test_a_type_checker_finds_thirty_mistakes(tmp_path: Path) -> None:
+    assert main(["new", "--stubs", "-C", str(tmp_path)]) == 0
+    (tmp_path / "right.py").write_text(RIGHT, "utf-8")
+    (tmp_path / "wrong.py").write_text(RIGHT + MISTAKES, "utf-8")
+    words = ["-m", "mypy", "--no-error-summary", "--hide-error-context", "right.py", "wrong.py"]
+    environment = {**os.environ, "MYPYPATH": str(tmp_path / "typings")}
+    checked = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+    )
+    found = re.findall(r"^(\w+)\.py:(\d+): error", checked.stdout, re.MULTILINE)
+    first = RIGHT.count("\n") + 1
+    assert {int(line) for file, line in found if file == "right"} == set(), checked.stdout
+    expected = set(range(first, first + MISTAKES.count("\n")))
+    assert {int(line) for file, line in found if file == "wrong"} == expected, checked.stdout
