@@ -16,7 +16,7 @@ def place(x, points):
 class Map2d(cosim.Component):
     """A table of values over two inputs, straight between its points and constant beyond its ends.
 
-    Law: value = sum over the four corners around (x, y) of the table's values, each with its share.
+    Law: result = sum over the four corners around (x, y) of the table's values, each with its share.
     """
 
     x = cosim.input(unit="1", description="along the rows of the table")
@@ -24,7 +24,7 @@ class Map2d(cosim.Component):
     x_points = cosim.parameter(shape="rows", description="of the rows, growing")
     y_points = cosim.parameter(shape="columns", description="of the columns, growing")
     table = cosim.parameter(shape=("rows", "columns"), description="a row for each point of x")
-    value = cosim.output(unit="1", description="of the table there")
+    result = cosim.output(unit="1", description="value of the table there")
 
     @cosim.kernel(refuses=["x_points do not grow", "y_points do not grow"])
     def check(x_points, y_points):
@@ -37,11 +37,11 @@ class Map2d(cosim.Component):
         return 0.0
 
     @cosim.kernel
-    def look_up(x, y, x_points, y_points, table, value):
+    def look_up(x, y, x_points, y_points, table, result):
         i, s = place(x, x_points)
         j, r = place(y, y_points)
         at = i * y_points.shape[0] + j
         above = at + y_points.shape[0]
         low = (1.0 - r) * table[at] + r * table[at + 1]
         high = (1.0 - r) * table[above] + r * table[above + 1]
-        value[0] = (1.0 - s) * low + s * high
+        result[0] = (1.0 - s) * low + s * high

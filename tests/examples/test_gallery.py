@@ -86,7 +86,7 @@ def test_values_of_the_map(x: float, y: float, value: float) -> None:
     model = cosim.Model("map")
     model.add(Map2d, "map", x=x, y=y, **TABLE)
     state = model.build().default_state().realize(cosim.Stage.REPORT)
-    assert state["map.value"] == pytest.approx(value, abs=1e-15)
+    assert state["map.result"] == pytest.approx(value, abs=1e-15)
 
 
 def test_a_map_whose_points_do_not_grow_is_refused() -> None:
