@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pkgutil
 import sys
+from pathlib import Path
 
 import pytest
-
-import cosim.testing
 
 # pytest warns about modules that are loaded already; without its entry point it would not know of any.
 pytest.register_assert_rewrite(
     *(
         module.name
-        for module in pkgutil.iter_modules(cosim.testing.__path__, "cosim.testing.")
+        for module in pkgutil.iter_modules([str(Path(__file__).parent)], "cosim.testing.")
         if module.name not in sys.modules
     )
 )

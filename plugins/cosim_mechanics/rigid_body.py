@@ -88,7 +88,7 @@ class RigidBody(cosim.Component):
 
     tried_with: ClassVar[Mapping[str, Any]] = {"inertia": (1.0, 1.0, 1.0)}
 
-    mass = cosim.parameter(unit="kg", above=0.0, convert=positive_mass, description="mass, more than 0")
+    mass = cosim.parameter(unit="kg", above=0.0, convert=positive_mass, description="mass")
     center_of_mass = point_parameter("centre of mass in the body's frame")
     inertia = cosim.parameter(
         unit="kg.m2",

@@ -56,12 +56,13 @@ def test_scenarios_that_make_no_sense(text: str, said: str, make_fmu: Any, tmp_p
 def test_pipes_are_no_files(tmp_path: Path, make_fmu: Any) -> None:
     make_fmu("gain")
     os.mkfifo(tmp_path / "pipe.toml")
+    os.mkfifo(tmp_path / "pipe.csv")
     os.mkfifo(tmp_path / "pipe.fmu")
     (tmp_path / "good.toml").write_text(GOOD)
     (tmp_path / "fmu.toml").write_text(GOOD.replace("gain.fmu", "pipe.fmu"))
     for words in (
         ["cosimulate", "pipe.toml", "-o", "out.csv"],
-        ["cosimulate", "good.toml", "-o", "pipe.toml"],
+        ["cosimulate", "good.toml", "-o", "pipe.csv"],
         ["cosimulate", "fmu.toml", "-o", "out.csv"],
         ["sweep", "pipe.toml", "--vary", "m.k=1..2:2", "-o", "study"],
     ):

@@ -337,12 +337,15 @@ def test_the_page_has_the_exit_statuses_and_all_commands() -> None:
 @pytest.mark.parametrize(
     ("id", "line"),
     [
-        ("signals.pid", "parameter derivative_time s of the derivative part; default 0.1"),
+        ("signals.pid", "parameter derivative_time s of the derivative part; at least 0; default 0.1"),
         ("signals.pid", "parameter upper upper bound of the value; none by default"),
-        ("signals.pid", "option controller which parts it has; one of PID, PI, PD, P; default PID"),
-        ("mechanics.rigid_body", "parameter mass kg mass, more than 0; has to be given"),
+        ("signals.pid", "option controller which parts it has; one of 'PID', 'PI', 'PD', 'P'; default 'PID'"),
+        ("mechanics.rigid_body", "parameter mass kg mass; more than 0; has to be given"),
         ("mechanics.pin", "parameter frame_on_child m X_BM, pose of M on the child; default identity"),
-        ("mechanics.linear_bushing", "parameter enabled 0 turns the element off; default true"),
+        (
+            "mechanics.linear_bushing",
+            "parameter enabled 0 turns the element off; True or False; default True",
+        ),
     ],
 )
 def test_describe_says_what_is_where_nothing_is_given(

@@ -327,7 +327,7 @@ def _inner_imports(module: str, visited: set[str], follow: bool) -> set[str]:
     names: set[str] = set()
     for statement in _all_imports(Path(file).read_text("utf-8")):
         if _top(statement.name) == _top(module):
-            if follow and not statement.in_function:
+            if follow and not statement.in_function and not statement.may_fail:
                 names |= _inner_imports(statement.name, visited, follow)
         elif statement.in_function and not statement.may_fail:
             names.add(_top(statement.name))

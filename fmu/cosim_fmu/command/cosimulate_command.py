@@ -27,6 +27,7 @@ from cosim_fmu.command.progress_bar import ProgressBar
 from cosim_fmu.command.run_recovery import SAVED, RunRecovery
 from cosim_fmu.command.saved_rows import SavedRows
 from cosim_fmu.scenario.scenario import Scenario
+from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.coupling.file_paths import file_paths
 from cosim_master.participants.isolation import Isolation, places_of_fmus
@@ -313,8 +314,8 @@ def foreseen_space(loop: CoSimulation, until: float, target: Path) -> str:
     """A sentence where the results will hardly find space on the disk, else ""."""
     options = loop.run_options
     recorder = Recorder(loop.descriptions, loop.links, options.record, derived=loop.derived)
-    points = (until - loop.start) / (loop.step * options.every(loop.step))
-    return space_warning(target, points, 1 + len(recorder.told))
+    steps = CommunicationPoints(loop.start, until, loop.step).count
+    return space_warning(target, steps / options.every(loop.step), 1 + len(recorder.told))
 
 
 def check_picture(target: Path) -> None:

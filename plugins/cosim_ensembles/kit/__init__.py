@@ -15,7 +15,7 @@ __all__ = [
     "OwnProcesses",
     "OwnThreads",
     "available_processors",
-    "do_in_chunks",
     "named_reduction",
+    "run_in_chunks",
     "unit_of_reduction",
 ]

@@ -31,7 +31,7 @@ from cosim_integrators.implicit.implicit_method import (
 from cosim_integrators.implicit.pattern import LARGEST_DENSE, is_sparse, jacobian_pattern
 from cosim_integrators.implicit.sparse_solver import SparseSolver
 from cosim_integrators.implicit.tuning import tune
-from cosim_integrators.kit import CompiledIntegrator
+from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
 from cosim_integrators.kit.size_memory import sizes_size
 
 HAIRER_WANNER = """

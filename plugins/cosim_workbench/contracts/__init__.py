@@ -12,6 +12,7 @@ from cosim_workbench.contracts.study_subject import StudySubject as StudySubject
 __all__ = [
     "ContractKit",
     "Describer",
+    "FileExporter",
     "FileSchema",
     "StudySubject",
 ]
