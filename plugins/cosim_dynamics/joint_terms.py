@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cosim
@@ -16,6 +18,9 @@ from cosim_mechanics import contracts
 
 if TYPE_CHECKING:
     from cosim.kit import Assembly, Slot
+
+KERNEL = str(Path(inspect.getfile(cosim.Model)).parents[1])
+"""Its frames are not the author's."""
 
 
 class JointTerms:
@@ -67,8 +72,12 @@ class JointTerms:
 
 def with_line(error: Exception) -> str:
     """The text of an error, with the author's line where the error itself does not name it."""
-    if isinstance(error, cosim.CosimError):
+    if isinstance(error, cosim.CosimError) and not isinstance(error, AttributeError):
         return str(error)
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(HERE)]
-    text = str(error) if isinstance(error, TypeError) else f"{type(error).__name__}: {error}"
+    frames = [
+        f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith((HERE, KERNEL))
+    ]
+    text = (
+        str(error) if isinstance(error, (TypeError, cosim.CosimError)) else f"{type(error).__name__}: {error}"
+    )
     return f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}\n  {text}" if frames else text

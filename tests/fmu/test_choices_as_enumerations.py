@@ -152,5 +152,5 @@ def test_a_co_simulation_sets_them_by_their_words(kind: str, version: int, writt
 def test_the_command_that_describes_a_class_lists_the_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["describe", "measures.delay"]) == 0
     (row,) = [line for line in capsys.readouterr().out.splitlines() if " interpolation " in line]
-    words = ["one", "of", "hermite,", "dense_output;", "default", "hermite"]
+    words = ["one", "of", "'hermite',", "'dense_output';", "default", "'hermite'"]
     assert row.split() == ["option", "interpolation", *words]

@@ -117,7 +117,7 @@ class ForceLaws(PartContract):
             for end in "ab":
                 force = turned.apply(expected[end].reshape(2, 3)).ravel()
                 error = np.abs(forces[end] - force).max()
-                assert error <= self.tolerance * max(float(np.abs(force).max()), 1e-9), (
+                assert error <= self.tolerance * max(float(np.abs(force).max()), 1e-6), (
                     f"on body {'ab'.index(end) + 1} {forces[end]} where everything moves as {together}, "
                     f"{force} expected; {bench.told(scene)}"
                 )
@@ -195,7 +195,7 @@ class ForceLaws(PartContract):
             other.put_values(state, {exchanged(name): v for name, v in bench.values(scene).items()})
             swapped_forces = other.forces(realized(state))
             for end, opposite in ("ab", "ba"):
-                size = max(float(np.abs(forces[end]).max()), 1e-9)
+                size = max(float(np.abs(forces[end]).max()), 1e-6)
                 assert np.abs(swapped_forces[opposite] - forces[end]).max() <= self.tolerance * size, (
                     f"on body {'ab'.index(end) + 1} {forces[end]}, but {swapped_forces[opposite]} when it is "
                     f"body {'ab'.index(opposite) + 1}; {bench.told(scene)}"
