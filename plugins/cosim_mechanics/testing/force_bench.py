@@ -79,8 +79,8 @@ class Scene:
     def at_rest(self) -> Scene:
         """The same poses and values without motion."""
         motionless = {"w": (0.0, 0.0, 0.0), "v": (0.0, 0.0, 0.0)}
-        bodies = {"body1": replace(self.body1, **motionless), "body2": replace(self.body2, **motionless)}
-        return replace(self, **bodies, u=0.0, u2=0.0)
+        body1, body2 = replace(self.body1, **motionless), replace(self.body2, **motionless)
+        return replace(self, body1=body1, body2=body2, u=0.0, u2=0.0)
 
 
 class NoExampleError(Exception):

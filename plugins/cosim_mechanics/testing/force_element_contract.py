@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -40,6 +41,13 @@ class ForceElementContract(ForceLaws):
     >>> class TestMyDamper(ForceElementContract):
     ...     make = staticmethod(lambda: MyDamper(damping=40.0))
     """
+
+    beside: ClassVar[str] = "mechanics.linear_bushing"
+
+    @classmethod
+    def example(cls) -> tuple[cosim.State, str]:
+        """One element on moving bodies."""
+        return cls.bench().state(cls.scene(1)), "element0"
 
     @classmethod
     def scene(cls, seed: int) -> Scene:
