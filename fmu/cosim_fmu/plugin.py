@@ -7,6 +7,7 @@ from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
 from cosim_fmi.validate.validate_command import ValidateCommand
 from cosim_fmu.command.cosimulate_command import CosimulateCommand
 from cosim_fmu.command.ssp_exporter import SspExporter
+from cosim_fmu.container.container_exporter import ContainerExporter
 from cosim_fmu.contract_kits import MasterAlgorithmKit, ParticipantKit
 from cosim_fmu.scenario.scenario_schema import ScenarioSchema
 from cosim_fmu.study.scenario_subject import ScenarioSubject
@@ -44,6 +45,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.validate", ValidateCommand)
     register("fmu.ssp", SspDescriber)
     register("fmu.ssp_exporter", SspExporter)
+    register("fmu.container", ContainerExporter)
     register("fmu.scenario", ScenarioSchema)
     register("fmu.scenario_subject", ScenarioSubject)
     register("fmu.participant_kit", ParticipantKit)

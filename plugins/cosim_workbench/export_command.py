@@ -88,9 +88,8 @@ class ExportCommand(cosim.Command):
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, export."""
         exporters: list[type[FileExporter]] = [e.cls for e in cosim.registry().entries("file_exporter")]
-        for kind in exporters:
-            if kind.reads(arguments.model):
-                return self._export_file(kind(), arguments)
+        if able := [kind for kind in exporters if kind.reads(arguments.model)]:
+            return self._export_file(_fitting(able, arguments)(), arguments)
         target = arguments.output or Path(f"{arguments.model.stem}.fmu")
         if target.suffix.lower() != ".fmu":
             raise cosim.CosimError(f"{target}: the name of an FMU ends in .fmu")
@@ -122,7 +121,7 @@ class ExportCommand(cosim.Command):
             written = exporter.export(arguments.model, target, **self._options(arguments))
         self.report(written=written)
         if not arguments.quiet:
-            print(f"{arguments.model} → {written}")
+            print("\n".join(filter(None, (f"{arguments.model} → {written}", exporter.summary))))
         return 0
 
     def _options(self, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -155,6 +154,12 @@ class ExportCommand(cosim.Command):
         texts = {name: text for name, text in typed.items() if isinstance(text, str) and name != "fmi"}
         lists = {name: _listed(text) for name, text in texts.items()}
         return {"native": native, **typed, **lists}
+
+
+def _fitting(able: list[type[FileExporter]], arguments: argparse.Namespace) -> type[FileExporter]:
+    """The exporter whose ending the output has; the default one where none is named."""
+    wanted = "" if arguments.output is None else arguments.output.suffix.lower()
+    return next((kind for kind in able if kind.suffix == wanted), able[0])
 
 
 def _listed(text: str) -> list[str]:

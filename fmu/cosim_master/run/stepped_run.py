@@ -142,6 +142,10 @@ class SteppedRun(SimulationRun):
                     break
         return self.coupled.stop_reason
 
+    def is_point(self, time: float, slack: float) -> bool:
+        """Whether a communication point lies at a time (s), or no further from it than `slack`."""
+        return self._points.time(self._last_point(time + slack)) >= time - slack
+
     def read(self, name: str, variables: Sequence[str]) -> list[Any]:
         """Values of a participant as they were exchanged last; what is not exchanged is read of it now."""
         reads = self.coupled.reads[name]
