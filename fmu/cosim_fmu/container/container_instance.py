@@ -32,7 +32,7 @@ from cosim_export.python_fmu.host_calls import (
 )
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.carried_scenario import DATA, FOLDER, carried_co_simulation
-from cosim_fmu.container.container_interface import COUPLING, UNKNOWN, VERDICTS
+from cosim_fmu.container.container_interface import COUPLING, UNKNOWN, VERDICTS, direct
 from cosim_master.checkpoint.tree_bytes import from_bytes, to_bytes
 from cosim_master.results.coupling_report import CouplingReport
 from cosim_master.run.stepped_run import SAME_TIME, SteppedRun, can_divide
@@ -75,6 +75,7 @@ class ContainerInstance:
         self._values = {v.name: v.start for v in self.interface.variables if v.is_settable}
         self._given: dict[str, Any] = {}  # start values of the host
         self._pending: dict[str, dict[str, Any]] = {}  # inputs that the participants do not have yet
+        self._written: list[str] = []  # inputs set since the last step
         read = (resources / INTERFACE).read_bytes() + (resources / FOLDER / DATA).read_bytes()
         self._identity = sha256(read).hexdigest()
         self._runs: list[SteppedRun] = []
@@ -127,6 +128,7 @@ class ContainerInstance:
             with use_registry(self.registry):
                 self._write()
                 self._wish = run.advance(target, size)
+                self._written = []
         except BaseException:
             self.mode = STOPPED
             raise
@@ -192,6 +194,7 @@ class ContainerInstance:
                 for path, value in changed.items():
                     participant, _, name = path.partition(".")
                     self._pending.setdefault(participant, {})[name] = value
+                    self._written.append(path)
         except cosim.CosimError as error:
             return dict.fromkeys(references, error)
         self._values |= changed
@@ -221,8 +224,9 @@ class ContainerInstance:
             return self._last
         with use_registry(self.registry):
             run = self._begun()
+            self._write()
             found: dict[str, Any] = {}
-            wanted: dict[str, list[str]] = {}
+            wanted: dict[tuple[str, bool], list[str]] = {}
             for name in names:
                 if name.startswith(f"{COUPLING}."):
                     found[name] = self._coupling(run, name.removeprefix(f"{COUPLING}."))
@@ -232,11 +236,15 @@ class ContainerInstance:
                     found[name] = made.of(np.array([value])).tolist()[0]
                 else:
                     participant, _, variable = name.partition(".")
-                    wanted.setdefault(participant, []).append(variable)
-            for participant, variables in wanted.items():
-                values = run.read(participant, variables)
+                    wanted.setdefault((participant, self._follows_at_once(name)), []).append(variable)
+            for (participant, at_once), variables in wanted.items():
+                values = run.read_now(participant, variables) if at_once else run.read(participant, variables)
                 found |= {f"{participant}.{v}": value for v, value in zip(variables, values, strict=True)}
         return found
+
+    def _follows_at_once(self, name: str) -> bool:
+        """Whether an output depends directly on an input that has been set since the last step."""
+        return bool(self._written) and bool(direct(self.loop, name, self._written))
 
     def _coupling(self, run: SteppedRun, name: str) -> Any:
         """What is known of the error of the coupling: the verdict, or an error."""
@@ -267,7 +275,7 @@ class ContainerInstance:
                 run = self.loop.led_run(self._start, self.stop_time, self._tolerance)
                 run.begin()
             self._runs.append(run)
-            self._pending, self._judged = {}, None
+            self._pending, self._written, self._judged = {}, [], None
         return self._runs[0]
 
     def _forget_run(self) -> None:
@@ -317,13 +325,15 @@ class ContainerInstance:
                 "times": [self._start, self.stop_time, self._tolerance, self._reached],
                 "values": self._values,
                 "given": self._given,
+                "written": self._written,
                 "last": self._last,
                 "wish": self._wish,
                 "run": None if run is None else run.save(in_memory=not self._in_bytes),
             }
         if run is None or self._in_bytes:
             return to_bytes(tree)
-        copied = {name: dict(value) if isinstance(value, dict) else value for name, value in tree.items()}
+        kinds = {dict: dict, list: list}
+        copied = {name: kinds.get(type(value), _same)(value) for name, value in tree.items()}
         return MemoryState(run, copied)
 
     def restore(self, saved: bytes | MemoryState) -> None:
@@ -349,6 +359,7 @@ class ContainerInstance:
         before = self._given
         self._values, self._given, self._last = (dict(tree[key]) for key in ("values", "given", "last"))
         self._wish, self._pending, self._judged = tree["wish"], {}, None
+        self._written = list(tree["written"])
         with use_registry(self.registry):
             starts = {v.name: v.start for v in self.interface.variables if v.name in before}
             for path, value in (starts | self._given).items():
@@ -358,6 +369,11 @@ class ContainerInstance:
             else:
                 self._begun().restore(tree["run"])
         self.mode = tree["mode"]
+
+
+def _same(value: Any) -> Any:
+    """What is changed nowhere."""
+    return value
 
 
 def _close(runs: list[SteppedRun]) -> None:

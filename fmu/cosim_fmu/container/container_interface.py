@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.names import c_identifier
 from cosim_fmu.co_simulation import CoSimulation
+from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.recording.recorder import Recorder
 
 TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean", "string": "String"}
@@ -63,8 +65,14 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, d
                 variables.append(made)
     known = {v.name for v in variables}
     settable = tuple(v.name for v in variables if v.is_settable)
+    inputs = {v.name for v in variables if v.causality == "input"}
     shown = [*variables, *_derived(loop, known), *_of_coupling(loop, recorder.ports)]
-    variables = [v if v.initial != "calculated" else _depending(v, settable) for v in shown]
+    variables = [
+        replace(v, dependencies=direct(loop, v.name, inputs), initial_dependencies=settable)
+        if v.initial == "calculated"
+        else v
+        for v in shown
+    ]
     name = path.stem if path.is_file() else path.resolve().name
     interface = FmuInterface(
         name, c_identifier(name), {}, tuple(variables), integrator="", integrator_options={}, accuracy=None,
@@ -182,8 +190,10 @@ def _of_coupling(loop: CoSimulation, ports: Collection[tuple[str, str]]) -> Iter
                 )
 
 
-def _depending(variable: FmuVariable, settable: tuple[str, ...]) -> FmuVariable:
-    """What the initialization computes depends on all that is set before it; later on nothing at once."""
-    from dataclasses import replace
-
-    return replace(variable, initial_dependencies=settable)
+def direct(loop: CoSimulation, path: str, inputs: Collection[str]) -> tuple[str, ...]:
+    """Those of the inputs that what a participant gives depends on at once; what passes through others comes later."""
+    name, _, variable = path.partition(".")
+    if name not in loop.descriptions or name in loop.unreadable_before_step:
+        return ()
+    found = direct_inputs(loop.descriptions[name], variable)
+    return tuple(f"{name}.{each}" for each in found if f"{name}.{each}" in inputs)

@@ -155,6 +155,10 @@ class SteppedRun(SimulationRun):
             known |= zip(missing, self.coupled.get(name, missing), strict=True)
         return [known[variable] for variable in variables]
 
+    def read_now(self, name: str, variables: Sequence[str]) -> list[Any]:
+        """Values of a participant as it gives them now: those that follow what was written since a step."""
+        return self.coupled.get(name, variables)
+
     def write(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Set inputs that no connection feeds, or tunable parameters, by participant and name."""
         with _unrecorded():
