@@ -10,8 +10,10 @@ from typing import Any
 
 import fmpy
 import pytest
+from export_tools import unpack
 from part_fmu import make_part
 from scenario_files import LOOP, write_loop
+from small_fmus import write_fmu
 
 from cosim.cli import main
 from cosim_fmu import CoSimulation
@@ -60,12 +62,10 @@ def exported(path: Path, *words: str) -> Path:
 
 
 @contextmanager
-def running(
-    fmu: Path, folder: Path, start: float = 0.0, stop: float | None = None, **starts: float
-) -> Iterator[Instance]:
+def running(fmu: Path, stop: float | None = None, **starts: float) -> Iterator[Instance]:
     """An instance that has been initialized."""
     description = fmpy.read_model_description(str(fmu))
-    unpacked = fmpy.extract(str(fmu), str(folder))
+    unpacked = str(unpack(fmu, fmu.stat().st_mtime_ns))
     slave = fmpy.fmi2.FMU2Slave(
         guid=description.guid,
         unzipDirectory=unpacked,
@@ -75,7 +75,7 @@ def running(
     slave.instantiate()
     instance = Instance(slave, {v.name: v for v in description.modelVariables})
     try:
-        slave.setupExperiment(startTime=start, stopTime=stop)
+        slave.setupExperiment(startTime=0.0, stopTime=stop)
         instance.set(**starts)
         slave.enterInitializationMode()
         slave.exitInitializationMode()
@@ -105,21 +105,20 @@ class Instance:
 
 
 def assert_same_bits(path: Path, until: float | None = None, variant: str | None = None) -> int:
-    """What the FMU of a scenario shows in fmpy are the bits of the co-simulation; how many values these are."""
+    """What the FMU of a scenario shows in fmpy are the bits of the co-simulation; the number of values."""
     make = CoSimulation.from_ssp if path.suffix == ".ssp" else CoSimulation.from_file
     loop = make(path, variant)
     whole = loop.simulate(until)
     fmu = exported(path)
     description = fmpy.read_model_description(str(fmu), validate=True)
     variables = [v for v in description.modelVariables if v.causality == "output" and v.type != "String"]
+    variables = [v for v in variables if not v.name.startswith("coupling.")]
     outputs = [v.name for v in variables]  # fmpy records no texts
     given = {"stop_time": until or loop.until, "output_interval": loop.step, "output": outputs}
     found = fmpy.simulate_fmu(str(fmu), **given)
     places = {round(time, 9): i for i, time in enumerate(whole.time)}  # of two rows at an event the later one
     count = 0
     for name in outputs:
-        if name.startswith("coupling."):
-            continue
         for time, value in zip(found["time"], found[name], strict=True):
             expected = whole[name][places[round(time, 9)]]
             assert value == expected or (value != value and expected != expected), (name, time)
@@ -180,58 +179,64 @@ class TestTheBits:
         assert assert_same_bits(tmp_path / "loop.ssp") > 100
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, compiled: Callable[..., Path]) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+
+    def make(kind: str) -> Path:
+        return write_fmu(folder / f"{kind}.fmu", kind, compiled(kind))
+
+    return exported(masses(folder, make, 'algorithm = "gauss_seidel"'))
+
+
 class TestTheHost:
     """What a host may do with it."""
 
-    @pytest.fixture
-    def whole(self, tmp_path: Path, make_fmu: MakeFmu) -> Path:
-        return exported(masses(tmp_path, make_fmu, 'algorithm = "gauss_seidel"'))
-
-    def test_steps_of_several_communication_steps(self, whole: Path, tmp_path: Path) -> None:
-        result = CoSimulation.from_file(tmp_path / "loop.toml").simulate()
-        with running(whole, tmp_path / "x") as found:
+    def test_steps_of_several_communication_steps(self, whole: Path) -> None:
+        result = CoSimulation.from_file(whole.parent / "loop.toml").simulate()
+        with running(whole) as found:
             time = 0.0
             for steps in (3, 1, 7, 19):
                 time = found.step(time, 0.01 * steps)
                 assert found["right.x"] == result["right.x"][round(time / 0.01)]
 
-    def test_steps_that_end_inside_a_communication_step(self, whole: Path, tmp_path: Path) -> None:
-        shorter = CoSimulation.from_file(tmp_path / "loop.toml", step=0.0025).simulate()
-        with running(whole, tmp_path / "x") as found:
+    def test_steps_that_end_inside_a_communication_step(self, whole: Path) -> None:
+        shorter = CoSimulation.from_file(whole.parent / "loop.toml", step=0.0025).simulate()
+        with running(whole) as found:
             time = 0.0
             for i in range(1, 121):
                 time = found.step(time, 0.0025)
                 assert found["right.x"] == pytest.approx(shorter["right.x"][i], rel=1e-12)
 
-    def test_a_cut_step_goes_on_to_its_communication_point(self, whole: Path, tmp_path: Path) -> None:
-        with running(whole, tmp_path / "x") as one, running(whole, tmp_path / "y") as other:
+    def test_a_cut_step_goes_on_to_its_communication_point(self, whole: Path) -> None:
+        with running(whole) as one, running(whole) as other:
             for sizes, found in (((0.007, 0.013, 0.01), one), ((0.007, 0.003, 0.02), other)):
                 time = 0.0
                 for size in sizes:
                     time = found.step(time, size)
             assert one["right.x"] == other["right.x"]
 
-    def test_a_start_value_of_the_host(self, whole: Path, tmp_path: Path) -> None:
+    def test_a_start_value_of_the_host(self, whole: Path) -> None:
         starts = {"left.k": 55.0, "right.f": 0.0}
-        result = CoSimulation.from_file(tmp_path / "loop.toml", starts=starts).simulate()
-        with running(whole, tmp_path / "x", left__k=55.0) as found:
+        result = CoSimulation.from_file(whole.parent / "loop.toml", starts=starts).simulate()
+        with running(whole, left__k=55.0) as found:
             found.step(0.0, 0.3)
             assert found["right.x"] == result["right.x"][-1]
             assert found["left.k"] == 55.0
 
-    def test_an_input_is_held_over_a_step(self, whole: Path, tmp_path: Path) -> None:
+    def test_an_input_is_held_over_a_step(self, whole: Path) -> None:
         series = {"left.f": [[0.0, 0.0], [0.1, 8.0], [0.2, -3.0]]}
-        result = CoSimulation.from_file(tmp_path / "loop.toml", inputs=series).simulate()
-        with running(whole, tmp_path / "x") as found:
+        result = CoSimulation.from_file(whole.parent / "loop.toml", inputs=series).simulate()
+        with running(whole) as found:
             for i, force in enumerate((0.0, 8.0, -3.0)):
                 found.set(left__f=force)
                 found.step(0.1 * i, 0.1)
                 assert found["left.f"] == force
                 assert found["right.x"] == result["right.x"][10 * (i + 1)]
 
-    def test_the_error_of_the_coupling(self, whole: Path, tmp_path: Path) -> None:
-        report = CoSimulation.from_file(tmp_path / "loop.toml").simulate().coupling
-        with running(whole, tmp_path / "x", stop=0.3) as found:
+    def test_the_error_of_the_coupling(self, whole: Path) -> None:
+        report = CoSimulation.from_file(whole.parent / "loop.toml").simulate().coupling
+        with running(whole, stop=0.3) as found:
             assert (found["coupling.error"], found["coupling.verdict"]) == (-1.0, 5)  # not known yet
             found.step(0.0, 0.3)
             assert report.worst is not None and report.verdict == "other algorithm"
@@ -240,8 +245,8 @@ class TestTheHost:
             assert found["coupling.right.x"] == report["right.x"].error
 
     @pytest.mark.parametrize("sizes", [(0.05, 0.05), (0.053, 0.0122)])
-    def test_rollback(self, whole: Path, tmp_path: Path, sizes: tuple[float, float]) -> None:
-        with running(whole, tmp_path / "x") as found:
+    def test_rollback(self, whole: Path, sizes: tuple[float, float]) -> None:
+        with running(whole) as found:
             time = found.step(0.0, sizes[0])
             saved = found.slave.getFMUstate()
             before = found["right.x"]
@@ -255,8 +260,8 @@ class TestTheHost:
             assert len(set(ends)) == 1 and ends[0] != before
             found.slave.freeFMUstate(saved)
 
-    def test_a_state_goes_to_another_instance(self, whole: Path, tmp_path: Path) -> None:
-        with running(whole, tmp_path / "x") as one, running(whole, tmp_path / "y") as other:
+    def test_a_state_goes_to_another_instance(self, whole: Path) -> None:
+        with running(whole) as one, running(whole) as other:
             one.step(0.0, 0.12)
             other.step(0.0, 0.3)
             data = one.slave.serializeFMUstate(one.slave.getFMUstate())
@@ -266,15 +271,15 @@ class TestTheHost:
                 found.step(0.12, 0.1)
             assert other["right.x"] == one["right.x"]
 
-    def test_values_can_be_read_after_the_end(self, whole: Path, tmp_path: Path) -> None:
-        with running(whole, tmp_path / "x") as found:
+    def test_values_can_be_read_after_the_end(self, whole: Path) -> None:
+        with running(whole) as found:
             found.step(0.0, 0.1)
             before = found["right.x"]
             found.slave.terminate()
             assert found["right.x"] == before
 
-    def test_reset(self, whole: Path, tmp_path: Path) -> None:
-        with running(whole, tmp_path / "x") as found:
+    def test_reset(self, whole: Path) -> None:
+        with running(whole) as found:
             ends = []
             for _ in range(2):
                 found.step(0.0, 0.1)
@@ -286,8 +291,8 @@ class TestTheHost:
                 found.slave.exitInitializationMode()
             assert ends[0] == ends[1]
 
-    def test_initialization_is_made_again_where_a_value_is_set(self, whole: Path, tmp_path: Path) -> None:
-        with running(whole, tmp_path / "x") as found:
+    def test_initialization_is_made_again_where_a_value_is_set(self, whole: Path) -> None:
+        with running(whole) as found:
             found.slave.terminate()
             found.slave.reset()
             found.slave.setupExperiment(startTime=0.0)
@@ -298,8 +303,8 @@ class TestTheHost:
             found.slave.exitInitializationMode()
             assert found["left.force"] == 2.0 * before
 
-    def test_a_fixed_parameter_is_refused_between_steps(self, whole: Path, tmp_path: Path) -> None:
-        with running(whole, tmp_path / "x") as found:
+    def test_a_fixed_parameter_is_refused_between_steps(self, whole: Path) -> None:
+        with running(whole) as found:
             with pytest.raises(fmpy.fmi1.FMICallException):
                 found.set(left__k=55.0)
             found.set(left__k=30.0)  # as it is
@@ -309,19 +314,20 @@ class TestTheHost:
         fmu = exported(write_loop(tmp_path, text))
         description = fmpy.read_model_description(str(fmu))
         assert not description.coSimulation.canHandleVariableCommunicationStepSize
-        with running(fmu, tmp_path / "x") as found:
+        with running(fmu) as found:
             with pytest.raises(fmpy.fmi1.FMICallException):
                 found.step(0.0, 15.0)
             assert found.step(0.0, 20.0) == 20.0
 
     def test_participants_that_only_save_in_memory(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
-        make_fmu("mass", abilities='canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true"')
+        abilities = 'canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true"'
+        make_fmu("mass", abilities=abilities)
         parts = dict.fromkeys(("left", "right"), 'fmu = "mass.fmu"')
         fmu = exported(scenario(tmp_path, parts, SPRING, starts=MASSES))
         description = fmpy.read_model_description(str(fmu))
         assert description.coSimulation.canGetAndSetFMUstate
         assert not description.coSimulation.canSerializeFMUstate
-        with running(fmu, tmp_path / "x") as found:
+        with running(fmu) as found:
             found.step(0.0, 0.05)
             saved = found.slave.getFMUstate()
             found.step(0.05, 0.1)
@@ -335,7 +341,7 @@ class TestTheHost:
         make_fmu("failing")
         starts = {"one.fail_at": 0.105, "one.fail_status": 3}
         fmu = exported(scenario(tmp_path, {"one": 'fmu = "failing.fmu"'}, [], starts=starts))
-        with running(fmu, tmp_path / "x") as found:
+        with running(fmu) as found:
             found.step(0.0, 0.1)
             with pytest.raises(fmpy.fmi1.FMICallException):
                 found.step(0.1, 0.1)
@@ -344,7 +350,7 @@ class TestTheHost:
         make_fmu("failing")
         starts = {"one.fail_at": 0.105, "one.fail_status": 2, "one.asks_to_stop": True}
         fmu = exported(scenario(tmp_path, {"one": 'fmu = "failing.fmu"'}, [], starts=starts))
-        with running(fmu, tmp_path / "x") as found:
+        with running(fmu) as found:
             found.step(0.0, 0.1)
             with pytest.raises(fmpy.fmi1.FMICallException, match="discard"):
                 found.step(0.1, 0.1)
@@ -370,7 +376,7 @@ class TestInsideAnother:
         assert found.coupling.verdict == flat.coupling.verdict
         # a container in a container
         again = exported(outer)
-        with running(again, tmp_path / "x") as host:
+        with running(again) as host:
             host.step(0.0, 0.2)
             assert host["right.x"] == flat["right.x"][20]
             saved = host.slave.getFMUstate()
@@ -391,7 +397,7 @@ class TestInsideAnother:
         starts = {name: value for name, value in MASSES.items() if name.startswith("right")}
         master = 'algorithm = "waveform_iteration"\nstep = 0.01\nuntil = 0.3'
         found = CoSimulation.from_file(scenario(tmp_path, parts, links, master, starts)).simulate()
-        flat = CoSimulation.from_file(masses(tmp_path, make_fmu, 'algorithm = "waveform_iteration"')).simulate()
+        flat = CoSimulation.from_file(masses(tmp_path, make_fmu, master[: master.index("step")])).simulate()
         assert found["right.x"].tobytes() == flat["right.x"].tobytes()
 
 

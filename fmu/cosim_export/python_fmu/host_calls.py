@@ -22,7 +22,9 @@ INSTANTIATED, INITIALIZING, STEPPING, STOPPED, ENDING = MODES = (
 def check_mode(mode: str, *allowed: str) -> None:
     """Raise `StateError` where a call is not allowed in the present mode."""
     if mode not in allowed:
-        raise cosim.StateError(f"not allowed here: the instance is {mode}, needs to be {' or '.join(allowed)}")
+        raise cosim.StateError(
+            f"not allowed here: the instance is {mode}, needs to be {' or '.join(allowed)}"
+        )
 
 
 def check_experiment(start: float, stop: float | None, tolerance: float | None) -> None:
@@ -68,9 +70,7 @@ def check_step(mode: str, present: float, stop: float | None, time: float, size:
             "state (fmi2SetFMUstate)"
         )
     if stop is not None and time + size > stop + slack:
-        raise cosim.StateError(
-            f"the step ends after the stop time {stop!r} s that fmi2SetupExperiment gave"
-        )
+        raise cosim.StateError(f"the step ends after the stop time {stop!r} s that fmi2SetupExperiment gave")
 
 
 def find_variable(interface: FmuInterface, kind: str, reference: int) -> FmuVariable:

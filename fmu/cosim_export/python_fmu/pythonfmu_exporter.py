@@ -28,6 +28,8 @@ from cosim_export.python_fmu.recording_registry import RecordingRegistry
 from cosim_export.python_fmu.slave import MANIFEST
 
 KIND = "FMI 2.0 Co-Simulation, with its own integrator"
+
+
 class PythonFmuExporter(FmuExporter):
     """Writes a model as an FMU for FMI 2.0 Co-Simulation that runs in a Python interpreter (pythonfmu).
 

@@ -137,7 +137,7 @@ def _archive(path: Path) -> bytes:
     if path.suffix.lower() == ".ssp":
         return _content(path)
     if not path.is_dir():
-        text = f"an SSD by itself may name files elsewhere: write it as an SSP first, cosim export {path} -o x.ssp"
+        text = f"an SSD may name files elsewhere: write it as an SSP first, cosim export {path} -o x.ssp"
         raise cosim.ModelError.of(str(path), text)
     assert (path / DEFAULT).is_file()
     packed = io.BytesIO()

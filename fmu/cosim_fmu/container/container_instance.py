@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import weakref
@@ -70,7 +71,8 @@ class ContainerInstance:
         with use_registry(self.registry):
             self.loop: CoSimulation = carried_co_simulation(resources / FOLDER)
         self.mode, self._wish = INSTANTIATED, ""
-        self._start, self.stop_time = self.loop.start, None
+        self._start = self.loop.start
+        self.stop_time: float | None = None
         self._tolerance: float | None = None
         self._values = {v.name: v.start for v in self.interface.variables if v.is_settable}
         self._given: dict[str, Any] = {}  # start values of the host
@@ -160,7 +162,7 @@ class ContainerInstance:
         values = [self._values[v.name] if v.is_settable else found[v.name] for v in variables]
         if kind == "Integer":
             for variable, value in zip(variables, values, strict=True):
-                if not -(2**31) <= value < 2**31:
+                if not -(2**31) <= int(value or 0) < 2**31:
                     raise cosim.StateError(f"{variable.name} is {value!r}, beyond an Integer of FMI 2.0")
         return [VALUES[kind](value) for value in values]
 
@@ -319,7 +321,7 @@ class ContainerInstance:
         with use_registry(self.registry):
             self._write()
             run = self._runs[0] if self._runs else None
-            tree = {
+            tree: dict[str, Any] = {
                 "guid": self._identity,
                 "mode": self.mode,
                 "times": [self._start, self.stop_time, self._tolerance, self._reached],
@@ -332,9 +334,7 @@ class ContainerInstance:
             }
         if run is None or self._in_bytes:
             return to_bytes(tree)
-        kinds = {dict: dict, list: list}
-        copied = {name: kinds.get(type(value), _same)(value) for name, value in tree.items()}
-        return MemoryState(run, copied)
+        return MemoryState(run, {name: copy.copy(value) for name, value in tree.items()})
 
     def restore(self, saved: bytes | MemoryState) -> None:
         """Go back to what `save` returned; bytes also in another instance of the same FMU.
@@ -369,11 +369,6 @@ class ContainerInstance:
             else:
                 self._begun().restore(tree["run"])
         self.mode = tree["mode"]
-
-
-def _same(value: Any) -> Any:
-    """What is changed nowhere."""
-    return value
 
 
 def _close(runs: list[SteppedRun]) -> None:

@@ -191,7 +191,7 @@ def _of_coupling(loop: CoSimulation, ports: Collection[tuple[str, str]]) -> Iter
 
 
 def direct(loop: CoSimulation, path: str, inputs: Collection[str]) -> tuple[str, ...]:
-    """Those of the inputs that what a participant gives depends on at once; what passes through others comes later."""
+    """Those of the inputs that a variable depends on at once, through its own participant alone."""
     name, _, variable = path.partition(".")
     if name not in loop.descriptions or name in loop.unreadable_before_step:
         return ()

@@ -442,7 +442,7 @@ class CompiledLoop:
         main.progress.under_way = run_exchanges.DECIDING
 
     def _end_of_part(self, following: float) -> float:
-        """Where the part ends that begins now: at a tick, at the pause, or with the communication step (s)."""
+        """Where the part that begins now ends, s: at a tick, at the pause, or at the communication point."""
         begin = self.machine.clock.begin
         end = self.coupled.next_tick(begin, following)
         return self._pause if begin < self._pause < end else end

@@ -60,9 +60,7 @@ class Snapshot:
         states = {}
         for name, participant in coupled.participants.items():
             token = coupled.guarded(name, participant.save)
-            states[name] = (
-                Held(token) if in_memory else coupled.guarded(name, participant.serialize, token)
-            )
+            states[name] = Held(token) if in_memory else coupled.guarded(name, participant.serialize, token)
         statistics = run.statistics
         tree = {
             "identity": run.identity,

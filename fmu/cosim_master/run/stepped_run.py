@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-import cosim
 from cosim.kit import ResultStream, black_box
 from cosim_master.checkpoint.tree_bytes import from_bytes, to_bytes
 from cosim_master.coupling.communication_points import CommunicationPoints
@@ -194,7 +193,7 @@ class SteppedRun(SimulationRun):
         finally:
             self._loop.take_over_all()
         participants = tree.pop("participants")
-        empty = {"identity": None, "events": [], "happened": []}
+        empty: dict[str, Any] = {"identity": None, "events": [], "happened": []}
         master = {**tree, **empty, "paused": self._paused}
         return {"participants": participants, "master": to_bytes(master)}
 
