@@ -14,6 +14,7 @@ from export_tools import unpack
 from part_fmu import make_part
 from scenario_files import LOOP, write_loop
 from small_fmus import write_fmu
+from test_export_processes import python
 
 from cosim.cli import main
 from cosim_fmu import CoSimulation
@@ -418,3 +419,32 @@ def test_a_participant_has_no_reserved_name(tmp_path: Path, make_fmu: MakeFmu) -
     make_fmu("gain")
     path = scenario(tmp_path, {"coupling": 'fmu = "gain.fmu"'}, [])
     assert main(["export", str(path), "-o", str(tmp_path / "x.fmu"), "-q"]) != 0
+
+
+CARRIED = """
+from importlib.machinery import PathFinder
+class Carried:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("cosim") and "." not in name and not name.startswith("cosim_slave"):
+            found = PathFinder.find_spec(name, [p for p in sys.path if "resources" in p])
+            if found is None:
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+            return found
+        return None
+sys.meta_path.insert(0, Carried())
+fmu, folder = start(sys.argv[1], messages)
+assert fmu is not None, messages
+fmu.doStep(0.0, 600.0)
+import cosim
+print(json.dumps([fmu.getReal([int(sys.argv[2])]), str(folder) in cosim.__file__]))
+"""
+
+
+def test_it_runs_on_the_packages_that_it_carries(tmp_path: Path) -> None:
+    path = write_loop(tmp_path)
+    fmu = exported(path)
+    variables = fmpy.read_model_description(str(fmu)).modelVariables
+    reference = next(v.valueReference for v in variables if v.name == "room.temperature")
+    found, is_carried = python(CARRIED, fmu, reference)
+    whole = CoSimulation.from_file(path).simulate()
+    assert found == [whole["room.temperature"][60]] and is_carried

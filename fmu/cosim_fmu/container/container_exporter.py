@@ -31,7 +31,7 @@ from cosim_workbench.contracts import FileExporter
 KIND = "FMI 2.0 Co-Simulation of a whole scenario"
 OURS = (
     *("cosim_compiler", "cosim", "cosim_toml", "cosim_signals", "cosim_fmi", "cosim_master", "cosim_export"),
-    *("cosim_ssp", "cosim_fmu"),
+    *("cosim_ssp", "cosim_workbench", "cosim_fmu"),
 )
 """Packages that run a co-simulation."""
 LIBRARIES = {"fmu": "fmpy", "ssp": "fmpy"}
