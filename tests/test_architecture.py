@@ -266,7 +266,7 @@ def test_import_directions(package: str) -> None:
         ("cosim_dynamics", "plugins/cosim_dynamics/x.py", "from cosim_mechanics.pin import Pin"),
         ("cosim_workbench", "plugins/cosim_workbench/x.py", "import rich"),
         ("cosim_master", "fmu/cosim_master/run/x.py", "from cosim_export.interface import names"),
-        ("cosim_export", "fmu/cosim_export/native/x.py", "from cosim_master.coupling import link"),
+        ("cosim_export", "fmu/cosim_export/native/x.py", "from cosim_master.coupling import connection"),
         ("cosim_master", "fmu/cosim_master/run/x.py", "from cosim_ssp import couple"),
         ("cosim_ssp", "fmu/cosim_ssp/x.py", "from cosim_fmu import CoSimulation"),
         ("cosim_workbench", "plugins/cosim_workbench/x.py", "from cosim_fmi.archive import fmu_archive"),

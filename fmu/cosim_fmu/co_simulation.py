@@ -25,19 +25,16 @@ from cosim.kit import (
     seconds,
 )
 from cosim_master.abilities import KeepsInstance, Repeats
-from cosim_master.algorithms.given_algorithm import made_algorithm
 from cosim_master.algorithms.joint import Joint
-from cosim_master.coupling.check_loops import check_loops, unknown_outputs
-from cosim_master.coupling.check_tolerances import check_tolerances
-from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.coupling import Coupling
-from cosim_master.coupling.default_experiment import only_experiment, step_of
-from cosim_master.coupling.early_ticks import early_ticks
-from cosim_master.coupling.feedthrough import feedthrough_loops, stepping_order
-from cosim_master.coupling.link import Link
+from cosim_master.algorithms.programmed_algorithm import made_algorithm
+from cosim_master.coupling.check_loops import check_loops, early_ticks, unknown_outputs
+from cosim_master.coupling.communication_points import CommunicationPoints, only_experiment, step_of
+from cosim_master.coupling.connection import Link
+from cosim_master.coupling.coupling import Coupling, RunOptions
+from cosim_master.coupling.description_faults import check_tolerances
+from cosim_master.coupling.errors import WiringProblem, problem
+from cosim_master.coupling.feedthrough import feedthrough_loops, override_feedthrough, stepping_order
 from cosim_master.coupling.power_bonds import check_bonds
-from cosim_master.coupling.run_options import RunOptions
-from cosim_master.coupling.said_feedthrough import override_feedthrough
 from cosim_master.coupling.wiring import (
     check_abilities,
     check_clocks,
@@ -47,15 +44,12 @@ from cosim_master.coupling.wiring import (
     check_starts,
     check_steps,
 )
-from cosim_master.coupling.wiring_problem import WiringProblem, problem
-from cosim_master.participants.given_participants import configure, described, made_participants
-from cosim_master.participants.joined import joined
-from cosim_master.results.co_simulation_result import CoSimulationResult
-from cosim_master.results.coupling_report import CouplingReport
+from cosim_master.participants.given_participants import configure, described, joined, made_participants
+from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
 from cosim_master.run.stepped_run import SteppedRun
-from cosim_master.run.time_limit import TimeLimit
+from cosim_master.run.wall_clock import TimeLimit
 from cosim_master.start.explain import explain
 from cosim_master.start.probe_participants import probe_participants
 from cosim_master.trust.second_run import RunAgain

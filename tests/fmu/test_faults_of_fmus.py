@@ -208,7 +208,7 @@ def test_exit_in_calls_for_states_in_this_process(
 
 
 def test_exit_in_a_probe_is_a_finding(tmp_path: Path, compiled: Compiled) -> None:
-    from cosim_fmi.validate.check_fmu import check_run
+    from cosim_fmi.validate.validate_command import check_run
 
     found = list(check_run(make(tmp_path, compiled, "SetupExperiment", "exit(0)"), 60.0))
     said = "fmi2SetupExperiment: the FMU called exit()"

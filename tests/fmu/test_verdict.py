@@ -22,7 +22,7 @@ from cosim import kit
 from cosim.cli import main
 from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.testing.linear_participant import LinearParticipant
-from cosim_master.results.coupling_report import CouplingError, CouplingReport
+from cosim_master.recording.co_simulation_result import CouplingError, CouplingReport
 
 Vector = NDArray[np.float64]
 

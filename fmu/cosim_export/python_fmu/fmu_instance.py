@@ -10,10 +10,10 @@ from typing import Any
 
 import cosim
 from cosim.kit import Registry, records, use_registry
-from cosim_export.interface.first_state import first_state
+from cosim_export.interface.fmu_exporter import first_state
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.interface.frame_angles import angle_of, turned
+from cosim_export.interface.select_variables import angle_of, turned
 from cosim_export.python_fmu.host_calls import (
     ENDING,
     INITIALIZING,

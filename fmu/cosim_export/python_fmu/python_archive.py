@@ -15,16 +15,23 @@ from typing import Any
 
 import cosim
 from cosim_export.interface.archive import read_archive, write_archive
-from cosim_export.interface.documentation import needs_of_python
+from cosim_export.interface.documentation import (
+    external_dependencies,
+    icon,
+    license_entry,
+    needs_of_python,
+)
 from cosim_export.interface.fmu_interface import FmuInterface
-from cosim_export.interface.icon import icon
-from cosim_export.interface.legal import external_dependencies, license_entry
 from cosim_export.interface.model_description import CAPABILITIES, finish_model_description
 from cosim_export.python_fmu import slave
 from cosim_export.python_fmu.bundle import Bundle
-from cosim_export.python_fmu.installed_pythonfmu import binaries, installed_pythonfmu
-from cosim_export.python_fmu.link_libpython import link_libpython
-from cosim_export.python_fmu.mend_library import answers_errors, mend_library
+from cosim_export.python_fmu.pythonfmu_library import (
+    answers_errors,
+    binaries,
+    installed_pythonfmu,
+    link_libpython,
+    mend_library,
+)
 
 DESCRIPTION = "modelDescription.xml"
 SCRIPT = '''"""What pythonfmu looks for; it runs this text as a module, and again at each instantiation."""

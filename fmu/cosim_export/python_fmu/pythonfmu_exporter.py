@@ -12,20 +12,74 @@ from typing import Any
 import cosim
 from cosim.kit import Entry, Registry, use_registry
 from cosim_export.interface.archive import check_place
-from cosim_export.interface.check_parts import check_parts
 from cosim_export.interface.documentation import documentation, needs_of_python
-from cosim_export.interface.fmu_exporter import FmuExporter
+from cosim_export.interface.fmu_exporter import FmuExporter, check_parts, left_out, run_settings
 from cosim_export.interface.fmu_interface import FmuInterface
-from cosim_export.interface.left_out import left_out
-from cosim_export.interface.rename_variables import Naming
-from cosim_export.interface.run_settings import run_settings
+from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.python_fmu.bundle import Bundle
 from cosim_export.python_fmu.fmu_instance import INTERFACE, MODEL, REGISTRY
-from cosim_export.python_fmu.link_libpython import patchelf_for
 from cosim_export.python_fmu.python_archive import whole_manifest, write_python_fmu
-from cosim_export.python_fmu.recording_registry import RecordingRegistry
+from cosim_export.python_fmu.pythonfmu_library import patchelf_for
 from cosim_export.python_fmu.slave import MANIFEST
+from cosim_export.python_fmu.typed_class import TYPED, TypedClass
+
+
+class RecordingRegistry(Registry):
+    """A registry with the entries of another one, which remembers what was looked up in it.
+
+    A component class that no plugin registered is known by where it is defined, as long as another
+    process can import it from there; one that was typed into a notebook or a script gets a module
+    (`TypedClass`), which is there until `close`.
+
+    Parameters
+    ----------
+    base : Registry
+
+    Attributes
+    ----------
+    used : dict of (str, str) to Entry
+        By kind and id.
+    """
+
+    def __init__(self, base: Registry) -> None:
+        super().__init__(base.plugins)
+        self.used: dict[tuple[str, str], Entry] = {}
+        self._unregistered: dict[str, Entry] = {}
+        self._typed: dict[type, TypedClass] = {}
+
+    def close(self) -> None:
+        """Forget the modules of classes that were typed."""
+        for typed in self._typed.values():
+            typed.close()
+
+    def entry(self, kind: str, id: str) -> Entry:
+        """The entry, which is remembered."""
+        entry = self._unregistered.get(id) if kind == "component" else None
+        entry = entry or super().entry(kind, id)
+        self.used[kind, id] = entry
+        return entry
+
+    def owner(self, cls: type) -> Entry:
+        """The entry of a class, made up for a component class that no plugin registered."""
+        registered = self.registered(cls)
+        if registered is not None or not issubclass(cls, cosim.Component):
+            return registered or super().owner(cls)
+        name = f"{cls.__module__}:{cls.__qualname__}"
+        if "." in cls.__qualname__:
+            text = (
+                "the class is defined in a function or in a class, where another process cannot import it: "
+                "define it at the top of a module."
+            )
+            raise cosim.ModelError.of(name, text)
+        if cls.__module__ == TYPED:
+            typed = self._typed.get(cls) or TypedClass(cls)
+            self._typed[cls], cls = typed, typed.cls
+            name = f"{cls.__module__}:{cls.__qualname__}"
+        entry = Entry(name, cls, "", "", "")
+        self._unregistered[name] = entry
+        return entry
+
 
 KIND = "FMI 2.0 Co-Simulation, with its own integrator"
 

@@ -9,9 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cosim_fmi.binding import exit_guard
-from cosim_fmi.binding.fmi_error import FmiError, MissingFunctionError
-from cosim_fmi.binding.function_table import FunctionTable
+from cosim_fmi.binding import process_guard
+from cosim_fmi.binding.function_table import FmiError, FunctionTable, MissingFunctionError
 
 NAMES = {"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}
 
@@ -40,13 +39,13 @@ class FmuLibrary:
 
     def __init__(self, path: Path, table: FunctionTable, identifier: str, interface: str) -> None:
         self.path, self.table, self.identifier, self.interface = path, table, identifier, interface
-        exit_guard.watch_exit()
-        exit_guard.loaded.add(self)
+        process_guard.watch_exit()
+        process_guard.loaded.add(self)
         try:
             if hasattr(os, "add_dll_directory"):
                 os.add_dll_directory(str(path.parent))
             os.chdir(path.parent)  # some expect their own libraries in the present folder
-            with exit_guard.in_library(identifier, "loading its library"):
+            with process_guard.in_library(identifier, "loading its library"):
                 self._dll: Any = ctypes.CDLL(str(path))
         except OSError as error:
             raise FmiError(f"the library cannot be loaded: {error}") from error
@@ -89,6 +88,6 @@ class FmuLibrary:
         """Give it up; the operating system unloads it where no other holds it."""
         dll, self._dll, self._functions = self._dll, None, {}
         if dll is not None:
-            with suppress(OSError), exit_guard.in_library(self.identifier, "unloading its library"):
+            with suppress(OSError), process_guard.in_library(self.identifier, "unloading its library"):
                 (_ctypes.FreeLibrary if os.name == "nt" else _ctypes.dlclose)(vars(dll)["_handle"])  # type: ignore[attr-defined,unused-ignore]
-        exit_guard.loaded.discard(self)  # what it runs when it is unloaded may call exit, too
+        process_guard.loaded.discard(self)  # what it runs when it is unloaded may call exit, too

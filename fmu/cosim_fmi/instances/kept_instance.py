@@ -1,4 +1,4 @@
-"""An instance of an FMU that waits for the next run."""
+"""An instance of an FMU that waits for the next run, and saved states."""
 
 from __future__ import annotations
 
@@ -7,8 +7,48 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from cosim_fmi.binding.fmu_instance import FmuInstance
+from cosim_fmi.binding import modes
+from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
+from cosim_fmi.binding.function_table import FmiError
 from cosim_fmi.instances.unpacked_fmu import UnpackedFmu
+
+
+class FmuState:
+    """Token of `save`; it belongs to the instance that made it.
+
+    Freed with the instance, or as soon as no reference to it is left.
+
+    Attributes
+    ----------
+    saved : SavedState
+    owner : object
+        The participant.
+    more : object
+        What the participant itself has to remember with it.
+    free : callable
+        Gives the memory back; does nothing the second time.
+    """
+
+    __slots__ = ("__weakref__", "free", "more", "owner", "saved")
+
+    def __init__(self, saved: SavedState, owner: object, instance: FmuInstance) -> None:
+        self.saved, self.owner = saved, owner
+        self.more: Any = None
+        self.free = weakref.finalize(self, _free_state, instance, saved)
+        self.free.atexit = False
+
+    @property
+    def initializing(self) -> bool:
+        """Whether the instance was in its initialization mode."""
+        return self.saved.mode == modes.INITIALIZING
+
+
+def _free_state(instance: FmuInstance, saved: SavedState) -> None:
+    if instance.component and instance.mode != modes.FATAL and saved.pointer:
+        try:
+            instance.free_state(saved)
+        except FmiError as error:
+            instance.untold = instance.untold or error
 
 
 class KeptInstance:
@@ -33,7 +73,9 @@ class KeptInstance:
         """
         self.give_up()
         self._instance, self._unpacked, self._made_for = instance, unpacked, made_for
-        self._free = weakref.finalize(self, _free, instance)  # at exit before the library is unloaded
+        self._free = weakref.finalize(
+            self, _free_instance, instance
+        )  # at exit before the library is unloaded
 
     def reset(
         self, unpacked: UnpackedFmu, made_for: Any, add: Callable[[int, str], None]
@@ -60,6 +102,6 @@ class KeptInstance:
             self._instance = self._unpacked = None
 
 
-def _free(instance: FmuInstance) -> None:
+def _free_instance(instance: FmuInstance) -> None:
     with suppress(Exception):
         instance.free()

@@ -6,18 +6,36 @@ import functools
 import os
 import shutil
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import cosim
-from cosim_fmi.archive.fmu_archive import FmuArchive
-from cosim_fmi.archive.library_file import is_cut_off
+from cosim_fmi.archive.fmu_archive import FmuArchive, is_cut_off
 from cosim_fmi.archive.private_folder import remove_folder
-from cosim_fmi.binding import logs
-from cosim_fmi.binding.fmi_error import FmiError
+from cosim_fmi.binding import fmu_output
 from cosim_fmi.binding.fmu_library import FmuLibrary
+from cosim_fmi.binding.function_table import FmiError
 from cosim_fmi.binding.new_instance import open_library
-from cosim_fmi.binding.undisturbed import undisturbed
+from cosim_fmi.binding.process_guard import process_lock, undisturbed
 from cosim_fmi.description.fmu_interface import FmuInterface, read_interface
+
+
+@contextmanager
+def same_folder() -> Iterator[None]:
+    """Come back to the present folder, whatever FMUs change: the names of files may start from it.
+
+    Where it has been removed there is nothing to come back to.
+    """
+    folder = ""
+    with process_lock, suppress(OSError):
+        folder = os.getcwd()
+    try:
+        yield
+    finally:
+        with process_lock, suppress(OSError):
+            os.chdir(folder)
+
 
 Identity = tuple[Path, int, int, int]
 """Path, inode, size and time of change (ns): another file of the same name is another FMU."""
@@ -57,7 +75,7 @@ class UnpackedFmu:
             path = _library_file(self.folder, interface)
             if is_cut_off(path):
                 raise FmiError(f"the library cannot be loaded: {path.name} is cut off")
-            logs.format_with(log_helper())
+            fmu_output.format_with(log_helper())
             made = open_library(path, interface.version, interface.identifier, what)
             self._libraries[what] = made
         return self._libraries[what]

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cosim_fmi.binding.fmi_error import FmiError
-from cosim_fmi.validate.failed_call_error import FailedCallError
-from cosim_fmi.validate.foreign_fmu import ForeignFmu
+from cosim_fmi.binding.function_table import FmiError
+from cosim_fmi.validate.finding import FailedCallError
+from cosim_fmi.validate.foreign_instance import ForeignFmu
 from cosim_fmi.validate.run_checks import RUN_CHECKS
 
 LOADING = "loading"

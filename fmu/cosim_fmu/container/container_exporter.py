@@ -17,14 +17,14 @@ from cosim_export.interface.documentation import documentation, needs_of_python
 from cosim_export.interface.model_description import CAPABILITIES
 from cosim_export.python_fmu.bundle import Bundle
 from cosim_export.python_fmu.fmu_instance import INTERFACE, REGISTRY
-from cosim_export.python_fmu.link_libpython import patchelf_for
 from cosim_export.python_fmu.python_archive import whole_manifest, write_python_fmu
-from cosim_export.python_fmu.recording_registry import RecordingRegistry
+from cosim_export.python_fmu.pythonfmu_exporter import RecordingRegistry
+from cosim_export.python_fmu.pythonfmu_library import patchelf_for
 from cosim_export.python_fmu.slave import MANIFEST
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.carried_scenario import FOLDER, CarriedScenario, carried_co_simulation, members
 from cosim_fmu.container.container_interface import container_interface
-from cosim_fmu.study.scenario_subject import ScenarioSubject
+from cosim_fmu.scenario_subject import ScenarioSubject
 from cosim_master.run.stepped_run import can_divide
 from cosim_workbench.contracts import FileExporter
 

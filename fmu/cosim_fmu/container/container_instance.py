@@ -34,8 +34,8 @@ from cosim_export.python_fmu.host_calls import (
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.carried_scenario import DATA, FOLDER, carried_co_simulation
 from cosim_fmu.container.container_interface import COUPLING, UNKNOWN, VERDICTS, direct
-from cosim_master.checkpoint.tree_bytes import from_bytes, to_bytes
-from cosim_master.results.coupling_report import CouplingReport
+from cosim_master.recording.co_simulation_result import CouplingReport
+from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.stepped_run import SAME_TIME, SteppedRun, can_divide
 
 AGAIN = 1.1

@@ -9,20 +9,15 @@ from typing import Any, TypeVar
 
 import cosim
 from cosim.kit import ClosedAttributes, path_below, seconds
-from cosim_fmu.scenario.fed_inputs import NAME as FED
-from cosim_fmu.scenario.fed_inputs import fed_inputs
-from cosim_fmu.scenario.parameter_file import flat, read_parameters
 from cosim_fmu.scenario.scenario_changes import NAME, make_changes
-from cosim_fmu.scenario.scenario_participants import make_participant, python_file
-from cosim_fmu.scenario.scenario_variant import lay_over
-from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_fmu.scenario.scenario_participants import NAME as FED
+from cosim_fmu.scenario.scenario_participants import fed_inputs, make_participant, python_file
+from cosim_fmu.scenario.scenario_variant import flat, lay_over, read_parameters
+from cosim_master.coupling.communication_points import CommunicationPoints, only_experiment, step_of
 from cosim_master.coupling.connection import KEYS, Connection
-from cosim_master.coupling.coupling import Coupling
-from cosim_master.coupling.default_experiment import only_experiment, step_of
-from cosim_master.coupling.file_paths import file_paths
-from cosim_master.coupling.run_options import INSIDE, RunOptions
-from cosim_master.coupling.wiring_problem import WiringProblem, either, problem
-from cosim_master.participants.isolation import AS_SAID, Isolation
+from cosim_master.coupling.coupling import INSIDE, Coupling, RunOptions, file_paths
+from cosim_master.coupling.errors import WiringProblem, either, problem
+from cosim_master.participants.given_participants import AS_SAID, Isolation
 from cosim_master.recording.recorder import Recorder
 from cosim_toml.toml_file import TomlFile
 from cosim_toml.toml_lines import KeyPath

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import common_resolution, rational_time, shortest_interval, tick_time
+from cosim.kit import (
+    DefaultExperiment,
+    ParticipantDescription,
+    common_resolution,
+    rational_time,
+    shortest_interval,
+    tick_time,
+)
 
 EXACT = 2.0**53
 
@@ -115,3 +123,32 @@ class CommunicationPoints:
         if first <= self.count < last:
             found[self.count - first :] = self.until
         return found
+
+
+STEPS = 1000
+"""Of a default experiment that does not say how long its steps are."""
+STEP = 1e-3
+"""s, where nothing says it."""
+
+
+def only_experiment(descriptions: Mapping[str, ParticipantDescription]) -> DefaultExperiment:
+    """The default experiment of the only participant that has one; an empty one where there are several.
+
+    Values over time take part in the run of another participant and do not count.
+    """
+    found = [
+        d.default_experiment
+        for d in descriptions.values()
+        if d.default_experiment.count(None) < 4 and not d.over_time
+    ]
+    others = [d for d in descriptions.values() if not d.over_time]
+    return found[0] if len(found) == 1 == len(others) else DefaultExperiment()
+
+
+def step_of(experiment: DefaultExperiment) -> float:
+    """The communication step, s."""
+    if experiment.step is not None:
+        return experiment.step
+    if experiment.stop is None:
+        return STEP
+    return (experiment.stop - (experiment.start or 0.0)) / STEPS

@@ -1,8 +1,9 @@
-"""What is wrong with what a participant says about itself."""
+"""What is wrong with what participants say about themselves, their values, tolerances and options."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+import inspect
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
@@ -10,7 +11,100 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import CAUSALITIES, TYPES, DefaultExperiment, ParticipantDescription, ParticipantVariable
+from cosim.kit import (
+    CAUSALITIES,
+    TYPES,
+    DefaultExperiment,
+    ParticipantDescription,
+    ParticipantVariable,
+    accuracy_fault,
+)
+from cosim_master.coupling.errors import WiringProblem, problem
+
+PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "real": (Real,),
+    "integer": (Integral,),
+    "boolean": (bool, np.bool_, int),
+    "clock": (bool, np.bool_, int),
+    "string": (str,),
+    "binary": (bytes, bytearray),
+}
+
+
+def check_values(description: ParticipantDescription, names: Sequence[str], values: Sequence[Any]) -> None:
+    """Refuse a value that is not of the type of its variable.
+
+    Raises
+    ------
+    CosimError
+        With a sentence.
+    """
+    for name, value in zip(names, values, strict=True):
+        kind = description.variables[name].type
+        if not isinstance(value, PYTHON_TYPES[kind]):
+            raise cosim.CosimError(f"get returned {value!r:.80} for {name}, declared as {kind}")
+
+
+def check_tolerances(
+    participants: Mapping[str, Any], common: Any, given: Mapping[str, Any]
+) -> tuple[dict[str, float | None], list[WiringProblem]]:
+    """The tolerance of each participant, None where it takes its own, and what is wrong."""
+    found: dict[str, float | None] = {}
+    problems = []
+    if common is not None and (fault := accuracy_fault(common)):
+        problems.append(problem(("master", "tolerance"), fault))
+        common = None
+    for name in given:
+        if name not in participants:
+            text = str(cosim.LookUpError("participant", name, participants))
+            problems.append(problem(("participants", name), text))
+    for name in participants:
+        own = given.get(name, common)
+        if own is not None and (fault := accuracy_fault(own)):
+            problems.append(problem(("participants", name, "tolerance"), fault))
+            own = None
+        found[name] = None if own is None else float(own)
+    return found, problems
+
+
+SIMULATOR = ("endless_events", "final_time")  # options that are not the integrator's
+
+
+def check_options(integrator: str, options: Mapping[str, Any]) -> None:
+    """Say now what an integrator does not take.
+
+    Parameters
+    ----------
+    integrator : str
+        Its id.
+    options : mapping of str to object
+        For its constructor, ``accuracy`` among them, and for the simulator.
+
+    Raises
+    ------
+    ModelError
+        Listing every fault.
+    LookUpError
+        There is no such integrator.
+
+    Examples
+    --------
+    >>> check_options("integrators.runge_kutta_4", {"fixed_stp": 1e-3})
+    Traceback (most recent call last):
+        ...
+    cosim.errors.ModelError: options.fixed_stp: no option 'fixed_stp'. Nearest: fixed_step.
+    """
+    kind = cosim.registry().get("integrator", integrator)
+    common = inspect.signature(cosim.Integrator).parameters
+    own = [p.name for p in inspect.signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    known = dict.fromkeys(("integrator", *common, *own, *SIMULATOR))
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise cosim.ModelError(
+            [cosim.Problem(f"options.{n}", str(cosim.LookUpError("option", n, known))) for n in unknown]
+        )
+    kind(**{name: value for name, value in options.items() if name not in SIMULATOR})
+
 
 START_TYPES: dict[str, tuple[type, ...]] = {
     "real": (Real,),

@@ -13,11 +13,9 @@ import numpy as np
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.connection import Connection
-from cosim_master.coupling.link import Link
-from cosim_master.coupling.make_link import make_link
-from cosim_master.coupling.quantity import Quantity
-from cosim_master.coupling.wiring_problem import WiringProblem, problem
+from cosim_master.coupling.connection import Connection, Link, make_link
+from cosim_master.coupling.convert_value import Quantity
+from cosim_master.coupling.errors import WiringProblem, problem
 
 ACCEPTED: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
     "integer": ((Integral,), int),

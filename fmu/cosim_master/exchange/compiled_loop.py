@@ -13,27 +13,28 @@ import cosim
 from cosim_master.abilities import NativeCalls
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE
-from cosim_master.algorithms.exchange_memory import ExchangeMemory
-from cosim_master.algorithms.programmed_algorithm import Call
-from cosim_master.coupling.co_simulation_error import CoSimulationError
+from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.step_discarded import StepDiscardedError
+from cosim_master.coupling.errors import CoSimulationError, StepDiscardedError
 from cosim_master.exchange import run_exchanges
-from cosim_master.exchange.algorithm_arrays import AlgorithmArrays
-from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import ANSWER, ANSWERED
-from cosim_master.exchange.exchange_face import ExchangeFace
-from cosim_master.exchange.exchange_machine import ExchangeMachine, words_of
-from cosim_master.exchange.exchange_programs import ExchangePrograms
-from cosim_master.exchange.native_participants import native_participants, shows_tables
+from cosim_master.exchange.exchange_machine import (
+    AlgorithmArrays,
+    ExchangeMachine,
+    ExchangePrograms,
+    words_of,
+)
+from cosim_master.exchange.native_participants import (
+    CalledInPython,
+    ValueNumbers,
+    native_participants,
+    shows_tables,
+)
 from cosim_master.exchange.number_function import number_function
-from cosim_master.exchange.operations_in_python import OperationsInPython
-from cosim_master.exchange.run_rows import RunRows
-from cosim_master.exchange.run_values import RunValues
-from cosim_master.exchange.steps_together import StepsTogether
-from cosim_master.exchange.threaded_program import ThreadedProgram, threaded_program
-from cosim_master.exchange.value_numbers import ValueNumbers
+from cosim_master.exchange.operations_in_python import ExchangeFace, OperationsInPython
+from cosim_master.exchange.run_values import RunRows, RunValues
+from cosim_master.exchange.steps_together import StepsTogether, ThreadedProgram, threaded_program
 from cosim_master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04

@@ -11,11 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import black_box
+import cosim
+from cosim.kit import Exchange, black_box
 from cosim_master.abilities import NativeCalls
+from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.algorithms.joint import Joint
+from cosim_master.algorithms.loop_iteration import LoopExchange
+from cosim_master.algorithms.programmed_algorithm import (
+    Call,
+    ExchangeMemory,
+    ProgrammedAlgorithm,
+    operations_of,
+)
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.conversions import conversions
-from cosim_master.exchange.algorithm_arrays import AlgorithmArrays
+from cosim_master.coupling.connection import conversions
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
     ALGORITHM_LETTERS,
@@ -25,15 +34,167 @@ from cosim_master.exchange.exchange_arrays import (
     MEAN_SLOPES,
     MEANS,
     REGIONS,
+    Algorithm,
     Answer,
     Clock,
     Link,
     Machine,
     Part,
+    Progress,
     Report,
     StepTimes,
     head_of,
 )
+
+
+class AlgorithmArrays:
+    """What the interpreter needs of an algorithm: that of the master, or the iteration of a loop.
+
+    Parameters
+    ----------
+    memory : ExchangeMemory
+    operations : sequence of (int, str)
+        Of one exchange; ITERATE with the first participant of the loop.
+    numbers : mapping of str to int
+        Of the participants; of loops by their first ones, where the operation is ITERATE.
+    ports : sequence of int
+        Outputs that are the values of its interface.
+    members : sequence of str
+        Participants whose states it saves.
+    outputs : int
+        How many there are in all.
+    programmed : ProgrammedAlgorithm or None
+        Who decides; None for one that always does the same.
+    exchange : Exchange
+        What it is told where it is asked in Python.
+
+    Attributes
+    ----------
+    arrays : Algorithm
+    progress : Progress
+    remembered : tuple or None
+        What Python knew when a state was saved: of the participants, and of the co-simulation.
+    """
+
+    def __init__(
+        self,
+        memory: ExchangeMemory,
+        operations: Sequence[Call],
+        numbers: Mapping[str, int],
+        loops: Mapping[str, int],
+        ports: Sequence[int],
+        members: Sequence[str],
+        outputs: int,
+        programmed: ProgrammedAlgorithm | None,
+        exchange: Exchange,
+    ) -> None:
+        self.memory, self.operations, self.members = memory, list(operations), list(members)
+        self._numbers, self._loops = numbers, loops
+        self.programmed, self.exchange = programmed, exchange
+        self.progress = Progress()
+        self.progress.request = -1
+        self.remembered: tuple[dict[str, Any], Any] | None = None
+        self.arrays = Algorithm(
+            program=self.program_of(operations),
+            ports=np.array(ports, dtype=np.int64),
+            members=np.array([numbers[name] for name in members], dtype=np.int64),
+            saved=np.zeros(outputs),
+            counts=memory.counts,
+            numbers=memory.numbers,
+            table=memory.table,
+            bonds=memory.bonds,
+            progress_words=np.frombuffer(self.progress, dtype=np.int64),
+        )
+
+    def program_of(self, operations: Sequence[Call]) -> NDArray[np.int64]:
+        """Operations as the interpreter has them."""
+        rows = [
+            (call, self._loops[name] if call == layout.ITERATE else self._numbers.get(name, 0))
+            for call, name in operations
+        ]
+        return np.array(rows, dtype=np.int64).reshape(-1)
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether it saves states."""
+        return self.programmed is not None and self.programmed.goes_back
+
+
+class ExchangePrograms:
+    """The algorithm of the master, and the iterations of the loops in it.
+
+    Parameters
+    ----------
+    algorithm : MasterAlgorithm
+        Initialized.
+    coupled : CoupledParticipants
+
+    Attributes
+    ----------
+    asked : MasterAlgorithm or None
+        The algorithm, if it decides in Python.
+    along : bool
+        Whether inputs may run along lines.
+    goes_back : bool
+        Whether states are saved in compiled code.
+    """
+
+    def __init__(self, algorithm: cosim.MasterAlgorithm, coupled: CoupledParticipants) -> None:
+        self._coupled = coupled
+        if isinstance(algorithm, Joint):
+            algorithm = algorithm.others
+        self._algorithm = algorithm
+        programmed = None
+        if isinstance(algorithm, ProgrammedAlgorithm) and type(algorithm).step is ProgrammedAlgorithm.step:
+            programmed = algorithm
+        self._programmed = programmed
+        self.asked = None if programmed is not None or algorithm.fixed_sequence else algorithm
+        self.along = self.asked is not None or (programmed is not None and programmed.looks)
+        self._loops = () if programmed is None else tuple(coupled.loops)
+        self.goes_back = (programmed is not None and programmed.goes_back) or bool(self._loops)
+
+    def arrays(self, machine: ExchangeMachine, exchange: Exchange) -> list[AlgorithmArrays]:
+        """The algorithm of the master first, then its loops; asked in Python they get this exchange."""
+        coupled, size = self._coupled, len(self._coupled.interface_names)
+        numbers, outputs = machine.number, machine.outputs.size
+        programmed = self._programmed
+        operations: Sequence[Call] = ()
+        memory = ExchangeMemory(size)
+        if programmed is not None:
+            memory, operations = programmed.memory, programmed.calls(coupled.order, self._loops)
+        elif self.asked is None:
+            memory, operations = ExchangeMemory(), operations_of(self._algorithm, coupled.order)
+        first = {loop.participants[0]: i + 1 for i, loop in enumerate(self._loops)}
+        given = self._of_members(operations, coupled.order), numbers, first, machine.ports
+        found = [AlgorithmArrays(memory, *given, machine.names, outputs, programmed, exchange)]
+        for loop in self._loops:
+            assert programmed is not None
+            iteration = programmed.iteration(loop)
+            part = LoopExchange(exchange, loop)
+            members = [member for name in loop.participants for member in coupled.units[name]]
+            ports = [machine.ports[place] for place in part.places.tolist()]
+            calls = self._of_members(iteration.calls(loop.participants), loop.participants)
+            found.append(
+                AlgorithmArrays(
+                    iteration.memory, calls, numbers, {}, ports, members, outputs, iteration, part
+                )
+            )
+        return found
+
+    def _of_members(self, calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
+        """One for each participant in place of one that steps all, or that is for several solved jointly."""
+        units, found = self._coupled.units, list[Call]()
+        for call, name in calls:
+            if call in (layout.ADVANCE, layout.ADVANCE_ALL):
+                going = order if call == layout.ADVANCE_ALL else [name]
+                found += [(layout.NOTE_COURSE, member) for each in going for member in units[each][1:]]
+                found += [(layout.ADVANCE, each) for each in going]
+            elif call in (layout.PUT_END, layout.ITERATE):
+                found.append((call, name))
+            else:
+                found += [(call, member) for member in units[name]]
+        return found
+
 
 Vector = NDArray[np.float64]
 NEVER = math.inf

@@ -12,14 +12,19 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, matches, missing_value
-from cosim_master.coupling.derived_signal import DerivedSignal
-from cosim_master.coupling.input_course import InputCourse
-from cosim_master.coupling.link import Link
-from cosim_master.recording.inner_rows import InnerRow, RowCourse, row_before, with_inner_rows
-from cosim_master.recording.inner_values import InnerValues
-from cosim_master.recording.kept_points import KeptPoints
-from cosim_master.recording.text_numbers import TABLED, TextNumbers
-from cosim_master.results.co_simulation_result import CoSimulationResult
+from cosim_master.coupling.connection import InputCourse, Link
+from cosim_master.coupling.coupling import DerivedSignal
+from cosim_master.recording.co_simulation_result import CoSimulationResult
+from cosim_master.recording.recorded_rows import (
+    TABLED,
+    InnerRow,
+    InnerValues,
+    KeptPoints,
+    RowCourse,
+    TextNumbers,
+    row_before,
+    with_inner_rows,
+)
 
 VALUES = 2**17
 """In a piece that is passed on to a stream: 1 MB."""

@@ -11,25 +11,27 @@ from typing import Any
 
 import cosim
 from cosim.kit import ResultStream, black_box, interrupt_between_steps
-from cosim_fmi.binding.exit_guard import last_words
-from cosim_fmi.instances.same_folder import same_folder
+from cosim_fmi.binding.process_guard import last_words
+from cosim_fmi.instances.unpacked_fmu import same_folder
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.coupling import Coupling
-from cosim_master.coupling.run_options import RunOptions
+from cosim_master.coupling.coupling import Coupling, RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_face import ExchangeFace
-from cosim_master.exchange.printed_in_calls import printed_in_calls
+from cosim_master.exchange.native_participants import printed_in_calls
+from cosim_master.exchange.operations_in_python import ExchangeFace
 from cosim_master.exchange.step_threads import StepThreads
-from cosim_master.recording.kept_points import KeptPoints
+from cosim_master.recording.co_simulation_result import (
+    CoSimulationResult,
+    CoSimulationStatistics,
+    events_inside,
+    in_order,
+    without_returns,
+)
+from cosim_master.recording.coupling_samples import with_states
+from cosim_master.recording.recorded_rows import KeptPoints
 from cosim_master.recording.recorder import Recorder
-from cosim_master.results.co_simulation_result import CoSimulationResult
-from cosim_master.results.co_simulation_statistics import CoSimulationStatistics
-from cosim_master.run.pace import Pace
-from cosim_master.run.participant_events import events_inside, in_order, without_returns
 from cosim_master.run.snapshot import Snapshot, check_serializes, identity
-from cosim_master.run.time_limit import TimeLimit
-from cosim_master.samples.judged_ports import with_states
+from cosim_master.run.wall_clock import Pace, TimeLimit
 from cosim_master.start.initialize_participants import initialize_participants
 from cosim_master.trust.judge_coupling import judge_coupling
 from cosim_master.trust.second_run import RunAgain, second_run

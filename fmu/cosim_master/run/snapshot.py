@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import cosim
 from cosim.kit import ParticipantDescription, ResultStream, file_digest
 from cosim_master.algorithms import exchange_layout
-from cosim_master.checkpoint.memory import memory_of, put_back
-from cosim_master.checkpoint.tree_bytes import LARGEST, from_bytes, to_bytes
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.file_paths import file_paths
-from cosim_master.coupling.input_course import InputCourse
-from cosim_master.run.participant_events import events_inside
+from cosim_master.coupling.connection import InputCourse
+from cosim_master.coupling.coupling import file_paths
+from cosim_master.recording.co_simulation_result import events_inside
+from cosim_master.run.saved_trees import LARGEST, from_bytes, memory_of, put_back, to_bytes
 
 if TYPE_CHECKING:
     from cosim_master.run.simulation_run import SimulationRun

@@ -8,16 +8,15 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from cosim.kit import ResultStream, black_box
-from cosim_master.checkpoint.tree_bytes import from_bytes, to_bytes
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.coupling import Coupling
-from cosim_master.coupling.run_options import RunOptions
+from cosim_master.coupling.coupling import Coupling, RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
-from cosim_master.exchange.exchange_face import ExchangeFace
-from cosim_master.results.coupling_report import CouplingReport
+from cosim_master.exchange.operations_in_python import ExchangeFace
+from cosim_master.recording.co_simulation_result import CouplingReport
+from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
-from cosim_master.run.time_limit import TimeLimit
+from cosim_master.run.wall_clock import TimeLimit
 from cosim_master.trust.judge_coupling import judge_coupling
 
 SAME_TIME = 1e-9

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_master.exchange.coupled_participants import LARGEST, OTHER, CoupledParticipants
-from cosim_master.results.coupling_report import UNSTABLE, CouplingReport
-from cosim_master.results.estimated_error import EstimatedError
-from cosim_master.samples.coupling_samples import Samples
+from cosim_master.recording.co_simulation_result import UNSTABLE, CouplingReport, EstimatedError
+from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.coupling_error import LEAST, TOO_MANY, estimated_errors
 from cosim_master.trust.coupling_verdict import verdict
 from cosim_master.trust.sampled_wiring import wiring_of
