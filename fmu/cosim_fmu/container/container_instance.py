@@ -38,7 +38,7 @@ from cosim_master.recording.co_simulation_result import CouplingReport
 from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.stepped_run import SAME_TIME, SteppedRun, can_divide
 
-AGAIN = 1.1
+AGAIN = 2.0
 """The error of the coupling is worked out anew when there are so many times as many steps, and at the end."""
 
 
