@@ -495,10 +495,9 @@ class Simulator(ClosedAttributes):
         """A tenth of a second of steps or 1 MB of rows, or one step with a monitor or a rate to keep."""
         if self._real_time.target_rate > 0.0 or self._monitor is not None:
             return self._advance(target, wanted)
-        rows, step = self._rows, self._step
-        began, before = wall.perf_counter(), 0 if rows is None else rows.count_values(step)
+        began, before = wall.perf_counter(), self.recorded_values
         has_arrived = self._advance(target, wanted, self._stride)
-        recorded = 0 if rows is None else rows.count_values(step) - before
+        recorded = self.recorded_values - before
         self._stride = stride.next_stride(self._stride, wall.perf_counter() - began, recorded)
         return has_arrived
 
@@ -634,6 +633,11 @@ class Simulator(ClosedAttributes):
     def record_now(self) -> None:
         """Record the present State as well."""
         self._check_code(self.state.time, self._step.call("record"))
+
+    @property
+    def recorded_values(self) -> int:
+        """How many numbers were recorded, times among them, since rows were taken."""
+        return 0 if self._rows is None else self._rows.count_values(self._step)
 
     def take_rows(self) -> NDArray[np.float64]:
         """What was recorded since the last call, shape (rows, 1 + values): times, then the values."""

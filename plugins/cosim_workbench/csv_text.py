@@ -23,8 +23,8 @@ def quoted(text: str) -> str:
     return f'"{doubled}"'
 
 
-def row_texts(result: cosim.Result, first: int) -> Iterator[bytes]:
-    """The rows from one on, many lines at a time.
+def row_texts(result: cosim.Result, first: int) -> Iterator[bytes | memoryview]:
+    """The rows from one on, many lines at a time; what is handed out is overwritten by the next lines.
 
     A real has the shortest text that reads back as the same number, that of `repr`.
     """
@@ -82,7 +82,7 @@ def _compiled_writer(
 
 
 def _flat(values: NDArray[Any]) -> NDArray[Any]:
-    return values.reshape(len(values), -1) if values.ndim == 2 else values[:, None]
+    return values if values.ndim == 2 else values[:, None]
 
 
 def _kind(values: NDArray[Any]) -> int:

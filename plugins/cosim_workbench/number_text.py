@@ -1,6 +1,7 @@
 """Rows of numbers as text in bytes; a kernel function.
 
-Text is put together in whole numbers of eight bytes, the first letter in the lowest byte, and appended to an array of them.
+Text is put together in whole numbers of eight bytes, the first letter in the lowest byte, and appended to an
+array of them. Whole numbers wrap around: it is for machine code alone, plain Python has `repr`.
 """
 
 from __future__ import annotations

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 import cosim
-from cosim.kit import NotWrittenError, conversion, parse_unit
-from cosim_workbench.atomic_file import check_folder, replaced_file
+from cosim.kit import NotWrittenError, ResultStream, conversion, parse_unit
+from cosim_workbench.atomic_file import check_folder, is_device, replaced_file
 from cosim_workbench.csv_text import quoted, row_texts
+from cosim_workbench.extended_file import ExtendedFile
 
 QUOTED = re.compile(r' *"((?:[^"]|"")*)" *')
 UNIT = re.compile(r"(.+?)\s+\[([^\[\]]+)\]")
@@ -95,6 +96,13 @@ class ResultsCsv(cosim.ResultSink):
         except OSError as error:
             raise NotWrittenError(f"{path}: cannot be written: {error.strerror or error}") from None
         return Path(path)
+
+    def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
+        """Rows at the end of a file while the run goes on; it has no place for a source."""
+        self.check(path)
+        if is_device(path):
+            raise cosim.CosimError(f"{path}: is no file, so a run cannot be written to it while it goes on")
+        return ExtendedFile(self, path)
 
     def read(self, path: Path) -> cosim.Result:
         """A result with these signals; without events and statistics.

@@ -61,7 +61,7 @@ def shortest(bits: int) -> tuple[int, int]:
     """
     fraction, exponent = bits & FRACTION, (bits >> FRACTION_BITS) & LARGEST_EXPONENT
     c, q = (fraction | HIDDEN_BIT, exponent - BIAS) if exponent != 0 else (fraction, 1 - BIAS)
-    if -FRACTION_BITS <= q and q <= 0 and c & ((1 << -q) - 1) == 0:
+    if q >= -FRACTION_BITS and q <= 0 and c & ((1 << -q) - 1) == 0:
         return c >> -q, 0  # a whole number
     is_power_of_two = fraction == 0 and exponent > 1  # the neighbour below is nearer
     k = (q * 661_971_961_083 - (274_743_187_321 if is_power_of_two else 0)) >> 41
