@@ -11,6 +11,7 @@ import numpy as np
 
 import cosim
 from cosim import kit
+from cosim.preparation.monitored_steps import MONITORED_SIGNATURE, advance_monitored
 from cosim.step.constraints import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
 from cosim.system import copy_blocks
@@ -207,6 +208,7 @@ def use_all() -> None:
     kit.compile_function(collect_samples.collect_samples, collect_samples.SIGNATURE)
     kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
     kit.compile_function(number_text.append_rows, number_text.ROWS_SIGNATURE)
+    kit.compile_function(advance_monitored, MONITORED_SIGNATURE)
     CalledSimulator(next(runs()))
     for function, signature in model_exchange_calls.ENTRIES.items():
         kit.c_address(function, signature)
