@@ -17,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
-from measured import Swing, least_time, peak_memory, system_of
+from measured import Swing, least_time, memory, system_of
 from peers import PeerError, run_peer
 
 import cosim
@@ -60,10 +60,10 @@ def measure_memory(rows: int) -> tuple[float, float]:
     system, until = system_of(Swing), rows * 1e-3
     signals = ["swing.height", "swing.speed"]
     cosim.simulate(system, until=1.0, signals=signals, **OPTIONS)
-    before = peak_memory()
+    before = memory()
     result = cosim.simulate(system, until=until, output_interval=1e-3, signals=signals, **OPTIONS)
     numbers = result.time.nbytes + sum(values.nbytes for values in result.signals.values())
-    return numbers / 1e6, peak_memory() - before
+    return numbers / 1e6, memory("VmHWM") - before
 
 
 def measure_monitor(steps: int) -> tuple[float, float]:

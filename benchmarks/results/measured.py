@@ -39,7 +39,7 @@ def least_time(action: Callable[[], object], rounds: int) -> float:
     return best
 
 
-def peak_memory() -> float:
-    """The most memory that this process has had, MB."""
+def memory(which: str = "VmRSS") -> float:
+    """The memory of this process, MB: now, or the most that it has had (``VmHWM``)."""
     lines = Path("/proc/self/status").read_text("utf-8").splitlines()
-    return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM"))
+    return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith(which))

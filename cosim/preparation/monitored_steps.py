@@ -51,7 +51,7 @@ class MonitoredSteps:
         weakref.finalize(self, release_address, self._monitor)
 
     def advance(self, t: float, most: int) -> int:
-        """Up to `most` steps toward `t`; the code of the last one: where it `STEPPED` its monitor was called."""
+        """Up to `most` steps toward `t`; the code of the last one: after `STEPPED` its monitor was called."""
         step = self._step
         state = step.prepare_call()
         step.arrays.course.most_steps, step.arrays.course.suppressed = 1, False

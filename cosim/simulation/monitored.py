@@ -33,11 +33,12 @@ class Monitored:
     ) -> None:
         self.step, self.state, self.monitor, self._take_records = step, state, monitor, take_records
         self._steps = MonitoredSteps(step, self._follow_step)
-        self._answer, self._error = DID_NOTHING, None
+        self._answer = DID_NOTHING
+        self._error: BaseException | None = None
         self._until, self._accuracy = 0.0, state.accuracy
 
     def advance(self, target: float, most: int) -> tuple[int, EventStatus | None]:
-        """The code of the last step, and what the monitor answered; None where it was not called after that."""
+        """The code of the last step, and what the monitor answered; None where it was not called then."""
         self._error, self._accuracy = None, self.state.accuracy
         self._until = perf_counter() + PATIENCE
         code = self._steps.advance(target, most)
