@@ -1,4 +1,4 @@
-"""How many files and functions of ours one FMU passes from its path to its result: who reads it passes them, too."""
+"""How many files and functions of ours one FMU passes from its path to its result, for whoever reads the way."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def probe(job: dict[str, Any]) -> None:
 def main() -> None:
     """Read the job that the command line names, do it, and leave without unloading the library."""
     job = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-    instance_class(job["version"])  # loaded before they are forgotten:
+    instance_class(job["version"])  # its module is loaded before the names of all are forgotten
     for name in [name for name in sys.modules if name.partition(".")[0] == "cosim_fmi"]:
         del sys.modules[name]  # an FMU of ours may hold another version
     probe(job)
