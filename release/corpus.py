@@ -22,7 +22,7 @@ from cosim_fmi.variables import typed_calls, typed_variables
 from cosim_lowering.linking import lowered_texts
 from cosim_lowering.program import Program
 from cosim_master.algorithms import next_request
-from cosim_master.exchange import number_function, run_exchanges
+from cosim_master.exchange import exchange_machine, run_exchanges
 from cosim_master.model_exchange import loop_calls, model_exchange_calls, system_calls
 from cosim_master.model_exchange.called_simulator import CalledSimulator
 from cosim_master.recording import collect_samples
@@ -199,7 +199,7 @@ def use_all() -> None:
     for function in KNOWN.values():
         kit.function_address(function, batch.REDUCTION_SIGNATURE)
     for exchange, count in run_exchanges.ENTRIES.items():
-        kit.c_address(exchange, number_function.signature_of(count))
+        kit.c_address(exchange, exchange_machine.signature_of(count))
     for typed in (typed_calls.write_typed, typed_calls.read_typed):
         kit.c_address(typed, typed_calls.ARRAY_CALL)
     for called in (*system_calls.ENTRIES, system_calls.solve):
