@@ -48,10 +48,10 @@ class Contact(ForceElement):
         sliding:  f_friction = -(mu_d f_normal + mu_v f_normal |v_t|) v_t / |v_t|
 
     where k_t = 4 (1 - nu) / (2 - nu) E sqrt(R x) is Mindlin's tangential stiffness and s the stretch of the
-    bristle between the surfaces. Surfaces slide when |k_t s + zeta_t sqrt(k_t m) v_t| > mu_s f_normal. They come
-    to rest when the sliding velocity v_t does; they stick then if mu_s f_normal holds them, else they slide
-    back. These are events, as are touching and parting while there is friction. Touching surfaces begin to
-    stick if |v_t| <= 2/3 mu_s x_dot k_n / k_t, else to slide: that is what the bristle would do.
+    bristle between the surfaces. Surfaces slide when |k_t s + zeta_t sqrt(k_t m) v_t| > mu_s f_normal. They
+    come to rest when v_t does; they stick then if mu_s f_normal holds them, else they slide back. These are
+    events, as are touching and parting while there is friction. Touching surfaces begin to stick if
+    |v_t| <= 2/3 mu_s x_dot k_n / k_t, else to slide: that is what the bristle would do.
 
     Frames and signs
     ----------------
