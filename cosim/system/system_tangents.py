@@ -140,8 +140,8 @@ class SystemTangents:
         ----------
         state : State
         by : mapping of str to float or array_like
-            By how much states, parameters, inputs and discrete variables move, by their paths; ``"time"`` for the
-            time.
+            By how much states, parameters, inputs and discrete variables move, by their paths; ``"time"`` for
+            the time.
         y : ndarray, optional
             By how much the states move, in place of paths.
         last : Stage

@@ -35,7 +35,7 @@ class DescribeCommand(cosim.Command):
         parser.add_argument(
             "--derivatives",
             action="store_true",
-            help="show what of its kernel functions is differentiated, and where a derivative does not say all",
+            help="show what of its kernel functions is differentiated, and kinks and jumps by their lines",
         )
         parser.add_argument(
             "--code", action="store_true", help="show kernel functions in typed form and as C, too"

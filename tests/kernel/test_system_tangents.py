@@ -84,8 +84,8 @@ def engine() -> cosim.System:
     model = Multibody("mount", gravity=(0, 0, -9.81))
     body = model.body("engine", mass=120.0, center_of_mass=(0, 0, 0.1), inertia=(4.5, 6.0, 5.2))
     model.joint("free", child=body)
-    model.add("mechanics.linear_bushing", "rubber", body1="ground", body2=body, stiffness=[2e3] * 3 + [3e3] * 3,
-              damping=[20.0] * 6)  # fmt: skip
+    rubber = {"stiffness": [2e3] * 3 + [3e3] * 3, "damping": [20.0] * 6}
+    model.add("mechanics.linear_bushing", "rubber", body1="ground", body2=body, **rubber)
     return model.build()
 
 

@@ -71,7 +71,7 @@ def differences(seeds: Iterable[int], directions: int, coder: Coder = BY_LLVM) -
 
 
 def value_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
-    """Of each call in plain Python: whether a tangent along which nothing moves computes what its function does."""
+    """Of each call in plain Python: whether a tangent along which nothing moves computes the same values."""
     for seed, kernel in programs(seeds).items():
         tangent, _ = tangent_function(kernel, SIGNATURE)
         draw = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Tangents of kernel functions: their values, on each road, at edges, against differences and closed forms."""
+"""Tangents of kernel functions on each road, at edges, against differences and closed forms."""
 
 from __future__ import annotations
 
@@ -120,8 +120,10 @@ EDGES = [
 OF_ONE = [
         *((name, x) for name in ("sin", "cos", "tan", "atan", "exp", "expm1", "sinh", "cosh", "tanh", "asinh")
           for x in (-2.2, -1e-3, 0.0, 0.7, 3.0)),
-        *((name, x) for name in ("log", "log10", "log2", "sqrt", "gamma", "lgamma") for x in (1e-3, 0.7, 3.5, 40.0)),
-        *((name, x) for name in ("asin", "acos", "atanh", "erf", "erfc", "log1p") for x in (-0.99, -0.3, 0.0, 0.999)),
+        *((name, x) for name in ("log", "log10", "log2", "sqrt", "gamma", "lgamma")
+          for x in (1e-3, 0.7, 3.5, 40.0)),
+        *((name, x) for name in ("asin", "acos", "atanh", "erf", "erfc", "log1p")
+          for x in (-0.99, -0.3, 0.0, 0.999)),
         *(("acosh", x) for x in (1.0001, 2.0, 30.0)),
 ]  # fmt: skip
 

@@ -28,8 +28,8 @@ def tangent_function(
     It takes the arguments of the function, and behind them for each real and each view of reals its tangents:
     with one direction a number or a view of the same shape, with several a view of the tangents of one
     direction after those of another. Where the result is a real a view for its tangents comes last. It
-    computes what the function computes and the tangents of what is written and returned. Values are the same to
-    the last bit, unless a branch by ``==`` is left because equal numbers move apart.
+    computes what the function computes and the tangents of what is written and returned. Values are the same
+    to the last bit, unless a branch by ``==`` is left because equal numbers move apart.
 
     Parameters
     ----------

@@ -405,9 +405,8 @@ class FunctionWriter:
                 self.note(
                     f"`{part.operator}` decides by what varies: the tangent is that of the branch taken"
                 )
-            elif isinstance(part, form.Convert) and part.operand.type is REAL and part.type is not REAL:
-                if self._may_vary(part):
-                    self.note("a whole number is made of what varies: it has no tangent")
+            elif _is_rounding(part) and self._may_vary(part):
+                self.note("a whole number is made of what varies: it has no tangent")
 
     def _may_vary(self, node: Expression) -> bool:
         names = (part.name for part in walk(node) if isinstance(part, form.Variable))
@@ -574,7 +573,7 @@ class FunctionWriter:
         return name, NO_TANGENT
 
     def compare(self, node: form.Compare) -> tuple[str, Tangents]:
-        """A comparison; numbers that are equal and move apart count as different, as they are beside the point."""
+        """A comparison; equal numbers that move apart count as different, as they are beside the point."""
         found = self.duals([node.left, node.right])
         if not any(varies(tangents) for _, tangents in found):
             (left, _), (right, _) = found
@@ -584,8 +583,8 @@ class FunctionWriter:
             (left, _), (right, _) = found
             return f"({left} {node.operator} {right})", NO_TANGENT
         self.note(
-            f"`{node.operator}` decides by what varies: where both sides are equal and move apart, the tangent is "
-            "that of different numbers"
+            f"`{node.operator}` decides by what varies: where both sides are equal and move apart, "
+            "the tangent is that of different numbers"
         )
         (left, lefts), (right, rights) = [(self.held(v), self.held_tangents(t)) for v, t in found]
         zeros = ["0.0"] * self.writer.directions
@@ -712,6 +711,11 @@ class FunctionWriter:
         if isinstance(kind, Number):
             return "0.0"
         raise self.refuse("an author's tangent is given a view that does not vary")
+
+
+def _is_rounding(node: Any) -> bool:
+    """Whether a real becomes a whole number."""
+    return isinstance(node, form.Convert) and node.operand.type is REAL and node.type is not REAL
 
 
 def has_reals(kind: Type) -> bool:

@@ -59,10 +59,10 @@ class ImplicitIntegrator(CompiledIntegrator):
     """Base of the implicit methods; a subclass brings the kernel functions and numbers of its method.
 
     The stages are solved by a simplified Newton method: Jacobian and factors are kept from step to
-    step until convergence slows down or the step changes. The Jacobian is exact, made of the tangents of kernel
-    functions, with one for each group of states that no derivative depends on together; which
-    depend on which is known from the schedule, and inside vectors from what kernel functions say. Where a part
-    has no tangent (plain Python, an FMU) or is infinite, differences take its place. Matrices
+    step until convergence slows down or the step changes. The Jacobian is exact, made of the tangents of
+    kernel functions, with one for each group of states that no derivative depends on together; which
+    depend on which is known from the schedule, and inside vectors from what kernel functions say. Where a
+    part has no tangent (plain Python, an FMU) or is infinite, differences take its place. Matrices
     are bands where these are narrow. Others are dense up to 200 states, or where they are mostly full; all of
     that is compiled. For the rest SciPy's sparse factors are used.
 

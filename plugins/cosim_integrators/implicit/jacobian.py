@@ -38,7 +38,7 @@ def make_jacobian(system, method, t):
 
 
 def follow_tangents(system, method, t, colour):
-    """Compute the columns of one colour by tangents; OK, BAD_NUMBER or 1 + the index of a block that failed."""
+    """Compute the columns of a colour by tangents; OK, BAD_NUMBER or 1 + the index of a block that failed."""
     direction = method.error
     colours = method.colours
     shape = method.pattern
