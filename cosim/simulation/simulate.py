@@ -19,8 +19,8 @@ from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
 from cosim.simulation.output_interval import checked_interval
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
-from cosim.simulation.run_derivatives import check_run, run_derivatives
 from cosim.simulation.result_drafts import ResultDrafts
+from cosim.simulation.run_derivatives import check_run, run_derivatives
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
 from cosim.system.state import State

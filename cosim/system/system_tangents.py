@@ -125,7 +125,7 @@ class SystemTangents:
         while at < end:
             until = min((i for i in self.differences if at <= i < end), default=end)
             if until > at:
-                self._follow(state, at, until, values, (time, *moved, c_dot))
+                self.follow(state, at, until, values, (time, *moved, c_dot))
             if until < end:
                 self._divide(state, until, values, (time, *moved), c_dot)
             at = until + 1
@@ -170,8 +170,8 @@ class SystemTangents:
         ]
         return np.concatenate([np.zeros(0), *parts])
 
-    def _follow(self, state: State, first: int, last: int, values: Any, moved: Any) -> None:
-        """Walk tangents."""
+    def follow(self, state: State, first: int, last: int, values: Any, moved: Any) -> None:
+        """Walk tangents of blocks that were prepared, on these arrays and their tangents."""
         system = self._system
         with np.errstate(all="ignore"):
             failed = int(self._walk(self.table, system.ints, first, last, state.time, *values, *moved))

@@ -408,7 +408,7 @@ class FunctionWriter:
             elif _is_rounding(part) and self._may_vary(part):
                 self.note("a whole number is made of what varies: it has no tangent")
 
-    def _may_vary(self, node: Expression) -> bool:
+    def _may_vary(self, node: Expression | Statement) -> bool:
         names = (part.name for part in walk(node) if isinstance(part, form.Variable))
         return any(varies_any(self.varying.get(name, False)) for name in names)
 
