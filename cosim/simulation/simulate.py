@@ -23,6 +23,7 @@ from cosim.simulation.result_drafts import ResultDrafts
 from cosim.simulation.run_derivatives import check_run, run_derivatives
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
+from cosim.simulation.stride import MOST_VALUES
 from cosim.system.state import State
 from cosim.system.system import System, check_system
 from cosim_compiler.collection import without_collection
@@ -173,14 +174,14 @@ def simulate(
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     started = wall.perf_counter()  # of the run itself: without what was compiled for it
 
-    def result_so_far(message: str = "", unfinished: str = "it goes on") -> Result:
-        return recorder.result(message, wall.perf_counter() - started, unfinished)
+    def result_so_far() -> Result:
+        return recorder.result("", wall.perf_counter() - started, "it goes on", ends=False)
 
     def write_result(message: str, unfinished: str = "") -> Result:
         with uninterrupted():
             if stream is not None:
                 recorder.pass_on(stream, everything=True)
-            result = result_so_far(message, unfinished)
+            result = recorder.result(message, wall.perf_counter() - started, unfinished, ends=True)
             if stream is not None:
                 stream.close(result)
             if checkpoint is not None:
@@ -204,6 +205,8 @@ def simulate(
                     drafts.write(result_so_far())
                 if stream is not None:
                     recorder.pass_on(stream, everything=saves)
+                else:
+                    recorder.collect(MOST_VALUES)
                 if checkpoint is not None and saves:
                     checkpoint.write(simulator.state)
                 check()

@@ -159,7 +159,7 @@ class TangentRun:
                 self.moving.shift(present, moved)
 
     def _check_end(self, before: State, state: State, end: State) -> None:
-        """Notice where the solution and the run are apart: errors add up, or something jumps without an event."""
+        """Notice where the solution and the run are apart: by errors, or by a jump without an event."""
         if not self._is_controlled or not self.system.ny:
             return
         allowed = MISSED * self._simulator.integrator.accuracy * np.maximum(1.0, np.abs(end.y))

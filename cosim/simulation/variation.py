@@ -32,8 +32,8 @@ def follow_variation(
     p_dots, d_dots, c_dots : ndarray
         Tangents of parameters, discrete variables and the cache, one direction after the other.
     work : ndarray
-        ``2 + (ROUNDS + 3) * len(states)`` numbers; the first one is the estimated error afterwards, in parts of
-        the size of each state or tangent (of 1 where it is smaller).
+        ``2 + (ROUNDS + 3) * len(states)`` numbers; the first one is the estimated error afterwards, in parts
+        of the size of each state or tangent (of 1 where it is smaller).
     """
     size = len(states)
     start = work[2 : 2 + size]
@@ -110,7 +110,8 @@ def evaluate_variation(
     for i in range(count):
         c_dot = c_dots[i * len(c) : (i + 1) * len(c)]
         status = walk_tangents(
-            table, ints, first, last, t, states[:n], p, d, k, h, c, rates[i], states[n * (i + 1) : n * (i + 2)],
+            table, ints, first, last, t, states[:n], p, d, k, h, c,
+            rates[i], states[n * (i + 1) : n * (i + 2)],
             p_dots[i * len(p) : (i + 1) * len(p)], d_dots[i * len(d) : (i + 1) * len(d)], c_dot,
         )  # fmt: skip
         if status != 0:

@@ -24,9 +24,9 @@ def linearize(
 ) -> Linearization:
     """Small changes about a State: dx/dt = A x + B u, y = C x + D u.
 
-    Exact, by the tangents of kernel functions; ``system.tangents.differences`` names the parts that have none,
-    of which differences are taken. What changes at events only is held, and so is what delays remember. About
-    a State that moves, A holds for this instant.
+    Exact, by the tangents of kernel functions; ``system.tangents.differences`` names the parts that have
+    none, of which differences are taken. What changes at events only is held, and so is what delays remember.
+    About a State that moves, A holds for this instant.
 
     Where constraints forbid directions, x are coordinates and speeds that are independent of each other,
     chosen from those of the system; the others follow from them. An input may change forces, but not what a
@@ -47,8 +47,8 @@ def linearize(
     LookUpError
         A name that does not exist, with the nearest one.
     ValueError
-        A name that stands for no real input, or for no real signal; a derivative that is not finite, as that of
-        a root at 0.
+        A name that stands for no real input, or for no real signal; a derivative that is not finite, as that
+        of a root at 0.
 
     Examples
     --------
