@@ -7,7 +7,10 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   its address, `lower` its text for other processors (with `data_of`, `length_of`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
-calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
+derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
+                  component is differentiated; `block_tangent`; `NoTangentError`
+calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, `call_tangent`,
+                  and the signatures;
                   `indirect_call`: one for a signature of your own
 integrators       `OdeSystem` and `MethodArrays`: what the functions of a method take; `step_entry` and
                   `redo_entry`: what is called by its address; `Settings`, `StepMemory`, `StepWork`,
@@ -255,7 +258,9 @@ if TYPE_CHECKING:
     from cosim.system.history_buffer import trim_history as trim_history
     from cosim.system.kernel_code import KernelCode as KernelCode
     from cosim.system.kernel_code import kernel_code as kernel_code
+    from cosim.system.kernel_derivatives import kernel_derivatives as kernel_derivatives
     from cosim.system.projection import Projection as Projection
+    from cosim.system.system_tangents import block_tangent as block_tangent
     from cosim.system.variable import Variable as Variable
     from cosim.unit_text import unit_product as unit_product
     from cosim.units import conversion as conversion
@@ -266,11 +271,13 @@ if TYPE_CHECKING:
     from cosim.walker import REDO_SIGNATURE as REDO_SIGNATURE
     from cosim.walker import REPEAT_SIGNATURE as REPEAT_SIGNATURE
     from cosim.walker import STEP_SIGNATURE as STEP_SIGNATURE
+    from cosim.walker import TANGENT_SIGNATURE as TANGENT_SIGNATURE
     from cosim.walker import WALK as WALK
     from cosim.walker import WALK_SIGNATURE as WALK_SIGNATURE
     from cosim.walker import call_block as call_block
     from cosim.walker import call_dense as call_dense
     from cosim.walker import call_step as call_step
+    from cosim.walker import call_tangent as call_tangent
     from cosim.walker import repeat_walk as repeat_walk
     from cosim.walker import walk as walk
     from cosim_compiler import foreign as foreign
@@ -288,6 +295,8 @@ if TYPE_CHECKING:
     from cosim_compiler.child_process import safe_spawn as safe_spawn
     from cosim_compiler.child_process import signals_held as signals_held
     from cosim_compiler.child_process import start_process as start_process
+    from cosim_compiler.derivatives.own_tangents import tangent_of as tangent_of
+    from cosim_compiler.derivatives.tangents import NoTangentError as NoTangentError
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
     from cosim_compiler.fingerprint import environment as environment
     from cosim_compiler.foreign import call_with_array as call_with_array

@@ -8,6 +8,10 @@ from __future__ import annotations
 from cosim_compiler.calls import called_by_name, indirect_call, status_call
 
 BLOCK_SIGNATURE = "fFFFIFFIii>v"
+TANGENT_SIGNATURE = "fFFFIFFIiifFFFF>v"
+TANGENT_WALK_SIGNATURE = "TIiifFFFIFFfFFFF>i"
+HISTORIES = frozenset({5})
+"""The arguments of a block whose tangents its own does not take: what is remembered is fixed."""
 STEP_SIGNATURE = "TIiifFFFIFFFFFFIff>i"
 REDO_SIGNATURE = "TIiifFFFIFFFFFFI>i"
 DENSE_SIGNATURE = "fFFFF>v"
@@ -32,6 +36,38 @@ def walk(table, ints, first, last, t, y, p, d, k, h, c):
     """
     for i in range(first, last):
         if call_block(table[i, 0], t, y, p, d, k, h, c, ints, table[i, 1], table[i, 2]) != 0:
+            return i + 1
+    return 0
+
+
+call_tangent = status_call(TANGENT_SIGNATURE)
+"""Call the tangent of a block: its arguments, then the tangents of t, y, p, d and c."""
+
+
+def walk_tangents(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, c_dot):
+    """As `walk`, the tangents of the blocks: `table` holds their addresses."""
+    for i in range(first, last):
+        if (
+            call_tangent(
+                table[i, 0],
+                t,
+                y,
+                p,
+                d,
+                k,
+                h,
+                c,
+                ints,
+                table[i, 1],
+                table[i, 2],
+                t_dot,
+                y_dot,
+                p_dot,
+                d_dot,
+                c_dot,
+            )
+            != 0
+        ):
             return i + 1
     return 0
 

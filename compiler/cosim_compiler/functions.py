@@ -25,7 +25,7 @@ def sign(x):
         return 1.0
     if x < 0.0:
         return -1.0
-    return 0.0 if x == 0.0 else x * 1.0
+    return 0.0 if x == x else x * 1.0
 
 
 def clip(x, low, high):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,8 @@ class MethodKernels:
     functions : dict of str to function or None
         "step", "redo", "dense", "begin", "restart", "complete" and "tune": kernel functions. A method that
         needs nothing to complete dense output, or whose coefficients do not follow the accuracy, has None.
+    slot_functions : list of (int, function, str)
+        Those whose addresses stand in ``slots``: the place of each, the function, its signature.
     """
 
     coefficients: Vector
@@ -45,6 +47,7 @@ class MethodKernels:
     slots: NDArray[np.int64]
     work: Vector
     functions: dict[str, Callable[..., Any] | None]
+    slot_functions: list[tuple[int, Callable[..., Any], str]] = field(default_factory=list)
 
 
 def method_settings(integrator: Integrator, system: System, error_order: int) -> Vector:

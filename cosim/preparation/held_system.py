@@ -23,6 +23,7 @@ class HeldSystem:
     """
 
     holds_witnesses = True
+    tangents = None  # what holds witnesses has none
 
     def __init__(self, system: System, table: Integers, ints: Integers) -> None:
         self._system, self.table, self.ints = system, table, ints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,8 @@ class Method:
         As it begins.
     functions : list of (int, function, str)
         Places in `program`, kernel functions and their signatures; empty where the steps are Python.
+    slot_functions : list of (int, function, str)
+        The same of those whose addresses stand in ``slots``.
     """
 
     integrator: Integrator
@@ -57,6 +59,7 @@ class Method:
     memory: int
     work: Reals
     functions: list[Function]
+    slot_functions: list[Function] = field(default_factory=list)
 
     @property
     def order(self) -> int:
@@ -96,4 +99,5 @@ def prepared(integrator: Integrator, system: Any) -> Method:
             for name, function in kernels.functions.items()
             if function is not None
         ],
+        kernels.slot_functions,
     )

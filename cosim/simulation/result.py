@@ -96,6 +96,7 @@ class Result(FixedAttributes):
         self.events, self.findings = events, list(findings)
         self.statistics = dict(statistics or {})
         self.message, self.unfinished = message, unfinished
+        self.derivatives: dict[str, dict[str, NDArray[np.float64]]] = {}
         if self.time.ndim != 1:
             problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
         elif (self.time[1:] < self.time[:-1]).any():
@@ -110,6 +111,24 @@ class Result(FixedAttributes):
     def _hint_where_missing(self, name: str) -> str:
         paths = [path for path in self.signals if name in path.split(".")[-1:]]
         return f"write result['{paths[0]}']" if paths else super()._hint_where_missing(name)
+
+    def derivative(self, of: str, by: str) -> NDArray[np.float64]:
+        """How a signal changes with a parameter or start value, at each of the times, in its shape.
+
+        Of a run that was asked for ``derivatives=[by, …]``. At an event that moves both sides are derivatives
+        at a fixed time. NaN where there is none: a finding says from when on, and why.
+
+        Raises
+        ------
+        LookUpError
+            The run was not asked for it.
+        """
+        by_variable = self.derivatives.get(of)
+        if by_variable is None:
+            raise LookUpError("derivative", of, self.derivatives)
+        if by not in by_variable:
+            raise LookUpError("derivative", by, by_variable)
+        return by_variable[by]
 
     def __repr__(self) -> str:
         span = f", {self.time[0]:g} s to {self.time[-1]:g} s" if self.time.size else ""

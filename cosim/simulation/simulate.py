@@ -20,6 +20,7 @@ from cosim.simulation.output_interval import checked_interval
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
 from cosim.simulation.result_drafts import ResultDrafts
+from cosim.simulation.run_derivatives import check_run, run_derivatives
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
 from cosim.simulation.stride import MOST_VALUES
@@ -94,6 +95,7 @@ def simulate(
     checkpoint: Checkpoint | str | PathLike[str] | None = None,
     keep: Callable[[Result], object] | None = None,
     stream: ResultStream | None = None,
+    derivatives: Sequence[str] = (),
     **options: Any,
 ) -> Result:
     """Run a system and record signals.
@@ -125,6 +127,9 @@ def simulate(
     stream : ResultStream, optional
         Takes what is recorded while the run goes on, so that a long one needs no more memory than a
         short one; the result has the first and the last row alone.
+    derivatives : sequence of str
+        Paths of parameters, start values and inputs by which the recorded signals are differentiated:
+        ``result.derivative("ball.height", "ball.mass")``. The run is made twice.
     **options
         For `Simulator` (``event_limit``) and the integrator.
 
@@ -153,6 +158,9 @@ def simulate(
     options.setdefault("event_limit", RESULT_EVENTS)
     with without_collection():
         simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
+    begin = simulator.state.copy() if derivatives else simulator.state
+    if derivatives:
+        check_run(system, derivatives)
     start = simulator.state.time
     until = min(until, simulator.final_time)  # behind it no step advances time
     if not (math.isfinite(until) and until > start):
@@ -217,7 +225,13 @@ def simulate(
         if isinstance(error, (SimulationError, KeyboardInterrupt)):
             error.result = result  # type: ignore[union-attr]
         raise
-    return write_result(message)
+    result = write_result(message)
+    if derivatives:
+        chosen = {"integrator": integrator, "accuracy": accuracy, "endless_events": endless_events, **options}
+        found, findings = run_derivatives(system, result, derivatives, begin, simulator.state.time, chosen)
+        result.derivatives.update(found)
+        result.findings.extend(findings)
+    return result
 
 
 def _check_is_saved(system: System) -> None:

@@ -39,6 +39,7 @@ from cosim.system.parameter_check import ParameterCheck
 from cosim.system.projection import Projection
 from cosim.system.signals import Signal, main_output
 from cosim.system.state import State
+from cosim.system.system_tangents import SystemTangents
 from cosim.system.variable import Variable
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
@@ -230,6 +231,11 @@ class System(FixedAttributes):
         """Which derivatives depend on which states: starts of the columns, shape (ny + 1,), and rows."""
         graph = self.assembly.graph
         return derivative_structure([graph.blocks[i] for i in graph.sequence], self.ny)
+
+    @cached_property
+    def tangents(self) -> SystemTangents:
+        """How what it computes changes with states, parameters, inputs and the time."""
+        return SystemTangents(self)
 
     def realize(self, state: State, stage: Stage) -> None:
         """Walk the schedule up to a stage.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cosim.kit import tangent_of
 from cosim_dynamics.cached_vectors import position_at, real_at, spatial_at, vector_at
 from cosim_dynamics.constraint_arrays import constraint_arrays, constraint_errors
 from cosim_dynamics.mechanism import terms_of
@@ -86,10 +87,20 @@ def set_up_jacobian(p: Any, c: Any, mechanism: Any, arrays: Any) -> None:
         if p[equation.enabled] != 0.0:
             add_row(c, mechanism, equation, arrays.members, row, added)
             for i in range(len(row)):
-                if abs(row[i]) <= ROUNDING * added[i]:
-                    row[i] = 0.0
+                row[i] = without_rounding(row[i], added[i])
             if equation.level > 1:
                 note_angle(c, mechanism, equation, arrays, row)
+
+
+def without_rounding(x: float, size: float) -> float:
+    """A sum, or 0 where rounding of what was added up may be all of it."""
+    return 0.0 if abs(x) <= ROUNDING * size else x
+
+
+@tangent_of(without_rounding)
+def without_rounding_tangent(x: float, size: float, x_dot: float, size_dot: float) -> float:
+    """It moves as the sum does."""
+    return x_dot * 1.0
 
 
 def add_row(c: Any, mechanism: Any, equation: Any, members: Any, row: Any, added: Any) -> None:

@@ -189,6 +189,16 @@ def _remaining(state: cosim.State, searched: list[int]) -> Array:
 
 
 def _slopes(state: cosim.State, tangent: Tangent, keep: NDArray[np.int64], searched: list[int]) -> Array:
+    """How what remains changes; where that is not finite, as at a root of 0, it is a difference."""
+    system = state.system
+    places = [*range(system.nq, system.nq + system.nu), *searched]
+    columns = [
+        system.tangents.along(state, y=tangent.basis[:, k], last=cosim.Stage.ACCELERATION)[places]
+        for k in keep
+    ]
+    exact = np.array(columns).reshape(len(keep), len(places)).T
+    if np.isfinite(exact).all():
+        return exact
     y, probe = np.array(state.y), state.copy()
 
     def remaining(step: Array) -> Array:

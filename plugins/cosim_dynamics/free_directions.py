@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_dynamics.tangent import Tangent, slopes
+from cosim_dynamics.tangent import Tangent
 from cosim_mechanics import contracts
 
 Array = NDArray[np.float64]
@@ -27,14 +27,23 @@ def constraint_errors(state: cosim.State, what: str) -> Array:
     what : str
         "position" or "velocity".
     """
-    state.realize(cosim.Stage.ACCELERATION)
-    errors: list[float] = []
+    values: Array = state.system.arrays(state.realize(cosim.Stage.ACCELERATION))[5][
+        _error_places(state, what)
+    ]
+    return values.copy()
+
+
+def _error_places(state: cosim.State, what: str) -> NDArray[np.int64]:
+    """Where in the cache they lie."""
+    places: list[int] = []
     for name, part in state.system.parts.items():
         if isinstance(part, contracts.Constraint) and state[f"{name}.enabled"]:
-            values = np.atleast_1d(state[f"{name}.{what}_error"])
+            slot = state.system.signal(f"{name}.{what}_error").slot
             levels = ("position",) if what == "position" else ("position", "velocity")
-            errors += [float(x) for x, level in zip(values, part.levels(), strict=True) if level in levels]
-    return np.array(errors)
+            places += [
+                offset for offset, level in zip(slot.elements, part.levels(), strict=True) if level in levels
+            ]
+    return np.array(places, dtype=np.int64)
 
 
 def velocity_jacobian(state: cosim.State) -> Array:
@@ -72,16 +81,16 @@ def independent(state: cosim.State, tangent: Tangent) -> tuple[list[int], Array]
     list of int, ndarray of shape (n, independent)
         Which of the n, and what all n do for one of these.
     """
-    n, y, probe = len(tangent.names), np.array(state.y), state.copy()
+    n = len(tangent.names)
     if not holds(state.system):
         return list(range(n)), np.eye(n)
 
-    def errors(x: Array) -> Array:
-        probe.set_y(y + tangent.basis @ x)
-        return np.concatenate([constraint_errors(probe, what) for what in ("position", "velocity")])
-
-    E = slopes(errors, np.maximum(1.0, abs(tangent.inverse @ y)))
-    held = len(constraint_errors(state, "position"))
+    at = [_error_places(state, what) for what in ("position", "velocity")]
+    tangents, places = state.system.tangents, [*at[0], *at[1]]
+    realized = state.copy().realize(cosim.Stage.ACCELERATION)
+    rows = [tangents.along(realized, y=x, last=cosim.Stage.ACCELERATION)[places] for x in tangent.basis.T]
+    E = np.array(rows).reshape(n, len(places)).T
+    held = len(at[0])
     q = tangent.displacements
     u = np.flatnonzero(abs(tangent.basis[state.system.nq : state.system.nq + state.system.nu]).sum(axis=0))
     positions = [int(q[j]) for j in dependent(E[:held][:, q], [])]

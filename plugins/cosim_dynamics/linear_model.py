@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ import cosim
 from cosim.kit import is_pattern, matches
 from cosim_dynamics.free_directions import independent
 from cosim_dynamics.linearization import Linearization
-from cosim_dynamics.tangent import Tangent, slopes
+from cosim_dynamics.tangent import Tangent, elements_of_y
 
 Array = NDArray[np.float64]
 
@@ -25,8 +24,9 @@ def linearize(
 ) -> Linearization:
     """Small changes about a State: dx/dt = A x + B u, y = C x + D u.
 
-    By differences of fourth order. What changes at events only is held, and so is what delays remember. About
-    a State that moves, A holds for this instant.
+    Exact, by the tangents of kernel functions; ``system.tangents.differences`` names the parts that have
+    none, of which differences are taken. What changes at events only is held, and so is what delays remember.
+    About a State that moves, A holds for this instant.
 
     Where constraints forbid directions, x are coordinates and speeds that are independent of each other,
     chosen from those of the system; the others follow from them. An input may change forces, but not what a
@@ -47,7 +47,8 @@ def linearize(
     LookUpError
         A name that does not exist, with the nearest one.
     ValueError
-        A name that stands for no real input, or for no real signal.
+        A name that stands for no real input, or for no real signal; a derivative that is not finite, as that
+        of a root at 0.
 
     Examples
     --------
@@ -62,36 +63,22 @@ def linearize(
     """
     start = (system.default_state() if state is None else state).copy().realize(cosim.Stage.REPORT)
     tangent = Tangent(start)
-    y, probe = np.array(start.y), start.copy()
     input_paths = list(system.inputs if inputs is None else inputs)
     output_paths = list(system.outputs) if outputs is None else _expanded(system, outputs)
     values = {path: _input(system, start, path) for path in input_paths}
     for path in output_paths:
         _output(system, start, path)
 
-    def answer() -> Array:
-        probe.realize(cosim.Stage.REPORT)
-        read = [np.ravel(system.read(probe, path)) for path in output_paths]
-        return np.concatenate([np.array(probe.y_dot), *read])
+    ny, tangents = system.ny, system.tangents
 
-    def after_change(x: Array) -> Array:
-        probe.set_y(y + tangent.basis @ x)
-        return answer()
+    def response(by: dict[str, Array], direction: Array | None = None) -> Array:
+        moved = tangents.moved(start, by, direction)
+        return np.concatenate([moved["c"][:ny], tangents.read(moved, output_paths)])
 
-    by_state = slopes(after_change, np.maximum(1.0, abs(tangent.inverse @ y)))
-    probe.assign(start)
-    flat = np.concatenate([np.zeros(0), *(np.ravel(v) for v in values.values())])
-
-    def after_input(change: Array) -> Array:
-        place = 0
-        for path, value in values.items():
-            size = value.size
-            system.write(probe, path, _shaped(value, np.ravel(value) + change[place : place + size]))
-            place += size
-        return answer()
-
-    by_input = slopes(after_input, np.maximum(1.0, abs(flat)))
-    ny = system.ny
+    rows = [*(name for name, _ in elements_of_y(system)), *_names(_read(system, start, output_paths))]
+    by_state = _beside([response({}, direction) for direction in tangent.basis.T], rows, tangent.names)
+    units = [(path, unit) for path, value in values.items() for unit in np.eye(value.size)]
+    by_input = _beside([response({path: unit}) for path, unit in units], rows, _names(values))
     free, among = independent(start, tangent)
     reduce = tangent.inverse[free]
     return Linearization(
@@ -101,9 +88,24 @@ def linearize(
         D=by_input[ny:],
         states=[tangent.names[i] for i in free],
         inputs=_names(values),
-        outputs=_names({path: np.asarray(system.read(start, path)) for path in output_paths}),
+        outputs=rows[ny:],
         time=start.time,
     )
+
+
+def _read(system: cosim.System, state: cosim.State, paths: Sequence[str]) -> dict[str, Array]:
+    return {path: np.asarray(system.read(state, path)) for path in paths}
+
+
+def _beside(columns: Sequence[Array], rows: Sequence[str], names: Sequence[str]) -> Array:
+    """Columns as a matrix; `ValueError` where there is no derivative."""
+    matrix = np.array(columns).reshape(-1, len(rows)).T
+    for i, j in np.argwhere(~np.isfinite(matrix)):
+        raise ValueError(
+            f"{rows[i]} has no finite derivative by {names[j]} here: linearize about another State, or see "
+            "cosim describe --derivatives for the parts between them"
+        )
+    return matrix
 
 
 def _expanded(system: cosim.System, patterns: Sequence[str]) -> list[str]:
@@ -134,10 +136,6 @@ def _output(system: cosim.System, state: cosim.State, path: str) -> None:
         np.asarray(system.read(state, path), dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"{path}: no real signal, so it is no output of a linear system") from None
-
-
-def _shaped(like: Array, flat: Array) -> Any:
-    return flat.reshape(like.shape) if like.shape else float(flat[0])
 
 
 def _names(values: dict[str, Array]) -> list[str]:

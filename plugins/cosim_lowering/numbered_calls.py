@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import BLOCK_SIGNATURE, name_of
+from cosim.kit import BLOCK_SIGNATURE, TANGENT_SIGNATURE, name_of
 
 CALL = re.compile(r"@cosim_call_(\w+)_(\w)\b")
 ITEM = 8
@@ -71,12 +71,12 @@ def declaration(name: str, signature: str) -> str:
 def call_by_number(signature: str, functions: Mapping[str, int]) -> str:
     """The function that calls one of several of a signature, by its number.
 
-    That of a block, whose answer is none, answers with the status, as `cosim.kit.call_block`.
+    That of a block or its tangent, whose answer is none, answers with the status, as `cosim.kit.call_block`.
     """
     letters = signature.split(">")[0]
     typed = parameters(letters, [f"a{i}" for i in range(len(letters))])
     cases = " ".join(f"i64 {number}, label %call{number}" for number in functions.values())
-    is_block = signature == BLOCK_SIGNATURE
+    is_block = signature in (BLOCK_SIGNATURE, TANGENT_SIGNATURE)
     lines = [
         f"define i32 @{name_of(signature)}({', '.join(['ptr %result', 'i64 %number', *typed])}) {{",
         *(["  %nothing = alloca ptr"] if is_block else []),

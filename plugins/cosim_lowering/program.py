@@ -200,6 +200,8 @@ class Program:
             self._address("watched", 3 * i, system.blocks[block].function, BLOCK_SIGNATURE, "block")
         for place, function, signature in method.functions:
             self._address("program", place, function, signature, "method")
+        for place, function, signature in method.slot_functions:
+            self._address("slots", place, function, signature, "tangent")
         left_out = {"is_due"} if not self.periodic else set()
         if not self._takes_accuracies(method.integrator):
             left_out.add("accuracy")

@@ -7,7 +7,7 @@ import inspect
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import Entry, declared_bounds, declared_default, kernel_code
+from cosim.kit import Entry, declared_bounds, declared_default, kernel_code, kernel_derivatives
 from cosim_workbench.arguments import RegisteredId
 from cosim_workbench.wording import below_each_other
 
@@ -21,6 +21,7 @@ class DescribeCommand(cosim.Command):
     examples = (
         ("cosim describe mechanics.linear_bushing", "parameters, states, outputs, each with its unit"),
         ("cosim describe radau5", "the word alone, where only one id has it"),
+        ("cosim describe --derivatives signals.limiter", "what is differentiated, and kinks by their lines"),
         ("cosim describe --code signals.limiter", "its kernel functions, too: as they are read, and as C"),
     )
 
@@ -30,6 +31,11 @@ class DescribeCommand(cosim.Command):
             "id",
             type=RegisteredId("component", "integrator"),
             help="as in a model file: mechanics.linear_bushing, integrators.radau5",
+        )
+        parser.add_argument(
+            "--derivatives",
+            action="store_true",
+            help="show what of its kernel functions is differentiated, and kinks and jumps by their lines",
         )
         parser.add_argument(
             "--code", action="store_true", help="show kernel functions in typed form and as C, too"
@@ -50,6 +56,8 @@ class DescribeCommand(cosim.Command):
             exporters={title: [p.text for p in refusals] for title, refusals in _refusals(entry.cls).items()},
         )
         print(describe(arguments.id))
+        if arguments.derivatives and issubclass(entry.cls, cosim.Component):
+            print(derivatives_of(entry.cls))
         if arguments.code and issubclass(entry.cls, cosim.Component):
             print(code_of(entry.cls))
         return 0
@@ -75,6 +83,18 @@ def describe(id: str) -> str:
         lines += ["", f"{title}: " + ("no" if refusals else "yes")]
         lines += [f"  {problem.text}" for problem in refusals]
     return "\n".join(lines)
+
+
+def derivatives_of(cls: type[cosim.Component]) -> str:
+    """Of each kernel function whether it has a tangent, and the lines where a tangent does not say all."""
+    lines = [""]
+    for kernel in kernel_derivatives(cls):
+        if kernel.refusal:
+            lines.append(f"{kernel.name}: no tangent, so differences: {kernel.refusal}")
+            continue
+        lines.append(f"{kernel.name}: {'its own tangent' if kernel.is_own else 'differentiated'}")
+        lines += [f"  {note}" for note in kernel.notes]
+    return "\n".join(lines if len(lines) > 1 else ["", "no kernel functions"])
 
 
 def code_of(cls: type[cosim.Component]) -> str:

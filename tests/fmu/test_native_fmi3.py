@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 from zipfile import ZipFile
 
+import numpy as np
 import pytest
 from export_parts import Oscillator
 from native_tools import InProcess, export_native, needs_compiler
@@ -203,6 +204,31 @@ def test_a_model_in_which_nothing_is_computed(tmp_path: Path) -> None:
     for kind in ("CoSimulation", "ModelExchange"):
         found = simulate_fmu(str(path), fmi_type=kind, stop_time=1.0, output=["numbers.weights"])
         assert found["time"][-1] == 1.0 and found["numbers.weights"][-1].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_adjoint_derivatives_are_the_transposed_directional_ones(slave: Any) -> None:
+    slave.instantiate()
+    slave.enterInitializationMode()
+    slave.exitInitializationMode()
+    library, instance = ctypes.CDLL(slave.dll._name), ctypes.c_void_p(slave.component)
+    unknowns = [slave.references[name] for name in ("der(osc.v)", "osc.position")]
+    knowns = [slave.references[name] for name in ("osc.x", "osc.v", "osc.force")]
+
+    def derivative(name: str, seed: list[float], size: int) -> list[float]:
+        found = (ctypes.c_double * size)()
+        status = getattr(library, name)(
+            instance,
+            *((ctypes.c_uint32 * 2)(*unknowns), ctypes.c_size_t(2)),
+            *((ctypes.c_uint32 * 3)(*knowns), ctypes.c_size_t(3)),
+            *((ctypes.c_double * len(seed))(*seed), ctypes.c_size_t(len(seed)), found, ctypes.c_size_t(size)),
+        )
+        assert status == 0
+        return list(found)
+
+    columns = [derivative("fmi3GetDirectionalDerivative", unit, 2) for unit in np.eye(3).tolist()]
+    assert columns == [[-25.0, 1.0], [-0.2, 0.0], [0.5, 0.0]]
+    rows = derivative("fmi3GetAdjointDerivative", [2.0, -3.0], 3)
+    assert rows == pytest.approx([2.0 * a - 3.0 * b for a, b in columns], rel=1e-15)
 
 
 def test_what_the_standard_has_and_the_fmu_has_not_is_an_error(slave: Any) -> None:

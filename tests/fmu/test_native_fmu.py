@@ -198,7 +198,7 @@ def test_directional_derivatives(fmu: Fmu) -> None:
     found = fmu.slave.getDirectionalDerivative(unknowns, knowns, [1.0, 2.0, -3.0])
     v = fmu["osc.v"]
     expected = [(-50.0 * 1.0 - 0.4 * 2.0 - 3.0) / 2.0, 1.0, 2.0 * 0.4 * v * 2.0]
-    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert found == pytest.approx(expected, rel=1e-14, abs=1e-15)
     assert fmu.all() == before
 
 

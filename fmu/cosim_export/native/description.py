@@ -269,6 +269,7 @@ COMMON3 = {
     "canGetAndSetFMUState": "true",
     "canSerializeFMUState": "true",
     "providesDirectionalDerivatives": "true",
+    "providesAdjointDerivatives": "true",
 }
 KINDS = {
     2: {

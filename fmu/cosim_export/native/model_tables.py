@@ -45,7 +45,7 @@ ROLES = {
 RAISED = -1
 """What an entry point returns where a kernel function raised."""
 
-ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame")
+ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame", "tangents")
 """Those that the shell may call; one that a program lacks is a null pointer."""
 
 
@@ -319,6 +319,8 @@ def _model(
         **{"variable_count": str(len(interface.variables) + 1), "variables": "variables"},
         "parameters": str(names.index("p")),
         "cache": str(names.index("c")),
+        **{"continuous": str(names.index("y")), "discrete": str(names.index("d"))},
+        "whole": str(names.index("k")),
         "clock": str(names.index("times")),
         "places": str(names.index("places")),
         "history": str(names.index("h")),

@@ -21,6 +21,7 @@ from cosim_export.native.terminals import terminals
 from cosim_lowering.frame_functions import frame_functions
 from cosim_lowering.linking import machine_code
 from cosim_lowering.program import Program
+from cosim_lowering.tangent_function import tangent_functions
 
 SHELL = Path(__file__).parent / "shell"
 COMMON = ("instance", "arrays", "values", "held", "exchange", "saved")
@@ -125,6 +126,7 @@ class NativeSources:
         self.interface = FmuInterface.of_model(
             model, variables, settings, naming=naming.kind, has_arrays=has_arrays
         )
+        self.program.functions |= tangent_functions(system)
         if any(v.angle is not None for v in variables):
             self.program.functions |= frame_functions()
         present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]

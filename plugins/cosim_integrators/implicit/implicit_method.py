@@ -64,6 +64,17 @@ class Pattern(Record):
     is_band: int  # whether matrices are bands
     lower: int  # how many diagonals of a band lie below the main one
     upper: int  # and above
+    tangents: int  # blocks whose tangents give the Jacobian; 0: differences do
+    tangents_at: int  # where behind the slots of all methods their rows begin
+    tangents_cache: int  # how many slots of the cache these have
+
+
+class TangentRow(Record):
+    """The tangent of a block, as `cosim.walker.call_tangent` calls it."""
+
+    address: int
+    first: int
+    rows: int
 
 
 class MadeMatrices(Record):
@@ -275,6 +286,16 @@ class ImplicitMethod(MethodArrays):
         size = method.memory_numbers.shape[0]
         first = method.matrices_at + matrices_size(method.pattern) + index * size
         return method.work_numbers[first : first + size]
+
+    def moved(method, first, count):
+        """Tangents of parameters, discrete variables and the cache, one after the other: a part of them."""
+        at = method.matrices_at + matrices_size(method.pattern) + 2 * method.memory_numbers.shape[0]
+        return method.work_numbers[at + first : at + first + count]
+
+    @property
+    def tangent_rows(method):
+        """Address, start in `ints`, rows of the tangent of each block that derivatives need."""
+        return rows_of(TangentRow, method.own_slots, method.pattern.tangents_at, method.pattern.tangents)
 
     @property
     def pattern(method):

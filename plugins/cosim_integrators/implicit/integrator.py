@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from cosim.kit import (
     CONSTRAINT_TOLERANCE,
+    TANGENT_SIGNATURE,
+    block_tangent,
     corrections_of,
     has_constraints,
     python_block_address,
@@ -57,9 +59,10 @@ class ImplicitIntegrator(CompiledIntegrator):
     """Base of the implicit methods; a subclass brings the kernel functions and numbers of its method.
 
     The stages are solved by a simplified Newton method: Jacobian and factors are kept from step to
-    step until convergence slows down or the step changes. The Jacobian is made by finite differences,
-    with one evaluation for each group of states that no derivative depends on together; which
-    depend on which is known from the schedule, and inside vectors from what kernel functions say. Matrices
+    step until convergence slows down or the step changes. The Jacobian is exact, made of the tangents of
+    kernel functions, with one for each group of states that no derivative depends on together; which
+    depend on which is known from the schedule, and inside vectors from what kernel functions say. Where a
+    part has no tangent (plain Python, an FMU) or is infinite, differences take its place. Matrices
     are bands where these are narrow. Others are dense up to 200 states, or where they are mostly full; all of
     that is compiled. For the rest SciPy's sparse factors are used.
 
@@ -73,6 +76,8 @@ class ImplicitIntegrator(CompiledIntegrator):
         Vectors of the length of the state that it needs in `work` and in `memory`.
     shifts : (float, float, float)
         Of the real and of the complex matrix of Newton's method, for a step of length 1.
+    differences : list of str
+        Why the Jacobian of the system that was prepared last is made of differences; empty where it is exact.
     estimates_from_past : bool
         Whether errors are estimated from differences of ends of steps. With constraints each end is corrected
         when it is off by the tolerance of constraints, and differences show that several times larger: an
@@ -94,6 +99,8 @@ class ImplicitIntegrator(CompiledIntegrator):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._pattern = np.zeros(PATTERN_HEADER, dtype=np.int64)
+        self._moved = 0
+        self.differences: list[str] = []
 
     def least_absolute_tolerance(self, system: System) -> float:
         """What corrections show in differences; see `estimates_from_past`."""
@@ -122,7 +129,7 @@ class ImplicitIntegrator(CompiledIntegrator):
     def work_size(self, ny: int) -> int:
         """Vectors, matrices, and the memory twice."""
         vectors = FAMILY - COMMON_VECTORS + self.vectors
-        return vectors * ny + int(matrices_size(self._shape)) + 2 * self.memory_size(ny)
+        return vectors * ny + int(matrices_size(self._shape)) + 2 * self.memory_size(ny) + self._moved
 
     def extra_slots(self, system: System) -> list[int]:
         """The structure of the Jacobian."""
@@ -152,8 +159,36 @@ class ImplicitIntegrator(CompiledIntegrator):
             address = python_block_address(solver.block)
             weakref.finalize(self, release_address, address)
             self._shape.sparse_solver = address
+        self._add_tangents(system)
         super()._prepare(system)
         ImplicitMethod(*self._method).shift[:] = 1.0
+
+    def _add_tangents(self, system: System) -> None:
+        """Put the tangents of the blocks that derivatives need behind the structure of the Jacobian."""
+        rows = range(*system.inner_range)
+        tangents = getattr(system, "tangents", None)  # none where witnesses are held, or an FMU is coupled
+        self.differences = ["the system has no tangents"]
+        self._moved = 0
+        if tangents is None or not self._shape.colours:
+            return
+        self.differences = list(tangents.prepare(rows).values())
+        if self.differences:
+            return
+        shape = self._shape
+        shape.tangents, shape.tangents_at = len(rows), self._pattern.size
+        state = system.default_state()
+        shape.tangents_cache = system.new_cache().size
+        self._moved = state.arrays["p"].size + state.arrays["d"].size + shape.tangents_cache
+        self._pattern = np.concatenate([self._pattern, tangents.table[rows.start : rows.stop].reshape(-1)])
+
+    def slot_functions(self, system: System) -> list[tuple[int, Any, str]]:
+        """As `CompiledIntegrator.slot_functions`: the tangents of blocks."""
+        shape = self._shape
+        if not shape.tangents:
+            return []
+        first = self._slots.size - 3 * shape.tangents
+        functions = [block_tangent(system.blocks[i]) for i in system.inner_blocks]
+        return [(first + 3 * i, function, TANGENT_SIGNATURE) for i, function in enumerate(functions)]
 
     @property
     def _shape(self) -> Pattern:

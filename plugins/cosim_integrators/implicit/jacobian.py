@@ -1,7 +1,8 @@
-"""The Jacobian of the derivative by finite differences, several columns at a time."""
+"""The Jacobian of the derivative, several columns at a time: by tangents, or else by finite differences."""
 
 from __future__ import annotations
 
+from cosim.kit import call_tangent
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.start_of_step import copy_values
@@ -12,9 +13,8 @@ RELATIVE_INCREMENT = 1.4901161193847656e-08  # the root of the spacing of number
 def make_jacobian(system, method, t):
     """Fill ``method.jacobian`` with the derivatives d(y_dot)/dy at the start of the step.
 
-    One evaluation for each colour of the pattern: its columns have no row in common. The increment of a
-    state goes where its derivative points, so that it stays inside what the model can compute; where
-    it does not, the other side is tried. `y` is the start of the step again afterwards.
+    One tangent of the system for each colour of the pattern: its columns have no row in common. Differences
+    take its place where a block has no tangent, and for columns in which one is infinite.
 
     Returns OK, BAD_NUMBER or 1 + the index of a block that failed.
 
@@ -24,34 +24,88 @@ def make_jacobian(system, method, t):
     the Institute of Mathematics and its Applications 13 (1974), as cited in SciPy,
     scipy/integrate/_ivp/bdf.py; increments as there in common.py, num_jac.
     """
+    method.work.jacobians += 1.0
+    status = OK
+    for colour in range(method.pattern.colours):
+        status = BAD_NUMBER
+        if method.pattern.tangents > 0:
+            status = follow_tangents(system, method, t, colour)
+        if status == BAD_NUMBER:
+            status = try_differences(system, method, t, colour)
+        if status != OK:
+            break
+    return status
+
+
+def follow_tangents(system, method, t, colour):
+    """Compute the columns of a colour by tangents; OK, BAD_NUMBER or 1 + the index of a block that failed."""
+    direction = method.error
+    colours = method.colours
+    shape = method.pattern
+    p_size = system.p.shape[0]
+    d_size = system.d.shape[0]
+    p_dot = method.moved(0, p_size)
+    d_dot = method.moved(p_size, d_size)
+    c_dot = method.moved(p_size + d_size, shape.tangents_cache)
+    for j in range(method.n):
+        direction[j] = 1.0 if colours[j] == colour else 0.0
+    method.work.evaluations += 1.0
+    number = method.slots.inner_first
+    for row in method.tangent_rows:
+        status = call_tangent(
+            row.address, t, system.y, system.p, system.d, system.k, system.h, system.c, system.ints,
+            row.first, row.rows, 0.0, direction, p_dot, d_dot, c_dot,
+        )  # fmt: skip
+        number += 1
+        if status != 0:
+            return number
+    return take_columns(method, c_dot, colour)
+
+
+def take_columns(method, c_dot, colour):
+    """Take the entries in the columns of one colour; OK, or BAD_NUMBER when one is not finite."""
+    colours = method.colours
+    starts = method.column_starts
+    rows = method.entry_rows
+    entries = method.jacobian
+    total = 0.0
+    for j in range(method.n):
+        if colours[j] == colour:
+            for e in range(starts[j], starts[j + 1]):
+                entries[e] = c_dot[rows[e]]
+                total += 0.0 * entries[e]
+    return OK if total == 0.0 else BAD_NUMBER
+
+
+def try_differences(system, method, t, colour):
+    """Compute the columns of one colour by differences; as `follow_tangents`.
+
+    The increment of a state goes where its derivative points, so that it stays inside what the model can
+    compute; where it does not, the other side is tried. `y` is the start of the step again afterwards.
+    """
     y = system.y
-    n = method.n
     start = method.start
     slope = method.slope
     absolute = method.absolute_tolerances
     accuracy = method.settings.step_accuracy
     increment = method.error
     colours = method.colours
-    method.work.jacobians += 1.0
     status = OK
-    for colour in range(method.pattern.colours):
-        sign = 1.0
-        for _ in range(2):
-            for j in range(n):
-                y[j] = start[j]
-                if colours[j] == colour:
-                    scale = max(absolute[j] / accuracy, abs(start[j]))
-                    size = sign * RELATIVE_INCREMENT * scale
-                    y[j] = start[j] - size if slope[j] < 0.0 else start[j] + size
-                    increment[j] = y[j] - start[j]
-            status = evaluate(system, method, t)
-            if status == 0:
-                status = divide_differences(method, system.c, increment, colour)
-            if status == OK:
-                break
-            sign = -1.0
-        if status != OK:
+    sign = 1.0
+    for _ in range(2):
+        for j in range(method.n):
+            y[j] = start[j]
+            if colours[j] == colour:
+                scale = max(absolute[j] / accuracy, abs(start[j]))
+                size = sign * RELATIVE_INCREMENT * scale
+                y[j] = start[j] - size if slope[j] < 0.0 else start[j] + size
+                increment[j] = y[j] - start[j]
+        status = evaluate(system, method, t)
+        if status == 0:
+            status = divide_differences(method, system.c, increment, colour)
+        if status == OK:
             break
+        sign = -1.0
     copy_values(y, start)
     return status
 

@@ -163,7 +163,18 @@ class CompiledIntegrator(Integrator):
             "complete": cls.complete_function,
             "tune": cls.tune_function,
         }
-        return MethodKernels(self._coefficients, self._settings, self._slots, self._work, functions)
+        return MethodKernels(
+            self._coefficients,
+            self._settings,
+            self._slots,
+            self._work,
+            functions,
+            self.slot_functions(system),
+        )
+
+    def slot_functions(self, system: System) -> list[tuple[int, Any, str]]:
+        """Functions whose addresses stand in ``slots``: the place of each, the function, its signature."""
+        return []
 
     @classmethod
     def python_calls(cls) -> list[str]:

@@ -264,11 +264,23 @@ FMI3_EXPORT fmi3Status fmi3GetDirectionalDerivative(fmi3Instance given, const fm
     return close_scalars(&of, status);
 }
 
-HANDS_ON(fmi3GetAdjointDerivative,
-         (fmi3Instance given, const fmi3ValueReference unknowns[], size_t unknown_count,
-          const fmi3ValueReference knowns[], size_t known_count, const fmi3Float64 seed[], size_t seed_count,
-          fmi3Float64 sensitivity[], size_t sensitivity_count),
-         refuse(instance, function, "there are directional derivatives only"))
+FMI3_EXPORT fmi3Status fmi3GetAdjointDerivative(fmi3Instance given, const fmi3ValueReference unknowns[],
+                                                size_t unknown_count, const fmi3ValueReference knowns[],
+                                                size_t known_count, const fmi3Float64 seed[], size_t seed_count,
+                                                fmi3Float64 sensitivity[], size_t sensitivity_count)
+{
+    const char *function = "fmi3GetAdjointDerivative";
+    Scalars of, by;
+    Status status;
+    INSTANCE(given);
+    if (open_scalars(instance, function, unknowns, unknown_count, seed_count, &of) != OK) return fmi3Error;
+    if (open_scalars(instance, function, knowns, known_count, sensitivity_count, &by) != OK)
+        return close_scalars(&of, ERROR);
+    status = adjoint_derivative(instance, function, of.references, seed_count, by.references, sensitivity_count, seed,
+                                sensitivity);
+    (void)close_scalars(&by, OK);
+    return close_scalars(&of, status);
+}
 
 /* The whole state */
 

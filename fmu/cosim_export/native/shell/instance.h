@@ -120,6 +120,8 @@ Status check_parameters(Instance *instance, const char *function);
 Status directional_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
                               double *sensitivity);
+Status adjoint_derivative(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
+                          const uint32_t *knowns, size_t known_count, const double *seed, double *sensitivity);
 
 /* Discrete variables that are shown as they were until event mode is entered. */
 void hold_discrete(Instance *instance, const char *function);

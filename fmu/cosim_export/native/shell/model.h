@@ -114,6 +114,9 @@ typedef struct {
 
     int64_t parameters; /* arrays, by index, as those that follow */
     int64_t cache;
+    int64_t continuous; /* states */
+    int64_t discrete;
+    int64_t whole;
     int64_t clock;
     int64_t places;
     int64_t history;
@@ -155,6 +158,7 @@ typedef struct {
     EntryPoint *is_due;
     EntryPoint *frame_angles; /* of two arrays, a frame's twelve numbers and its three angles; the time does not count */
     EntryPoint *turned_frame;
+    EntryPoint *tangents; /* of y, p, d, k, h, c, the tangents of y, p, d, c and of the time; NULL: there are none */
 } Model;
 
 extern const Model cosim_model;

@@ -481,7 +481,65 @@ void start_slopes(Instance *instance, double start)
     }
 }
 
-/* Directional derivatives: central differences of the compiled equations, about the present values. */
+/* Directional derivatives: the tangents of the equations at the present values; central differences where a block
+   has none, for angles of frames, while witnesses are held, and where a tangent is not finite. */
+
+/* Where the tangent of a variable lies; NULL: it has none. */
+static double *tangent_of(const Model *model, const Variable *variable, double *y, double *p, double *d, double *c,
+                          double *time)
+{
+    if (variable->array < 0) return time;
+    if (variable->angle >= 0) return NULL;
+    if (variable->array == model->continuous) return y + variable->index;
+    if (variable->array == model->parameters) return p + variable->index;
+    if (variable->array == model->discrete) return d + variable->index;
+    return variable->array == model->cache ? c + variable->index : NULL;
+}
+
+/* Whether it has worked; else differences have to do. */
+static int follow_tangents(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
+                           const uint32_t *knowns, size_t known_count, const double *seed, double *sensitivity)
+{
+    const Model *model = instance->model;
+    const Array *arrays = instance->arrays;
+    size_t sizes[] = {(size_t)arrays[model->continuous].rows, (size_t)arrays[model->parameters].rows,
+                      (size_t)arrays[model->discrete].rows, (size_t)arrays[model->cache].rows};
+    double *y, *p, *d, *c, *work, *cache, time = 0.0;
+    int is_good = 1;
+    if (model->tangents == NULL || get_real(instance, function, unknowns, unknown_count, sensitivity) != OK) return 0;
+    work = calloc(sizes[0] + sizes[1] + sizes[2] + 2 * sizes[3] + 1, sizeof *work);
+    if (work == NULL) return 0;
+    y = work;
+    p = y + sizes[0];
+    d = p + sizes[1];
+    c = d + sizes[2];
+    cache = c + sizes[3];
+    memcpy(cache, arrays[model->cache].data, sizes[3] * sizeof *cache);
+    for (size_t i = 0; is_good && i < known_count; i++) {
+        double *at = tangent_of(model, &model->variables[knowns[i]], y, p, d, c, &time);
+        is_good = at != NULL && model->variables[knowns[i]].array != model->cache;
+        if (is_good) *at += seed[i];
+    }
+    if (is_good) {
+        Array given[] = {arrays[model->continuous], arrays[model->parameters], arrays[model->discrete],
+                         arrays[model->whole], arrays[model->history], {cache, (int64_t)sizes[3], 1},
+                         {y, (int64_t)sizes[0], 1}, {p, (int64_t)sizes[1], 1}, {d, (int64_t)sizes[2], 1},
+                         {c, (int64_t)sizes[3], 1}, {&time, 1, 1}};
+        is_good = model->tangents(given, *clock_of(instance, model->clock_time)) == 0;
+    }
+    /* states whose rates are other ones are held */
+    for (size_t i = 0; is_good && i < sizes[0]; i++) {
+        double now = numbers(instance, model->cache)[i];
+        is_good = now == cache[i] || (isnan(now) && isnan(cache[i]));
+    }
+    for (size_t i = 0; is_good && i < unknown_count; i++) {
+        const double *at = tangent_of(model, &model->variables[unknowns[i]], y, p, d, c, &time);
+        is_good = at != NULL && isfinite(*at);
+        if (is_good) sensitivity[i] = *at;
+    }
+    free(work);
+    return is_good;
+}
 
 static Status check_unknowns_and_knowns(Instance *instance, const char *function, const uint32_t *unknowns,
                                         size_t unknown_count, const uint32_t *knowns, size_t known_count)
@@ -546,6 +604,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
         return ERROR;
     for (size_t i = 0; i < known_count; i++)
         if (!isfinite(seed[i])) return refuse(instance, function, "the seed holds %g, needs finite numbers", seed[i]);
+    if (follow_tangents(instance, function, unknowns, unknown_count, knowns, known_count, seed, sensitivity)) return OK;
     for (size_t i = 0; i < unknown_count; i++) sensitivity[i] = 0.0;
     step = step_along(instance, knowns, known_count, seed);
     if (!(step < HUGE_VAL)) return OK;
@@ -579,5 +638,27 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     put_parameters(instance, parameters);
     put_marks_back(instance, marks);
     free(work);
+    return status;
+}
+
+/* By each known in turn: a row of the Jacobian is as long as there are knowns. */
+Status adjoint_derivative(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
+                          const uint32_t *knowns, size_t known_count, const double *seed, double *sensitivity)
+{
+    const double one = 1.0;
+    double *column = malloc((unknown_count + 1) * sizeof *column);
+    Status status = OK;
+    if (column == NULL) return refuse(instance, function, "there is no memory");
+    for (size_t i = 0; status == OK && i < unknown_count; i++)
+        if (seed == NULL || !isfinite(seed[i]))
+            status = refuse(instance, function, "the seed has to be given, in finite numbers");
+    for (size_t j = 0; status == OK && j < known_count; j++) {
+        double sum = 0.0;
+        status = directional_derivative(instance, function, unknowns, unknown_count, &knowns[j], 1, &one, column);
+        for (size_t i = 0; i < unknown_count; i++)
+            if (seed[i] != 0.0) sum += seed[i] * column[i];
+        if (status == OK) sensitivity[j] = sum;
+    }
+    free(column);
     return status;
 }

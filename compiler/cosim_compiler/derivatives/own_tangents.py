@@ -1,0 +1,112 @@
+"""Tangents that are not followed from what a function says: an author's own, and those of two of ours.
+
+`tangent_of` marks a function with its tangent. What compares with ``==`` to be exact at a point, as `interp`
+at its nodes, is followed in a form without that branch.
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from cosim_compiler import functions
+from cosim_compiler.errors import ContractError
+from cosim_compiler.language import special
+
+Tangent = TypeVar("Tangent", bound=Callable[..., Any])
+OWN_TANGENT = "__own_tangent__"
+
+
+def tangent_of(function: Any) -> Callable[[Tangent], Tangent]:
+    """Mark a kernel function as the tangent of another one, which the compiler then does not follow.
+
+    It takes the arguments of that function and behind them, in their order, a tangent for each argument that
+    is a real, a tuple with reals or a view of reals. It returns the tangent of the result; of a function that
+    writes into views it writes their tangents. It is called behind the function.
+
+    Parameters
+    ----------
+    function : function
+        A helper, or a kernel function of a component.
+
+    Examples
+    --------
+    >>> def cube(x):
+    ...     return x * x * x
+    >>> @tangent_of(cube)
+    ... def cube_tangent(x, x_dot):
+    ...     return 3.0 * x * x * x_dot
+    >>> own_tangent(cube) is cube_tangent
+    True
+    """
+    plain = getattr(function, "function", function)
+    if not isinstance(plain, types.FunctionType):
+        raise ContractError(f"tangent_of() marks the tangent of a plain function, not of {function!r}")
+
+    def mark(tangent: Tangent) -> Tangent:
+        plain.__dict__[OWN_TANGENT] = tangent
+        return tangent
+
+    return mark
+
+
+def own_tangent(function: types.FunctionType) -> types.FunctionType | None:
+    """The tangent that its author has written, if there is one."""
+    found: types.FunctionType | None = function.__dict__.get(OWN_TANGENT)
+    return found
+
+
+def digamma(x):
+    """The derivative of the logarithm of the gamma function."""
+    if math.isnan(x) or x == math.inf:
+        return x
+    if x == -math.inf or (x <= 0.0 and x == math.floor(x)):
+        return math.nan
+    y, found = x, 0.0
+    if x < 0.5:
+        y = 1.0 - x
+        part = x - math.floor(x)
+        found = -math.pi * math.cos(math.pi * part) / math.sin(math.pi * part)
+    while y < 12.0:
+        found -= 1.0 / y
+        y += 1.0
+    z = 1.0 / (y * y)
+    series = z * (
+        1 / 12 - z * (1 / 120 - z * (1 / 252 - z * (1 / 240 - z * (1 / 132 - z * (691 / 32760 - z / 12)))))
+    )
+    return found + math.log(y) - 0.5 / y - series
+
+
+@tangent_of(special.gamma)
+def gamma_tangent(x, rate):
+    """Of the gamma function."""
+    return 0.0 if rate == 0.0 else special.gamma(x) * digamma(x) * rate
+
+
+@tangent_of(special.log_of_gamma)
+def log_of_gamma_tangent(x, rate):
+    """Of the logarithm of its size."""
+    return 0.0 if rate == 0.0 else digamma(x) * rate
+
+
+def interp_line(x, xp, fp):
+    """As `functions.interp`, with the line behind a node at the node; at the last one that before it."""
+    count = len(xp)
+    if x < xp[0] or count == 1:
+        return fp[0] * 1.0
+    if x > xp[count - 1]:
+        return fp[count - 1] * 1.0
+    i, end = 0, count - 1
+    while end - i > 1:
+        middle = (i + end) // 2
+        if x < xp[middle]:
+            end = middle
+        else:
+            i = middle
+    return fp[i] + (fp[i + 1] - fp[i]) / (xp[i + 1] - xp[i]) * (x - xp[i])
+
+
+FOLLOWED_AS: dict[Any, Any] = {functions.interp: interp_line}
+"""What is followed in place of a function, for its tangent alone."""

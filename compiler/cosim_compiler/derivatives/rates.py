@@ -1,0 +1,109 @@
+"""How fast functions of `math` change: in the kernel language, so each is the same on every road.
+
+An infinite slope times a direction in which nothing changes is 0. Where two smooth pieces meet (`abs` at 0,
+`min` and `max` of equal numbers) it is the mean of both sides. Where there is no derivative it is NaN.
+"""
+
+import math
+
+
+def ratio(rate, slope):
+    """``rate / slope``: 0 where nothing changes, infinite where the slope is 0."""
+    if rate == 0.0:
+        return 0.0
+    if slope == 0.0:
+        return math.copysign(math.inf, rate) * math.copysign(1.0, slope)
+    return rate / slope
+
+
+def ratio_by(rate, divisor):
+    """Of ``dividend / divisor``, of which the divisor stays."""
+    return 0.0 if rate == 0.0 else rate / divisor
+
+
+def quotient_rate(value, divisor, rate, divisor_rate):
+    """Of ``value = dividend / divisor``; a divisor that stays adds nothing, even to what is infinite."""
+    change = rate if divisor_rate == 0.0 else rate - value * divisor_rate
+    if divisor != 0.0:
+        return change / divisor
+    return (
+        change
+        if change == 0.0 or math.isnan(change)
+        else math.copysign(math.inf, change) * math.copysign(1.0, divisor)
+    )
+
+
+def size_rate(x, rate):
+    """Of ``abs(x)``."""
+    if x > 0.0:
+        return rate
+    if x < 0.0:
+        return -rate
+    return 0.0 if x == 0.0 else math.nan
+
+
+def signed_size_rate(x, sign, rate):
+    """Of ``copysign(x, sign)``."""
+    return size_rate(x, rate) * math.copysign(1.0, sign)
+
+
+def least_rate(x, y, x_rate, y_rate):
+    """Of ``min(x, y)``."""
+    if x == y:
+        return 0.5 * (x_rate + y_rate) if x_rate != y_rate else x_rate
+    return y_rate if y < x else x_rate
+
+
+def greatest_rate(x, y, x_rate, y_rate):
+    """Of ``max(x, y)``."""
+    if x == y:
+        return 0.5 * (x_rate + y_rate) if x_rate != y_rate else x_rate
+    return y_rate if y > x else x_rate
+
+
+def power_rate(x, y, value, x_rate, y_rate):
+    """Of ``value = pow(x, y)``."""
+    rate = 0.0
+    if x_rate != 0.0 and y != 0.0:
+        if x != 0.0:
+            rate = y * (value / x) * x_rate
+        elif y == 1.0:
+            rate = x_rate
+        elif y < 1.0:
+            rate = math.copysign(math.inf, x_rate) if y > 0.0 else math.nan
+    if y_rate != 0.0:
+        if x > 0.0:
+            rate += value * math.log(x) * y_rate
+        elif x < 0.0 or y <= 0.0:
+            rate = math.nan
+    return rate
+
+
+def length_rate(x, y, value, x_rate, y_rate):
+    """Of ``value = hypot(x, y)``."""
+    if value == 0.0:
+        return 0.0
+    return (x / value) * x_rate + (y / value) * y_rate
+
+
+def angle_rate(y, x, y_rate, x_rate):
+    """Of ``atan2(y, x)``."""
+    if y_rate == 0.0 and x_rate == 0.0:
+        return 0.0
+    size = max(abs(x), abs(y))
+    if size == 0.0:
+        return math.nan
+    a, b = x / size, y / size
+    return (a * y_rate - b * x_rate) / (a * a + b * b) / size
+
+
+def remainder_rate(whole_quotient, rate, divisor_rate):
+    """Of ``x % y``, with how often y is in x."""
+    return rate if divisor_rate == 0.0 or whole_quotient == 0.0 else rate - whole_quotient * divisor_rate
+
+
+def fmod_rate(x, y, rate, divisor_rate):
+    """Of ``fmod(x, y)``."""
+    if divisor_rate == 0.0 or abs(x) < abs(y):
+        return rate
+    return rate - (x - math.fmod(x, y)) / y * divisor_rate

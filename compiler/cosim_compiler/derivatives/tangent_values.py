@@ -1,0 +1,51 @@
+"""Tangents of values while a tangent is written: texts, one for each direction, in the shape of the value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+NO_TANGENT = None
+Tangents = None | list[str] | tuple["Tangents", ...]
+"""Of a number or a view the texts of its tangents; None where it does not vary; of a tuple item by item."""
+Varying = bool | tuple["Varying", ...]
+"""Whether a value varies; of a tuple item by item."""
+
+
+def varying_of(tangents: Tangents) -> Varying:
+    """What of a value has tangents."""
+    if isinstance(tangents, tuple):
+        found = tuple(map(varying_of, tangents))
+        return found if any(is_on for _, is_on in leaves(found)) else False
+    return tangents is not None
+
+
+def varies(tangents: Tangents) -> bool:
+    """Whether some part of a value has tangents."""
+    return any(is_on for _, is_on in leaves(varying_of(tangents)))
+
+
+def joined(one: Varying, other: Varying) -> Varying:
+    """What varies in one of two ways."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return tuple(joined(x, y) for x, y in zip(one, other, strict=True))
+    if isinstance(one, tuple) or isinstance(other, tuple):
+        return one if isinstance(one, tuple) else other
+    return one or other
+
+
+def leaves(varying: Varying, place: str = "0") -> Iterator[tuple[str, bool]]:
+    """The parts of a value that are no tuples: the place of each, and whether it varies."""
+    if isinstance(varying, tuple):
+        for i, item in enumerate(varying):
+            yield from leaves(item, f"{place}_{i}")
+    else:
+        yield place, varying
+
+
+def of_leaves(tangents: Tangents, place: str = "0") -> Iterator[tuple[str, list[str] | None]]:
+    """The parts of a value that are no tuples: the place of each, and its tangents."""
+    if isinstance(tangents, tuple):
+        for i, item in enumerate(tangents):
+            yield from of_leaves(item, f"{place}_{i}")
+    else:
+        yield place, tangents

@@ -1,0 +1,143 @@
+"""The tangent of a kernel function, as a kernel function."""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Sequence
+from typing import Any
+
+from cosim_compiler.derivatives.tangent_values import leaves
+from cosim_compiler.derivatives.writer import NoTangentError, Note, TangentWriter, has_reals
+from cosim_compiler.errors import ContractError
+from cosim_compiler.language.program import Program
+from cosim_compiler.language.types import NOTHING, REAL, Tuple, Type, View, types_of
+from cosim_compiler.record import rows_of
+from cosim_compiler.sources.run_source import run_source
+from cosim_compiler.tables import as_table, zeros
+
+_tangents: dict[tuple[types.FunctionType, str, int, frozenset[int]], tuple[types.FunctionType, str]] = {}
+NONE: frozenset[int] = frozenset()
+
+
+def tangent_function(
+    function: types.FunctionType, signature: str, directions: int = 1, fixed: frozenset[int] = NONE
+) -> tuple[Any, str]:
+    r"""The tangent of a kernel function along so many directions, and its signature.
+
+    It takes the arguments of the function, and behind them for each real and each view of reals its tangents:
+    with one direction a number or a view of the same shape, with several a view of the tangents of one
+    direction after those of another. Where the result is a real a view for its tangents comes last. It
+    computes what the function computes and the tangents of what is written and returned. Values are the same
+    to the last bit, unless a branch by ``==`` is left because equal numbers move apart.
+
+    Parameters
+    ----------
+    function : function
+    signature : str
+    directions : int
+    fixed : frozenset of int
+        The arguments that do not vary; they have no tangents.
+
+    Raises
+    ------
+    ContractError
+        It is not of the language.
+    NoTangentError
+        It cannot be followed; says where and why.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from cosim_compiler.sources.run_source import run_source
+    >>> f = run_source("def f(x, out):\n    out[0] = x * x\n    return 3.0 * x")["f"]
+    >>> tangent, signature = tangent_function(f, "fF>f")
+    >>> out, out_dot, rate = numpy.zeros(1), numpy.zeros(1), numpy.zeros(1)
+    >>> signature, tangent(2.0, out, 1.0, out_dot, rate), float(out_dot[0]), float(rate[0])
+    ('fFfFF>f', 6.0, 4.0, 3.0)
+    """
+    key = function, signature, directions, fixed
+    if key not in _tangents:
+        _tangents[key] = _written(*key)
+    return _tangents[key]
+
+
+def derivative_notes(function: types.FunctionType, kinds: Sequence[Type]) -> list[Note]:
+    """Where the tangent of a function does not say all, with the lines.
+
+    Raises
+    ------
+    ContractError
+        It is not of the language.
+    NoTangentError
+        It has no tangent.
+    """
+    program = Program()
+    writer = TangentWriter(program, 1)
+    writer.tangent(program.function(function, tuple(kinds)), tuple(map(has_reals, kinds)))
+    return list(writer.notes)
+
+
+def _written(
+    function: types.FunctionType, signature: str, directions: int, fixed: frozenset[int]
+) -> tuple[types.FunctionType, str]:
+    letters, answer = signature.split(">")
+    kinds, result = types_of(signature)
+    program = Program()
+    typed = program.root(function, signature)
+    varying = tuple(has_reals(kind) and i not in fixed for i, kind in enumerate(kinds))
+    writer = TangentWriter(program, directions)
+    name, varies = writer.tangent(typed, varying)
+    if isinstance(typed.result, Tuple):
+        raise ContractError(
+            f"{function.__qualname__} returns a tuple: its tangent is called by helpers alone"
+        )
+    values = [f"x{i}" for i in range(len(kinds))]
+    heads, passed, lines, more = list(values), list(values), [], ""
+    for i, (kind, letter) in enumerate(zip(kinds, letters, strict=True)):
+        if not varying[i]:
+            continue
+        heads.append(f"x{i}_dot")
+        more += letter if directions == 1 else "F"
+        for k in range(directions):
+            passed.append(_part(i, kind, k, directions))
+    if result is REAL:
+        heads.append("rate")
+        more += "F"
+    call = f"{name}({', '.join(passed)})"
+    is_on = any(on for _, on in leaves(varies))
+    if result is NOTHING:
+        lines.append(call)
+    elif result is REAL and typed.result is REAL and is_on:
+        lines.append(f"value, {', '.join(f'rate_{k}' for k in range(directions))} = {call}")
+        lines += [f"rate[{k}] = rate_{k}" for k in range(directions)]
+        lines.append("return value")
+    else:
+        lines.append(f"value = {call}")
+        lines += [f"rate[{k}] = 0.0" for k in range(directions) if result is REAL]
+        lines.append("return value")
+    body = "\n".join(f"    {line}" for line in lines)
+    text = f"{writer.text()}\n\ndef tangent({', '.join(heads)}):\n{body}\n"
+    space = {
+        "math": math, "rows_of": rows_of, "as_table": as_table, "zeros": zeros,
+        "__name__": "cosim_compiler.derivatives", **writer.names.space,
+    }  # fmt: skip
+    made: types.FunctionType = run_source(text, space, f"tangent of {function.__qualname__}")["tangent"]
+    made.__qualname__ = made.__name__ = f"{function.__name__}_tangent"
+    made.__dict__["__text__"] = text
+    return made, f"{letters}{more}>{answer}"
+
+
+def _part(i: int, kind: Any, k: int, directions: int) -> str:
+    """The tangent of an argument in a direction."""
+    if directions == 1:
+        return f"x{i}_dot"
+    if not isinstance(kind, View):
+        return f"x{i}_dot[{k}]"
+    if kind.axes == 1:
+        return f"x{i}_dot[{k} * len(x{i}) : {k + 1} * len(x{i})]"
+    size = f"x{i}.shape[0] * x{i}.shape[1]"
+    return f"as_table(x{i}_dot[{k} * {size} : {k + 1} * {size}], x{i}.shape[0], x{i}.shape[1])"
+
+
+__all__ = ["NoTangentError", "Note", "derivative_notes", "tangent_function"]

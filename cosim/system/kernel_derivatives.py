@@ -1,0 +1,55 @@
+"""What of the kernel functions of a component is differentiated, and where a derivative does not say all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cosim.component.argument_types import types_of
+from cosim.component.component import Component
+from cosim_compiler.derivatives.own_tangents import own_tangent
+from cosim_compiler.derivatives.tangents import NoTangentError, derivative_notes
+from cosim_compiler.errors import ContractError
+
+
+@dataclass(frozen=True)
+class KernelDerivatives:
+    """Of one kernel function.
+
+    Attributes
+    ----------
+    name : str
+    refusal : str
+        Why it has no tangent; empty where it has one.
+    notes : list of str
+        Where its tangent does not say all: file, line, what happens there.
+    is_own : bool
+        Whether its author has written the tangent.
+    """
+
+    name: str
+    refusal: str
+    notes: list[str]
+    is_own: bool = False
+
+
+def kernel_derivatives(cls: type[Component]) -> Iterator[KernelDerivatives]:
+    """Of the kernel functions of a class, in the order in which it declares them."""
+    handlers = {name: handler.function for name, handler in cls.handlers.items()}
+    functions = {**cls.kernels, **handlers}
+    for name, arguments in cls.arguments.items():
+        kernel = functions.get(name)
+        if kernel is None:
+            continue
+        if kernel.is_python:
+            yield KernelDerivatives(name, "it is plain Python: its derivatives are differences", [])
+            continue
+        if own_tangent(kernel.function) is not None:
+            yield KernelDerivatives(name, "", [], True)
+            continue
+        try:
+            notes = derivative_notes(kernel.function, types_of(arguments, cls.declarations))
+        except (NoTangentError, ContractError) as fault:
+            yield KernelDerivatives(name, str(fault), [])
+        else:
+            yield KernelDerivatives(name, "", list(map(str, notes)))

@@ -1,0 +1,213 @@
+"""How everything that a system computes changes with its states, parameters, inputs and the time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.stage import Stage
+from cosim.system.blocks import Block
+from cosim.walker import BLOCK_SIGNATURE, HISTORIES, TANGENT_SIGNATURE, TANGENT_WALK_SIGNATURE, walk_tangents
+from cosim_compiler import native
+from cosim_compiler.ahead import compile_ahead
+from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
+from cosim_compiler.errors import ContractError
+
+if TYPE_CHECKING:
+    from cosim.system.state import State
+
+    System = Any
+
+Reals = NDArray[np.float64]
+INCREMENT = 6.0554544523933429e-6
+"""Of differences, in parts of the size of what is moved: the cube root of the spacing of numbers."""
+
+
+def block_tangent(block: Block) -> Any:
+    """The tangent of a block, a kernel function with `TANGENT_SIGNATURE`.
+
+    Raises
+    ------
+    NoTangentError
+        It cannot be followed; says why.
+    """
+    if block.is_python:
+        raise NoTangentError(f"{block.label}: it is plain Python")
+    try:
+        function, signature = tangent_function(block.function, BLOCK_SIGNATURE, 1, HISTORIES)  # type: ignore[arg-type]
+    except ContractError as fault:
+        raise NoTangentError(str(fault)) from fault
+    assert signature == TANGENT_SIGNATURE
+    return function
+
+
+class SystemTangents:
+    """Tangents along the schedule of a system: exact, but for blocks that cannot be followed.
+
+    Those are differentiated by differences, each by itself; `differences` names them.
+
+    Parameters
+    ----------
+    system : System
+
+    Attributes
+    ----------
+    differences : dict of int to str
+        By the row of the table, why a block that was needed so far cannot be followed.
+    table : ndarray of int64
+        As that of the system, with the addresses of tangents where they were needed so far.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self.table: NDArray[np.int64] = system.table.copy()
+        self.table[:, 0] = 0
+        self.differences: dict[int, str] = {}
+        self._known: set[int] = set()
+        self._walk = native.compile_function(walk_tangents, TANGENT_WALK_SIGNATURE)
+
+    def prepare(self, rows: Iterable[int]) -> dict[int, str]:
+        """Make the tangents of blocks; why some of them cannot be followed."""
+        system, wanted = self._system, [i for i in rows if i not in self._known]
+        functions = {}
+        for i in wanted:
+            try:
+                functions[i] = block_tangent(self._block(i))
+            except NoTangentError as fault:
+                self.differences[i] = str(fault)
+        compile_ahead([(function, TANGENT_SIGNATURE) for function in functions.values()])
+        for i, function in functions.items():
+            self.table[i] = native.function_address(function, TANGENT_SIGNATURE), *system.table[i, 1:]
+        self._known.update(wanted)
+        return {i: self.differences[i] for i in rows if i in self.differences}
+
+    def _block(self, row: int) -> Block:
+        inner = self._system.inner_range[0]
+        block: Block = self._system.blocks[self._system.inner_blocks[row - inner] if row >= inner else row]
+        return block
+
+    def along(
+        self,
+        state: State,
+        time: float = 0.0,
+        y: Reals | None = None,
+        p: Reals | None = None,
+        d: Reals | None = None,
+        last: Stage = Stage.REPORT,
+    ) -> Reals:
+        """The tangents of the cache along a direction; they begin with those of y_dot.
+
+        Parameters
+        ----------
+        state : State
+            Realized to `last`; it is not changed.
+        time : float
+            Of the time.
+        y, p, d : ndarray, optional
+            Of the states, parameters and discrete variables; zeros unless given.
+        last : Stage
+            Up to which tangents are computed.
+        """
+        system = self._system
+        state.realize(last)
+        arrays = system.arrays(state)
+        values = [np.array(array) for array in arrays]
+        moved = [np.zeros_like(a) if m is None else np.asarray(m, dtype=float).copy() for a, m in
+                 zip(arrays[:3], (y, p, d), strict=True)]  # fmt: skip
+        c_dot = np.zeros_like(values[5])
+        first_stage = Stage.TIME if p is None and d is None else Stage.TOPOLOGY
+        first, end = system.block_range(first_stage, last)
+        self.prepare(range(first, end))
+        at = first
+        while at < end:
+            until = min((i for i in self.differences if at <= i < end), default=end)
+            if until > at:
+                self.follow(state, at, until, values, (time, *moved, c_dot))
+            if until < end:
+                self._divide(state, until, values, (time, *moved), c_dot)
+            at = until + 1
+        return c_dot
+
+    def moved(
+        self, state: State, by: Mapping[str, Any], y: Reals | None = None, last: Stage = Stage.REPORT
+    ) -> dict[str, Reals]:
+        """The tangents of all real arrays of a system, by the letters of `Slot`.
+
+        Parameters
+        ----------
+        state : State
+        by : mapping of str to float or array_like
+            By how much states, parameters, inputs and discrete variables move, by their paths; ``"time"`` for
+            the time.
+        y : ndarray, optional
+            By how much the states move, in place of paths.
+        last : Stage
+            Up to which tangents are computed.
+        """
+        system = self._system
+        moved = {array: np.zeros(state.arrays[array].size) for array in "ypd"}
+        if y is not None:
+            moved["y"][:] = y
+        for path, direction in by.items():
+            if path != "time":
+                slot = system.written_slot(path)
+                values = np.ravel(np.asarray(direction, dtype=float))
+                moved[slot.array][slot.offset : slot.offset + slot.size] = values
+        only_states = not (moved["p"].any() or moved["d"].any())
+        p, d = (None, None) if only_states else (moved["p"], moved["d"])
+        moved["c"] = self.along(state, float(by.get("time", 0.0)), moved["y"], p, d, last)
+        return moved
+
+    def read(self, moved: Mapping[str, Reals], paths: Sequence[str]) -> Reals:
+        """The tangents of signals, one behind the other; zeros of whole numbers."""
+        slots = [self._system.signal(path).slot for path in paths]
+        parts = [
+            moved[s.array][s.offset : s.offset + s.size] if s.array in moved else np.zeros(s.size)
+            for s in slots
+        ]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def follow(self, state: State, first: int, last: int, values: Any, moved: Any) -> None:
+        """Walk tangents of blocks that were prepared, on these arrays and their tangents."""
+        system = self._system
+        with np.errstate(all="ignore"):
+            failed = int(self._walk(self.table, system.ints, first, last, state.time, *values, *moved))
+        if failed:
+            raise system.failure(state, failed - 1)
+
+    def _divide(self, state: State, row: int, values: Any, moved: Any, c_dot: Reals) -> None:
+        """Differences of one block."""
+        system, block = self._system, self._block(row)
+        time, *directions = moved
+        directions = [*directions, None, None, c_dot]
+        step = min(
+            (
+                float((np.maximum(1.0, abs(a[m != 0.0])) / abs(m[m != 0.0])).min())
+                for a, m in zip(values, directions, strict=True)
+                if m is not None and m.any()
+            ),
+            default=np.inf,
+        )
+        if time != 0.0:
+            step = min(step, max(1.0, abs(state.time)) / abs(time))
+        written = [slot for slot in (*block.writes, *block.adds) if slot.array == "c"]
+        if not np.isfinite(step):
+            for slot in written:
+                c_dot[slot.offset : slot.offset + slot.size] = 0.0
+            return
+        step *= INCREMENT
+        ends = []
+        for sign in (step, -step):
+            arrays = [
+                a.copy() if m is None else a + sign * m for a, m in zip(values, directions, strict=True)
+            ]
+            failed = system.walk_blocks(system.table, row, row + 1, state.time + sign * time, arrays)
+            if failed:
+                raise system.failure(state, failed - 1)
+            ends.append(arrays[5])
+        for slot in written:
+            part = slice(slot.offset, slot.offset + slot.size)
+            c_dot[part] = (ends[0][part] - ends[1][part]) / (2.0 * step)

@@ -1,0 +1,332 @@
+"""Derivatives of runs by parameters and start values, through events: closed forms, and what has none."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_mechanics import Multibody
+
+EXACT = 1e-12
+
+
+def differentiated(part: cosim.Component, until: float, by: list[str], **options) -> cosim.Result:
+    model = cosim.Model("m")
+    model.add(part, "x")
+    return model.simulate(until=until, derivatives=by, output_interval=until / 4, **options)
+
+
+def ends(result: cosim.Result, of: str, by: list[str]) -> list[float]:
+    return [float(result.derivative(of, path)[-1]) for path in by]
+
+
+class Ball(cosim.Component):
+    """Law: height' = speed, speed' = -g; at the floor speed becomes -e speed."""
+
+    g = cosim.parameter(unit="m/s2", default=9.81)
+    e = cosim.parameter(default=0.8)
+    h0 = cosim.parameter(unit="m", default=1.0)
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+    bounces = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(g, speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -g
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
+    @cosim.kernel
+    def begin(h0, height_next):
+        height_next[0] = h0
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    @cosim.kernel
+    def bounce(e, speed, bounces, speed_next, bounces_next):
+        speed_next[0] = -e * speed
+        bounces_next[0] = bounces + 1
+
+
+def height_of_ball(h0: float, e: float, g: float, bounces: int, until: float) -> float:
+    """Behind so many bounces."""
+    if bounces == 0:
+        return h0 - 0.5 * g * until * until
+    root, speed = math.sqrt(2.0 * h0 / g), math.sqrt(2.0 * h0 * g) * e**bounces
+    rest = until - root * (1.0 + 2.0 * sum(e**k for k in range(1, bounces)))
+    return speed * rest - 0.5 * g * rest * rest
+
+
+def slopes_of_ball(bounces: int, until: float) -> list[float]:
+    """Its derivatives by h0, e and g at 1, 0.8 and 9.81."""
+    h0, e, g = 1.0, 0.8, 9.81
+    if bounces == 0:
+        return [1.0, 0.0, -0.5 * until * until]
+    root, speed = math.sqrt(2.0 * h0 / g), math.sqrt(2.0 * h0 * g) * e**bounces
+    flights = 1.0 + 2.0 * sum(e**k for k in range(1, bounces))
+    by_flights = 2.0 * sum(k * e ** (k - 1) for k in range(1, bounces))
+    rest = until - root * flights
+    slope = speed - g * rest  # of the height by the time since the last bounce
+    by_h0 = speed / (2.0 * h0) * rest - slope * flights * root / (2.0 * h0)
+    by_e = bounces * speed / e * rest - slope * root * by_flights
+    by_g = speed / (2.0 * g) * rest - 0.5 * rest * rest + slope * flights * root / (2.0 * g)
+    return [by_h0, by_e, by_g]
+
+
+@pytest.mark.parametrize(("until", "bounces"), [(0.3, 0), (1.0, 1), (2.0, 3)])
+def test_a_bouncing_ball_against_its_closed_form(until: float, bounces: int) -> None:
+    by = ["x.h0", "x.e", "x.g"]
+    result = differentiated(Ball(), until, by)
+    assert result["x.bounces"][-1] == bounces
+    assert result["x.height"][-1] == pytest.approx(height_of_ball(1.0, 0.8, 9.81, bounces, until), rel=1e-7)
+    assert ends(result, "x.height", by) == pytest.approx(slopes_of_ball(bounces, until), rel=EXACT, abs=EXACT)
+    assert result.derivative("x.bounces", "x.g")[-1] == 0.0
+    assert not result.findings
+
+
+def test_both_sides_of_an_event_are_derivatives_at_a_fixed_time() -> None:
+    result = differentiated(Ball(), 1.0, ["x.h0", "x.height"])
+    at = result.events[-1].time
+    before, after = np.flatnonzero(result.time == at)
+    rates = result.derivative("x.height", "x.h0")
+    assert (rates[before], rates[after]) == pytest.approx((1.0, -0.8), rel=1e-9)
+    assert not result.derivative("x.height", "x.height").any()  # its first update writes over it
+
+
+class Relay(cosim.Component):
+    """Law: y' = a until y = c, then b; at fixed times y grows by j y."""
+
+    a = cosim.parameter(default=1.0)
+    b = cosim.parameter(default=3.0)
+    c = cosim.parameter(default=0.7)
+    j = cosim.parameter(default=0.25)
+    y = cosim.auxiliary_state(start=0.0)
+    on = cosim.discrete(start=0.0)
+
+    @cosim.kernel
+    def derivatives(a, b, on, y_dot):
+        y_dot[0] = a + (b - a) * on
+
+    @cosim.witness(direction="rising")
+    def cross(y, c):
+        return y - c
+
+    @cosim.on(cross, does="discrete")
+    @cosim.kernel
+    def turn(on_next):
+        on_next[0] = 1.0
+
+    @cosim.every(1.0, offset=1.0, does="unrestricted")
+    @cosim.kernel
+    def kick(j, y, y_next):
+        y_next[0] = y + j * y
+
+
+def test_state_events_and_scheduled_ones() -> None:
+    """y(T) = (c + b (1 - c / a)) (1 + j) + b (T - 1)."""
+    by = ["x.a", "x.b", "x.c", "x.j", "x.y"]
+    result = differentiated(Relay(), 1.5, by)
+    assert result["x.y"][-1] == pytest.approx((0.7 + 3.0 * 0.3) * 1.25 + 1.5)
+    expected = [3.0 * 0.7 * 1.25, 0.3 * 1.25 + 0.5, (1.0 - 3.0) * 1.25, 1.6, 3.0 * 1.25]
+    assert ends(result, "x.y", by) == pytest.approx(expected, rel=EXACT)
+
+
+class Alarm(cosim.Component):
+    """Law: y' = 1, and 1 + r behind the time d, which a timer is set to."""
+
+    d = cosim.parameter(unit="s", default=0.6)
+    r = cosim.parameter(default=2.0)
+    y = cosim.auxiliary_state(start=0.0)
+    on = cosim.discrete(start=0.0)
+    alarm = cosim.timer()
+
+    @cosim.kernel
+    def derivatives(r, on, y_dot):
+        y_dot[0] = 1.0 + r * on
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
+    @cosim.kernel
+    def begin(d, alarm_next):
+        alarm_next[0] = d
+
+    @cosim.on(alarm, does="discrete")
+    @cosim.kernel
+    def turn(on_next):
+        on_next[0] = 1.0
+
+
+def test_a_timer_that_a_parameter_sets() -> None:
+    result = differentiated(Alarm(), 2.0, ["x.d", "x.r"])
+    assert ends(result, "x.y", ["x.d", "x.r"]) == pytest.approx([-2.0, 1.4], rel=EXACT)
+
+
+def test_a_source_that_jumps_at_a_time_of_its_own() -> None:
+    model = cosim.Model("m")
+    model.add("signals.step", "s", start_time=0.4, height=2.0)
+    model.add("measures.integrate", "z", source="s")
+    result = model.simulate(until=1.0, derivatives=["s.start_time", "s.height"], output_interval=0.25)
+    assert [result.derivative("z", by)[-1] for by in ("s.start_time", "s.height")] == pytest.approx(
+        [-2.0, 0.6], rel=EXACT
+    )
+
+
+class Branch(cosim.Component):
+    """Law: y' = a until y = c, then b, by a branch that no event announces."""
+
+    a = cosim.parameter(default=1.0)
+    b = cosim.parameter(default=3.0)
+    c = cosim.parameter(default=0.7)
+    y = cosim.auxiliary_state(start=0.0)
+
+    @cosim.kernel
+    def derivatives(a, b, c, y, y_dot):
+        y_dot[0] = a if y < c else b
+
+
+class Touch(cosim.Component):
+    """Law: y' = 3 (t - 1)^2; where y = 0 it stands still for a moment."""
+
+    c = cosim.parameter(default=1.0)
+    y = cosim.auxiliary_state(start=-1.0)
+
+    @cosim.kernel
+    def derivatives(t, y_dot):
+        y_dot[0] = 3.0 * (t - 1.0) * (t - 1.0)
+
+    @cosim.witness(direction="rising")
+    def cross(y):
+        return y
+
+    @cosim.on(cross, does="unrestricted")
+    @cosim.kernel
+    def turn(y, c, y_next):
+        y_next[0] = y + c
+
+
+class Slide(cosim.Component):
+    """Law: y' = m - s, where s changes its sign with y."""
+
+    m = cosim.parameter(default=0.3)
+    y = cosim.auxiliary_state(start=1.0)
+    s = cosim.discrete(start=1.0)
+
+    @cosim.kernel
+    def derivatives(m, s, y_dot):
+        y_dot[0] = m - s
+
+    @cosim.witness
+    def zero(y):
+        return y
+
+    @cosim.on(zero, does="discrete")
+    @cosim.kernel
+    def turn(s, s_next):
+        s_next[0] = -s
+
+
+class Two(cosim.Component):
+    """Law: y' = 1; at y = c it doubles, at y = d it loses a half: which is first depends on c - d."""
+
+    c = cosim.parameter(default=0.5)
+    d = cosim.parameter(default=0.5)
+    y = cosim.auxiliary_state(start=0.0)
+    x = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(y_dot, x_dot):
+        y_dot[0] = 1.0
+        x_dot[0] = 0.0
+
+    @cosim.witness(direction="rising")
+    def first(y, c):
+        return y - c
+
+    @cosim.witness(direction="rising")
+    def second(y, d):
+        return y - d
+
+    @cosim.on(first, does="unrestricted")
+    @cosim.kernel
+    def double(x, x_next):
+        x_next[0] = 2.0 * x
+
+    @cosim.on(second, does="unrestricted")
+    @cosim.kernel
+    def lose(y, y_next):
+        y_next[0] = y - 0.5
+
+
+@pytest.mark.parametrize(
+    ("part", "by", "words"),
+    [
+        (Branch(), "x.c", "jumps where no event is"),
+        (Touch(), "x.y", "grazing"),
+        (Slide(), "x.m", "without end"),
+        (Two(), "x.c", "order changes"),
+    ],
+)
+def test_where_there_is_no_derivative_it_says_so(part: cosim.Component, by: str, words: str) -> None:
+    result = differentiated(part, 2.0, [by])
+    assert math.isnan(result.derivative("x.y", by)[-1])
+    assert not math.isnan(result.derivative("x.y", by)[0])
+    found = [f for f in result.findings if f.kind == "no derivative"]
+    assert words in found[0].message
+    assert 0.0 < found[0].time < 2.0
+
+
+class Kinked(cosim.Component):
+    """Law: y' = 1 + max(y - c, 0)."""
+
+    c = cosim.parameter(default=0.7)
+    y = cosim.auxiliary_state(start=0.0)
+
+    @cosim.kernel
+    def derivatives(c, y, y_dot):
+        y_dot[0] = 1.0 + max(y - c, 0.0)
+
+
+def test_a_kink_is_no_jump() -> None:
+    """y' = 1 + max(y - c, 0): y(T) = c - 1 + exp(T - c)."""
+
+    result = differentiated(Kinked(), 2.0, ["x.c", "x.y"])
+    assert ends(result, "x.y", ["x.c", "x.y"]) == pytest.approx(
+        [1.0 - math.exp(1.3), math.exp(1.3)], rel=1e-11
+    )
+
+
+def test_a_mount_against_differences_of_runs() -> None:
+    def mount(stiffness: float) -> cosim.Model:
+        model = Multibody("mount", gravity=(0, 0, -9.81))
+        body = model.body("engine", mass=120.0, center_of_mass=(0, 0, 0.1), inertia=(4.5, 6.0, 5.2))
+        model.joint("free", child=body)
+        rubber = {"stiffness": [2e3, 2e3, stiffness, 3e3, 3e3, 3e3], "damping": [20.0] * 6}
+        model.add("mechanics.linear_bushing", "rubber", body1="ground", body2=body, **rubber)
+        return model
+
+    by = "rubber.stiffness[2]"
+    options = {"until": 0.5, "accuracy": 1e-10, "output_interval": 0.25, "signals": ["engine.z"]}
+    result = mount(2e3).simulate(derivatives=[by], **options)
+    ends_at = [mount(2e3 + k).simulate(**options)["engine.z"][-1] for k in (-2.0, -1.0, 1.0, 2.0)]
+    expected = (8.0 * (ends_at[2] - ends_at[1]) - (ends_at[3] - ends_at[0])) / 12.0
+    assert result.derivative("engine.z", by)[-1] == pytest.approx(expected, rel=1e-6)
+
+
+def test_what_cannot_be_asked_for_is_refused() -> None:
+    model = cosim.Model("m")
+    model.add(Relay(), "x")
+    model.add("measures.delay", "late", source="x.y", delay=0.1)
+    with pytest.raises(cosim.ModelError, match="late.*remembers a signal"):
+        model.simulate(until=1.0, derivatives=["x.a"])
+    with pytest.raises(cosim.LookUpError, match=r"x\.a"):
+        model.simulate(until=1.0, derivatives=["x.aa"])
+    result = differentiated(Relay(), 0.5, ["x.a"])
+    with pytest.raises(cosim.LookUpError, match=r"x\.a"):
+        result.derivative("x.y", "x.b")
+    with pytest.raises(cosim.LookUpError, match=r"x\.y"):
+        result.derivative("x.yy", "x.a")

@@ -1,0 +1,141 @@
+"""Tangents of random programs: their values, on each road, and against differences."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from language_tools import compiled_together
+from programs_run import RAISED, SIGNATURE, Difference, Outcome, are_equal, arguments, is_too_large
+from random_programs import SIZE, random_program
+
+from cosim_compiler.code import BY_LLVM, Coder
+from cosim_compiler.derivatives.tangents import tangent_function
+from cosim_compiler.sources.run_source import run_source
+
+CALLS = 4
+LARGEST = 1e6
+"""Of values, beside which differences keep enough digits."""
+
+
+def programs(seeds: Iterable[int]) -> dict[int, Any]:
+    """Programs that fit into 64 bits, by their seeds."""
+    made = {seed: run_source(random_program(seed), label=f"program {seed}")["kernel"] for seed in seeds}
+    return {seed: kernel for seed, kernel in made.items() if not is_too_large(kernel)}
+
+
+def with_tangents(draw: random.Random, given: list[Any], directions: int) -> list[Any]:
+    """Arguments of a tangent: those of the program, and directions."""
+    a = np.array([draw.uniform(-1.0, 1.0) for _ in range(directions * given[4].size)])
+    numbers = [np.array([draw.uniform(-1.0, 1.0) for _ in range(directions)]) for _ in range(2)]
+    if directions == 1:
+        return [*given, *(np.float64(x[0]) for x in numbers), a, np.zeros(1)]
+    return [*given, *numbers, a, np.zeros(directions)]
+
+
+def outcome(function: Any, given: list[Any]) -> Outcome | None:
+    """What a call returns and leaves behind; None where Python raises what compiled code goes on with."""
+    try:
+        with np.errstate(all="ignore"):
+            result: tuple[Any, ...] = ("returns", float(function(*given)))
+    except (ValueError, ArithmeticError) as error:
+        if str(error) not in RAISED:
+            return None
+        return "raises", type(error).__name__, str(error)
+    except MemoryError:
+        return None
+    return (
+        *result,
+        *(x for array in given for x in np.ravel(array).tolist() if isinstance(array, np.ndarray)),
+    )
+
+
+def differences(seeds: Iterable[int], directions: int, coder: Coder = BY_LLVM) -> Iterator[Difference | None]:
+    """Of each call: whether compiled code and plain Python give the same values and tangents."""
+    kernels = programs(seeds)
+    made = {seed: tangent_function(kernel, SIGNATURE, directions) for seed, kernel in kernels.items()}
+    signature = next(iter(made.values()))[1]
+    called = compiled_together([tangent for tangent, _ in made.values()], signature, coder)
+    for (seed, (tangent, _)), machine_code in zip(made.items(), called, strict=True):
+        draw = random.Random(seed)
+        for _ in range(CALLS):
+            given = with_tangents(draw, arguments(draw), directions)
+            copies = [value.copy() for value in given]
+            expected = outcome(tangent, given)
+            if expected is None:
+                continue
+            found = outcome(machine_code, copies)
+            yield None if found and are_equal(expected, found) else Difference(seed, expected, found or ())
+
+
+def value_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
+    """Of each call in plain Python: whether a tangent along which nothing moves computes the same values."""
+    for seed, kernel in programs(seeds).items():
+        tangent, _ = tangent_function(kernel, SIGNATURE)
+        draw = random.Random(seed)
+        for _ in range(CALLS):
+            given = arguments(draw)
+            copies = [value.copy() for value in given]
+            expected = outcome(kernel, given)
+            if expected is None:
+                continue
+            still = [np.zeros_like(value) for value in with_tangents(draw, copies, 1)[len(copies) :]]
+            found = outcome(tangent, [*copies, *still]) or ()
+            found = found[: len(expected)]
+            yield None if are_equal(expected, found) else Difference(seed, expected, found)
+
+
+def _moved(given: list[Any], direction: list[Any], step: float) -> list[Any]:
+    """Arguments a step along a direction."""
+    x, t, n, m, a, k, w = (value.copy() for value in given)
+    return [x + step * direction[0], t + step * direction[1], n, m, a + step * direction[2], k, w]
+
+
+def _reals(found: Outcome | None) -> Any:
+    """The result and the view of reals that a call leaves behind; None where it raised."""
+    if found is None or found[0] != "returns":
+        return None
+    return np.array([found[1], *found[2:6]])
+
+
+def slopes(kernel: Any, given: list[Any], direction: list[Any], step: float) -> Any:
+    """Differences of sixth order of a program along a direction; None where it raises on the way."""
+    total: Any = 0.0
+    for i, weight in ((1, 45.0), (2, -9.0), (3, 1.0)):
+        ahead = _reals(outcome(kernel, _moved(given, direction, i * step)))
+        back = _reals(outcome(kernel, _moved(given, direction, -i * step)))
+        if ahead is None or back is None:
+            return None
+        with np.errstate(all="ignore"):
+            total = total + weight * (ahead - back) / (60.0 * step)
+    return total
+
+
+def slope_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
+    """Of each tangent of a program in plain Python that differences settle: whether it agrees with them."""
+    for seed, kernel in programs(seeds).items():
+        tangent, _ = tangent_function(kernel, SIGNATURE)
+        draw = random.Random(seed)
+        for _ in range(CALLS):
+            given = arguments(draw)
+            given[0], given[1] = (np.float64(draw.uniform(-3.0, 3.0)) for _ in range(2))
+            given[4] = np.array([draw.uniform(-3.0, 3.0) for _ in range(SIZE)])
+            direction = [draw.uniform(-1.0, 1.0), draw.uniform(-1.0, 1.0)]
+            direction.append(np.array([draw.uniform(-1.0, 1.0) for _ in range(SIZE)]))
+            rate, a_dot = np.zeros(1), direction[2].copy()
+            copies = [value.copy() for value in given]
+            values = _reals(outcome(lambda *x: tangent(*x, *direction[:2], a_dot, rate), copies))  # noqa: B023
+            if values is None:
+                continue
+            found = np.concatenate([rate, a_dot])
+            steps = [slopes(kernel, given, direction, step) for step in (1e-3, 4e-4, 1e-4)]
+            if any(step is None for step in steps):
+                continue
+            for value, rate_found, *rates in zip(values, found, *steps, strict=True):
+                size = 1.0 + abs(rates[0])
+                settled = np.isfinite(rates).all() and np.ptp(rates) < 1e-8 * size
+                if settled and abs(value) < LARGEST and size < LARGEST:
+                    agrees = abs(rate_found - rates[1]) < 1e-7 * size
+                    yield None if agrees else Difference(seed, tuple(rates), (rate_found,))
