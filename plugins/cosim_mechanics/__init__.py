@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from cosim_mechanics.screw import Screw as Screw
     from cosim_mechanics.slider import Slider as Slider
     from cosim_mechanics.translation import Translation as Translation
+    from cosim_mechanics.unchecked_body import UncheckedBody as UncheckedBody
     from cosim_mechanics.universal import Universal as Universal
     from cosim_mechanics.velocity import Velocity as Velocity
     from cosim_mechanics.weld import Weld as Weld

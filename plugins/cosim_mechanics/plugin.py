@@ -63,6 +63,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("mechanics.rolling_disc", mechanics.RollingDisc)
     register("mechanics.speed_coupler", mechanics.SpeedCoupler)
     register("mechanics.weld_constraint", mechanics.WeldConstraint)
+    register("mechanics.unchecked_body", mechanics.UncheckedBody)
     register("mechanics.position", mechanics.Position)
     register("mechanics.velocity", mechanics.Velocity)
     register("mechanics.bodies", BodiesTable)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cosim_mechanics.spatial import IDENTITY
-from cosim_robots.robot import ROOT, Link, Robot, RobotJoint
+from cosim_robots.frames import is_possible
+from cosim_robots.robot import ROOT, Link, Robot, RobotJoint, line_of
 
 PLAY = {"pin": 0.01, "slider": 0.001}
 """How far a joint is pushed beyond its range by its greatest effort: rad, m."""
@@ -61,6 +62,11 @@ def tables_of(robot: Robot, actuators: bool) -> ModelTables:
     for link in robot.links.values():
         bodies[links[link.name]] = _body(link)
         made.places[links[link.name]] = link.place
+        if not is_possible(link.inertia):
+            made.remarks.append(
+                f"link '{link.name}' has moments of inertia that no body has: they are taken as written "
+                f"({line_of(link.place)})"
+            )
     for joint in robot.joints:
         name = joints[joint.name]
         made.places[name] = joint.place
@@ -118,7 +124,8 @@ def _derived(name: str) -> Iterable[str]:
 
 
 def _body(link: Link) -> dict[str, Any]:
-    body: dict[str, Any] = {"mass": link.mass}
+    body: dict[str, Any] = {} if is_possible(link.inertia) else {"type": "unchecked_body"}
+    body["mass"] = link.mass
     if any(link.center_of_mass):
         body["center_of_mass"] = [*link.center_of_mass]
     short = link.inertia if any(link.inertia[3:]) else link.inertia[:3]

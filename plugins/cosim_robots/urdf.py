@@ -6,7 +6,7 @@ from pathlib import Path
 
 import cosim
 from cosim_mechanics.spatial import IDENTITY, compose, norm
-from cosim_robots.frames import Reals, nearest_possible, pose_along, pose_from_rpy, turned_inertia
+from cosim_robots.frames import Reals, pose_along, pose_from_rpy, turned_inertia
 from cosim_robots.robot import Link, Mimic, Robot, RobotJoint
 from cosim_robots.xml_document import Element, XmlDocument
 
@@ -82,12 +82,7 @@ def _add_link(document: XmlDocument, robot: Robot, element: Element) -> None:
         document.leave_out(inertial, "an inertia of a link without mass is not taken over")
         moments = (0.0,) * 6
     inertia = turned_inertia(pose, moments)
-    possible = nearest_possible(inertia)
-    if possible != inertia:
-        document.leave_out(
-            inertial, "moments of inertia that no body has are raised to the nearest that one has"
-        )
-    robot.links[name] = Link(name, document.place(element), mass, pose[9:], possible)
+    robot.links[name] = Link(name, document.place(element), mass, pose[9:], inertia)
 
 
 def _add_joint(document: XmlDocument, robot: Robot, element: Element) -> None:

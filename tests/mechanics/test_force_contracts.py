@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import cosim
 import cosim_mechanics
@@ -155,7 +156,9 @@ class TestCoordinateSpring(ForceElementContract):
 class TestCoordinateFriction(ForceElementContract):
     make = staticmethod(lambda: CoordinateFriction(friction=2.0))
 
-    @pytest.mark.parametrize(("speed", "share"), [(0.0, 0.0), (0.01, 0.7615941559557649), (5.0, 1.0), (-5.0, -1.0)])
+    @pytest.mark.parametrize(
+        ("speed", "share"), [(0.0, 0.0), (0.01, 0.7615941559557649), (5.0, 1.0), (-5.0, -1.0)]
+    )
     def test_its_size_does_not_depend_on_the_speed(self, speed: float, share: float) -> None:
         tau, lost = np.zeros(1), np.zeros(1)
         CoordinateFriction.kernels["force"].with_names(
