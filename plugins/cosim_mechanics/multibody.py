@@ -57,7 +57,7 @@ class Multibody(cosim.Model):
         ----------
         path : path_like
         **options
-            `base`: ``"fixed"`` (default; the first link stands on Ground) or ``"free"``; `keep_fixed`:
+            `base`: ``"fixed"`` (default; the first link is fixed on Ground) or ``"free"``; `keep_fixed`:
             whether links with mass on fixed joints stay bodies of their own (False); `actuators`: whether
             joints have an input for their effort (True).
 

@@ -37,7 +37,7 @@ def import_robot(
         Reads the robot from the file.
     path : Path
     base : str
-        ``"fixed"``: the first link stands on the world. ``"free"``: it moves freely.
+        ``"fixed"``: the first link is fixed on the world. ``"free"``: it moves freely.
     keep_fixed : bool
         Whether links with mass that are fixed to others stay bodies of their own, with a weld joint.
     actuators : bool

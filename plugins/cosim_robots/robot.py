@@ -9,7 +9,7 @@ from cosim_mechanics.spatial import IDENTITY
 Reals = tuple[float, ...]
 
 ROOT = ""
-"""Name of the world, which the first link stands on."""
+"""Name of the world, the parent of the first link."""
 
 
 def line_of(place: str) -> str:

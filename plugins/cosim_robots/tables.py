@@ -58,7 +58,10 @@ def tables_of(robot: Robot, actuators: bool) -> ModelTables:
         made.data["model"]["gravity"] = [*robot.gravity]
     links, joints = _names(robot)
     made.names |= {**links, **joints}
-    bodies, moving, constraints, elements = ({} for _ in range(4))  # type: dict[str, Any]
+    bodies: dict[str, Any] = {}
+    moving: dict[str, Any] = {}
+    constraints: dict[str, Any] = {}
+    elements: dict[str, Any] = {}
     for link in robot.links.values():
         bodies[links[link.name]] = _body(link)
         made.places[links[link.name]] = link.place
@@ -81,8 +84,8 @@ def tables_of(robot: Robot, actuators: bool) -> ModelTables:
                 "offset": joint.mimic.offset,
             }
         elements |= _elements(joint, name, actuators)
-    for name, (link, pose) in robot.frames.items():
-        on = "the world" if link == ROOT else f"'{links[link]}'"
+    for name, (carrier, pose) in robot.frames.items():
+        on = "the world" if carrier == ROOT else f"'{links[carrier]}'"
         at = [round(x, 9) + 0.0 for x in pose[9:]]
         made.remarks.append(f"link '{name}' is fixed on {on} and part of it, its origin at {at}")
     if any(joint.speed for joint in robot.joints):

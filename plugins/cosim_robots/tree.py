@@ -1,4 +1,4 @@
-"""The tree of a robot: what joints must make, which link it stands on, and joints that can be left out."""
+"""The tree of a robot: what joints must make, its first link, and joints that can be left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST_MASS = 1e-30
 
 
 def check_tree(robot: Robot) -> str:
-    """The link that the robot stands on.
+    """The first link: the one that no joint moves.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def check_tree(robot: Robot) -> str:
     roots = [name for name in robot.links if name not in moved]
     if len(roots) > 1:
         listed = ", ".join(f"'{name}'" for name in roots)
-        text = f"the links {listed} are moved by no joint: a robot stands on one link"
+        text = f"the links {listed} are moved by no joint: a robot has one first link"
         raise cosim.ModelError.of(robot.links[roots[1]].place, text)
     reached = {*roots}
     while more := {j.child for j in robot.joints if j.parent in reached} - reached:

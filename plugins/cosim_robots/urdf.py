@@ -101,7 +101,8 @@ def _add_joint(document: XmlDocument, robot: Robot, element: Element) -> None:
         ends.append("" if link is None else link.get("link", ""))
         if not ends[-1]:
             document.fault(element, f"joint '{name}' has no <{end} link>")
-    frame_on_parent, frame_on_child = _pose(document, element), IDENTITY
+    frame_on_parent: Reals = _pose(document, element)
+    frame_on_child: Reals = IDENTITY
     if kind in ("revolute", "continuous", "prismatic", "planar"):
         axis_element = document.child(element, "axis")
         axis = document.numbers(axis_element, "xyz", (1.0, 0.0, 0.0))
