@@ -224,6 +224,7 @@ def test_these_packages_exist() -> None:
         "integrators",
         "ensembles",
         "robots",
+        "animation",
         "signals",
         "toml",
         "workbench",

@@ -22,6 +22,16 @@ def line_of(place: str) -> str:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """What a link looks like: an id of ``animation``, its pose on the link, its sizes, and its color."""
+
+    kind: str
+    pose: Reals
+    sizes: tuple[tuple[str, float | Reals], ...]
+    color: Reals | None = None
+
+
+@dataclass(frozen=True)
 class Link:
     """A body: its mass, centre of mass (m) and inertia (kg.m2: xx yy zz xy xz yz about the centre of mass).
 
@@ -33,6 +43,7 @@ class Link:
     mass: float = 0.0
     center_of_mass: Reals = (0.0, 0.0, 0.0)
     inertia: Reals = (0.0,) * 6
+    shapes: tuple[Shape, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,8 @@ class Robot:
         A sentence for each thing that was left out or changed.
     frames : dict of str to (str, pose)
         Links that were merged into another one (`ROOT`: the world), and their poses on it.
+    fixed_shapes : list of Shape
+        Those of links that became part of the world.
     gravity : three reals, optional
         Where the file says it, m/s2.
     """
@@ -106,6 +119,7 @@ class Robot:
     joints: list[RobotJoint] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     frames: dict[str, tuple[str, Reals]] = field(default_factory=dict)
+    fixed_shapes: list[Shape] = field(default_factory=list)
     gravity: Reals | None = None
 
     def replace_joint(self, old: RobotJoint, **changes: object) -> None:

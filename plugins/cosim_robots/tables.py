@@ -9,7 +9,7 @@ from typing import Any
 
 from cosim_mechanics.spatial import IDENTITY
 from cosim_robots.frames import is_possible
-from cosim_robots.robot import ROOT, Link, Robot, RobotJoint, line_of
+from cosim_robots.robot import ROOT, Link, Robot, RobotJoint, Shape, line_of
 
 PLAY = {"pin": 0.01, "slider": 0.001}
 """How far a joint is pushed beyond its range by its greatest effort: rad, m."""
@@ -94,7 +94,21 @@ def tables_of(robot: Robot, actuators: bool) -> ModelTables:
         made.remarks.append("greatest efforts of joints make the stops stiff; they do not bound the motors")
     made.remarks += [f"'{old}' is called {new}" for old, new in made.names.items() if old != new]
     signals = [f"{name}.{x}" for name, joint in moving.items() if joint["type"] != "weld" for x in "qu"]
-    tables = {"bodies": bodies, "joints": moving, "constraints": constraints, "elements": elements}
+    looks = {
+        f"{name}_look{number}": _look(shape, name)
+        for name, shapes in [
+            ("ground", robot.fixed_shapes),
+            *((links[l.name], l.shapes) for l in robot.links.values()),
+        ]
+        for number, shape in enumerate(shapes, 1)
+    }
+    tables = {
+        "bodies": bodies,
+        "looks": looks,
+        "joints": moving,
+        "constraints": constraints,
+        "elements": elements,
+    }
     made.data |= {table: entries for table, entries in tables.items() if entries}
     made.data["simulation"] = {"until": 1.0, "output": {"interval": 0.01}}
     if signals:
@@ -133,6 +147,14 @@ def _body(link: Link) -> dict[str, Any]:
         body["center_of_mass"] = [*link.center_of_mass]
     short = link.inertia if any(link.inertia[3:]) else link.inertia[:3]
     return body | {"inertia": [*short]}
+
+
+def _look(shape: Shape, body: str) -> dict[str, Any]:
+    look: dict[str, Any] = {"type": shape.kind, "body": body}
+    if shape.pose != IDENTITY:
+        look["frame"] = [*(shape.pose[9:] if shape.pose[:9] == IDENTITY[:9] else shape.pose)]
+    look |= {name: [*size] if isinstance(size, tuple) else size for name, size in shape.sizes}
+    return look if shape.color is None else look | {"color": [*shape.color]}
 
 
 def _joint(joint: RobotJoint, ends: dict[str, str]) -> dict[str, Any]:

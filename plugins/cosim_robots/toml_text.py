@@ -7,7 +7,7 @@ from typing import Any
 
 from cosim_robots.tables import ModelTables
 
-NAMED = ("bodies", "joints", "constraints", "elements")
+NAMED = ("bodies", "looks", "joints", "constraints", "elements")
 """Tables whose entries have tables of their own."""
 
 

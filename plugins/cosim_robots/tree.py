@@ -62,13 +62,18 @@ def check_tree(robot: Robot) -> str:
 def _mimic_faults(robot: Robot) -> list[cosim.Problem]:
     joints = {joint.name: joint for joint in robot.joints}
     problems = []
-    for joint in robot.joints:
+    for joint in [*robot.joints]:
         if joint.mimic is None:
             continue
         leader = joints.get(joint.mimic.leader)
         if leader is None:
-            text = str(cosim.LookUpError("joint", joint.mimic.leader, joints))
-        elif {leader.kind, joint.kind} - {"pin", "slider", "weld"}:
+            missing = cosim.LookUpError("joint", joint.mimic.leader, joints)
+            robot.remarks.append(
+                f"the mimic of joint '{joint.name}' is not taken over: {missing} ({joint.line})"
+            )
+            robot.replace_joint(joint, mimic=None)
+            continue
+        if {leader.kind, joint.kind} - {"pin", "slider", "weld"}:
             text = "both joints of a mimic have one coordinate"
         elif joint.name in _leaders(joints, joint):
             text = "mimics itself"
@@ -163,8 +168,12 @@ def merge_fixed(robot: Robot, keep: bool) -> None:
         if not joint.is_fixed or (keep and child.mass > 0.0):
             continue
         X_PC = compose(joint.frame_on_parent, inverse(joint.frame_on_child))
+        shapes = [replace(shape, pose=compose(X_PC, shape.pose)) for shape in child.shapes]
         if joint.parent != ROOT:
-            robot.links[joint.parent] = _together(robot.links[joint.parent], child, X_PC)
+            parent = _together(robot.links[joint.parent], child, X_PC)
+            robot.links[joint.parent] = replace(parent, shapes=(*parent.shapes, *shapes))
+        else:
+            robot.fixed_shapes += shapes
         robot.joints.remove(joint)
         for below in [j for j in robot.joints if j.parent == child.name]:
             robot.replace_joint(

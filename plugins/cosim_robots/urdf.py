@@ -7,7 +7,7 @@ from pathlib import Path
 import cosim
 from cosim_mechanics.spatial import IDENTITY, compose, norm
 from cosim_robots.frames import Reals, pose_along, pose_from_rpy, turned_inertia
-from cosim_robots.robot import Link, Mimic, Robot, RobotJoint
+from cosim_robots.robot import Link, Mimic, Robot, RobotJoint, Shape
 from cosim_robots.xml_document import Element, XmlDocument
 
 KINDS = {
@@ -19,7 +19,7 @@ KINDS = {
     "planar": "planar",
 }
 OF_A_JOINT = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
-MESHES = "shapes of links (<visual>, <collision>) are not taken over"
+MESHES = "meshes of links are not taken over"
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -40,9 +40,10 @@ def read_urdf(path: Path) -> Robot:
         text = "has macros of xacro: run `xacro FILE > robot.urdf` first"
         raise cosim.ModelError.of(document.place(prefixed[0]), text)
     robot = Robot(root.get("name") or path.stem, document.place(root))
+    colors = {m.get("name", ""): c for m in root.iter("material") if (c := _color(document, m)) is not None}
     for element in document.children(root):
         if element.tag == "link":
-            _add_link(document, robot, element)
+            _add_link(document, robot, element, colors)
         elif element.tag == "joint":
             _add_joint(document, robot, element)
         elif element.tag != "material":
@@ -57,19 +58,20 @@ def _pose(document: XmlDocument, element: Element | None) -> Reals:
     return pose_from_rpy(document.numbers(origin, "xyz", ZERO), document.numbers(origin, "rpy", ZERO))
 
 
-def _add_link(document: XmlDocument, robot: Robot, element: Element) -> None:
+def _add_link(document: XmlDocument, robot: Robot, element: Element, colors: dict[str, Reals]) -> None:
     name = document.name(element)
     if name in robot.links:
         document.fault(element, f"a second link '{name}', the first is at {robot.links[name].place}")
         return
     inertial = document.child(element, "inertial")
     for child in document.children(element):
-        if child.tag in ("visual", "collision"):
-            document.leave_out(child, MESHES)
-        elif child.tag != "inertial":
+        if child.tag == "collision":
+            document.leave_out(child, "shapes for contact (<collision>) are not taken over")
+        elif child.tag not in ("inertial", "visual"):
             document.leave_out(child, f"<{child.tag}> of a link is not taken over")
+    shapes = tuple(s for v in document.children(element, "visual") if (s := _shape(document, v, colors)))
     if inertial is None:
-        robot.links[name] = Link(name, document.place(element))
+        robot.links[name] = Link(name, document.place(element), shapes=shapes)
         return
     pose = _pose(document, inertial)
     matrix = document.child(inertial, "inertia")
@@ -82,7 +84,42 @@ def _add_link(document: XmlDocument, robot: Robot, element: Element) -> None:
         document.leave_out(inertial, "an inertia of a link without mass is not taken over")
         moments = (0.0,) * 6
     inertia = turned_inertia(pose, moments)
-    robot.links[name] = Link(name, document.place(element), mass, pose[9:], inertia)
+    robot.links[name] = Link(name, document.place(element), mass, pose[9:], inertia, shapes)
+
+
+def _color(document: XmlDocument, material: Element | None) -> Reals | None:
+    color = None if material is None else document.child(material, "color")
+    if color is None:
+        return None
+    red, green, blue, _ = document.numbers(color, "rgba", (0.5, 0.5, 0.5, 1.0))
+    return tuple(min(max(share, 0.0), 1.0) for share in (red, green, blue))
+
+
+def _shape(document: XmlDocument, visual: Element, colors: dict[str, Reals]) -> Shape | None:
+    """A box, a cylinder or a sphere; None, and a remark, for a mesh."""
+    geometry = document.child(visual, "geometry")
+    form = next(document.children(geometry), None)
+    if form is None or form.tag not in ("box", "cylinder", "sphere"):
+        document.leave_out(
+            visual, MESHES if form is not None and form.tag == "mesh" else "shapes unknown here"
+        )
+        return None
+    material = document.child(visual, "material")
+    color = _color(document, material)
+    if color is None and material is not None:
+        color = colors.get(material.get("name", ""))
+    sizes: tuple[tuple[str, float | Reals], ...]
+    if form.tag == "box":
+        sides = document.numbers(form, "size", (0.0, 0.0, 0.0))
+        sizes, least = (("size", sides),), min(sides)
+    else:
+        names = ("radius", "length") if form.tag == "cylinder" else ("radius",)
+        numbers = [document.number(form, name) for name in names]
+        sizes, least = tuple(zip(names, numbers, strict=True)), min(numbers)
+    if not least > 0.0:
+        document.leave_out(visual, "shapes without size are not taken over")
+        return None
+    return Shape(form.tag, _pose(document, visual), sizes, color)
 
 
 def _add_joint(document: XmlDocument, robot: Robot, element: Element) -> None:

@@ -108,7 +108,7 @@ def test_start_moves_into_the_range_and_is_told() -> None:
 def test_what_is_not_taken_over_is_listed_with_lines() -> None:
     remarks = "\n".join(Multibody.from_urdf(ARM).remarks)
     for told in (
-        "(<visual>, <collision>) are not taken over (lines 19, 20)",
+        "(<collision>) are not taken over (line 20)",
         "<safety_controller> of a joint is not taken over (line 41)",
         "<gazebo> is not taken over (line 79)",
         "joint 'knob' moves no mass: it is fixed at 0 (line 78)",
@@ -130,6 +130,39 @@ def test_a_mimic_is_a_coupling() -> None:
     expected = 0.6 / (inertias[0] + 0.25 * inertias[1])  # gravity is along the axes
     np.testing.assert_allclose(slopes, [expected, -0.5 * expected], rtol=1e-10)
     assert "right_joint_motor" not in model.parts
+
+
+def test_shapes_of_links_are_looks(tmp_path: Path) -> None:
+    arm = Multibody.from_urdf(ARM)
+    look = arm["shoulder_look1"]
+    assert (type(look).__name__, look.sizes(), look.body) == ("CylinderLook", [0.05, 0.3], "shoulder")
+    assert look.color.tolist() == [0.5, 0.5, 0.5]
+    box = "<visual><origin xyz='0 0 1'/><geometry><box size='1 2 3'/></geometry></visual>"
+    mesh = "<visual><geometry><mesh filename='a.stl'/></geometry></visual>"
+    none = "<visual><geometry><sphere radius='0'/></geometry></visual>"
+    fixed = f"<link name='c'>{box}{mesh}{none}</link>"
+    more = joint("fixed", "<origin xyz='0 0 2'/>", "k", "b", "c")
+    model = Multibody.from_urdf(written(tmp_path, EMPTY, BOB.format("b"), fixed, joint("continuous"), more))
+    assert model["b_look1"].sizes() == [1, 2, 3]
+    assert model["b_look1"].frame[9:].tolist() == [0, 0, 3]
+    assert any("meshes of links" in remark for remark in model.remarks)
+    assert any("without size" in remark for remark in model.remarks)
+
+
+def test_a_mimic_of_no_joint_is_listed(tmp_path: Path) -> None:
+    path = written(tmp_path, EMPTY, BOB.format("b"), joint("continuous", "<mimic joint='k'/>"))
+    model = Multibody.from_urdf(path)
+    assert any("the mimic of joint 'j' is not taken over: no joint 'k'" in remark for remark in model.remarks)
+    assert "j_motor" in model.parts
+
+
+def test_a_follower_of_a_fixed_joint_is_fixed(tmp_path: Path) -> None:
+    follower = joint("continuous", "<axis xyz='0 0 1'/><mimic joint='j' offset='0.5'/>", "k", "b", "c")
+    links = [EMPTY, BOB.format("b"), BOB.format("c"), BOB.format("d")]
+    path = written(tmp_path, *links, joint("fixed"), follower, joint("continuous", "", "l", "c", "d"))
+    model = Multibody.from_urdf(path)
+    X = np.array(state_of(model)["d.X_GB"])
+    np.testing.assert_allclose(X[:2], [np.cos(0.5), -np.sin(0.5)], rtol=1e-14)
 
 
 def test_a_free_base_falls(tmp_path: Path) -> None:
@@ -225,10 +258,6 @@ FAULTS = {
     "mimics itself": (
         moved("continuous", "<mimic joint='j'/>"),
         "mimics itself",
-    ),
-    "mimics none": (
-        moved("continuous", "<mimic joint='x'/>"),
-        "no joint 'x'",
     ),
     "negative mass": (
         "<robot><link name='a'><inertial><mass value='-1'/></inertial></link></robot>",
