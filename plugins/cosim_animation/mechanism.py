@@ -62,9 +62,8 @@ class Mechanism:
                 found.links.append(name)
         if not any("mass" in type(model[name]).declarations for name in found.bodies):
             raise cosim.CosimError(f"{model.name} has no bodies: there is nothing to animate")
-        gravity = next(
-            (p.gravity for p in model.parts.values() if "gravity" in type(p).declarations), (0, 0, 0)
-        )
+        pulls: list[Any] = [p for p in model.parts.values() if "gravity" in type(p).declarations]
+        gravity = pulls[0].gravity if pulls else (0.0, 0.0, 0.0)
         size = float(np.linalg.norm(gravity))
         found.up = -np.array(gravity, dtype=float) / size if size else np.array([0.0, 0.0, 1.0])
         return found
