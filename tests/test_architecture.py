@@ -104,6 +104,7 @@ OWN_LIBRARIES = {
     "cosim_export": {"fmpy", "llvmlite", "lxml", "pythonfmu"},
     "cosim_ssp": {"fmpy", "lxml"},
     "cosim_fmu": {"fmpy", "lxml"},
+    "cosim_robots": {"lxml"},
 }
 FMU_PACKAGES = ("cosim_fmi", "cosim_master", "cosim_export", "cosim_ssp", "cosim_fmu")
 """From below to above: one imports any module of those before it, but the exports and the master use each
@@ -222,6 +223,8 @@ def test_these_packages_exist() -> None:
         "measures",
         "integrators",
         "ensembles",
+        "robots",
+        "animation",
         "signals",
         "toml",
         "workbench",

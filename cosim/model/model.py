@@ -380,7 +380,9 @@ class Model(ClosedAttributes):
             "signals": signals,
         }
         settings = {**self.simulation, **{k: v for k, v in arguments.items() if v is not None}, **options}
-        return simulate(self.prepare(**settings, progress=progress), progress=progress, **settings)
+        result = simulate(self.prepare(**settings, progress=progress), progress=progress, **settings)
+        result._model = self
+        return result
 
     def prepare(self, **settings: Any) -> System:
         """The system, as `build` makes it, after checking what a run with these settings needs.

@@ -21,6 +21,7 @@ from cosim.shown import shown
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
 PARQUET, DATASET = "workbench.parquet", "workbench.dataset"
+ANIMATION = "animation.page"
 EVENT_PICTURE, EVENT_TABLE = "workbench.event_plot", "workbench.event_table"
 """Ids of the result sinks behind the methods of `Result`."""
 
@@ -97,6 +98,7 @@ class Result(FixedAttributes):
         self.statistics = dict(statistics or {})
         self.message, self.unfinished = message, unfinished
         self.derivatives: dict[str, dict[str, NDArray[np.float64]]] = {}
+        self._model: Any = None  # of a run of a model, in this process
         if self.time.ndim != 1:
             problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
         elif (self.time[1:] < self.time[:-1]).any():
@@ -210,7 +212,7 @@ class Result(FixedAttributes):
         signals = {name: values[within] for name, values in self.signals.items()}
         events = [event for event in self.events if first <= event.time <= last]
         more = events, self.statistics, self.message, self.findings, self.unfinished
-        return Result(self.time[within], signals, self.units, *more)
+        return self._of_same_run(Result(self.time[within], signals, self.units, *more))
 
     @property
     def warnings(self) -> list[str]:
@@ -264,7 +266,11 @@ class Result(FixedAttributes):
                 chosen.setdefault(name, self[name])
         units = {name: self.unit(name) for name in chosen}
         more = self.events, self.statistics, self.message, self.findings, self.unfinished
-        return Result(self.time, chosen, units, *more)
+        return self._of_same_run(Result(self.time, chosen, units, *more))
+
+    def _of_same_run(self, other: Result) -> Result:
+        other._model = self._model
+        return other
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Every scalar by itself: elements of a vector signal are ``name[i]``, counted from 0."""
@@ -416,6 +422,42 @@ class Result(FixedAttributes):
                 raise ModelError.of("plot", "path and ax exclude each other: write ax.figure.savefig(…)")
             return sink.draw(self, patterns, ax)
         return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
+
+    @options_checked
+    def animate(self, *patterns: str, path: str | PathLike[str] | None = None, model: Any = None) -> Any:
+        """Play a run of a mechanism in 3-D, with signals beside and events on the line of time.
+
+        The result needs the coordinates of all joints (``"hinge.q"``) or the poses of all bodies
+        (``"arm.X_GB"``).
+
+        Parameters
+        ----------
+        *patterns : str
+            Signals beside, as for `select`; the first ones that move unless given.
+        path : path_like, optional
+            Where to write the page, ``.html``; without it a notebook shows it.
+        model : Model, optional
+            That of the run; known where the result comes from `Model.simulate`.
+
+        Returns
+        -------
+        pathlib.Path, or a page that notebooks show
+
+        Raises
+        ------
+        CosimError
+            A model without bodies, or a result that does not say where they are.
+        """
+        sink = self._sink(ANIMATION)
+        chosen = self._model if model is None else model
+        if path is None:
+            return sink.show(self, chosen, patterns)
+        check_ending(Path(path), *sink.suffixes)
+        return sink.write(self, Path(path), chosen, patterns)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled and copied: all but the model."""
+        return {**self.__dict__, "_model": None}
 
     def _write(self, id: str, path: Path) -> Any:
         """Write a file whose ending says what it is."""

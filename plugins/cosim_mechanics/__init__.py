@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cosim_mechanics.forces.constant_force import ConstantForce as ConstantForce
     from cosim_mechanics.forces.constant_torque import ConstantTorque as ConstantTorque
     from cosim_mechanics.forces.coordinate_damper import CoordinateDamper as CoordinateDamper
+    from cosim_mechanics.forces.coordinate_friction import CoordinateFriction as CoordinateFriction
     from cosim_mechanics.forces.coordinate_spring import CoordinateSpring as CoordinateSpring
     from cosim_mechanics.forces.coordinate_stop import CoordinateStop as CoordinateStop
     from cosim_mechanics.forces.coupled_bushing import CoupledBushing as CoupledBushing
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from cosim_mechanics.screw import Screw as Screw
     from cosim_mechanics.slider import Slider as Slider
     from cosim_mechanics.translation import Translation as Translation
+    from cosim_mechanics.unchecked_body import UncheckedBody as UncheckedBody
     from cosim_mechanics.universal import Universal as Universal
     from cosim_mechanics.velocity import Velocity as Velocity
     from cosim_mechanics.weld import Weld as Weld

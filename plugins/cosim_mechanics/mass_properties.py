@@ -73,6 +73,19 @@ def central_inertia(value: Any) -> NDArray[np.float64]:
         raise ValueError(f"{shown}{a:.6g} is negative. {advice}")
     if c > a + b + slack:
         raise ValueError(f"{shown}{c:.6g} is more than {a:.6g} + {b:.6g}. {advice}")
+    return _six_elements(matrix)
+
+
+def inertia_as_written(value: Any) -> NDArray[np.float64]:
+    """The six elements of an inertia matrix as `central_inertia`, whether a body can have them or not.
+
+    >>> inertia_as_written((1, 1, 5)).tolist()
+    [1.0, 1.0, 5.0, 0.0, 0.0, 0.0]
+    """
+    return _six_elements(_matrix(value))
+
+
+def _six_elements(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([matrix[0, 0], matrix[1, 1], matrix[2, 2], matrix[0, 1], matrix[0, 2], matrix[1, 2]])
 
 

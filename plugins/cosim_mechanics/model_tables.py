@@ -50,7 +50,8 @@ class BodiesTable(MechanicsTable):
 
     ``joint = "free"`` puts the joint ``engine_joint`` between Ground and the body; ``joint = { type = "pin",
     parent = "arm", frame_on_parent = [0, 0, 1] }`` says more. An id without a dot is looked up under
-    ``mechanics.``. Every other key is a value of `RigidBody`.
+    ``mechanics.``. Every other key is a value of `RigidBody`; with ``type = "unchecked_body"`` any moments of
+    inertia are taken.
     """
 
     table = "bodies"
@@ -75,7 +76,13 @@ class BodiesTable(MechanicsTable):
         """A rigid body, and its joint as an id or a table."""
         joint = self.part_schema(parts, given=("parent", "child"))
         either = {"anyOf": [{"type": "string"}, joint]}
-        return self.part_schema(parts, {"joint": either}, only="mechanics.rigid_body")
+        unchecked = {"type": {"enum": ["unchecked_body", "mechanics.unchecked_body"]}, "joint": either}
+        return {
+            "anyOf": [
+                self.part_schema(parts, {"joint": either}, only="mechanics.rigid_body"),
+                self.part_schema(parts, unchecked, only="mechanics.unchecked_body"),
+            ]
+        }
 
 
 class JointsTable(MechanicsTable):

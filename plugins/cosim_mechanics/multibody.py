@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import cosim
 import cosim.kit
@@ -27,6 +29,11 @@ class Multibody(cosim.Model):
     **settings
         As of `cosim.Model`.
 
+    Attributes
+    ----------
+    remarks : list of str
+        Of a robot that was imported: what of its file was not taken over, and what was changed.
+
     Examples
     --------
     >>> model = Multibody("pendulum")
@@ -38,7 +45,34 @@ class Multibody(cosim.Model):
 
     def __init__(self, name: str, gravity: Any = GRAVITY, **settings: Any) -> None:
         super().__init__(name, **settings)
+        self.remarks: list[str] = []
         complete_model(self, gravity)
+
+    @classmethod
+    @cosim.kit.options_checked
+    def from_urdf(cls, path: str | PathLike[str], **options: Any) -> Self:
+        """The robot of a URDF file.
+
+        Parameters
+        ----------
+        path : path_like
+        **options
+            `base`: ``"fixed"`` (default; the first link is fixed on Ground) or ``"free"``; `keep_fixed`:
+            whether links with mass on fixed joints stay bodies of their own (False); `actuators`: whether
+            joints have an input for their effort (True).
+
+        Returns
+        -------
+        Multibody
+            `remarks` lists what of the file was not taken over, and what was changed.
+
+        Raises
+        ------
+        ModelError
+            All faults of the file together, each with its line.
+        """
+        reader: Any = cosim.registry().get("model_reader", "robots.urdf")()
+        return cast("Self", reader.read_into(cls, Path(path), **options))
 
     @property
     def gravity(self) -> Any:

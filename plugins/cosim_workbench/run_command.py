@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import choose_signals, file_digest, seconds, uninterrupted
-from cosim_workbench.atomic_file import is_device
+from cosim.kit import check_ending, choose_signals, file_digest, seconds, uninterrupted
+from cosim_workbench.atomic_file import check_folder, is_device
 from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.parquet_results import ParquetResults
@@ -68,6 +68,9 @@ class RunCommand(cosim.Command):
             "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf, .html"
         )
         parser.add_argument(
+            "--animate", type=Path, metavar="FILE", help="play the run of a mechanism in 3-D too: .html"
+        )
+        parser.add_argument(
             "--trace", choices=["events"], help="print every event: cause, handler, what it changed"
         )
         parser.add_argument(
@@ -104,11 +107,16 @@ class RunCommand(cosim.Command):
         sink = sink_for(target)
         if arguments.plot is not None:
             check_plot(arguments.plot, Plot.suffixes)
+        if arguments.animate is not None:
+            page = cosim.registry().get("result_sink", "animation.page")()
+            check_ending(arguments.animate, *page.suffixes)
+            check_folder(arguments.animate)
+            settings = page.settings(model, settings)
         if arguments.checkpoint is not None:
             interval = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
             settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, interval)
         resumed = ResumedResults(sink, target)
-        in_memory = arguments.plot or arguments.verify or arguments.resume
+        in_memory = arguments.plot or arguments.animate or arguments.verify or arguments.resume
         if not in_memory and _is_streamed(sink, target, settings):
             return self._run_streaming(model, settings, arguments, sink, target)
         settings["keep"] = lambda result: sink.write(resumed.joined(result), target)
@@ -129,6 +137,11 @@ class RunCommand(cosim.Command):
             self.report(picture=arguments.plot)
             if not arguments.quiet:
                 print(f"plot → {arguments.plot}")
+        if arguments.animate is not None:
+            page.write(result, arguments.animate, model)
+            self.report(page=arguments.animate)
+            if not arguments.quiet:
+                print(f"animation → {arguments.animate}")
         return self._verified(model, settings, first, arguments) if arguments.verify else 0
 
     def _keep(self, sink: cosim.ResultSink, partial: cosim.Result, model: str, target: Path) -> None:

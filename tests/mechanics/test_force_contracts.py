@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import cosim
 import cosim_mechanics
@@ -13,6 +14,7 @@ from cosim_mechanics import (
     ConstantForce,
     ConstantTorque,
     CoordinateDamper,
+    CoordinateFriction,
     CoordinateSpring,
     CoordinateStop,
     CoupledBushing,
@@ -167,6 +169,21 @@ class TestSmoothSphereContact(ForceElementContract):
 
 class TestCoordinateSpring(ForceElementContract):
     make = staticmethod(lambda: CoordinateSpring(stiffness=3.0, damping=0.2, neutral=0.1))
+
+
+class TestCoordinateFriction(ForceElementContract):
+    make = staticmethod(lambda: CoordinateFriction(friction=2.0))
+
+    @pytest.mark.parametrize(
+        ("speed", "share"), [(0.0, 0.0), (0.01, 0.7615941559557649), (5.0, 1.0), (-5.0, -1.0)]
+    )
+    def test_its_size_does_not_depend_on_the_speed(self, speed: float, share: float) -> None:
+        tau, lost = np.zeros(1), np.zeros(1)
+        CoordinateFriction.kernels["force"].with_names(
+            u=speed, friction=2.0, transition_speed=0.01, tau=tau, dissipated_energy_dot=lost
+        )
+        assert tau[0] == pytest.approx(-2.0 * share, rel=1e-15, abs=0.0)
+        assert lost[0] == -tau[0] * speed
 
 
 class TestCoordinateDamper(ForceElementContract):

@@ -1,0 +1,120 @@
+"""What the page shows, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import cosim
+from cosim_animation.default_shapes import default_shapes, shape
+from cosim_animation.mechanism import Mechanism, name_of
+from cosim_animation.motion import body_poses, frame_rows, packed, quaternions
+
+MOST_SIGNALS = 12
+MOST_POINTS = 2000
+MOST_EVENTS = 400
+
+
+def scene_of(model: cosim.Model, result: cosim.Result, signals: Sequence[str] = ()) -> dict[str, Any]:
+    """Bodies, their shapes and motion, elements, signals and events of a run.
+
+    Parameters
+    ----------
+    model : Model
+    result : Result
+        Of a run of that model, with the coordinates of its joints or the poses of its bodies.
+    signals : sequence of str
+        Names and patterns of what is plotted beside; the first ones unless given.
+
+    Raises
+    ------
+    CosimError
+        A model without bodies; a result that does not say where they are.
+    """
+    mechanism = Mechanism.of(model)
+    if not result.time.size:
+        raise cosim.CosimError("the result has no rows: there is nothing to animate")
+    rows = frame_rows(result.time)
+    poses = body_poses(mechanism, result, rows)
+    places = {name: number for number, name in enumerate(mechanism.bodies)}
+    shapes = default_shapes(mechanism)
+    for look in mechanism.looks:
+        drawn = shape(look.shape, look.sizes(), look.frame, look.color)
+        shapes.setdefault(name_of(look.body), []).append(drawn)
+    return {
+        "title": model.name,
+        "up": [float(x) for x in mechanism.up],
+        "time": packed(result.time[rows] - result.time[0]),
+        "start": float(result.time[0]),
+        "bodies": [{"name": name, "shapes": shapes.get(name, [])} for name in mechanism.bodies],
+        "positions": packed(poses[:, :, 9:]),
+        "turns": packed(quaternions(poses[:, :, :9])),
+        "joints": [_joint(mechanism, name, places) for name in mechanism.joints],
+        "links": [_link(mechanism, name, places, result, rows) for name in mechanism.links],
+        "panels": _panels(mechanism, result, signals),
+        "events": _events(result),
+    }
+
+
+def _joint(mechanism: Mechanism, name: str, places: dict[str, int]) -> dict[str, Any]:
+    joint: Any = mechanism.model[name]
+    return {
+        "name": name,
+        "body": places[name_of(joint.child)],
+        "pose": [float(x) for x in joint.frame_on_child],
+        "turns": [int(axis) for axis in getattr(type(joint), "axes", None) or ()],
+    }
+
+
+def _link(
+    mechanism: Mechanism, name: str, places: dict[str, int], result: cosim.Result, rows: Any
+) -> dict[str, Any]:
+    part, ends = mechanism.model[name], mechanism.ends(name)
+    words = type(part).declarations
+    kind = "bushing" if "frame_on_body1" in words else "damper" if "stiffness" not in words else "spring"
+    if not {"stiffness", "damping", "forces"} & words.keys() and kind != "bushing":
+        kind = "line"
+    link: dict[str, Any] = {
+        "name": name,
+        "kind": kind,
+        "bodies": [places[body] for body, _ in ends],
+        "points": [[float(x) for x in pose[9:]] for _, pose in ends],
+    }
+    if f"{name}.tension" in result:
+        link["tension"] = packed(np.asarray(result[f"{name}.tension"], dtype=float)[rows])
+    if f"{name}.F_GM" in result:
+        link["force"] = packed(np.asarray(result[f"{name}.F_GM"], dtype=float)[rows, 3:])
+    return link
+
+
+def _panels(mechanism: Mechanism, result: cosim.Result, signals: Sequence[str]) -> list[dict[str, Any]]:
+    """Signals by their unit, one panel each."""
+    if signals:
+        chosen = result.select(signals)
+    else:
+        hidden = {*mechanism.forces(), *(f"{name}.X_GB" for name in mechanism.bodies)}
+        chosen = result.select([name for name in result.names if name not in hidden])
+    panels: dict[str, list[dict[str, Any]]] = {}
+    step = max(1, result.time.size // MOST_POINTS)
+    columns = {name: values for name, values in chosen.numbers().items() if np.isfinite(values).all()}
+    if not signals:
+        first = {(result.unit(name), values.tobytes()): name for name, values in reversed(columns.items())}
+        columns = {name: columns[name] for name in columns if name in first.values()}  # one of two names
+        columns = {name: values for name, values in columns.items() if np.ptp(values) > 0.0}
+        columns = dict([*columns.items()][:MOST_SIGNALS])
+    times = packed(result.time[::step] - result.time[0])
+    for name, values in columns.items():
+        unit = result.unit(name)
+        panels.setdefault(unit, []).append({"name": name, "values": packed(values[::step])})
+    return [{"unit": unit, "time": times, "lines": lines} for unit, lines in panels.items()]
+
+
+def _events(result: cosim.Result) -> list[dict[str, Any]]:
+    found = []
+    for event in result.events:
+        time, name = getattr(event, "time", None), getattr(event, "handler", "")
+        if isinstance(time, (int, float)):
+            found.append({"time": float(time) - float(result.time[0]), "name": str(name)})
+    return found[:: max(1, len(found) // MOST_EVENTS)]

@@ -1,0 +1,74 @@
+"""``cosim import ROBOT -o MODEL.toml``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import ClassVar
+
+import cosim
+from cosim_robots.import_robot import fill_model, import_robot
+from cosim_robots.toml_text import toml_text
+from cosim_robots.tree import BASES
+from cosim_robots.urdf_reader import UrdfReader
+
+READERS = {suffix: reader for reader in (UrdfReader,) for suffix in reader.suffixes}
+
+
+class ImportCommand(cosim.Command):
+    """Write a robot's file as a model file."""
+
+    name: ClassVar[str] = "import"
+    known_as: ClassVar[tuple[str, ...]] = ("urdf", "read", "load")
+    summary: ClassVar[str] = "write a robot (URDF) as a model file"
+    examples = (
+        ("cosim import arm.urdf", "arm.toml, and a list of what was not taken over"),
+        ("cosim import dog.urdf -o dog.toml --base free", "the first link moves freely"),
+        ("cosim export arm.urdf --native", "arm.fmu: efforts of the joints in, angles and rates out"),
+    )
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The robot, the model file, how it is made."""
+        parser.add_argument("robot", type=Path, help="a URDF file")
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the model file (ROBOT.toml)")
+        parser.add_argument("--base", choices=BASES, default="fixed", help="of the first link (fixed)")
+        parser.add_argument(
+            "--keep-fixed", action="store_true", help="links with mass on fixed joints stay bodies"
+        )
+        parser.add_argument("--no-actuators", action="store_true", help="no inputs for efforts of joints")
+        parser.add_argument("-f", "--force", action="store_true", help="replace a model file that is there")
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Read, check, write."""
+        reader = READERS.get(arguments.robot.suffix.lower())
+        if reader is None:
+            raise cosim.CosimError(
+                f"{arguments.robot}: the name of a robot's file ends in {', '.join(READERS)}"
+            )
+        target = arguments.output or Path(f"{arguments.robot.stem}.toml")
+        if target.suffix.lower() != ".toml":
+            raise cosim.CosimError(f"{target}: the name of a model file ends in .toml")
+        if target.exists() and not arguments.force:
+            raise cosim.CosimError(f"{target}: is there already; replace it with --force")
+        tables = import_robot(
+            reader.read_robot,
+            arguments.robot,
+            base=arguments.base,
+            keep_fixed=arguments.keep_fixed,
+            actuators=not arguments.no_actuators,
+        )
+        system = fill_model(cosim.Model(tables.name), tables).build()
+        try:
+            target.write_text(toml_text(tables, str(arguments.robot)), "utf-8")
+        except OSError as error:
+            raise cosim.CosimError(f"{target}: cannot be written: {error.strerror}") from None
+        counts = {name: len(tables.data.get(name, ())) for name in ("bodies", "joints", "constraints")}
+        self.report(written=target, remarks=tables.remarks, inputs=[*system.inputs], **counts)
+        if not arguments.quiet:
+            listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+            print(f"{arguments.robot} → {target}: {listed or 'nothing that moves'}")
+            for remark in tables.remarks:
+                print(f"note: {remark}")
+            print(f"next       cosim run {target}")
+        return 0

@@ -1,0 +1,15 @@
+"""What this package registers."""
+
+from __future__ import annotations
+
+import cosim
+from cosim_robots.import_command import ImportCommand
+from cosim_robots.urdf_reader import UrdfReader
+
+cosim_contract = "1.0"
+
+
+@cosim.hookimpl
+def cosim_register(register: cosim.Register) -> None:
+    register("robots.urdf", UrdfReader)
+    register("robots.import", ImportCommand)

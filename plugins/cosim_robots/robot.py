@@ -1,0 +1,127 @@
+"""A robot as its file describes it: links and joints with frames, before it becomes a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from cosim_mechanics.spatial import IDENTITY
+
+Reals = tuple[float, ...]
+
+ROOT = ""
+"""Name of the world, the parent of the first link."""
+
+
+def line_of(place: str) -> str:
+    """The line of ``file:line``, in words.
+
+    >>> line_of("arm.urdf:12")
+    'line 12'
+    """
+    return f"line {place.rpartition(':')[2]}"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a link looks like: an id of ``animation``, its pose on the link, its sizes, and its color."""
+
+    kind: str
+    pose: Reals
+    sizes: tuple[tuple[str, float | Reals], ...]
+    color: Reals | None = None
+
+
+@dataclass(frozen=True)
+class Link:
+    """A body: its mass, centre of mass (m) and inertia (kg.m2: xx yy zz xy xz yz about the centre of mass).
+
+    Both are expressed in the frame of the link. A link without mass is a frame.
+    """
+
+    name: str
+    place: str
+    mass: float = 0.0
+    center_of_mass: Reals = (0.0, 0.0, 0.0)
+    inertia: Reals = (0.0,) * 6
+    shapes: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """Keeps a joint at ``ratio * leader + offset``."""
+
+    leader: str
+    ratio: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class RobotJoint:
+    """A joint between two links.
+
+    `kind` is an id of ``mechanics``. `frame_on_parent` and `frame_on_child` are the poses of its frames as
+    the joints of ``mechanics`` need them: their axis of motion is z (pin, planar) or x (slider).
+    """
+
+    name: str
+    place: str
+    kind: str
+    parent: str
+    child: str
+    frame_on_parent: Reals = IDENTITY
+    frame_on_child: Reals = IDENTITY
+    lower: float | None = None
+    upper: float | None = None
+    effort: float | None = None
+    speed: float | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+    start: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+    mimic: Mimic | None = None
+
+    @property
+    def line(self) -> str:
+        """Where it stands in its file, for remarks."""
+        return line_of(self.place)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether nothing moves."""
+        return self.kind == "weld"
+
+
+@dataclass
+class Robot:
+    """Links and joints of a robot, and what of its file was not taken over.
+
+    Attributes
+    ----------
+    name, place : str
+    links : dict of str to Link
+    joints : list of RobotJoint
+        One for each link but the first, which has one with the parent `ROOT` where it moves.
+    remarks : list of str
+        A sentence for each thing that was left out or changed.
+    frames : dict of str to (str, pose)
+        Links that were merged into another one (`ROOT`: the world), and their poses on it.
+    fixed_shapes : list of Shape
+        Those of links that became part of the world.
+    gravity : three reals, optional
+        Where the file says it, m/s2.
+    """
+
+    name: str
+    place: str
+    links: dict[str, Link] = field(default_factory=dict)
+    joints: list[RobotJoint] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    frames: dict[str, tuple[str, Reals]] = field(default_factory=dict)
+    fixed_shapes: list[Shape] = field(default_factory=list)
+    gravity: Reals | None = None
+
+    def replace_joint(self, old: RobotJoint, **changes: object) -> None:
+        """Put a changed joint in the place of another."""
+        self.joints[self.joints.index(old)] = replace(old, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,146 @@
+"""XML of robots: read without entities, network and document types; faults are collected with their lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cosim
+
+LARGEST_DOCUMENT = 64 * 2**20
+"""Bytes."""
+MOST_SHOWN = 8
+"""Lines that a remark lists."""
+
+Element = Any
+"""Of lxml."""
+
+
+class XmlDocument:
+    """An XML file: its elements, the faults found in it, and what of it was not read.
+
+    Parameters
+    ----------
+    path : Path
+
+    Attributes
+    ----------
+    root : element
+    problems : list of Problem
+
+    Raises
+    ------
+    ModelError
+        When it cannot be read, is no XML, is too large or declares a document type.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: list[cosim.Problem] = []
+        self._left_out: dict[str, list[int]] = {}
+        self.root = self._parse()
+
+    def _parse(self) -> Element:
+        from lxml import etree
+
+        try:
+            if self.path.stat().st_size > LARGEST_DOCUMENT:
+                raise cosim.ModelError.of(
+                    str(self.path), f"is larger than {LARGEST_DOCUMENT // 2**20} MiB, which are read at most"
+                )
+            data = self.path.read_bytes()
+        except OSError as error:
+            raise cosim.ModelError.of(str(self.path), f"cannot be read: {error.strerror}") from None
+        parser = etree.XMLParser(
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            huge_tree=False,
+            remove_comments=True,
+            remove_pis=True,
+        )
+        try:
+            root = etree.fromstring(data, parser)
+        except etree.XMLSyntaxError as error:
+            where = f"{self.path}:{error.lineno or 1}"
+            raise cosim.ModelError.of(where, f"is not well-formed XML: {error.msg}") from None
+        except ValueError as error:  # an encoding that is none
+            raise cosim.ModelError.of(str(self.path), f"is not well-formed XML: {error}") from None
+        info = root.getroottree().docinfo
+        if info.internalDTD is not None or info.doctype:
+            text = "declares a document type (<!DOCTYPE …>), which no robot needs: refused"
+            raise cosim.ModelError.of(str(self.path), text)
+        return root
+
+    def check(self) -> None:
+        """Raise `ModelError` with every fault that was found."""
+        if self.problems:
+            raise cosim.ModelError(self.problems)
+
+    def place(self, element: Element) -> str:
+        """File and line of an element."""
+        return f"{self.path}:{element.sourceline}"
+
+    def fault(self, element: Element, text: str) -> None:
+        """Record a fault."""
+        self.problems.append(cosim.Problem(self.place(element), text))
+
+    def leave_out(self, element: Element, what: str) -> None:
+        """Record what the model does not have; the same words at several places make one remark."""
+        self._left_out.setdefault(what, []).append(element.sourceline)
+
+    def remarks(self) -> list[str]:
+        """What was left out, with lines."""
+        return [f"{what} ({_lines(lines)})" for what, lines in self._left_out.items()]
+
+    def children(self, element: Element | None, name: str | None = None) -> Iterator[Element]:
+        """Children, those of one name."""
+        for child in () if element is None else element:
+            if isinstance(child.tag, str) and name in (None, child.tag):
+                yield child
+
+    def child(self, element: Element, name: str) -> Element | None:
+        """The child of a name; a second one is a fault."""
+        first, *others = [*self.children(element, name), None]
+        for other in others:
+            if other is not None:
+                self.fault(other, f"a second <{name}> in <{element.tag}>: leave one")
+        return first
+
+    def name(self, element: Element) -> str:
+        """The attribute ``name``; a fault where it is missing or empty."""
+        name: str = element.get("name", "")
+        if not name.strip():
+            self.fault(element, f"<{element.tag}> has no name")
+        return name
+
+    def number(self, element: Element | None, attribute: str, default: float = 0.0) -> float:
+        """A finite number; the default where it is not there."""
+        return self.numbers(element, attribute, (default,))[0]
+
+    def numbers(
+        self, element: Element | None, attribute: str, default: tuple[float, ...], count: int | None = None
+    ) -> tuple[float, ...]:
+        """Finite numbers, as many as the default has (or `count`); the default where they are not there."""
+        text = None if element is None else element.get(attribute)
+        if text is None:
+            return default
+        needed = len(default) if count is None else count
+        try:
+            values = tuple(float(word) for word in text.split())
+        except ValueError:
+            values = ()
+        if len(values) != needed or not all(map(math.isfinite, values)):
+            what = "a finite number" if needed == 1 else f"{needed} finite numbers"
+            self.fault(element, f"<{element.tag} {attribute}>: is {text!r}, needs {what}")  # type: ignore[union-attr]
+            return default
+        return values
+
+
+def _lines(lines: list[int]) -> str:
+    shown = ", ".join(str(line) for line in lines[:MOST_SHOWN])
+    word = "line" if len(lines) == 1 else "lines"
+    more = f" and {len(lines) - MOST_SHOWN} more" if len(lines) > MOST_SHOWN else ""
+    return f"{word} {shown}{more}"

@@ -1,0 +1,73 @@
+"""The page in a browser, where Chromium is installed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cosim_mechanics import Multibody
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = "--headless --no-sandbox --disable-dev-shm-usage --use-angle=swiftshader --enable-unsafe-swiftshader"
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+]
+MOST_MILLISECONDS = 4.0
+
+
+def browse(page: Path, *words: str, begin: str = "") -> str:
+    command = [
+        str(CHROMIUM),
+        *FLAGS.split(),
+        f"--user-data-dir={page.parent / 'profile'}",
+        "--window-size=900,600",
+    ]
+    done = subprocess.run(
+        [*command, *words, f"{page.as_uri()}#{begin}"], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def chain(count: int) -> Multibody:
+    model = Multibody("chain")
+    parent = "ground"
+    for i in range(count):
+        model.body(f"b{i}", mass=1.0, inertia=(0.02, 0.02, 0.02), center_of_mass=(0, -0.5, 0))
+        model.joint("pin", f"b{i}", parent, name=f"j{i}", frame_on_parent=(0, -1.0 * (i > 0), 0), q=0.1)
+        parent = f"b{i}"
+    return model
+
+
+def test_pictures_change_with_time(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    chain(3).simulate(until=1.0, signals=["*.q"]).animate(path=page)
+    pictures = []
+    for time in ("0", "0", "0.7"):
+        picture = tmp_path / f"{len(pictures)}.png"
+        browse(page, f"--screenshot={picture}", begin=f"t={time}")
+        pictures.append(picture.read_bytes())
+    assert pictures[0] == pictures[1]
+    assert pictures[0] != pictures[2]
+    shown = browse(page, "--dump-dom", begin="t=0.7&follow=2&traces=1")
+    assert '<span id="now">0.700 s</span>' in shown
+    assert 'id="fault"' not in shown
+
+
+def test_two_hundred_bodies_are_drawn_in_time(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    chain(200).simulate(until=0.02, signals=["*.q"]).animate(path=page)
+    measure = (
+        "<script>player.script.total = player.script.count = 0;"
+        "for (let i = 0; i < 200; i++) player.show(0.0001 * i);"
+        "document.body.dataset.took = player.script.total / player.script.count;</script></body>"
+    )
+    page.write_text(page.read_text("utf-8").replace("</body>", measure), "utf-8")
+    found = re.search(r'data-took="([\d.]+)"', browse(page, "--dump-dom"))
+    assert found is not None
+    assert float(found[1]) < MOST_MILLISECONDS

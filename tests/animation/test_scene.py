@@ -1,0 +1,217 @@
+"""What an animation shows, as data: shapes, poses over time, elements, signals, events."""
+
+from __future__ import annotations
+
+import base64
+import json
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim.cli import main
+from cosim_animation.default_shapes import box_of_inertia, rod_between
+from cosim_animation.motion import MOST_FRAMES, frame_rows, quaternions
+from cosim_mechanics import Multibody
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+MOUNT = EXAMPLES / "engine_mount" / "engine_mount.toml"
+
+
+def scene_in(page: str) -> Any:
+    found = re.search(r'id="data">(.*?)</script>', page, re.S)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def floats(text: str) -> Any:
+    return np.frombuffer(base64.b64decode(text), dtype="<f4")
+
+
+def pendulum() -> Multibody:
+    model = Multibody("pendulum")
+    bob = model.body("bob", mass=2.0, inertia=(0.1, 0.2, 0.15), center_of_mass=(0, -0.5, 0))
+    frame = ((0, 0, 1), (0, "90 deg", 0))
+    model.joint("pin", child=bob, name="hinge", frame_on_parent=frame, frame_on_child=frame, q=0.3)
+    model.add("mechanics.two_point_spring", "spring", body1="ground", body2="bob", stiffness=10.0,
+              free_length=0.1, station_on_body1=(0, 1, 0), station_on_body2=(0, -0.5, 0))  # fmt: skip
+    return model
+
+
+@pytest.fixture(scope="module")
+def run() -> tuple[Multibody, cosim.Result]:
+    model = pendulum()
+    return model, model.simulate(until=0.2, signals=["hinge.q", "bob.X_GB", "spring.tension"])
+
+
+def test_poses_are_those_of_the_run(run: Any) -> None:
+    _, result = run
+    scene = scene_in(result.animate().text)
+    assert [body["name"] for body in scene["bodies"]] == ["ground", "bob"]
+    recorded = result["bob.X_GB"]
+    positions = floats(scene["positions"]).reshape(-1, 2, 3)
+    np.testing.assert_allclose(positions[:, 1], recorded[:, 9:], atol=1e-6)
+    np.testing.assert_allclose(floats(scene["time"]), result.time, atol=1e-6)
+    assert not positions[:, 0].any()  # Ground
+
+
+def test_poses_follow_from_coordinates(run: Any) -> None:
+    _, result = run
+    alone = result.select(["hinge.q"])
+    pages = [scene_in(r.animate().text) for r in (result, alone)]
+    for key in ("positions", "turns"):
+        np.testing.assert_allclose(*(floats(page[key]) for page in pages), atol=1e-6)
+    with pytest.raises(cosim.CosimError, match=r"record hinge\.q, or animate the model itself"):
+        result.select(["spring.tension"]).animate()
+
+
+def test_elements_stretch_between_their_stations(run: Any) -> None:
+    _, result = run
+    (link,) = scene_in(result.animate().text)["links"]
+    assert (link["kind"], link["bodies"], link["points"]) == ("spring", [0, 1], [[0, 1, 0], [0, -0.5, 0]])
+    np.testing.assert_allclose(floats(link["tension"]), result["spring.tension"], rtol=1e-6)
+
+
+def test_signals_are_plotted_once(run: Any) -> None:
+    _, result = run
+    panels = scene_in(result.animate("hinge.q").text)["panels"]
+    assert [line["name"] for panel in panels for line in panel["lines"]] == ["hinge.q"]
+    shown = [line["name"] for panel in scene_in(result.animate().text)["panels"] for line in panel["lines"]]
+    assert shown == ["hinge.q"]  # neither poses nor what arrows show
+
+
+def test_a_result_without_its_model_is_answered(run: Any) -> None:
+    model, result = run
+    copied = pickle.loads(pickle.dumps(result))
+    with pytest.raises(cosim.CosimError, match=r"animate\(model=model\)"):
+        copied.animate()
+    assert copied.animate(model=model).text == result.animate().text
+    with pytest.raises(cosim.CosimError, match="no bodies"):
+        copied.animate(model=cosim.Model("empty"))
+    with pytest.raises(cosim.CosimError, match="html"):
+        result.animate(path="run.glb")
+
+
+def test_names_cannot_leave_the_data(tmp_path: Path) -> None:
+    model = pendulum()
+    model.name = "</script><b>"
+    path = model.simulate(until=0.01, signals=["hinge.q"]).animate(path=tmp_path / "page.html")
+    page = path.read_text("utf-8")
+    assert "</script><b>" not in page
+    assert scene_in(page)["title"] == "</script><b>"
+    assert "Content-Security-Policy" in page and "http" not in page.replace("http-equiv", "")
+
+
+def test_the_page_of_the_engine_mount(tmp_path: Path) -> None:
+    target = tmp_path / "mount.html"
+    assert main(["animate", str(MOUNT), "-o", str(target), "--until", "0.1", "-q"]) == 0
+    assert target.stat().st_size < 1.5e6
+    scene = scene_in(target.read_text("utf-8"))
+    assert {body["name"] for body in scene["bodies"]} >= {"ground", "engine", "chassis"}
+    assert all(shape["kind"] for body in scene["bodies"] for shape in body["shapes"])
+
+
+def test_run_writes_the_page_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["run", str(EXAMPLES / "four_bar" / "four_bar.toml"), "--until", "0.05", "-q"]
+    assert main([*words, "--animate", "bar.html"]) == 0
+    assert scene_in(Path("bar.html").read_text("utf-8"))["bodies"][1]["shapes"]
+    assert main([*words, "--animate", "bar.glb"]) == 2
+    assert main(["animate", words[1], "--result", "four_bar.csv", "-o", "again.html", "-q"]) == 0
+
+
+def test_events_are_marked() -> None:
+    model = pendulum()
+    model.add("measures.sample_and_hold", "held", source="hinge.angle", period=0.05)
+    result = model.simulate(until=0.12, signals=["hinge.q", "held"])
+    events = scene_in(result.animate().text)["events"]
+    assert {round(event["time"], 9) for event in events} >= {0.0, 0.05, 0.1}
+    assert all(event["name"].startswith("held.") for event in events)
+
+
+@pytest.mark.parametrize("sides", [(1, 2, 3), (1, 1, 1), (0.5, 0, 2), (0, 0, 1), (0, 0, 0)])
+def test_the_box_of_an_inertia_has_its_inertia(sides: Any) -> None:
+    a, b, c = (side**2 for side in sides)
+    found, pose = box_of_inertia(6.0, (1, 2, 3), (0.5 * (b + c), 0.5 * (a + c), 0.5 * (a + b), 0, 0, 0))
+    np.testing.assert_allclose(sorted(found), sorted(sides), atol=1e-7)
+    assert pose[9:].tolist() == [1, 2, 3]
+    assert np.linalg.det(pose[:9].reshape(3, 3)) == pytest.approx(1.0)
+
+
+def test_a_rod_has_its_ends() -> None:
+    rod = rod_between((1, 0, 0), (1, 2, 0), 0.1)
+    assert rod is not None
+    (radius, length), pose = rod
+    assert (radius, length, pose[9:].tolist()) == (0.1, 2.0, [1, 1, 0])
+    assert (pose[:9].reshape(3, 3) @ [0, 0, 1]).tolist() == [0, 1, 0]
+    assert rod_between((1, 0, 0), (1, 0, 0), 0.1) is None
+
+
+@pytest.mark.parametrize("count", [1, 2, MOST_FRAMES, MOST_FRAMES + 1, 50_000])
+def test_frames_have_both_ends(count: int) -> None:
+    rows = frame_rows(np.linspace(0.0, 1.0, count))
+    assert rows[0] == 0 and rows[-1] == count - 1 and rows.size <= MOST_FRAMES + 1
+    assert (np.diff(rows) > 0).all()
+
+
+def test_quaternions_do_not_jump() -> None:
+    angles = np.linspace(0.0, 4 * np.pi, 200)
+    c, s, zero, one = np.cos(angles), np.sin(angles), np.zeros(200), np.ones(200)
+    turned = quaternions(np.stack([c, -s, zero, s, c, zero, zero, zero, one], axis=1)[:, None])[:, 0]
+    assert np.abs(np.diff(turned, axis=0)).max() < 0.05
+
+
+LOOKS = """
+[bodies.crate]
+mass = 1.0
+inertia = [1, 1, 1]
+joint = "free"
+
+[looks.cab]
+type = "{type}"
+body = "crate"
+color = "{color}"
+{sizes}
+"""
+
+
+@pytest.mark.parametrize(
+    ("type", "sizes", "expected"),
+    [
+        ("box", 'size = ["10 cm", 0.2, 0.3]', [0.1, 0.2, 0.3]),
+        ("sphere", "radius = 0.5", [0.5]),
+        ("cylinder", "radius = 0.5\nlength = 2", [0.5, 2.0]),
+        ("capsule", "radius = 0.5\nlength = 2", [0.5, 2.0]),
+        ("cone", "radius = 0.5\nlength = 2", [0.5, 2.0]),
+    ],
+)
+def test_looks_in_model_files(tmp_path: Path, type: str, sizes: str, expected: list[float]) -> None:
+    path = tmp_path / "crate.toml"
+    path.write_text(LOOKS.format(type=type, color="#ff0000", sizes=sizes))
+    model = cosim.Model.from_file(path)
+    shapes = scene_in(model.simulate(until=0.01, signals=["crate_joint.q"]).animate().text)["bodies"][1][
+        "shapes"
+    ]
+    assert shapes == [
+        {"kind": type, "size": expected, "pose": [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], "color": [1, 0, 0]}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("color", "sizes", "fault"),
+    [
+        ("reddish", "radius = 1", 'crate.toml:10.*color is "reddish"'),
+        ("red", "radius = 0", "radius"),
+        ("red", "radius = 1\nangle = 2", "angle"),
+        ("red", "", "radius"),
+    ],
+)
+def test_faults_of_looks(tmp_path: Path, color: str, sizes: str, fault: str) -> None:
+    path = tmp_path / "crate.toml"
+    path.write_text(LOOKS.format(type="sphere", color=color, sizes=sizes))
+    with pytest.raises(cosim.ModelError, match=fault):
+        cosim.Model.from_file(path).build()
