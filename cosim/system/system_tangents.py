@@ -75,7 +75,7 @@ class SystemTangents:
         functions = {}
         for i in wanted:
             try:
-                functions[i] = block_tangent(self._block(i))
+                functions[i] = block_tangent(self.block_of(i))
             except NoTangentError as fault:
                 self.differences[i] = str(fault)
         compile_ahead([(function, TANGENT_SIGNATURE) for function in functions.values()])
@@ -84,9 +84,11 @@ class SystemTangents:
         self._known.update(wanted)
         return {i: self.differences[i] for i in rows if i in self.differences}
 
-    def _block(self, row: int) -> Block:
-        inner = self._system.inner_range[0]
-        block: Block = self._system.blocks[self._system.inner_blocks[row - inner] if row >= inner else row]
+    def block_of(self, row: int) -> Block:
+        """The block of a row of the table."""
+        system = self._system
+        first = len(system.table) - len(system.inner_blocks)  # where the inner ones stand once more
+        block: Block = system.blocks[system.inner_blocks[row - first] if row >= first else row]
         return block
 
     def along(
@@ -180,7 +182,7 @@ class SystemTangents:
 
     def _divide(self, state: State, row: int, values: Any, moved: Any, c_dot: Reals) -> None:
         """Differences of one block."""
-        system, block = self._system, self._block(row)
+        system, block = self._system, self.block_of(row)
         time, *directions = moved
         directions = [*directions, None, None, c_dot]
         step = min(

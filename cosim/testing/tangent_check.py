@@ -57,8 +57,8 @@ def check_tangents(state: State, by: dict[str, Any] | None = None) -> None:
         if worst.size and worst[at] > AGREES:
             path = next(iter(system.paths_at("c", [at])), f"a number of the cache, {at}")
             raise AssertionError(
-                f"{path}: its tangent is {moved['c'][at]:.9g} along {paths or 'a state'}, and differences "
-                f"say {estimates[1][at]:.9g}"
+                f"{path}: its tangent is {moved['c'][at]:.9g} along {paths or 'a state'}, "
+                f"and differences say {estimates[1][at]:.9g}"
             )
 
 

@@ -1,5 +1,7 @@
 """Structure, colours and values of the Jacobian, and the dense linear algebra."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.linalg import lu
@@ -102,6 +104,73 @@ def test_compiled_differences_with_colours_are_the_dense_ones(make) -> None:
     for j in range(system.ny):
         found[rows[starts[j] : starts[j + 1]], j] = entries[starts[j] : starts[j + 1]]
     assert np.abs(found - expected).max() < 1e-5 * np.abs(expected).max()
+
+
+def jacobian_of(system: cosim.System, state: cosim.State) -> tuple[np.ndarray, Radau5]:
+    """The entries that a first step makes its matrices of, as a matrix."""
+    state = state.copy().realize(cosim.Stage.ACCELERATION)
+    integrator = Radau5(initial_step=1e-6)
+    integrator.initialize(system, state)
+    assert integrator.step(system, state, 1.0) is kit.StepCode.DONE
+    starts, rows = system.derivative_structure()
+    entries = state.integrator_memory[-rows.size :]
+    found = np.zeros((system.ny, system.ny))
+    for j in range(system.ny):
+        found[rows[starts[j] : starts[j + 1]], j] = entries[starts[j] : starts[j + 1]]
+    return found, integrator
+
+
+def test_a_jacobian_is_exact() -> None:
+    system = chain(3)
+    state = moving_state(system)
+    found, integrator = jacobian_of(system, state)
+    assert integrator.differences == []
+    y = np.array(state.y)
+    expected = np.zeros((9, 9))
+    for i in range(3):
+        x, before = y[i], y[i - 1] if i else 0.0
+        expected[i, 3 + i] = 1.0
+        expected[3 + i, i] = -100.0 * (1.0 + x * x) - 200.0 * x * (x - before)
+        if i:
+            expected[3 + i, i - 1] = 100.0 * (1.0 + x * x)
+        expected[3 + i, 3 + i] = -1.0
+        expected[6 + i, 3 + i] = np.sign(y[3 + i])
+    assert found == pytest.approx(expected, rel=1e-14, abs=1e-13)
+
+
+class Root(cosim.Component):
+    """A leaking tank. Law: level' = 1 - sqrt(level)."""
+
+    level = cosim.auxiliary_state(start=0.0)
+
+    @cosim.kernel
+    def derivatives(level, level_dot):
+        level_dot[0] = 1.0 - math.sqrt(max(level, 0.0))
+
+
+class InPython(cosim.Component):
+    """A leaking tank in plain Python. Law: level' = 1 - 2 level."""
+
+    level = cosim.auxiliary_state(start=0.5)
+
+    @cosim.kernel
+    def derivatives(self, level, level_dot):
+        level_dot[0] = 1.0 - 2.0 * level
+
+
+def test_differences_take_the_place_of_what_is_no_number_or_not_there() -> None:
+    """The slope of a root at 0 is infinite: a secant serves there."""
+    model = cosim.Model("m")
+    model.add(Root, "tank")
+    system = model.build()
+    found, integrator = jacobian_of(system, system.default_state())
+    assert integrator.differences == [] and -1e9 < found[0, 0] < -1.0
+    model = cosim.Model("m")
+    model.add(InPython, "tank")
+    system = model.build()
+    found, integrator = jacobian_of(system, system.default_state())
+    assert found == pytest.approx(np.array([[-2.0]]), rel=1e-6)
+    assert "plain Python" in integrator.differences[0]
 
 
 def test_a_chain_needs_few_evaluations_for_its_jacobian() -> None:

@@ -187,7 +187,7 @@ class ImplicitIntegrator(CompiledIntegrator):
         if not shape.tangents:
             return []
         first = self._slots.size - 3 * shape.tangents
-        functions = [block_tangent(system.blocks[i]) for i in system.inner_blocks]
+        functions = [block_tangent(system.tangents.block_of(row)) for row in range(*system.inner_range)]
         return [(first + 3 * i, function, TANGENT_SIGNATURE) for i, function in enumerate(functions)]
 
     @property
