@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element, tostring
@@ -11,7 +10,7 @@ from xml.etree.ElementTree import Element, tostring
 import pytest
 from c_programs import SOURCES, build, c_compiler
 from same_as_fmpy import facts, facts_of_fmpy, read_by_fmpy
-from small_fmus import model_description
+from small_fmus import write_fmu
 
 from cosim_fmi.description import fmu_interface
 from cosim_fmi.description.model_description import ModelDescription
@@ -39,13 +38,7 @@ def make_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Pat
     """Make an FMU of a C source: ``make_fmu("gain", name="loud", macros=("ONLY_NEEDED",))``."""
 
     def make(kind: str, *, name: str = "", macros: tuple[str, ...] = (), **description: object) -> Path:
-        from fmpy import platform, sharedLibraryExtension
-
-        path = tmp_path / f"{name or kind}.fmu"
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("modelDescription.xml", model_description(kind, **description))  # type: ignore[arg-type]
-            archive.write(compiled(kind, *macros), f"binaries/{platform}/{kind}{sharedLibraryExtension}")
-        return path
+        return write_fmu(tmp_path / f"{name or kind}.fmu", kind, compiled(kind, *macros), **description)
 
     return make
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVariable, UnitDefinition
-from cosim_fmi.archive.collection_paused import collection_paused
-from cosim_fmi.archive.fmu_archive import FmuArchive
+from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.fmu_clock import FmuClock
 from cosim_fmi.description.model_description import (
     DeclaredVariable,
@@ -21,6 +20,7 @@ from cosim_fmi.description.model_description import (
     Unknown,
 )
 from cosim_fmi.description.read_model_description import read_model_description
+from cosim_fmi.description_document import collection_paused
 from cosim_fmi.tools.twenty_sim import adds_inner_steps
 
 TYPES = {
@@ -193,7 +193,6 @@ def _interface(
     )
     tells = third and steps and ability.intermediate_update
     updates = tells and bool(intermediate & inputs)
-    adds = steps and adds_inner_steps(read.tool)
     description = ParticipantDescription(
         kind=f"FMI {archive.version} {'Co-Simulation' if steps else 'Model Exchange'}",
         variables=variables,
@@ -229,6 +228,7 @@ def _interface(
         default_experiment=_experiment(read.experiment),
         has_derivatives=ability.directional_derivatives,
     )
+    step = description.default_experiment.step if steps else None
     return FmuInterface(
         description=description,
         elements={
@@ -256,7 +256,7 @@ def _interface(
         },
         intermediate=intermediate & inputs if updates else frozenset(),
         shown_inside=intermediate - inputs if tells else frozenset(),
-        inner_step=description.default_experiment.step if adds else None,
+        inner_step=step if step and adds_inner_steps(read.tool) else None,
     )
 
 

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cosim_fmi.validate.failed_call_error import FailedCallError
-from cosim_fmi.validate.foreign_fmu import STEPS, ForeignFmu
-from cosim_fmi.validate.foreign_instance import ForeignInstance, Row
+from cosim_fmi.validate.finding import FailedCallError
+from cosim_fmi.validate.foreign_instance import STEPS, ForeignFmu, ForeignInstance, Row
 
 HALF = STEPS // 2
 COMMON_2 = """

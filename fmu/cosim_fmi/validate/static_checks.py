@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from cosim_fmi.archive.fmu_archive import FmuArchive
+from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.model_description import (
     DeclaredType,
     DeclaredVariable,
