@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import cosim
@@ -13,6 +14,7 @@ from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES
 from cosim_export.interface.names import leaves_that_are_branches, without_subscripts
+from cosim_export.interface.smoke_experiment import add_smoke_experiment
 
 
 def check_parts(model: cosim.Model) -> None:
@@ -125,6 +127,10 @@ log = logging.getLogger("cosim.export")
 
 class FmuExporter(cosim.Exporter):
     """An exporter whose summary counts what the FMU does not show, and that warns of names."""
+
+    def add_experiment(self, path: Path) -> str:
+        """A smoke experiment: some steps, and what the FMU shows."""
+        return add_smoke_experiment(path)
 
     def tell(self, what: str, interface: FmuInterface, left_out: Mapping[str, int]) -> None:
         """Keep the summary and the warnings of what was written; warnings are logged as well."""

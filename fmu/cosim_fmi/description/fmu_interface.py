@@ -14,8 +14,8 @@ from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVari
 from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.fmu_clock import FmuClock
 from cosim_fmi.description.model_description import (
+    DeclaredExperiment,
     DeclaredVariable,
-    Experiment,
     ModelDescription,
     Unknown,
 )
@@ -350,7 +350,7 @@ def _takes_start(read: DeclaredVariable, first: bool) -> bool:
     return read.causality in ("input", "parameter") or read.initial in ("exact", "approx")
 
 
-def _experiment(read: Experiment | None) -> DefaultExperiment:
+def _experiment(read: DeclaredExperiment | None) -> DefaultExperiment:
     """What it says that makes sense: an odd number says nothing."""
     if read is None:
         return DefaultExperiment()

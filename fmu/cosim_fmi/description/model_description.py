@@ -107,7 +107,7 @@ class BaseUnit:
 
 
 @dataclass(slots=True, eq=False)
-class Experiment:
+class DeclaredExperiment:
     """The run that the FMU was made for, as text."""
 
     start: str | None
@@ -169,7 +169,7 @@ class ModelDescription:
         Counts.
     base_units : dict of str to BaseUnit
     log_categories : tuple of str
-    experiment : Experiment or None
+    experiment : DeclaredExperiment or None
     """
 
     version: str
@@ -184,7 +184,7 @@ class ModelDescription:
     indicators: int
     base_units: dict[str, BaseUnit]
     log_categories: tuple[str, ...]
-    experiment: Experiment | None
+    experiment: DeclaredExperiment | None
 
     def abilities(self, interface: str) -> Abilities:
         """Those of "CoSimulation" or "ModelExchange"; ``ValueError`` where it has none."""

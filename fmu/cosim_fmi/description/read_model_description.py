@@ -14,8 +14,8 @@ from xml.etree.ElementTree import Element
 from cosim_fmi.description.model_description import (
     Abilities,
     BaseUnit,
+    DeclaredExperiment,
     DeclaredVariable,
-    Experiment,
     ModelDescription,
     Unknown,
 )
@@ -166,9 +166,9 @@ def _base_units(root: Element) -> dict[str, BaseUnit]:
     return found
 
 
-def _experiment(root: Element) -> Experiment | None:
+def _experiment(root: Element) -> DeclaredExperiment | None:
     elements = root.findall("DefaultExperiment")
     if not elements:
         return None
     given = elements[-1].get
-    return Experiment(given("startTime"), given("stopTime"), given("tolerance"), given("stepSize"))
+    return DeclaredExperiment(given("startTime"), given("stopTime"), given("tolerance"), given("stepSize"))

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.model_description import (
+    DeclaredExperiment,
     DeclaredType,
     DeclaredVariable,
-    Experiment,
     ModelDescription,
 )
 from cosim_fmi.validate.finding import Finding
@@ -113,7 +113,7 @@ def _structure(read: ModelDescription) -> Iterator[tuple[str, str]]:
                 yield "error", f"{v.name} and {other} have one value reference, and both can be set"
 
 
-def _experiment(experiment: Experiment) -> Iterator[tuple[str, str]]:
+def _experiment(experiment: DeclaredExperiment) -> Iterator[tuple[str, str]]:
     texts = {
         "startTime": experiment.start,
         "stopTime": experiment.stop,
