@@ -34,6 +34,7 @@ class Registry:
     def __init__(self, plugins: Iterable[PluginRecord]) -> None:
         self.plugins = sorted(plugins, key=lambda record: (record.name, record.distribution))
         self._entries: dict[str, dict[str, Entry]] = {}
+        self._other_words: dict[str, dict[str, list[str]]] = {}
         for record in self.plugins:
             for entry in record.entries:
                 for kind in entry.kinds:
@@ -88,8 +89,8 @@ class Registry:
             if len(matching_ids) == 1:
                 return entries[matching_ids[0]]
             # What other plugins have is no help when the whole plugin is missing, unless it is a misspelling.
-            candidates = entries if nearest(id, entries) or self._missing(id) is None else []
-            same = _known_as(id, entries)
+            candidates = entries if self._missing(id) is None or nearest(id, entries) else []
+            same = self._known_as(kind, id)
             raise LookUpError(kind.replace("_", " "), id, candidates, self._hint(id), same)
         return entries[id]
 
@@ -142,6 +143,16 @@ class Registry:
             raise LookUpError("kind of entry", kind, {**declared_kinds(), **self._entries})
         return self._entries.get(kind, {})
 
+    def _known_as(self, kind: str, id: str) -> list[str]:
+        """Ids of classes that list this word in `known_as`: `pin` is another word for a revolute joint."""
+        if kind not in self._other_words:
+            words = self._other_words.setdefault(kind, {})
+            for entry in self._of_kind(kind).values():
+                with suppress(PluginError):
+                    for word in vars(entry.cls).get("known_as", ()):
+                        words.setdefault(word, []).append(entry.id)
+        return sorted(self._other_words[kind].get(id.rpartition(".")[2].lower(), []))
+
     def _missing(self, id: str) -> str | None:
         """The plugin that an id belongs to, when none of that name is installed."""
         prefix, dot, _ = id.partition(".")
@@ -163,17 +174,6 @@ class Registry:
         if not to_blame and self.failures:
             hints += [f"Did not load: {', '.join(record.name for record in self.failures)}."]
         return " ".join([*hints, "Installed: `cosim plugins`."])
-
-
-def _known_as(id: str, entries: Mapping[str, Entry]) -> list[str]:
-    """Ids of classes that list this word in `known_as`: `pin` is another word for a revolute joint."""
-    word = id.rpartition(".")[2].lower()
-    ids = []
-    for entry in entries.values():
-        with suppress(PluginError):
-            if word in vars(entry.cls).get("known_as", ()):
-                ids.append(entry.id)
-    return sorted(ids)
 
 
 _in_use: ContextVar[Registry | None] = ContextVar("cosim_registry", default=None)

@@ -15,9 +15,10 @@ import zlib
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from xml.parsers import expat
+from xml.etree.ElementTree import Element
 
 import cosim
+from cosim_fmi.description_document import parse_description
 
 try:
     import fcntl
@@ -230,8 +231,6 @@ def is_cut_off(path: Path) -> bool:
     return False
 
 
-DEEPEST = 200
-"""Elements in elements; the deepest of the standards have about ten."""
 LARGEST_DESCRIPTION = 256 * 2**20
 VERSIONS = ("1.0", "2.0", "3.0")
 INTERFACES = ("CoSimulation", "ModelExchange", "ScheduledExecution", "Implementation")
@@ -266,7 +265,7 @@ class FmuArchive:
             with zipfile.ZipFile(self.path) as archive:
                 self._members = archive.infolist()
                 check_members(self._members)
-                self.description = self._read_description(archive)
+                self._document = self._read_description(archive)
         except ValueError as error:
             raise self._error(str(error)) from None
         except zipfile.BadZipFile as error:
@@ -274,13 +273,17 @@ class FmuArchive:
         except (OSError, NotImplementedError, RuntimeError, zlib.error) as error:
             raise self._error(f"cannot be read: {error}") from error
         try:
-            facts = _look_at(self.description)
+            root = parse_description(self._document)
         except ValueError as error:
             raise self._error(f"modelDescription.xml cannot be read: {error}") from None
-        self._root, self._interfaces = facts.root, facts.interfaces
+        self._description: Element | None = root
+        self._attributes = dict(root.attrib)
+        self._interfaces = {
+            element.tag: element.get("modelIdentifier", "") for element in root if element.tag in INTERFACES
+        }
         if self.version == "1.0":
             kind = "CoSimulation" if "Implementation" in self._interfaces else "ModelExchange"
-            self._interfaces = {kind: self._root.get("modelIdentifier", "")}
+            self._interfaces = {kind: self._attributes.get("modelIdentifier", "")}
 
     def _error(self, text: str) -> cosim.FmuError:
         return cosim.FmuError(str(self.path), text)
@@ -288,7 +291,16 @@ class FmuArchive:
     @property
     def version(self) -> str:
         """The FMI version that it declares, "" when it declares none."""
-        return self._root.get("fmiVersion", "")
+        return self._attributes.get("fmiVersion", "")
+
+    def take_description(self) -> Element:
+        """The root of the model description, for the caller alone.
+
+        The archive keeps the document and parses it again the next time: the tree of a large one takes
+        ten times the memory.
+        """
+        root, self._description = self._description, None
+        return parse_description(self._document) if root is None else root
 
     @property
     def interfaces(self) -> tuple[str, ...]:
@@ -375,7 +387,7 @@ class FmuArchive:
         if self.version == "3.0":
             is_told = "sources/buildDescription.xml" in names
         else:
-            is_told = self.version == "2.0" and b"<SourceFiles" in self.description
+            is_told = self.version == "2.0" and b"<SourceFiles" in self._document
         if is_told:
             return (
                 f" It brings C sources: 'fmpy compile {self.path.name}', which needs CMake, adds the binary."
@@ -418,47 +430,3 @@ class FmuArchive:
                 f"at most {LARGEST_DESCRIPTION / 2**20:.0f} are read"
             )
         return archive.read(member)
-
-
-class _Document:
-    """The few facts that are needed before a real reader may see the document."""
-
-    def __init__(self) -> None:
-        self.root: dict[str, str] = {}
-        self.interfaces: dict[str, str] = {}
-        self.refused = ""
-        self._depth = 0
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._depth > DEEPEST:
-            raise ValueError(f"elements are nested more than {DEEPEST} deep: refused")
-        if self._depth == 0:
-            self.root = dict(attributes) if tag == "fmiModelDescription" else {}
-            self.refused = (
-                "" if tag == "fmiModelDescription" else f"its root is <{tag}>, not <fmiModelDescription>"
-            )
-        elif self._depth == 1 and tag in INTERFACES:
-            self.interfaces[tag] = attributes.get("modelIdentifier", "")
-        self._depth += 1
-
-    def end(self, tag: str) -> None:
-        self._depth -= 1
-
-    def document_type(self, *declaration: object) -> None:
-        raise ValueError("it declares a document type (<!DOCTYPE …>), which no FMU needs: refused")
-
-
-def _look_at(document: bytes) -> _Document:
-    """Read the facts; ``ValueError`` with a sentence when this is no model description."""
-    facts = _Document()
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = facts.start
-    parser.EndElementHandler = facts.end
-    parser.StartDoctypeDeclHandler = facts.document_type
-    try:
-        parser.Parse(document, True)
-    except expat.ExpatError as error:
-        raise ValueError(f"it is not well-formed XML: {error}") from None
-    if facts.refused:
-        raise ValueError(facts.refused)
-    return facts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -214,6 +215,7 @@ class CoSimulation(Coupling, ClosedAttributes):
             raise cosim.ModelError(problems)
         self.result: cosim.Result | None = None
         self._run: SimulationRun | None = None
+        self._is_run = threading.Lock()
         self._going_on: Snapshot | None = None
         self._accepted: frozenset[str] = frozenset()
         self.until = experiment.stop
@@ -275,7 +277,7 @@ class CoSimulation(Coupling, ClosedAttributes):
     def __copy__(self) -> CoSimulation:
         """The same participants and settings; `__reduce__` makes others."""
         other = object.__new__(CoSimulation)
-        other._set(**self.__dict__)
+        other._set(**{**self.__dict__, "_is_run": threading.Lock()})
         return other
 
     @property
@@ -472,6 +474,12 @@ class CoSimulation(Coupling, ClosedAttributes):
             time_limit=time_limit,
         )
         with ExitStack() as stack:
+            if not self._is_run.acquire(blocking=False):
+                raise cosim.CosimError(
+                    "this co-simulation is being run already, and its participants serve one run at a time: "
+                    "make another one (pickle.loads(pickle.dumps(loop)))"
+                )
+            stack.callback(self._is_run.release)
             limit = None
             if options.time_limit is not None:
                 limit = stack.enter_context(TimeLimit(options.time_limit, self.participants.values()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from cosim_workbench.model_file_error import ModelFileError
 from cosim_workbench.wording import unknown
 
 ELSEWHERE = {"participants": "cosimulate", "master": "cosimulate"}
+MOST_PROBLEMS = 100
+"""That one file is searched for: the nearest name of each takes some milliseconds."""
 STEP = re.compile(r'\[(\d+)\]|"([^"]*)"|([^.\[\]"]+)')
 
 
@@ -73,8 +76,9 @@ class ModelFile:
         for key, table in tables.items():
             if key in self.file.data:
                 self._read_table(table)
-        self._check_names(tables)
-        if self.problems:
+        if not self._is_cut_short():
+            self._check_names(tables)
+        if self.problems and not self._is_cut_short():
             self._find_what_building_refuses()
 
     @classmethod
@@ -250,6 +254,9 @@ class ModelFile:
                 if table.form == "rows"
                 else f"{key}.{name}"
             )
+            if len(self.problems) >= MOST_PROBLEMS:
+                self._add(path, key, f"there are {MOST_PROBLEMS} problems above: the rest is not read")
+                return
             if isinstance(entry, dict):
                 self._read_entry(table, path, label, name, entry)
             else:
@@ -306,10 +313,10 @@ class ModelFile:
         def report(key_path: str, text: str) -> None:
             self._add((*path, *_steps(key_path)), label, _naming(key_path, text))
 
-        before = set(self.model.parts)
+        before = len(self.model.parts)
         with self._collected(path, label, name):
             table.read(self.model, name, dict(entry), report)
-        for part in set(self.model.parts) - before:
+        for part in islice(reversed(self.model.parts), len(self.model.parts) - before):
             self._owners[part] = path
 
     @contextmanager
@@ -327,6 +334,10 @@ class ModelFile:
             self._add(inside or (*path, "type"), label, str(error))
         except cosim.CosimError as error:
             self._add(path, label, str(error))
+
+    def _is_cut_short(self) -> bool:
+        """Whether the file has more problems than it is searched for, so that parts are missing."""
+        return len(self.problems) > MOST_PROBLEMS
 
     def _place(self, where: str) -> tuple[KeyPath, str]:
         """Key path and label of a fault that the assembly found: ``felt.source``, ``a.b → c.d``, a part."""

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from xml.etree.ElementTree import Element, tostring
 
 import pytest
 from c_programs import SOURCES, build, c_compiler
+from same_as_fmpy import facts, facts_of_fmpy, read_by_fmpy
 from small_fmus import write_fmu
+
+from cosim_fmi.description import fmu_interface
+from cosim_fmi.description.model_description import ModelDescription
+from cosim_fmi.description.read_model_description import read_model_description
 
 
 @pytest.fixture(scope="session")
@@ -34,3 +41,21 @@ def make_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Pat
         return write_fmu(tmp_path / f"{name or kind}.fmu", kind, compiled(kind, *macros), **description)
 
     return make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def same_as_fmpy() -> Iterator[None]:
+    """Each model description that a test reads, and fmpy reads too, is the same in both."""
+    compared: set[bytes] = set()
+
+    def compare(root: Element) -> ModelDescription:
+        read, key = read_model_description(root), hashlib.sha256(tostring(root)).digest()
+        if key not in compared:
+            compared.add(key)
+            theirs = read_by_fmpy(root)
+            assert theirs is None or facts(read) == facts_of_fmpy(theirs)
+        return read
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fmu_interface, "read_model_description", compare)
+        yield

@@ -97,3 +97,39 @@ class SlowToBegin(Ramp):
 
     def keep_log(self, file: Path | None, level: str = "warning") -> None:
         time.sleep(1.5)
+
+
+class Echo(Ramp):
+    """Shows its input, refuses some, and ends where it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.u = 0.0
+
+    def describe(self) -> kit.ParticipantDescription:
+        variables = {
+            "u": kit.ParticipantVariable("u", "input"),
+            "y": kit.ParticipantVariable("y", "output"),
+            "t": kit.ParticipantVariable("t", "output"),
+        }
+        return kit.ParticipantDescription("echo", variables, {}, can_restore=True)
+
+    def set(self, names: Any, values: Any) -> None:
+        if values[0] == 13.0:
+            raise cosim.FmuError("echo", "no 13", "fmi2SetReal")
+        if values[0] == 99.0:
+            os._exit(9)
+        self.u = values[0]
+
+    def get(self, names: Any) -> list[Any]:
+        if self.u == -1.0:
+            raise cosim.FmuError("echo", "nothing to be read", "fmi2GetReal")
+        if self.u == -99.0:
+            os._exit(8)
+        return [{"y": self.u, "t": self.time, "u": self.u}[name] for name in names]
+
+    def save(self) -> Any:
+        return self.time, self.u
+
+    def restore(self, token: Any) -> None:
+        self.time, self.u = token

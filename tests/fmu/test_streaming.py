@@ -102,3 +102,32 @@ def test_the_command_writes_parquet(make_fmu: MakeFmu, tmp_path: Path) -> None:
     assert main(["compare", str(tmp_path / "out.csv"), str(path), "--tol", "0"]) == 0
     assert cosim.read_result(path).unit("m.x") == "m"
     assert len(list(path.glob("part-*"))) > 1
+
+
+@pytest.mark.parametrize("longest", [49, 50, 51, 100_000])
+def test_long_files_of_text_are_written_while_the_run_goes_on(
+    longest: int, make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cosim.cli import main
+    from cosim_fmu.command import cosimulate_command
+
+    path = make_fmu("mass")
+    (tmp_path / "one.toml").write_text(
+        f'[participants.m]\nfmu = "{path.name}"\n[master]\nalgorithm = "jacobi"\nstep = 0.02\nuntil = 1.0',
+        "utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["cosimulate", "one.toml", "-q", "-o", "whole.csv"]) == 0
+    asked: list[Path] = []
+    sink = type(kit.result_sink(tmp_path / "x.csv"))
+    stream = sink.stream
+
+    def streamed(self: Any, target: Path, source: Any = None) -> kit.ResultStream:
+        asked.append(target)
+        return stream(self, target, source)
+
+    monkeypatch.setattr(sink, "stream", streamed)
+    monkeypatch.setattr(cosimulate_command, "LONG_RUN", longest)
+    assert main(["cosimulate", "one.toml", "-q", "--in-process", "-o", "long.csv"]) == 0
+    assert len(asked) == (longest < 50)
+    assert (tmp_path / "long.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()

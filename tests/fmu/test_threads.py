@@ -175,3 +175,26 @@ def test_two_threads_are_faster_where_steps_are_long(make_fmu: MakeFmu) -> None:
             least[threads] = min(least[threads], loop.simulate(0.02).statistics["stepping_time"])
     print(f"speed-up with two threads: {least[1] / least[2]:.2f} of {possible:.2f}")
     assert least[1] / least[2] > 0.75 * possible
+
+
+def test_one_co_simulation_is_run_once_at_a_time(make_fmu: MakeFmu) -> None:
+    loop = CoSimulation({"m": make_fmu("mass")}, [], "jacobi", 0.1)
+    found: list[str] = []
+
+    def again(time: float) -> None:
+        def run() -> None:
+            try:
+                loop.simulate(1.0)
+            except cosim.CosimError as error:
+                found.append(str(error))
+
+        other = threading.Thread(target=run)
+        other.start()
+        other.join()
+
+    whole = loop.simulate(1.0, progress=again)
+    assert found and all("is being run already" in text for text in found)
+    assert loop.simulate(1.0).signals.keys() == whole.signals.keys()  # and again, one after the other
+    with pytest.raises(cosim.CosimError):
+        loop.simulate(-1.0)
+    assert loop.simulate(1.0).time[-1] == 1.0  # an error frees it

@@ -1,6 +1,7 @@
 """Calibration: known parameters come back within their standard errors."""
 
 import importlib
+import math
 import re
 from pathlib import Path
 
@@ -111,7 +112,8 @@ def test_what_the_data_do_not_tell_has_an_infinite_error(model):
 def test_a_parameter_at_its_bound_is_told(model):
     ranges = {**RANGES, "decay.rate": "0.1 1/s..2 1/s"}
     fit = Calibration(model, ranges, measured(EVEN, 0.01, 5), {"decay.shown": "seen"}).fit()
-    assert fit.at_bounds == ["decay.rate"] and "at an end of its range" in str(fit)
+    assert fit.at_bounds == ["decay.rate"] and "doubt: decay.rate lies at an end of its range" in str(fit)
+    assert np.isinf(fit.standard_errors["decay.rate"])
 
 
 @pytest.mark.parametrize(
@@ -238,3 +240,71 @@ def test_standard_errors_of_the_page_hold_over_draws_of_the_noise(tmp_path, monk
     assert within.shape == (200, 4)
     assert (((within < 1.0).mean(0) > 0.58) & ((within < 1.0).mean(0) < 0.78)).all()
     assert ((within < 2.0).mean(0) > 0.905).all()
+
+
+def test_a_good_fit_has_no_doubts(model):
+    fit = Calibration(model, RANGES, measured(EVEN, 0.01, 3), {"decay.shown": "seen"}).fit()
+    assert fit.doubts == [] and np.isfinite(list(fit.standard_errors.values())).all()
+    exact = Calibration(model, RANGES, measured(EVEN, 0.0, 3), {"decay.shown": "seen"}).fit()
+    assert exact.doubts == [] and np.isfinite(list(exact.standard_errors.values())).all()
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -2.0, 0.7])
+def test_constant_data_are_a_doubt_and_give_no_interval(model, value):
+    data = cosim.Result(EVEN, {"seen": np.full(len(EVEN), value)})
+    fit = Calibration(model, {"decay.rate": "0.1 1/s..10 1/s"}, data, {"decay.shown": "seen"}).fit()
+    assert any("the data of decay.shown are constant" in text for text in fit.doubts)
+    assert np.isinf(fit.standard_errors["decay.rate"]) and "doubt: the data" in str(fit)
+
+
+def test_one_constant_signal_of_two_is_a_doubt_alone(model):
+    data = measured(EVEN, 0.01, 5)
+    both = cosim.Result(EVEN, {"seen": data["seen"], "still": np.full(len(EVEN), 1.7)})
+    signals = {"decay.shown": "seen", "decay.level": "still"}
+    fit = Calibration(model, RANGES, both, signals).fit()
+    assert any("decay.level are constant" in text for text in fit.doubts)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_data_that_no_parameter_explains_are_a_doubt(model, seed):
+    noise = np.random.default_rng(seed).normal(0.0, 1.0, len(EVEN))
+    data = cosim.Result(EVEN, {"seen": noise - noise.mean()})
+    fit = Calibration(model, RANGES, data, {"decay.shown": "seen"}).fit()
+    assert any("no parameter explains the data of decay.shown" in text for text in fit.doubts)
+    assert np.isinf(list(fit.standard_errors.values())).all()
+    known = Calibration(model, RANGES, data, {"decay.shown": "seen"}, noise={"decay.shown": 1.0}).fit()
+    assert not any("no parameter explains" in text for text in known.doubts)
+
+
+def test_more_than_the_noise_that_was_given_is_a_doubt(model):
+    wave = np.exp(-2.5 * EVEN) + 0.2 * np.sin(9.0 * EVEN)
+    data = cosim.Result(EVEN, {"seen": wave})
+    fit = Calibration(model, RANGES, data, {"decay.shown": "seen"}, noise={"decay.shown": 1e-3}).fit()
+    assert any("times the noise of decay.shown remains" in text for text in fit.doubts)
+
+
+class Burst(Decay):
+    """Shows what is infinite where a number is large."""
+
+    @cosim.kernel
+    def show(level, gain, shown):
+        shown[0] = level / max(5.0 - gain, 0.0) if gain < 5.0 else math.inf
+
+
+def test_infinite_residuals_are_passed_or_said():
+    model = cosim.Model("burst")
+    model.add(Burst, "decay", rate=2.5)
+    values = np.exp(-2.5 * EVEN) / 3.0
+    data = cosim.Result(EVEN, {"seen": values})
+    fit = Calibration(model, {"decay.gain": (0.0, 9.0)}, data, {"decay.shown": "seen"}).fit(starts=6)
+    assert fit.values["decay.gain"] == pytest.approx(2.0, rel=1e-4) and fit.doubts == []
+    with pytest.raises(cosim.SimulationError, match="no finite numbers at the measured times"):
+        Calibration(model, {"decay.gain": (6.0, 9.0)}, data, {"decay.shown": "seen"}).fit()
+
+
+def test_parameters_that_only_their_product_tells_have_no_interval():
+    model = cosim.Model("product")
+    model.add(Product, "decay")
+    ranges = {"decay.gain": (0.1, 10.0), "decay.idle": (0.1, 10.0)}
+    fit = Calibration(model, ranges, measured(EVEN, 0.01, 1, rate=1.0), {"decay.shown": "seen"}).fit()
+    assert np.isinf(list(fit.standard_errors.values())).all()

@@ -39,7 +39,7 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
         Why it has none; "" when it has.
     """
     from cosim_fmi.archive import FmuArchive, remove_folder
-    from cosim_fmi.description.model_description import read_model_description
+    from cosim_fmi.description.read_model_description import read_model_description
     from cosim_fmi.instances.unpacked_fmu import place_of_library
     from cosim_fmi.validate.experiments import write_experiment
     from cosim_fmi.validate.fmu_probe import FmuProbe, job_for
@@ -52,10 +52,10 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
         archive.check_binary("CoSimulation", platform, suffix)
     except cosim.FmuError:
         return f"no smoke experiment: it has no binary for {platform}, where it was exported"
-    read = read_model_description(archive)[0]
+    read = read_model_description(archive.take_description())
     folder = archive.unpack()
     try:
-        library = folder / "binaries" / platform / f"{read.coSimulation.modelIdentifier}{suffix}"
+        library = folder / "binaries" / platform / f"{read.abilities('CoSimulation').identifier}{suffix}"
         experiment = _experiment(job_for(folder, read, library), without)
         if len(experiment["references"]) == 1:
             return "no smoke experiment: it has no outputs that are numbers"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -12,7 +13,14 @@ import cosim
 from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVariable, UnitDefinition
 from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.fmu_clock import FmuClock
-from cosim_fmi.description.model_description import read_model_description
+from cosim_fmi.description.model_description import (
+    DeclaredExperiment,
+    DeclaredVariable,
+    ModelDescription,
+    Unknown,
+)
+from cosim_fmi.description.read_model_description import read_model_description
+from cosim_fmi.description_document import collection_paused
 from cosim_fmi.tools.twenty_sim import adds_inner_steps
 
 TYPES = {
@@ -29,10 +37,10 @@ TYPES = {
     "Clock": "clock",
 }
 CAUSALITIES = ("input", "output", "parameter")
-EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
+NO_NAMES: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Element:
     """Where a scalar of an FMU stands: in a variable of its own, or in one that is an array.
 
@@ -114,7 +122,7 @@ class FmuInterface:
 def read_interface(
     archive: FmuArchive, interface: str, sizes: Mapping[str, int] | None = None
 ) -> FmuInterface:
-    """Read the model description of a checked archive with fmpy.
+    """Read the model description of a checked archive.
 
     Parameters
     ----------
@@ -131,125 +139,124 @@ def read_interface(
         (units not defined, missing InitialUnknowns, odd variability) are let pass.
     """
     try:
-        return _interface(*read_model_description(archive), archive, interface, sizes or {})
-    except Exception as error:  # fmpy lets KeyError, TypeError, ValueError … of a bad document through
+        with collection_paused():
+            read = read_model_description(archive.take_description())
+            return _interface(read, archive, interface, sizes or {})
+    except (ValueError, TypeError) as error:  # numbers that are none
         raise cosim.FmuError(
-            str(archive.path), f"modelDescription.xml cannot be understood: {type(error).__name__}: {error}"
+            str(archive.path), f"modelDescription.xml cannot be understood: {error}"
         ) from error
 
 
-def _check_names(shown: Sequence[Any], names: Mapping[str, Sequence[str]]) -> None:
+def _check_names(shown: Sequence[DeclaredVariable], names: Mapping[str, Sequence[str]]) -> None:
     """Raise `ValueError` where two variables, or elements of arrays, have one name."""
-    owners: dict[str, Any] = {}
+    if len({name for v in shown for name in names[v.name]}) == sum(len(names[v.name]) for v in shown):
+        return
+    owners: dict[str, DeclaredVariable] = {}
     for variable in shown:
         for name in names[variable.name]:
             other = owners.setdefault(name, variable)
             if other is not variable or len(names[variable.name]) != len(set(names[variable.name])):
                 both = " and ".join(
-                    f"{v.causality or 'local'} {v.name!r} (value reference {v.valueReference})"
-                    for v in (other, variable)
+                    f"{v.causality} {v.name!r} (value reference {v.reference})" for v in (other, variable)
                 )
                 raise ValueError(f"two variables have the name {name!r}: {both}")
 
 
 def _interface(
-    read: Any, elements: Mapping[str, Any], archive: FmuArchive, interface: str, sizes: Mapping[str, int]
+    read: ModelDescription, archive: FmuArchive, interface: str, sizes: Mapping[str, int]
 ) -> FmuInterface:
     steps = interface == "CoSimulation"
-    ability = read.coSimulation if steps else read.modelExchange
-    third = read.fmiVersion.startswith("3")
-    events = third and (not steps or ability.hasEventMode)
-    shown = [v for v in read.modelVariables if v.type in TYPES and v.causality != "independent"]
-    shapes = {v.name: _shape(v, sizes) for v in shown}
-    names = {v.name: _names(v.name, shapes[v.name]) for v in shown}
+    ability = read.abilities(interface)
+    first, third = read.version == "1.0", read.version == "3.0"
+    events = third and (not steps or ability.event_mode)
+    shown = [v for v in read.variables if v.causality != "independent"]
+    names = {v.name: _names(v.name, v.sizes(sizes)) if v.dimensions else (v.name,) for v in shown}
     _check_names(shown, names)
-    texts = {n: [s.get("value", "") for s in e.findall("Start")] for n, e in elements.items()}
-    starts = {v.name: texts.get(v.name) or v.start for v in shown}
-    variables = {
-        name: _variable(v, name, i, starts[v.name]) for v in shown for i, name in enumerate(names[v.name])
-    }
-    clocks = {name: FmuClock.of(e.attrib) for name, e in elements.items() if e.tag == "Clock"}
-    inputs = frozenset(name for name, v in variables.items() if v.causality == "input")
-    updated = {name for name, e in elements.items() if e.get("intermediateUpdate") in ("true", "1")}
-    intermediate = frozenset(n for v in shown if v.name in updated for n in names[v.name])
-    negated = {name for name, e in elements.items() if e.get("alias") == "negatedAlias"}
-    first = read.fmiVersion == "1.0"
-    told = {n: e.find("DirectDependency") for n, e in elements.items()}
+    variables = {name: _variable(v, name, i) for v in shown for i, name in enumerate(names[v.name])}
+
+    def select(condition: Callable[[DeclaredVariable], bool]) -> frozenset[str]:
+        return frozenset(name for v in shown if condition(v) for name in names[v.name])
+
+    clocks = {v.name: FmuClock.of(v.clock) for v in shown if v.type == "Clock"}
+    inputs = select(lambda v: v.causality == "input")
+    intermediate = select(lambda v: v.updates_inside)
     direct = {
-        n: inputs & {"".join(name.itertext()).strip() for name in needed.findall("Name")}
-        for v, needed in told.items()
-        if needed is not None
-        for n in names.get(v, ())
+        name: inputs & {*v.direct_dependencies}
+        for v in shown
+        if v.direct_dependencies is not None
+        for name in names[v.name]
     }
     feedthrough, assumed = _feedthrough(read, inputs, names, direct)
-    saves = ability.canGetAndSetFMUstate
-    by_states = not steps and not saves and not clocks and not any(_changes_at_events(v) for v in shown)
-    tells = third and steps and ability.providesIntermediateUpdate
+    by_states = (
+        not steps and not ability.saves and not clocks and not any(_changes_at_events(v) for v in shown)
+    )
+    tells = third and steps and ability.intermediate_update
     updates = tells and bool(intermediate & inputs)
     description = ParticipantDescription(
-        kind=f"FMI {read.fmiVersion} {'Co-Simulation' if steps else 'Model Exchange'}",
+        kind=f"FMI {archive.version} {'Co-Simulation' if steps else 'Model Exchange'}",
         variables=variables,
         feedthrough=feedthrough,
-        can_restore=saves or by_states,
-        follows_slopes=updates or not steps or (not third and ability.canInterpolateInputs),
+        can_restore=ability.saves or by_states,
+        follows_slopes=updates or not steps or (not third and ability.interpolates_inputs),
         # an execution tool may care about the thread that calls it
-        steps_in_threads=not ability.needsExecutionTool,
-        can_serialize=saves and ability.canSerializeFMUstate and not (clocks and events),
-        settable=frozenset(name for v in shown if _takes_start(v, first) for name in names[v.name]),
-        tunable=frozenset(
-            n
-            for v in shown
-            if steps and not events and v.causality == "parameter" and v.variability == "tunable"
-            for n in names[v.name]
+        steps_in_threads=not ability.needs_tool,
+        can_serialize=ability.saves and ability.serializes and not (clocks and events),
+        settable=select(lambda v: _takes_start(v, first)),
+        tunable=select(
+            lambda v: steps and not events and v.causality == "parameter" and v.variability == "tunable"
         ),
-        discrete=frozenset(n for v in shown if v.variability == "discrete" for n in names[v.name]),
-        unit_definitions={u.name: _base_unit(u.baseUnit) for u in read.unitDefinitions if u.baseUnit},
+        discrete=select(lambda v: v.variability == "discrete"),
+        unit_definitions={
+            name: UnitDefinition(base.exponents, base.factor, base.offset)
+            for name, base in read.base_units.items()
+        },
         assumed_feedthrough=assumed,
         possible_feedthrough=frozenset(n for n, needs in (feedthrough or {}).items() if needs) - assumed,
-        initial_feedthrough=_known(read.initialUnknowns, inputs, names),
-        variable_step=not steps or ability.canHandleVariableCommunicationStepSize,
-        only_once=read.guid if ability.canBeInstantiatedOnlyOncePerProcess else "",
-        arrays={name: (shape, tuple(names[name])) for name, shape in shapes.items() if shape},
+        initial_feedthrough=_known(read.initial_unknowns, inputs, names),
+        variable_step=not steps or ability.variable_step,
+        only_once=read.token if ability.only_once else "",
+        arrays={v.name: (v.sizes(sizes), names[v.name]) for v in shown if v.dimensions},
         enumerations=_enumerations(shown, names),
-        calculated=frozenset(n for v in shown if v.causality == "calculatedParameter" for n in names[v.name]),
+        calculated=select(lambda v: v.causality == "calculatedParameter"),
         clocks_without_interval={
             name: clock.refusal for name, clock in clocks.items() if events and clock.refusal
         },
         structural=frozenset(v.name for v in shown if v.causality == "structuralParameter"),
         refused={name: reason for name, clock in clocks.items() if (reason := _refusal(clock, events))},
         readable=frozenset(name for name, clock in clocks.items() if events and clock.ticks_by_time),
-        default_experiment=_experiment(read.defaultExperiment),
-        has_derivatives=ability.providesDirectionalDerivative,
+        default_experiment=_experiment(read.experiment),
+        has_derivatives=ability.directional_derivatives,
     )
     step = description.default_experiment.step if steps else None
     return FmuInterface(
         description=description,
         elements={
-            name: Element(*(v.valueReference, v.type, i, len(names[v.name])), -1 if v.name in negated else 1)
+            name: Element(v.reference, v.type, i, len(names[v.name]), -1 if v.is_negated else 1)
             for v in shown
             for i, name in enumerate(names[v.name])
         },
-        guid=(read.instantiationToken if third else read.guid) or "",
-        identifier=ability.modelIdentifier,
-        log_categories=tuple(category.name for category in read.logCategories),
-        version="3.0" if third else read.fmiVersion,
+        guid=read.token,
+        identifier=ability.identifier,
+        log_categories=read.log_categories,
+        version=read.version,
         event_mode=events and steps,
         model_exchange=not steps,
         restores_by_states=by_states,
-        states=int(read.numberOfContinuousStates) if third or first else len(read.derivatives),
-        indicators=int(read.numberOfEventIndicators or 0),
-        wants_steps=not steps and ability.needsCompletedIntegratorStep,
+        states=read.states,
+        indicators=read.indicators,
+        wants_steps=not steps and ability.wants_steps,
         offers=archive.interfaces,
         clocks=clocks if events else {},
         clocked={
             name: tuple(clock.name for clock in v.clocks)
             for v in shown
-            if third and v.clocks and v.type != "Clock" and events
+            if v.clocks and v.type != "Clock" and events
             for name in names[v.name]
         },
         intermediate=intermediate & inputs if updates else frozenset(),
         shown_inside=intermediate - inputs if tells else frozenset(),
-        inner_step=step if step and adds_inner_steps(read.generationTool or "") else None,
+        inner_step=step if step and adds_inner_steps(read.tool) else None,
     )
 
 
@@ -262,59 +269,46 @@ def _refusal(clock: FmuClock, events: bool) -> str:
     return ""
 
 
-def _enumerations(shown: Sequence[Any], names: Mapping[str, list[str]]) -> dict[str, tuple[Any, ...]]:
+def _enumerations(
+    shown: Sequence[DeclaredVariable], names: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[Any, ...]]:
     """The items of enumerations by variable."""
     return {
-        name: tuple((item.name, int(item.value)) for item in v.declaredType.items)
+        name: tuple((item, int(value)) for item, value in v.declared_type.items)
         for v in shown
-        if v.type == "Enumeration" and v.declaredType is not None and v.declaredType.items
+        if v.type == "Enumeration" and v.declared_type is not None and v.declared_type.items
         for name in names[v.name]
     }
 
 
-def _shape(read: Any, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    """Sizes of the dimensions; some are values of structural parameters."""
-    return tuple(
-        int(
-            dimension.start
-            if dimension.variable is None
-            else sizes.get(dimension.variable.name, dimension.variable.start)
-        )
-        for dimension in getattr(read, "dimensions", ())
-    )
-
-
-def _names(name: str, shape: tuple[int, ...]) -> list[str]:
-    """The variable itself, or the elements of an array."""
-    if not shape:
-        return [name]
+def _names(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """The elements of an array."""
     places = product(*(range(1, size + 1) for size in shape))
-    return [f"{name}[{','.join(map(str, place))}]" for place in places]
+    return tuple(f"{name}[{','.join(map(str, place))}]" for place in places)
 
 
-def _variable(read: Any, name: str, index: int, start: Any) -> ParticipantVariable:
-    declared = read.declaredType
-    unit = read.unit or (declared.unit if declared is not None else None) or "1"
+def _variable(read: DeclaredVariable, name: str, index: int) -> ParticipantVariable:
+    declared = read.declared_type
     kind = TYPES[read.type]
     causality = "parameter" if read.causality == "structuralParameter" else read.causality
     return ParticipantVariable(
-        name=name,
-        causality=causality if causality in CAUSALITIES else "local",
-        type=kind,
-        unit=unit,
-        start=_start(kind, start, index),
-        description=read.description or "",
+        name,
+        causality if causality in CAUSALITIES else "local",
+        kind,
+        read.unit or (declared.unit if declared is not None else None) or "1",
+        None if read.start is None else _start(kind, read.start, index),
+        read.description or "",
     )
 
 
-def _start(kind: str, text: Any, index: int) -> Any:
+def _start(kind: str, text: str | tuple[str, ...], index: int) -> Any:
     """The start value of one element; a lone value holds for all of them."""
-    if text is None or kind == "clock":
+    if kind == "clock":
         return None
-    if kind in ("string", "binary"):
-        parts = list(text) if isinstance(text, (list, tuple)) else [text]
+    if isinstance(text, str):
+        parts = [text] if kind in ("string", "binary") else text.split()
     else:
-        parts = str(text).split()
+        parts = [*text] if kind in ("string", "binary") else " ".join(text).split()
     if not parts or 1 < len(parts) <= index:
         return None
     part = parts[index if len(parts) > 1 else 0]
@@ -324,7 +318,7 @@ def _start(kind: str, text: Any, index: int) -> Any:
         return _whole(part)
     if kind == "boolean":
         return part in ("true", "1")
-    return part if kind == "string" else bytes.fromhex(part) if isinstance(part, str) else part
+    return part if kind == "string" else bytes.fromhex(part)
 
 
 def _whole(text: str) -> int:
@@ -337,7 +331,7 @@ def _whole(text: str) -> int:
         raise
 
 
-def _changes_at_events(read: Any) -> bool:
+def _changes_at_events(read: DeclaredVariable) -> bool:
     """Whether a variable of a Model Exchange FMU is part of a state that is not continuous."""
     if read.causality in ("parameter", "calculatedParameter", "structuralParameter", "independent"):
         return False
@@ -346,7 +340,7 @@ def _changes_at_events(read: Any) -> bool:
     return read.variability == "discrete" or TYPES[read.type] != "real"
 
 
-def _takes_start(read: Any, first: bool) -> bool:
+def _takes_start(read: DeclaredVariable, first: bool) -> bool:
     if read.variability == "constant" or read.type == "Clock":
         return False
     if first and read.start is not None:  # FMI 1.0: what has a start value
@@ -356,16 +350,12 @@ def _takes_start(read: Any, first: bool) -> bool:
     return read.causality in ("input", "parameter") or read.initial in ("exact", "approx")
 
 
-def _base_unit(base: Any) -> UnitDefinition:
-    return UnitDefinition(tuple(getattr(base, name) for name in EXPONENTS), base.factor, base.offset)
-
-
-def _experiment(read: Any) -> DefaultExperiment:
+def _experiment(read: DeclaredExperiment | None) -> DefaultExperiment:
     """What it says that makes sense: an odd number says nothing."""
     if read is None:
         return DefaultExperiment()
     start, stop, tolerance, step = (
-        _number(text) for text in (read.startTime, read.stopTime, read.tolerance, read.stepSize)
+        _number(text) for text in (read.start, read.stop, read.tolerance, read.step)
     )
     return DefaultExperiment(
         start,
@@ -384,14 +374,14 @@ def _number(text: Any) -> float | None:
 
 
 def _feedthrough(
-    read: Any,
+    read: ModelDescription,
     inputs: frozenset[str],
-    names: Mapping[str, list[str]],
+    names: Mapping[str, tuple[str, ...]],
     direct: Mapping[str, frozenset[str]],
 ) -> tuple[dict[str, frozenset[str]] | None, frozenset[str]]:
     """For each output its inputs, and the outputs for which that is only assumed."""
     known = _known(read.outputs, inputs, names) | dict(direct)
-    outputs = [n for v in read.modelVariables if v.causality == "output" for n in names.get(v.name, ())]
+    outputs = [n for v in read.variables if v.causality == "output" for n in names[v.name]]
     assumed = frozenset(outputs) - known.keys()
     if not known:
         return None, assumed
@@ -399,12 +389,17 @@ def _feedthrough(
 
 
 def _known(
-    unknowns: Sequence[Any], inputs: frozenset[str], names: Mapping[str, list[str]]
+    unknowns: Sequence[Unknown], inputs: frozenset[str], names: Mapping[str, tuple[str, ...]]
 ) -> dict[str, frozenset[str]]:
     """The inputs that each of these variables is said to depend on."""
-    known: dict[str, frozenset[str]] = {}
-    for unknown in unknowns:
-        if unknown.dependencies is not None:
-            needed = {element for v in unknown.dependencies for element in names.get(v.name, ())}
-            known.update(dict.fromkeys(names.get(unknown.variable.name, ()), inputs & needed))
-    return known
+
+    @cache
+    def needed(dependencies: tuple[DeclaredVariable, ...]) -> frozenset[str]:
+        return inputs.intersection(name for v in dependencies for name in names.get(v.name, NO_NAMES))
+
+    return {
+        name: needed(unknown.dependencies)
+        for unknown in unknowns
+        if unknown.dependencies is not None
+        for name in names.get(unknown.variable.name, NO_NAMES)
+    }

@@ -13,6 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from cosim.kit import kill_with_parent, python_command, start_process
+from cosim_fmi.description.model_description import (
+    DeclaredExperiment,
+    DeclaredType,
+    DeclaredVariable,
+    ModelDescription,
+)
 from cosim_fmi.instances.unpacked_fmu import log_helper
 from cosim_fmi.validate.experiments import Experiment
 from cosim_fmi.validate.finding import Finding
@@ -39,7 +45,7 @@ class FmuProbe:
     ----------
     folder : Path
         Where it is unpacked; files of the checks are put beside its own.
-    description : fmpy.model_description.ModelDescription
+    description : ModelDescription
     library : Path
     timeout : float
         For each process, s.
@@ -52,7 +58,7 @@ class FmuProbe:
     def __init__(
         self,
         folder: Path,
-        description: Any,
+        description: ModelDescription,
         library: Path,
         timeout: float,
         interface: str,
@@ -165,49 +171,46 @@ def _last_line(errors: Path) -> str:
     return f": {lines[-1]}" if lines else ""
 
 
-def job_for(folder: Path, read: Any, library: Path, interface: str = "CoSimulation") -> dict[str, Any]:
+def job_for(
+    folder: Path, read: ModelDescription, library: Path, interface: str = "CoSimulation"
+) -> dict[str, Any]:
     """What `ForeignFmu` has to know of an unpacked FMU."""
-    third, steps = read.fmiVersion.startswith("3"), interface == "CoSimulation"
-    able, experiment = read.coSimulation if steps else read.modelExchange, read.defaultExperiment
+    third, steps = read.version == "3.0", interface == "CoSimulation"
+    able, experiment = (
+        read.abilities(interface),
+        read.experiment or DeclaredExperiment(None, None, None, None),
+    )
     start, stop, step, tolerance = (
-        _number(getattr(experiment, name, None))
-        for name in ("startTime", "stopTime", "stepSize", "tolerance")
+        _number(text) for text in (experiment.start, experiment.stop, experiment.step, experiment.tolerance)
     )
     start = start or 0.0
     length = stop - start if stop is not None and stop > start else 1.0
-    variables = (
-        [v for v in read.modelVariables if v.causality != "independent"] if third else read.modelVariables
-    )
-    version = "3.0" if third else read.fmiVersion
+    variables = [v for v in read.variables if not third or v.causality != "independent"]
     return {
-        "version": version,
-        "identifier": able.modelIdentifier,
+        "version": read.version,
+        "identifier": able.identifier,
         "unpacked": str(folder),
         "log_helper": log_helper(),
         "interface": interface,
         "library": str(library),
-        "guid": read.guid or "",
+        "guid": read.token,
         "start": start,
         "step": step if step is not None and 0.0 < step <= length else length / 100.0,
         "tolerance": tolerance if tolerance is not None and tolerance > 0.0 else None,
-        "can_restore": able.canGetAndSetFMUstate,
-        "can_serialize": able.canGetAndSetFMUstate and able.canSerializeFMUstate,
-        "variable_step": not steps or able.canHandleVariableCommunicationStepSize,
-        "only_once": able.canBeInstantiatedOnlyOncePerProcess,
-        "event_mode": third and steps and able.hasEventMode,
-        "wants_steps": not steps and able.needsCompletedIntegratorStep,
-        "states": int(read.numberOfContinuousStates),
-        "indicators": int(read.numberOfEventIndicators or 0),
+        "can_restore": able.saves,
+        "can_serialize": able.saves and able.serializes,
+        "variable_step": not steps or able.variable_step,
+        "only_once": able.only_once,
+        "event_mode": third and able.event_mode,
+        "wants_steps": able.wants_steps,
+        "states": read.states,
+        "indicators": read.indicators,
         "variables": [_variable(v, third=third) for v in variables],
     }
 
 
-def _variable(read: Any, *, third: bool) -> dict[str, Any]:
-    declared = read.declaredType
-    low, high = (
-        bound if bound is not None else getattr(declared, name, None)
-        for name, bound in (("min", read.min), ("max", read.max))
-    )
+def _variable(read: DeclaredVariable, *, third: bool) -> dict[str, Any]:
+    declared = read.declared_type or DeclaredType("")
     kind, access = KINDS.get(read.type, (read.type, read.type))
     if kind == "Enumeration":
         access = "Int64" if third else "Integer"
@@ -215,19 +218,19 @@ def _variable(read: Any, *, third: bool) -> dict[str, Any]:
         "name": read.name,
         "type": kind,
         "access": access,
-        "size": math.prod(read.shape or ()),
-        "unit": read.unit or getattr(declared, "unit", None) or "",
-        "reference": read.valueReference,
+        "size": math.prod(read.sizes()),
+        "unit": read.unit or declared.unit or "",
+        "reference": read.reference,
         "causality": read.causality,
         "variability": read.variability,
         "initial": read.initial,
-        "start": read.start if kind == "Real" and not read.shape else None,
-        "min": _number(low),
-        "max": _number(high),
+        "start": read.start if kind == "Real" and not read.dimensions else None,
+        "min": _number(declared.minimum if read.minimum is None else read.minimum),
+        "max": _number(declared.maximum if read.maximum is None else read.maximum),
     }
 
 
-def _number(text: Any) -> float | None:
+def _number(text: str | None) -> float | None:
     try:
         return None if text is None else float(text)
     except ValueError:

@@ -5,23 +5,28 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from cosim_fmi.archive import FmuArchive
+from cosim_fmi.description.model_description import (
+    DeclaredExperiment,
+    DeclaredType,
+    DeclaredVariable,
+    ModelDescription,
+)
 from cosim_fmi.validate.finding import Finding
 
 DESCRIPTION = "modelDescription.xml"
 C_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def static_checks(archive: FmuArchive, description: Any) -> Iterator[Finding]:
+def static_checks(archive: FmuArchive, description: ModelDescription | None) -> Iterator[Finding]:
     """What the archive and the model description say against the standard, or to the harm of tools.
 
     Parameters
     ----------
     archive : FmuArchive
-    description : fmpy.model_description.ModelDescription or None
-        None when fmpy cannot read it: then only its own report is there.
+    description : ModelDescription or None
+        None when it cannot be understood: then only fmpy's report is there.
     """
     from fmpy.validation import validate_fmu
 
@@ -40,34 +45,38 @@ def _archive(archive: FmuArchive) -> Iterator[Finding]:
         yield Finding("warning", "archive", "holds no binary for any platform")
 
 
-def _described(read: Any) -> Iterator[tuple[str, str]]:
-    if not read.guid and not getattr(read, "instantiationToken", None):
+def _described(read: ModelDescription) -> Iterator[tuple[str, str]]:
+    if not read.token:
         yield "error", "has no guid"
-    interface = read.coSimulation or read.modelExchange
-    if interface is not None:
-        if not C_IDENTIFIER.fullmatch(interface.modelIdentifier or ""):
-            yield "error", f"modelIdentifier {interface.modelIdentifier!r} is no C identifier"
-        if interface.needsExecutionTool:
+    able = read.co_simulation or read.model_exchange
+    if able is not None:
+        if not C_IDENTIFIER.fullmatch(able.identifier):
+            yield "error", f"modelIdentifier {able.identifier!r} is no C identifier"
+        if able.needs_tool:
             yield "warning", "needsExecutionTool is true: some tools refuse such FMUs"
-        if getattr(interface, "canSerializeFMUstate", False) and not interface.canGetAndSetFMUstate:
+        if able.serializes and not able.saves:
             yield "error", "canSerializeFMUstate without canGetAndSetFMUstate"
-    for variable in read.modelVariables:
+    for variable in read.variables:
         for severity, text in _variable(variable):
             yield severity, f"variable {variable.name}: {text}"
-    if read.fmiVersion == "2.0":
+    if read.version == "2.0":
         yield from _structure(read)
-    yield from _experiment(read.defaultExperiment)
+    if read.experiment is not None:
+        yield from _experiment(read.experiment)
 
 
-def _variable(variable: Any) -> Iterator[tuple[str, str]]:
+def _variable(variable: DeclaredVariable) -> Iterator[tuple[str, str]]:
     if variable.type not in ("Real", "Integer", "Enumeration", "Float64", "Float32"):
         return
-    declared = variable.declaredType
-    numbers = {}
-    for name in ("start", "min", "max", "nominal"):
-        text = getattr(variable, name, None)
-        if text is None and declared is not None and name != "start":
-            text = getattr(declared, name, None)
+    declared = variable.declared_type or DeclaredType("")
+    texts = {
+        "start": variable.start,
+        "min": declared.minimum if variable.minimum is None else variable.minimum,
+        "max": declared.maximum if variable.maximum is None else variable.maximum,
+        "nominal": declared.nominal if variable.nominal is None else variable.nominal,
+    }
+    numbers: dict[str, list[float]] = {}
+    for name, text in texts.items():
         try:
             numbers[name] = [float(piece) for piece in str(text).split()] if text is not None else []
         except ValueError:
@@ -89,27 +98,30 @@ def _range(low: float | None, high: float | None) -> str:
     return f"{'' if low is None else f'{low:g}'} … {'' if high is None else f'{high:g}'}".strip()
 
 
-def _structure(read: Any) -> Iterator[tuple[str, str]]:
+def _structure(read: ModelDescription) -> Iterator[tuple[str, str]]:
     """What masters need: which output follows which input at once, and references that mean one thing."""
-    has_inputs = any(v.causality == "input" for v in read.modelVariables)
+    has_inputs = any(v.causality == "input" for v in read.variables)
     unknown = [u.variable.name for u in read.outputs if u.dependencies is None]
     if has_inputs and unknown:
         shown = ", ".join(unknown[:5]) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
         yield "warning", f"dependencies of outputs are not given ({shown}): masters see algebraic loops"
     settable: dict[tuple[str, int], str] = {}
-    for v in read.modelVariables:
+    for v in read.variables:
         if v.causality in ("input", "parameter") and v.variability != "constant":
-            other = settable.setdefault((v.type, v.valueReference), v.name)
+            other = settable.setdefault((v.type, v.reference), v.name)
             if other != v.name:
                 yield "error", f"{v.name} and {other} have one value reference, and both can be set"
 
 
-def _experiment(experiment: Any) -> Iterator[tuple[str, str]]:
-    if experiment is None:
-        return
+def _experiment(experiment: DeclaredExperiment) -> Iterator[tuple[str, str]]:
+    texts = {
+        "startTime": experiment.start,
+        "stopTime": experiment.stop,
+        "tolerance": experiment.tolerance,
+        "stepSize": experiment.step,
+    }
     numbers = {}
-    for name in ("startTime", "stopTime", "tolerance", "stepSize"):
-        text = getattr(experiment, name, None)
+    for name, text in texts.items():
         if text is not None:
             try:
                 numbers[name] = float(text)

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_fmi.archive import VERSIONS, FmuArchive, remove_folder
-from cosim_fmi.description.model_description import read_model_description
+from cosim_fmi.description.model_description import ModelDescription
+from cosim_fmi.description.read_model_description import read_model_description
 from cosim_fmi.instances.unpacked_fmu import place_of_library
 from cosim_fmi.validate.experiments import read_experiments
 from cosim_fmi.validate.finding import SEVERITIES, Finding
@@ -77,8 +78,7 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
             yield Finding("note", "run", f"not run: {str(error).removeprefix(f'{path}: ')}")
             continue
         folder = archive.unpack()
-        able = read.coSimulation if interface == "CoSimulation" else read.modelExchange
-        library = folder / "binaries" / platform / f"{able.modelIdentifier}{suffix}"
+        library = folder / "binaries" / platform / f"{read.abilities(interface).identifier}{suffix}"
         try:
             if not library.exists():
                 text = f"not run: holds no {library.name}, as its modelIdentifier demands"
@@ -98,11 +98,11 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
             remove_folder(folder)
 
 
-def _read(archive: FmuArchive) -> Any:
-    """The model description as fmpy reads it, mended; None when it cannot (what is wrong is a finding)."""
+def _read(archive: FmuArchive) -> ModelDescription | None:
+    """The model description; None where it cannot be understood (what is wrong is a finding)."""
     try:
-        return read_model_description(archive)[0]
-    except Exception:  # fmpy lets all kinds through
+        return read_model_description(archive.take_description())
+    except (ValueError, TypeError):
         return None
 
 

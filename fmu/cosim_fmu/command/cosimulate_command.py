@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("cosim.master")
 
 PARQUET = ".parquet"
+LONG_RUN = 100_000
+"""Communication steps, beyond which a file is written while the run goes on, and no row stays in memory."""
 MOST_NAMES = 8
 """In a line of the summary."""
 PICTURE = "workbench.plot"
@@ -183,7 +185,7 @@ class CosimulateCommand(cosim.Command):
             check_is_own(sink, target)
         checkpoint = _checkpoint(arguments)
         whole = (checkpoint, arguments.resume, arguments.plot)  # what needs the results in memory
-        streams = target.suffix.lower() == PARQUET and all(given is None for given in whole)
+        streams = all(given is None for given in whole) and _is_streamed(sink, target, _steps(loop, until))
         if arguments.plot is not None:
             check_picture(arguments.plot)
         if arguments.coupling is not None:
@@ -318,8 +320,20 @@ def foreseen_space(loop: CoSimulation, until: float, target: Path) -> str:
     """A sentence where the results will hardly find space on the disk, else ""."""
     options = loop.run_options
     recorder = Recorder(loop.descriptions, loop.links, options.record, derived=loop.derived)
-    steps = CommunicationPoints(loop.start, until, loop.step).count
-    return space_warning(target, steps / options.every(loop.step), 1 + len(recorder.told))
+    return space_warning(target, _steps(loop, until) / options.every(loop.step), 1 + len(recorder.told))
+
+
+def _steps(loop: CoSimulation, until: float) -> int:
+    """How many communication steps the run will take."""
+    return CommunicationPoints(loop.start, until, loop.step).count
+
+
+def _is_streamed(sink: cosim.ResultSink, target: Path, steps: int) -> bool:
+    """Whether rows are written while the run goes on and then forgotten: Parquet, and long files."""
+    if target.suffix.lower() == PARQUET:
+        return True
+    can_stream = type(sink).stream is not cosim.ResultSink.stream
+    return can_stream and steps > LONG_RUN and (target.is_file() or not target.exists())
 
 
 def check_picture(target: Path) -> None:

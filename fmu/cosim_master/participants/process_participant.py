@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import select
 import signal
 import subprocess
 import threading
@@ -36,7 +37,7 @@ from cosim_fmi.archive import private_folder, remove_folder
 from cosim_master.abilities import HasFile, InnerPoint, KeepsLog, Resizes
 from cosim_master.participants.given_participants import open_fmu
 from cosim_master.participants.process_messages import receive, restored, send
-from cosim_master.participants.process_worker import PRINTED
+from cosim_master.participants.process_worker import CALLING, LONGEST_NAME, PRINTED
 
 START = "from cosim_master.participants.process_worker import main; main()"
 SECONDS_TO_BEGIN = 30.0
@@ -66,6 +67,9 @@ class ProcessParticipant(cosim.Participant):
     imports nothing of the program that started it. When it dies, the call that it was about raises an error
     that says how; when this program dies, it ends, too. Its temporary files are in a folder that is removed
     in any case. Ctrl-C is left to this program.
+
+    One message goes there and back for each step: inputs whose names were accepted before go with it, and
+    what was read behind the step before comes back with it. An input that is refused is an error of the step.
 
     Parameters
     ----------
@@ -121,6 +125,11 @@ class ProcessParticipant(cosim.Participant):
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Any = None
         self._released: list[int] = []
+        self._accepted: set[tuple[str, ...]] = set()
+        self._pending: list[tuple[str, tuple[Any, ...]]] = []
+        self._has_stepped = False
+        self._reads: list[tuple[str, ...]] = []
+        self._read: dict[tuple[str, ...], list[Any]] = {}
         self._waits = False
         self._given_up, self._folder = "", ""
         self._close_error = self._failed_before = ""
@@ -193,17 +202,20 @@ class ProcessParticipant(cosim.Participant):
         self._ask("exit_initialization")
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        """Write inputs."""
-        self._ask("set", list(names), list(values))
+        """Write inputs, at once or with the next call."""
+        self._write("set", names, values)
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
-        """Derivatives of inputs over the next step, per s."""
-        self._ask("set_slopes", list(names), list(slopes))
+        """Derivatives of inputs over the next step, per s; at once or with the next call."""
+        self._write("set_slopes", names, slopes)
 
     def step(self, time: float, size: float) -> float:
         """Step the participant."""
-        reached, points = self._ask("step", time, size)
+        reads, self._reads = self._reads, []
+        reached, points, values = self._ask("step", time, size, reads)
         self._points += [InnerPoint(*point) for point in points]
+        self._has_stepped = True
+        self._read = {names: read for names, read in zip(reads, values, strict=True) if read is not None}
         return float(reached)
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
@@ -216,8 +228,13 @@ class ProcessParticipant(cosim.Participant):
         return found
 
     def get(self, names: Sequence[str]) -> list[Any]:
-        """Values at the present time."""
-        found: list[Any] = self._ask("get", list(names))
+        """Values at the present time, which may have come with the step."""
+        key = tuple(names)
+        if self._has_stepped and key not in self._reads:
+            self._reads.append(key)
+        if key in self._read:
+            return [*self._read[key]]
+        found: list[Any] = self._ask("get", [*names])
         return found
 
     def directional_derivative(
@@ -268,6 +285,7 @@ class ProcessParticipant(cosim.Participant):
     def _begin(self) -> None:
         ours, theirs = Pipe()
         folder = self._folder = str(private_folder("process"))
+        (Path(folder) / CALLING).write_bytes(bytes(LONGEST_NAME))
         environment = python_environment({"TMPDIR": folder, "TEMP": folder, "TMP": folder})
         handle = theirs.fileno()
         # the kernel would kill it with the thread that starts it: so only with the main thread
@@ -284,6 +302,8 @@ class ProcessParticipant(cosim.Participant):
         theirs.close()
         self._pipe, self._waits, self._given_up, self._failed_before = ours, False, "", ""
         self._released = []  # what tokens of an earlier process release is none of this one
+        self._accepted, self._pending, self._reads = set(), [], []
+        self._answers = _waiting_for(ours)
         self._end = weakref.finalize(self, _end, self._process, ours, folder)
         with self._answering("start"):
             send(ours, python_path())
@@ -294,15 +314,34 @@ class ProcessParticipant(cosim.Participant):
             raise cosim.CosimError(f"{name}: the participant is not initialized, so there is no process")
         limit = self._timeout if timeout is None else timeout
         released = [self._released.pop() for _ in range(len(self._released))]
+        pending, self._pending = self._pending, []
+        if name != "get":
+            self._forget_reading()
         self._waits = True
         with self._answering(name):
-            send(self._pipe, (released, name, given))
+            send(self._pipe, (released, pending, name, given))
             self._wait(name, limit)
             kind, value = receive(self._pipe)
         self._waits = False
         if kind == "error":
             raise restored(value)
         return value
+
+    def _write(self, name: str, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """A call without an answer: one of a kind that went well before waits for the next call."""
+        kind = (name, *names)
+        given = [*names], values.tolist() if isinstance(values, np.ndarray) else [*values]
+        if kind in self._accepted:
+            self._forget_reading()
+            self._pending.append((name, given))
+            return
+        self._ask(name, *given)
+        self._accepted.add(kind)
+
+    def _forget_reading(self) -> None:
+        """What came with the last step holds no longer."""
+        self._has_stepped = False
+        self._read = {}
 
     def _ask_if_there(self, name: str) -> list[Any]:
         """Something that is not worth an error: a failure is told at the end."""
@@ -319,15 +358,21 @@ class ProcessParticipant(cosim.Participant):
         """For an answer; a process that gives none in time, or soon after a first Ctrl-C, is killed."""
         assert self._process is not None
         end = math.inf if limit is None else monotonic() + limit
-        while not self._pipe.poll(min(SECONDS_BETWEEN_LOOKS, max(0.0, end - monotonic()))):
+        while not self._answers(min(SECONDS_BETWEEN_LOOKS, max(0.0, end - monotonic()))):
             if monotonic() >= end:
                 self._process.kill()
                 raise cosim.CosimError(
-                    f"its process did not return from {name} within {limit:g} s and was killed"
+                    f"its process did not return from {self._called(name)} within {limit:g} s and was killed"
                 )
             if seconds_interrupted() > SECONDS_TO_ANSWER:
                 self._process.kill()
                 raise held_interrupt()
+
+    def _called(self, name: str) -> str:
+        """The call that the process is about; `name` where it does not say."""
+        with suppress(OSError):
+            return (Path(self._folder) / CALLING).read_bytes().rstrip(b"\0").decode("ascii") or name
+        return name
 
     def _last_printed(self) -> str:
         """The last line that an FMU has printed, as the end of a sentence; "" when there is none."""
@@ -355,12 +400,23 @@ class ProcessParticipant(cosim.Participant):
                 raise held_interrupt() from None  # whoever sent it has ended the process, too
             why = self._given_up
             said = "" if why else self._last_printed()
-            raise cosim.CosimError(f"{why or _ending(self._process)} in {name}{said}") from None
+            where = name if why else self._called(name)
+            raise cosim.CosimError(f"{why or _ending(self._process)} in {where}{said}") from None
 
     def _number(self, token: Any) -> int:
         if not isinstance(token, _SavedElsewhere) or token.process is not self._process:
             raise cosim.CosimError("this state was not saved by this participant")
         return token.number
+
+
+def _waiting_for(pipe: Any) -> Callable[[float], Any]:
+    """Whether there is an answer within some seconds; `Connection.poll` makes a selector each time."""
+    if os.name == "nt":
+        answers: Callable[[float], Any] = pipe.poll
+        return answers
+    poll = select.poll()
+    poll.register(pipe.fileno(), select.POLLIN)
+    return lambda seconds: poll.poll(1e3 * seconds)
 
 
 def _ending(process: subprocess.Popen[bytes]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import pickle
 import shutil
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
@@ -18,6 +20,10 @@ from cosim_master.participants.process_messages import portable, receive, send
 
 PRINTED = "printed"
 """Name of the file, in the folder of the process, that takes what an FMU prints."""
+CALLING = "calling"
+"""Name of the file there that says which call is under way: memory of both processes."""
+LONGEST_NAME = 32
+"""Bytes of it."""
 
 
 def main() -> None:
@@ -59,12 +65,13 @@ def _answer(connection: Any, recipe: bytes, folder: str) -> None:
     """Call after call, until the participant is closed."""
     from cosim_master.abilities import TakesPrinted
 
+    calling = _shared_name(folder)
     printed: Printed | None = None
     tokens: dict[int, Any] = {}
     participant: Any = None
     name = ""
     while name != "close":
-        released, name, given = receive(connection)
+        released, pending, name, given = receive(connection)
         for number in released:
             tokens.pop(number, None)
         try:
@@ -73,7 +80,17 @@ def _answer(connection: Any, recipe: bytes, folder: str) -> None:
                 participant = make(*arguments, **keywords)
                 if isinstance(participant, TakesPrinted):  # what others print belongs to the program
                     printed = _take_output(folder)
-            answer = "answer", _do(participant, tokens, name, given)
+            for write, written in pending:
+                calling(write)
+                getattr(participant, write)(*written)
+            calling(name)
+            if name == "step":
+                time, size, reads = given
+                reached = _step(participant, time, size)
+                calling("get")
+                answer = "answer", (*reached, [_read_behind(participant, names) for names in reads])
+            else:
+                answer = "answer", _do(participant, tokens, name, given)
             if printed is not None and (text := printed.take()):
                 participant.take_printed(text)
         except Exception as error:
@@ -82,6 +99,38 @@ def _answer(connection: Any, recipe: bytes, folder: str) -> None:
             send(connection, answer)
         except (TypeError, AttributeError, pickle.PicklingError) as error:  # a value that is no plain data
             send(connection, ("error", portable(error)))
+
+
+def _shared_name(folder: str) -> Callable[[str], None]:
+    """Says which call is under way, also to a process that outlives this one."""
+    with open(os.path.join(folder, CALLING), "r+b") as file:
+        shared = mmap.mmap(file.fileno(), LONGEST_NAME)
+
+    def say(name: str) -> None:
+        shared[:] = name.encode("ascii").ljust(LONGEST_NAME, b"\0")
+
+    return say
+
+
+def _step(participant: Any, time: float, size: float) -> tuple[float, list[Any]]:
+    """The time that was reached, and what lies inside of the step."""
+    reached = participant.step(time, size)
+    inside = getattr(participant, "inside", None)
+    points = inside() if inside is not None else ()
+    return reached, [(point.time, list(point.names), list(point.values)) for point in points]
+
+
+def _read_behind(participant: Any, names: tuple[str, ...]) -> list[Any] | None:
+    """Values that will be read; None where that fails: then reading them is an error of its own."""
+    try:
+        return _plain(participant.get(list(names)))
+    except Exception:
+        return None
+
+
+def _plain(values: Any) -> list[Any]:
+    found: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
+    return found
 
 
 def _take_output(folder: str) -> Printed | None:
@@ -108,7 +157,6 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         RecordsEvents,
         ReportsCloseError,
         Resizes,
-        TellsInside,
         TellsWarnings,
         Watches,
     )
@@ -122,16 +170,11 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
     }
     if name in optional and not isinstance(participant, optional[name]):
         return []
-    if name == "step":
-        reached = participant.step(*given)
-        points = participant.inside() if isinstance(participant, TellsInside) else ()
-        return reached, [(point.time, list(point.names), list(point.values)) for point in points]
     if name == "close":
         participant.close()
         return participant.close_error() if isinstance(participant, ReportsCloseError) else ""
     if name in ("events", "warnings"):
         return list(getattr(participant, name))
     if name in ("get", "directional_derivative"):
-        values = getattr(participant, name)(*given)
-        return values.tolist() if hasattr(values, "tolist") else list(values)
+        return _plain(getattr(participant, name)(*given))
     return getattr(participant, name)(*given)

@@ -122,7 +122,7 @@ class CalibrateCommand(cosim.Command):
             for path, value in fit.values.items()
         }
         self.report(parameters=parameters, correlation=fit.correlation.tolist(), remains=fit.deviations)
-        self.report(converged=fit.is_converged, runs=fit.runs, at_bounds=fit.at_bounds)
+        self.report(converged=fit.is_converged, runs=fit.runs, at_bounds=fit.at_bounds, doubts=fit.doubts)
 
 
 def _signals(

@@ -27,6 +27,8 @@ SMALL = 1e-3
 """Of its range: what is smaller has this in place of its own magnitude."""
 LOST = 1e3
 """Residual of a run that has failed, in deviations."""
+LARGEST = 1e100
+"""Residual that stands for infinite ones: sums of squares stay finite."""
 
 
 @dataclass(frozen=True)
@@ -104,15 +106,15 @@ class Calibration(FixedAttributes):
             raise cosim.ModelError.of(
                 "measured", f"{len(self.times)} points are too few for {len(self.unknowns)} parameters"
             )
-        self._noise = {
+        self.noise = {
             path: parse_difference(value, self._units.get(path, "1")) for path, value in (noise or {}).items()
         }
-        wrong = next((path for path in self._noise if path not in pairs or not self._noise[path] > 0.0), None)
+        wrong = next((path for path in self.noise if path not in pairs or not self.noise[path] > 0.0), None)
         if wrong is not None:
             raise cosim.ModelError.of(
                 "noise", f"{wrong}: needs a deviation > 0 of a signal that was measured"
             )
-        self.deviations = {path: self._noise.get(path) or _spread(v) for path, v in self.measured.items()}
+        self.deviations = {path: self.noise.get(path) or _spread(v) for path, v in self.measured.items()}
         begin = self.runs_of.begin
         if self.times[0] < begin or not self.times[-1] > begin:
             text = f"times are from {self.times[0]} s on, needs {begin} s and later"
@@ -170,7 +172,7 @@ class Calibration(FixedAttributes):
         off = (signals - data) / scales[:, None]
         flat = off.reshape(len(off), -1)
         flat[np.isnan(flat)] = LOST  # a run that failed, or ended early
-        return flat
+        return np.clip(flat, -LARGEST, LARGEST)
 
     def jacobian(self, values: Vector) -> NDArray[np.float64]:
         """Derivatives of the residuals, by central differences inside the bounds: one ensemble of runs."""
@@ -218,7 +220,7 @@ class Calibration(FixedAttributes):
         scales = np.array([u.scale for u in self.unknowns])
         solution: Any = None
         # the second time with the noise of each signal as the first one has found it
-        for _ in range(1 if len(self._noise) == len(self.measured) else 2):
+        for _ in range(1 if len(self.noise) == len(self.measured) else 2):
             inside = np.clip(x, low + 1e-9 * (high - low), high - 1e-9 * (high - low))
             solution = least_squares(
                 lambda x: self.residuals(x)[0],
@@ -232,11 +234,12 @@ class Calibration(FixedAttributes):
             x = solution.x
             remaining = solution.fun.reshape(len(self.measured), -1)
             for row, path in zip(remaining, self.measured, strict=True):
-                if path not in self._noise:
+                if path not in self.noise:
                     rms = float(np.sqrt(np.mean(row**2)) * self.deviations[path])
                     self.deviations[path] = max(rms, 1e-9 * _spread(self.measured[path]))
         off = self.residuals(x)[0]
-        return Fit(self, x, off, self.jacobian(x), int(solution.status))
+        lost = int(np.sum((off == LOST) | (np.abs(off) == LARGEST)))
+        return Fit(self, x, off, self.jacobian(x), int(solution.status), lost)
 
     def _start(self, starts: int, seed: int) -> Vector:
         first = np.array([u.start for u in self.unknowns])
@@ -253,9 +256,15 @@ class Calibration(FixedAttributes):
         signals, reasons = self.simulated(points)
         if all(reasons):
             raise cosim.SimulationError(self.runs_of.begin, f"where it begins: {reasons[0]}")
+        if not np.isfinite(signals).any():
+            text = (
+                f"where it begins: {' and '.join(self.measured)} are no finite numbers at the measured times"
+            )
+            raise cosim.SimulationError(self.runs_of.begin, text)
         data = np.stack(list(self.measured.values()))
         scales = np.array([self.deviations[path] for path in self.measured])[:, None]
-        cost = np.sum(((signals - data) / scales) ** 2, axis=(1, 2))
+        with np.errstate(over="ignore"):
+            cost = np.sum(((signals - data) / scales) ** 2, axis=(1, 2))
         best: Vector = points[int(np.nanargmin(np.where(np.isnan(cost), np.inf, cost)))]
         return best
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,11 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import FixedAttributes
+from cosim_workbench.studies.doubts import doubts_about_data, doubts_about_parameters
 from cosim_workbench.wording import counted
 
+ALIKE = 0.99
+"""Correlation of errors above which two parameters can hardly be told apart."""
 ROUNDING = 1e-10
 """A singular value that is smaller, relative to the largest, says nothing."""
 ENDS = {
@@ -33,7 +37,8 @@ class Fit(FixedAttributes):
     ----------
     values, standard_errors : dict of str to float
         In SI. The errors follow from the curvature at the solution, and from the noise, which is that of the
-        residuals: one deviation, for models whose structure is right. Infinite for what the data do not tell.
+        residuals: one deviation, for models whose structure is right. Infinite where none follows from the
+        data; `doubts` say why.
     covariance, correlation : ndarray, shape (parameters, parameters)
     residuals : dict of str to ndarray
         By signal: simulated less measured at the measured times, in the signal's unit.
@@ -41,6 +46,9 @@ class Fit(FixedAttributes):
         Root mean square of them.
     at_bounds : list of str
         Parameters that lie at an end of their range.
+    doubts : list of str
+        Findings: data that are constant or that no parameter explains, residuals that are infinite or
+        missing, parameters at an end of their range, or that can hardly be told apart.
     units : dict of str to str
         Of parameters and signals.
     comparison : Result
@@ -59,6 +67,7 @@ class Fit(FixedAttributes):
         off: NDArray[np.float64],
         jacobian: NDArray[np.float64],
         status: int,
+        lost: int = 0,
     ) -> None:
         self._calibration = calibration
         self.unknowns = calibration.unknowns
@@ -78,16 +87,27 @@ class Fit(FixedAttributes):
         }
         self.comparison = cosim.Result(calibration.times, measured | simulated, comparison_units)
         self.deviations = {path: float(np.sqrt(np.mean(r**2))) for path, r in self.residuals.items()}
-        self.covariance = _covariance(jacobian, off, np.array([u.scale for u in self.unknowns]))
-        errors = np.sqrt(np.diag(self.covariance))
-        self.standard_errors = dict(zip(paths, errors.tolist(), strict=True))
-        with np.errstate(invalid="ignore"):
-            self.correlation = self.covariance / np.outer(errors, errors)
         self.at_bounds = [
             u.path
             for u, x in zip(self.unknowns, fitted.tolist(), strict=True)
             if min(x - u.low, u.high - x) < AT_BOUND * (u.high - u.low)
         ]
+        is_free = np.array([path not in self.at_bounds for path in paths])
+        scales = np.array([u.scale for u in self.unknowns])
+        self.covariance = _covariance(jacobian, off, scales, is_free)
+        errors = np.sqrt(np.diag(self.covariance))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            self.correlation = self.covariance / np.outer(errors, errors)
+        doubts = [
+            *doubts_about_data(paths, calibration.measured, self.deviations, calibration.noise, lost),
+            *doubts_about_parameters(self.at_bounds, self.alike()),
+        ]
+        self.doubts = [doubt.text for doubt in doubts]
+        without = {path for doubt in doubts for path in doubt.parameters}
+        self.standard_errors = {
+            path: math.inf if path in without else error
+            for path, error in zip(paths, errors.tolist(), strict=True)
+        }
 
     def __str__(self) -> str:
         width = max(len(path) for path in (*self.values, *self.deviations))
@@ -100,21 +120,17 @@ class Fit(FixedAttributes):
                 if np.isfinite(error)
                 else f"{unit.strip()}, which the data do not determine"
             )
-            end = "   at an end of its range" if path in self.at_bounds else ""
-            lines.append(f"{path:<{width}}  {value:.6g} {uncertainty}{end}")
+            lines.append(f"{path:<{width}}  {value:.6g} {uncertainty}")
         for path, deviation in self.deviations.items():
             unit = "" if self.units[path] == "1" else f" {self.units[path]}"
             lines.append(f"{path:<{width}}  {deviation:.3g}{unit} remains (rms)")
-        lines += [
-            f"{path} and {other} can hardly be told apart: their errors have a correlation of {value:.3f}"
-            for path, other, value in self.alike()
-        ]
+        lines += [f"doubt: {text}" for text in self.doubts]
         lines.append(f"± is one standard error; {counted(self.runs, 'run')}, {self.message}")
         return "\n".join(lines)
 
-    def alike(self, correlation: float = 0.99) -> list[tuple[str, str, float]]:
+    def alike(self, correlation: float = ALIKE) -> list[tuple[str, str, float]]:
         """Pairs of parameters whose errors go together, with their correlation."""
-        paths = list(self.values)
+        paths = [unknown.path for unknown in self.unknowns]
         return [
             (path, paths[j], float(self.correlation[i, j]))
             for i, path in enumerate(paths)
@@ -138,22 +154,31 @@ class Fit(FixedAttributes):
 
 
 def _covariance(
-    jacobian: NDArray[np.float64], off: NDArray[np.float64], scales: NDArray[np.float64]
+    jacobian: NDArray[np.float64],
+    off: NDArray[np.float64],
+    scales: NDArray[np.float64],
+    is_free: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """The covariance of the parameters, from curvature and residuals; infinite along what data leave open."""
+    """The covariance of the parameters, from curvature and residuals; infinite along what data leave open.
+
+    Parameters at an end of their range do not vary: they are left out, and infinite.
+    """
     count, parameters = jacobian.shape
     variance = float(off @ off) / max(count - parameters, 1)
-    _, singular, right = np.linalg.svd(jacobian * scales, full_matrices=False)
+    _, singular, right = np.linalg.svd((jacobian * scales)[:, is_free], full_matrices=False)
     is_determined = (
         singular > ROUNDING * singular[0] if singular.size and singular[0] > 0.0 else np.zeros(0, dtype=bool)
     )
-    covariance: NDArray[np.float64] = np.zeros((parameters, parameters))
+    free = np.zeros((int(is_free.sum()), int(is_free.sum())))
+    hidden = np.ones(len(free), dtype=bool)
     if is_determined.size:
         inverse = right[is_determined].T / singular[is_determined]
-        covariance = variance * inverse @ inverse.T
-    hidden = np.ones(parameters, dtype=bool)
-    if is_determined.size:
+        free = variance * inverse @ inverse.T
         hidden = np.any(np.abs(right[~is_determined]) > 1e-6, axis=0)
-    covariance = covariance * np.outer(scales, scales)
-    covariance[hidden, hidden] = np.inf
+    covariance: NDArray[np.float64] = np.zeros((parameters, parameters))
+    covariance[np.ix_(is_free, is_free)] = free
+    covariance *= np.outer(scales, scales)
+    open_ones = ~is_free
+    open_ones[is_free] = hidden
+    covariance[open_ones, open_ones] = np.inf
     return covariance

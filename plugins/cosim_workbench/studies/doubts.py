@@ -1,0 +1,105 @@
+"""Why a calibration is not to be believed, and which confidence intervals do not follow from its data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_workbench.wording import counted
+
+INSEPARABLE = 1.0 - 1e-6
+"""Above it the correlation is that of the differences from which derivatives are made."""
+UNEXPLAINED = 0.95
+"""Share of the spread of data that remains, from which on a constant would do as well."""
+EXCEEDED = 3.0
+"""Remains that are larger than the noise that was given, by this factor, are more than noise."""
+
+
+class Doubt(NamedTuple):
+    """A finding about a calibration.
+
+    Attributes
+    ----------
+    text : str
+        A sentence.
+    parameters : tuple of str
+        Those that have no confidence interval because of it.
+    """
+
+    text: str
+    parameters: tuple[str, ...] = ()
+
+
+def doubts_about_data(
+    parameters: Sequence[str],
+    measured: Mapping[str, NDArray[np.float64]],
+    remains: Mapping[str, float],
+    noise: Mapping[str, float],
+    lost: int,
+) -> Iterator[Doubt]:
+    """Doubts that hold for all parameters alike.
+
+    Parameters
+    ----------
+    parameters : sequence of str
+    measured : mapping of str to ndarray
+        By signal.
+    remains : mapping of str to float
+        Root mean square of the residuals, by signal.
+    noise : mapping of str to float
+        Deviations that the user gave.
+    lost : int
+        Residuals that are infinite or missing where the search has ended.
+    """
+    everything = tuple(parameters)
+    if lost:
+        yield Doubt(
+            f"{counted(lost, 'residual')} of it are infinite or missing: the run fails there", everything
+        )
+    constant = [path for path, values in measured.items() if np.ptp(values) == 0.0]
+    for path in constant:
+        yield Doubt(
+            f"the data of {path} are constant: they tell a rest, not what leads to it",
+            everything if len(constant) == len(measured) else (),
+        )
+    varying = [path for path in measured if path not in constant]
+    unexplained = [
+        path for path in varying if _is_unexplained(measured[path], remains[path], noise.get(path))
+    ]
+    for path in unexplained:
+        share = remains[path] / float(np.std(measured[path]))
+        yield Doubt(
+            f"no parameter explains the data of {path}: {share:.0%} of their spread remains",
+            everything if len(unexplained) == len(varying) else (),
+        )
+    for path, deviation in noise.items():
+        if remains[path] > EXCEEDED * deviation and path not in unexplained:
+            factor = remains[path] / deviation
+            yield Doubt(f"{factor:.2g} times the noise of {path} remains: the model lacks something")
+
+
+def _is_unexplained(values: NDArray[np.float64], remains: float, noise: float | None) -> bool:
+    if noise is not None and remains <= EXCEEDED * noise:
+        return False  # it is as good as can be expected
+    return remains >= UNEXPLAINED * float(np.std(values))
+
+
+def doubts_about_parameters(
+    at_bounds: Sequence[str], alike: Sequence[tuple[str, str, float]]
+) -> Iterator[Doubt]:
+    """Doubts that hold for some of the parameters.
+
+    Parameters
+    ----------
+    at_bounds : sequence of str
+    alike : sequence of (str, str, float)
+        Pairs of parameters whose errors go together, with their correlation.
+    """
+    for path in at_bounds:
+        yield Doubt(f"{path} lies at an end of its range: the data may want it beyond", (path,))
+    for path, other, correlation in alike:
+        text = f"{path} and {other} can hardly be told apart: their errors have a correlation of"
+        yield Doubt(f"{text} {correlation:.3f}", (path, other) if abs(correlation) > INSEPARABLE else ())

@@ -1,0 +1,109 @@
+"""One message for each step of an isolated participant: the same values as with a message for each call."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from in_a_process import Echo
+
+import cosim
+from cosim_fmu import ProcessParticipant
+from cosim_master.participants import process_participant
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="exit codes of POSIX")
+
+
+@pytest.fixture
+def part() -> Iterator[ProcessParticipant]:
+    made = ProcessParticipant(Echo)
+    made.initialize(0.0, None, {})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    sent: list[str] = []
+    send = process_participant.send
+
+    def counted(pipe: object, value: tuple[object, ...]) -> None:
+        sent.append(str(value[2]))
+        send(pipe, value)
+
+    monkeypatch.setattr(process_participant, "send", counted)
+    return sent
+
+
+def exchange(part: ProcessParticipant, i: int) -> list[float]:
+    part.set(["u"], [float(i)])
+    part.step(0.1 * i, 0.1)
+    return [*part.get(["y"]), *part.get(["t", "u"])]
+
+
+def test_a_step_is_one_message_once_its_calls_are_known(
+    part: ProcessParticipant, messages: list[str]
+) -> None:
+    for i in range(5):
+        assert exchange(part, i) == pytest.approx([i, 0.1 * i + 0.1, i])
+    assert messages == ["set", "step", "get", "get", "step", "step", "step", "step"]
+
+
+def test_what_came_with_a_step_holds_until_something_else_happens(
+    part: ProcessParticipant, messages: list[str]
+) -> None:
+    for i in range(3):
+        exchange(part, i)
+    assert part.get(["y"]) == [2.0] and messages[-1] == "step"
+    part.get(["y"])[0] = 7.0
+    assert part.get(["y"]) == [2.0]
+    part.set(["u"], [5.0])
+    assert part.get(["y"]) == [5.0] and messages[-1] == "get"
+    kept = part.save()
+    part.set(["u"], [6.0])
+    part.step(0.3, 0.1)
+    assert part.get(["y"]) == [6.0] and part.get(["t", "u"]) == [pytest.approx(0.4), 6.0]
+    part.restore(kept)
+    assert part.get(["y"]) == [5.0] and part.get(["t", "u"]) == [pytest.approx(0.3), 5.0]
+
+
+def test_steps_that_nothing_reads_behind_bring_nothing(part: ProcessParticipant, messages: list[str]) -> None:
+    for i in range(2):
+        exchange(part, i)
+    part.step(0.2, 0.1)
+    part.step(0.3, 0.1)
+    assert part._read == {}
+    assert part.get(["t"]) == [pytest.approx(0.4)] and messages[-1] == "get"
+
+
+def test_an_input_that_is_refused_is_an_error_of_the_step_with_its_own_function(
+    part: ProcessParticipant,
+) -> None:
+    for i in range(3):
+        exchange(part, i)
+    part.set(["u"], [13.0])
+    with pytest.raises(cosim.FmuError, match=r"echo: fmi2SetReal: no 13"):
+        part.step(0.3, 0.1)
+    assert part.get(["t"]) == [pytest.approx(0.3)]  # it has not stepped
+    part.set(["u"], [1.0])
+    part.step(0.3, 0.1)
+    assert part.get(["t", "y"]) == [pytest.approx(0.4), 1.0]
+
+
+def test_values_that_cannot_be_read_are_an_error_of_reading(part: ProcessParticipant) -> None:
+    for i in range(3):
+        exchange(part, i)
+    part.set(["u"], [-1.0])
+    assert part.step(0.3, 0.1) == pytest.approx(0.4)
+    with pytest.raises(cosim.FmuError, match="fmi2GetReal: nothing to be read"):
+        part.get(["y"])
+
+
+@pytest.mark.parametrize(("value", "code", "call"), [(99.0, 9, "set"), (-99.0, 8, "get")])
+def test_a_process_that_ends_names_the_call_that_it_was_about(
+    value: float, code: int, call: str, part: ProcessParticipant
+) -> None:
+    for i in range(3):
+        exchange(part, i)
+    part.set(["u"], [value])
+    with pytest.raises(cosim.CosimError, match=f"ended by itself with exit code {code} in {call}$"):
+        part.step(0.3, 0.1)
