@@ -83,7 +83,7 @@ class RigidBody(cosim.Component):
     [4.5, 6.0, 5.2, 0.0, 0.0, 0.0]
     """
 
-    known_as = ("body", "mass", "link")
+    known_as: ClassVar[tuple[str, ...]] = ("body", "mass", "link")
     solved_by: ClassVar[type[Solver] | None] = contracts.DynamicsSolver
 
     tried_with: ClassVar[Mapping[str, Any]] = {"inertia": (1.0, 1.0, 1.0)}

@@ -63,7 +63,7 @@ def damping_ratio_of(restitution: float) -> float:
 
     >>> damping_ratio_of(1.0)
     0.0
-    >>> round(damping_ratio_of(math.exp(-2.0)), 7)
+    >>> round(damping_ratio_of(math.exp(-2.0)), 5)
     1.0
     """
     wanted = -math.log(restitution)
