@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from cosim_mechanics.forces.coupled_bushing import CoupledBushing as CoupledBushing
     from cosim_mechanics.forces.global_damper import GlobalDamper as GlobalDamper
     from cosim_mechanics.forces.gravity import Gravity as Gravity
+    from cosim_mechanics.forces.joint_motor import JointMotor as JointMotor
     from cosim_mechanics.forces.linear_bushing import LinearBushing as LinearBushing
     from cosim_mechanics.forces.smooth_sphere_contact import SmoothSphereContact as SmoothSphereContact
     from cosim_mechanics.forces.sphere_contact import SphereContact as SphereContact

@@ -59,7 +59,8 @@ class Multibody(cosim.Model):
         **options
             `base`: ``"fixed"`` (default; the first link is fixed on Ground) or ``"free"``; `keep_fixed`:
             whether links with mass on fixed joints stay bodies of their own (False); `actuators`: whether
-            joints have an input for their effort (True).
+            joints have an input for their effort (True); `motors`: whether that is a `JointMotor` with the
+            greatest effort and speed of the file, and a target (False).
 
         Returns
         -------

@@ -36,6 +36,9 @@ class ImportCommand(cosim.Command):
             "--keep-fixed", action="store_true", help="links with mass on fixed joints stay bodies"
         )
         parser.add_argument("--no-actuators", action="store_true", help="no inputs for efforts of joints")
+        parser.add_argument(
+            "--motors", action="store_true", help="motors with greatest efforts and speeds, and targets"
+        )
         parser.add_argument("-f", "--force", action="store_true", help="replace a model file that is there")
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
@@ -57,6 +60,7 @@ class ImportCommand(cosim.Command):
             base=arguments.base,
             keep_fixed=arguments.keep_fixed,
             actuators=not arguments.no_actuators,
+            motors=arguments.motors,
         )
         system = fill_model(cosim.Model(tables.name), tables).build()
         try:

@@ -28,6 +28,7 @@ def import_robot(
     base: str = "fixed",
     keep_fixed: bool = False,
     actuators: bool = True,
+    motors: bool = False,
 ) -> ModelTables:
     """The tables of a model file for a robot.
 
@@ -42,6 +43,8 @@ def import_robot(
         Whether links with mass that are fixed to others stay bodies of their own, with a weld joint.
     actuators : bool
         Whether joints with one coordinate have an input for their effort.
+    motors : bool
+        Whether that is a motor with the greatest effort and speed of the file, and inputs for a target.
 
     Raises
     ------
@@ -56,7 +59,7 @@ def import_robot(
     merge_fixed(robot, keep_fixed)
     give_least_mass(robot)
     start_in_range(robot)
-    return tables_of(robot, actuators)
+    return tables_of(robot, actuators, motors)
 
 
 def start_in_range(robot: Robot) -> None:

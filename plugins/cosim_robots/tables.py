@@ -44,7 +44,7 @@ class ModelTables:
     names: dict[str, str] = field(default_factory=dict)
 
 
-def tables_of(robot: Robot, actuators: bool) -> ModelTables:
+def tables_of(robot: Robot, actuators: bool, motors: bool) -> ModelTables:
     """The tables of a robot whose tree is checked.
 
     Parameters
@@ -52,6 +52,8 @@ def tables_of(robot: Robot, actuators: bool) -> ModelTables:
     robot : Robot
     actuators : bool
         Whether each joint with one coordinate gets an input for its effort.
+    motors : bool
+        Whether that is a motor with the greatest effort and speed of the file, and inputs for a target.
     """
     made = ModelTables(robot.name, {"model": {"name": robot.name}}, [*robot.remarks])
     if robot.gravity is not None:
@@ -83,15 +85,15 @@ def tables_of(robot: Robot, actuators: bool) -> ModelTables:
                 "ratio": joint.mimic.ratio,
                 "offset": joint.mimic.offset,
             }
-        elements |= _elements(joint, name, actuators)
+        elements |= _elements(joint, name, actuators, motors)
     for name, (carrier, pose) in robot.frames.items():
         on = "the world" if carrier == ROOT else f"'{links[carrier]}'"
         at = [round(x, 9) + 0.0 for x in pose[9:]]
         made.remarks.append(f"link '{name}' is fixed on {on} and part of it, its origin at {at}")
-    if any(joint.speed for joint in robot.joints):
-        made.remarks.append("greatest speeds of joints are not taken over")
-    if actuators and any(joint.effort for joint in robot.joints):
-        made.remarks.append("greatest efforts of joints make the stops stiff; they do not bound the motors")
+    if not motors and any(joint.speed or joint.effort for joint in robot.joints):
+        made.remarks.append(
+            "greatest efforts and speeds of joints do not bound the inputs: import with motors"
+        )
     made.remarks += [f"'{old}' is called {new}" for old, new in made.names.items() if old != new]
     signals = [f"{name}.{x}" for name, joint in moving.items() if joint["type"] != "weld" for x in "qu"]
     looks = {
@@ -168,7 +170,7 @@ def _joint(joint: RobotJoint, ends: dict[str, str]) -> dict[str, Any]:
     return entry | ({"q": joint.start} if joint.start else {})
 
 
-def _elements(joint: RobotJoint, name: str, actuators: bool) -> dict[str, Any]:
+def _elements(joint: RobotJoint, name: str, actuators: bool, motors: bool) -> dict[str, Any]:
     """What acts on the coordinate of a joint."""
     if joint.kind not in ("pin", "slider"):
         return {}
@@ -188,6 +190,8 @@ def _elements(joint: RobotJoint, name: str, actuators: bool) -> dict[str, Any]:
             "stiffness": stiffness,
             "dissipation": DISSIPATION[joint.kind],
         }
-    if actuators and joint.mimic is None:
-        made[f"{name}_motor"] = {"type": "actuator", **on}
+    if (actuators or motors) and joint.mimic is None:
+        made[f"{name}_motor"] = {"type": "joint_motor" if motors else "actuator", **on}
+        limits = {"greatest_effort": joint.effort, "greatest_speed": joint.speed} if motors else {}
+        made[f"{name}_motor"] |= {key: limit for key, limit in limits.items() if limit}
     return made

@@ -20,6 +20,7 @@ from cosim_mechanics import (
     CoupledBushing,
     GlobalDamper,
     Gravity,
+    JointMotor,
     LinearBushing,
     SmoothSphereContact,
     SphereContact,
@@ -220,6 +221,55 @@ class TestAppliedWrench(ForceElementContract):
 
 class TestTwoPointActuator(ForceElementContract):
     make = staticmethod(lambda: TwoPointActuator(pull=-7.0, **STATIONS))
+
+
+class TestJointMotor(ForceElementContract):
+    make = staticmethod(lambda: JointMotor(effort=2.0, stiffness=3.0, damping=0.2, greatest_effort=50.0))
+
+    @pytest.mark.parametrize(
+        ("u", "effort", "expected"),
+        [
+            (0.0, 2.0, 2.0),
+            (0.0, 5.0, 5.0),  # the boundary itself
+            (0.0, 7.0, 5.0),
+            (0.0, -7.0, -5.0),
+            (1.8, 7.0, 5.0),  # the knee
+            (1.9, 7.0, 2.5),
+            (2.0, 7.0, 0.0),
+            (3.0, 7.0, 0.0),
+            (3.0, -7.0, -5.0),  # it brakes with all that it has
+            (-3.0, -7.0, 0.0),
+        ],
+    )
+    def test_it_gives_no_more_than_it_has(self, u: float, effort: float, expected: float) -> None:
+        values = {
+            "stiffness": 0.0,
+            "damping": 0.0,
+            "greatest_effort": 5.0,
+            "greatest_speed": 2.0,
+            "knee": 0.9,
+        }
+        applied, tau, supplied = np.zeros(1), np.zeros(1), np.zeros(1)
+        JointMotor.kernels["act"].with_names(
+            q=0.3, u=u, effort=effort, target=0.0, target_rate=0.0, **values,
+            applied=applied, tau=tau, supplied_energy_dot=supplied,
+        )  # fmt: skip
+        assert tau[0] == applied[0] == pytest.approx(expected, abs=1e-14)
+        assert supplied[0] == tau[0] * u
+
+    def test_a_target_is_held_as_by_a_spring_and_a_damper(self) -> None:
+        """A wheel under PD control: the closed form of a damped oscillation about the target."""
+        model = cosim_mechanics.Multibody("wheel", gravity=(0, 0, 0))
+        model.body("wheel", mass=1.0, inertia=(1, 1, 2))
+        model.joint("pin", "wheel", name="axle")
+        model.add(
+            "mechanics.joint_motor", "motor", coordinate="axle", target=1.0, stiffness=32.0, damping=8.0
+        )
+        result = model.simulate(until=1.0, signals=["axle.q"], accuracy=1e-10, output_interval=0.1)
+        t = result.time
+        decay, turn = 2.0, np.sqrt(12.0)
+        expected = 1 - np.exp(-decay * t) * (np.cos(turn * t) + decay / turn * np.sin(turn * t))
+        np.testing.assert_allclose(result["axle.q"], expected, atol=1e-8)
 
 
 class TestActuator(ForceElementContract):

@@ -114,7 +114,7 @@ def test_what_is_not_taken_over_is_listed_with_lines() -> None:
         "joint 'knob' moves no mass: it is fixed at 0 (line 78)",
         "link 'wrist' has no mass",
         "link 'tip' is fixed on 'tool'",
-        "greatest speeds",
+        "greatest efforts and speeds of joints do not bound the inputs",
         "'base-plate' is fixed on the world",
         "'fore arm' is called fore_arm",
     ):
@@ -211,6 +211,13 @@ def test_moments_of_no_body_are_taken_as_written(tmp_path: Path, moments: Any, i
     assert model["b"].inertia[:3].tolist() == [*moments]  # type: ignore[attr-defined]
     assert (type(model["b"]) is RigidBody) == is_possible
     assert any("no body has" in remark for remark in model.remarks) == (not is_possible)
+
+
+def test_motors_have_the_limits_of_the_file() -> None:
+    motor = Multibody.from_urdf(ARM, motors=True)["elbow_motor"]
+    assert (motor.greatest_effort, motor.greatest_speed) == (30.0, 3.0)  # type: ignore[attr-defined]
+    free = Multibody.from_urdf(ARM, motors=True)["roll_motor"]
+    assert free.greatest_effort == 1e9  # type: ignore[attr-defined]
 
 
 def test_nothing_that_moves(tmp_path: Path) -> None:
