@@ -1,4 +1,4 @@
-"""How many files and functions of ours one FMU passes from its path to its result, for whoever reads the way."""
+"""How many files and functions of ours one FMU passes from its path to its result."""
 
 from __future__ import annotations
 
