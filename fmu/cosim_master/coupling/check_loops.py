@@ -123,6 +123,20 @@ def _key(name: str) -> str:
     return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else f'"{name}"'
 
 
+def unknown_order(descriptions: Descriptions, links: Sequence[Link], order: Sequence[str]) -> list[str]:
+    """A warning where the order of the participants follows from what is not known of them."""
+    unknown = unknown_outputs(descriptions, links)  # a joint system finds out by itself
+    if not unknown:
+        return []
+    names = ", ".join(".".join(port) for port in unknown)
+    depends = f"depend{'s' * (len(unknown) == 1)} on directly"
+    return [
+        f"which inputs {names} {depends} is not known, and that closes a loop: the participants step in "
+        f"the order {' → '.join(order)}, and what one takes from those after it is one step late. Where "
+        f'there is no feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]'
+    ]
+
+
 def early_ticks(participants: Mapping[str, cosim.Participant], links: Sequence[Link]) -> list[str]:
     """A warning where ticks are passed on to a participant that answers with ticks of its own, such as a bus.
 

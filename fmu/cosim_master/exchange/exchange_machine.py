@@ -21,7 +21,7 @@ from cosim.kit import (
 )
 from cosim_fmi.binding.fmu_output import printed_beside
 from cosim_master.abilities import NativeCalls, StepsNatively, StepsTypesNatively, TakesPrinted
-from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
