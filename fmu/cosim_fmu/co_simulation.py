@@ -26,7 +26,7 @@ from cosim.kit import (
 from cosim_fmu.repeatable_coupling import Recipe, RepeatableCoupling
 from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.programmed_algorithm import made_algorithm
-from cosim_master.coupling.check_loops import check_loops, early_ticks, unknown_order
+from cosim_master.coupling.check_loops import check_bonds, check_loops, early_ticks, unknown_order
 from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import (
     CommunicationPoints,
@@ -36,7 +36,6 @@ from cosim_master.coupling.coupling import (
 )
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import feedthrough_loops, override_feedthrough, stepping_order
-from cosim_master.coupling.power_bonds import check_bonds
 from cosim_master.coupling.wiring import (
     check_abilities,
     check_clocks,
