@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-import cosim
 from cosim_fmi.binding.process_guard import last_words
-from cosim_master.abilities import LOG_LEVELS
 
 LOGGER = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p
@@ -403,16 +401,3 @@ def serious_categories(declared: Sequence[str]) -> list[str] | None:
     if declared and {*declared} <= {*SERIOUS, "logStatusPending", "logAll"}:
         return []
     return [c for c in declared if c in SERIOUS or "error" in c.lower()] or None
-
-
-def check_log_level(level: object) -> None:
-    """Refuse what is no level.
-
-    Raises
-    ------
-    ModelError
-    """
-    if level not in LOG_LEVELS:
-        raise cosim.ModelError.of(
-            "log_level", f"is {level!r}, needs one of {', '.join(map(repr, LOG_LEVELS))}"
-        )

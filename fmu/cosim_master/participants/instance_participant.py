@@ -19,7 +19,7 @@ from cosim_fmi.archive.fmu_archive import FmuArchive
 from cosim_fmi.binding import fmu_output, modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance
-from cosim_fmi.binding.fmu_output import check_log_level, printed_to
+from cosim_fmi.binding.fmu_output import printed_to
 from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undisturbed
 from cosim_fmi.description.fmu_interface import FmuInterface, read_interface
 from cosim_fmi.instances.fmu_clocks import FmuClocks
@@ -32,7 +32,7 @@ from cosim_fmi.instances.unpacked_fmu import (
     unpack_fmu,
 )
 from cosim_fmi.variables.variable_access import VariableAccess
-from cosim_master.abilities import InnerPoint
+from cosim_master.abilities import InnerPoint, check_log_level
 
 NEVER = object()
 """In place of a value that has not been written."""

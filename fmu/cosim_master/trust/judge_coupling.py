@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import floor, log10
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,14 +215,6 @@ def _energy(coupled: CoupledParticipants, samples: Samples) -> dict[str, float]:
     names: Sequence[str] = [coupled.samples.inputs[one].name for one, _ in coupled.samples.bonds]
     return dict(zip(names, map(float, samples.energy[-1]), strict=True))
 
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from cosim_master.exchange.coupled_participants import CoupledParticipants
-    from cosim_master.recording.coupling_samples import Samples
-
-    Vector = NDArray[np.float64]
 
 VERIFIED_SAFETY = 1.25
 """Bar over difference, calibrated: `benchmarks/masters/error_bars.py`."""
