@@ -34,7 +34,7 @@ PUBLIC = {
     "cosim_lowering",
     "cosim_measures.histories",
     "cosim_measures.sampled",
-    "cosim_measures.still",
+    "cosim_measures.piecewise_constant",
     "cosim_signals.curves",
     "cosim_signals.series",
     "cosim_toml",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -51,9 +52,13 @@ from cosim_master.participants.joined import joined
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
+from cosim_master.run.stepped_run import SteppedRun
 from cosim_master.run.wall_clock import TimeLimit
 from cosim_master.start.explain import explain
 from cosim_master.start.probe_participants import probe_participants
+
+MOST_STEPS = 2**40
+"""Of a run without an end."""
 
 
 class CoSimulation(RepeatableCoupling, ClosedAttributes):
@@ -493,6 +498,37 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             self._run = None
         self._set(result=result)
         return result
+
+    def led_run(
+        self, start: float | None = None, stop: float | None = None, tolerance: float | None = None
+    ) -> SteppedRun:
+        """A run that another master leads from time to time; `SteppedRun.begin` begins it.
+
+        Parameters
+        ----------
+        start : float, optional
+            s; that of the co-simulation unless given.
+        stop : float, optional
+            Where no step goes beyond, s; as far as can be counted unless given.
+        tolerance : float, optional
+            For participants that none is given for.
+        """
+        self.settle_order()
+        other = copy.copy(self)
+        start = self.start if start is None else start
+        other._set(start=start)
+        if tolerance is not None:
+            given = {name: t for name, t in self.tolerances.items() if t not in (None, self.tolerance)}
+            found, problems = check_tolerances(self.participants, tolerance, given)
+            if problems:
+                raise cosim.ModelError(problems)
+            other._set(tolerance=tolerance, tolerances=found)
+        group = math.lcm(*self.step_multiple.values())  # the last step is a whole one
+        until = start + MOST_STEPS // group * group * self.step if stop is None else stop
+        points = CommunicationPoints(start, until, self.step)
+        if problems := check_last_step(self.descriptions, self.step_multiple, points):
+            raise cosim.ModelError(problems)
+        return SteppedRun(other, points, None if stop is None else until)
 
     @property
     def _exchanging(self) -> cosim.MasterAlgorithm | None:

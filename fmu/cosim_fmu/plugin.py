@@ -6,6 +6,7 @@ from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
 from cosim_fmi.validate.validate_command import ValidateCommand
 from cosim_fmu.command.cosimulate_command import CosimulateCommand
 from cosim_fmu.command.ssp_run import SspExporter
+from cosim_fmu.container.container_exporter import ContainerExporter
 from cosim_fmu.contract_kits import MasterAlgorithmKit, ParticipantKit
 from cosim_fmu.scenario.scenario_schema import ScenarioSchema
 from cosim_fmu.scenario_subject import ScenarioSubject
@@ -41,6 +42,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.cosimulate", CosimulateCommand)
     register("fmu.validate", ValidateCommand)
     register("fmu.ssp", SspDescriber)
+    register("fmu.container", ContainerExporter)
     register("fmu.ssp_exporter", SspExporter)
     register("fmu.scenario", ScenarioSchema)
     register("fmu.scenario_subject", ScenarioSubject)

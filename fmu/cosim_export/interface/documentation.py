@@ -205,13 +205,18 @@ HEADS = {
 
 
 def documentation(
-    model: cosim.Model, interface: FmuInterface, kind: str, needs: Iterable[str], resumes_exactly: bool
+    model: cosim.Model | None,
+    interface: FmuInterface,
+    kind: str,
+    needs: Iterable[str],
+    resumes_exactly: bool,
 ) -> str:
     """A page without references to other files: what the FMU is, its diagram, variables, licence, needs.
 
     Parameters
     ----------
-    model : Model
+    model : Model or None
+        Of which the diagram is; None for no diagram.
     interface : FmuInterface
     kind : str
         Version and kinds of FMI.
@@ -233,7 +238,9 @@ def documentation(
         (name.capitalize(), about[name]) for name in ("author", "version", "copyright") if about.get(name)
     ]
     parts += [_table(("", ""), origin)] if origin else []
-    parts += ["<h2>Diagram</h2>", "<p>An arrow goes from a part to each that uses it.</p>", diagram(model)]
+    if model is not None:
+        told = "<p>An arrow goes from a part to each that uses it.</p>"
+        parts += ["<h2>Diagram</h2>", told, diagram(model)]
     for causality, title in TABLES.items():
         listed = interface.of(causality)
         if listed:
@@ -280,9 +287,10 @@ def _row(variable: FmuVariable, interface: FmuInterface) -> tuple[str, ...]:
 
 
 def _settings(interface: FmuInterface, kind: str, resumes_exactly: bool) -> list[tuple[str, str]]:
-    rows = [("Kind", kind), ("Integrator", interface.integrator)]
+    rows = [("Kind", kind)] + ([("Integrator", interface.integrator)] if interface.integrator else [])
     rows += [(name, str(value)) for name, value in sorted(interface.integrator_options.items())]
-    rows.append(("Accuracy, unless a tolerance is given", f"{interface.accuracy:.6g}"))
+    if interface.accuracy is not None:
+        rows.append(("Accuracy, unless a tolerance is given", f"{interface.accuracy:.6g}"))
     for title, value in (("Proposed step, s", interface.step_size), ("Proposed end, s", interface.stop_time)):
         rows += [] if value is None else [(title, f"{value:.6g}")]
     bits = "the same bits" if resumes_exactly else "the same within the accuracy: the integrator starts anew"

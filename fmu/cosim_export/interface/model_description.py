@@ -169,7 +169,13 @@ SMALLEST = 1e-100
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
-def finish_model_description(begun: bytes, interface: FmuInterface, generation_tool: str, guid: str) -> bytes:
+def finish_model_description(
+    begun: bytes,
+    interface: FmuInterface,
+    generation_tool: str,
+    guid: str,
+    abilities: Mapping[str, str] = CAPABILITIES,
+) -> bytes:
     """A whole model description, from the one that pythonfmu wrote and what it cannot say.
 
     pythonfmu knows no units, bounds, dependencies or initial unknowns, writes numbers with 16 digits
@@ -181,6 +187,8 @@ def finish_model_description(begun: bytes, interface: FmuInterface, generation_t
         ``modelDescription.xml`` of pythonfmu; its root and its element CoSimulation are kept.
     interface : FmuInterface
     generation_tool, guid : str
+    abilities : mapping of str to str
+        Attributes of the element CoSimulation.
 
     Returns
     -------
@@ -191,7 +199,7 @@ def finish_model_description(begun: bytes, interface: FmuInterface, generation_t
     simulation = root.find("CoSimulation")
     categories = root.find("LogCategories")
     assert simulation is not None and categories is not None
-    simulation.attrib.update({**CAPABILITIES, "modelIdentifier": interface.identifier})
+    simulation.attrib.update({**abilities, "modelIdentifier": interface.identifier})
     tool = f"{generation_tool} with {root.get('generationTool', 'pythonfmu')}"
     return model_description([simulation], categories, interface, tool, guid)
 
@@ -264,7 +272,7 @@ def plain_text(text: str) -> str:
 
 def default_experiment(interface: FmuInterface) -> Element:
     """Start, stop, tolerance and step; elements and attributes are the same in FMI 2.0 and 3.0."""
-    attributes = {"startTime": "0.0"}
+    attributes = {"startTime": real_text(interface.start_time)}
     for name, value in (
         ("stopTime", interface.stop_time),
         ("tolerance", interface.accuracy),

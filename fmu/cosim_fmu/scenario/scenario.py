@@ -135,7 +135,12 @@ class Scenario(ClosedAttributes):
         ModelError
             It cannot be read, is no TOML, or is a model.
         """
-        scenario = cls(TomlFile.read(Path(path)), isolation=isolation)
+        return cls.of(TomlFile.read(Path(path)), variant, isolation)
+
+    @classmethod
+    def of(cls, source: TomlFile, variant: str | None = None, isolation: Isolation = AS_SAID) -> Scenario:
+        """Of a file that has been read; as `read`."""
+        scenario, path = cls(source, isolation=isolation), source.path
         tables = scenario.source.data
         if "participants" not in tables and {"model", "bodies", "elements", "components"} & set(tables):
             raise cosim.ModelError.of(str(path), "is a model, no scenario: run it with `cosim run`")

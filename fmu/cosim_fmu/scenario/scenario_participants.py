@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -198,7 +199,9 @@ def _keep_log(
 
 
 def system_from_file(path: Path, **options: Any) -> SystemParticipant:
-    """A model file of ours as a participant."""
+    """A model file of ours as a participant; with the suffix .json one that `Model.to_dict` gave."""
+    if path.suffix == ".json":
+        return SystemParticipant(cosim.Model.from_dict(json.loads(path.read_text("utf-8"))), **options)
     return SystemParticipant(cosim.Model.from_file(path), **options)
 
 

@@ -279,7 +279,7 @@ class Coupling:
     loops : list of FeedthroughLoop
         Closed loops of direct feedthrough, which the algorithm iterates.
     unreadable_before_step : frozenset of str
-        Participants that refuse to be read between setting and stepping.
+        Participants whose outputs cannot be read after inputs are set and before the next step.
     start_values : dict of str to dict
         Of each participant by name, in the units of its variables.
     tolerances : dict of str to float or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from time import perf_counter
@@ -109,6 +110,7 @@ class CompiledLoop:
         self._rows = RunRows(coupled, points, machine, self.values, self._numbers, recorder, self._along)
         machine.report.ticks = bool(coupled.ticking)
         self._at_once, self._is_limited = 1, False
+        self._pause, self._is_paused = math.inf, False
         self._discarded: tuple[cosim.CosimError, float, float] | None = None
         self._threaded = self._threads_program()
         self._together: StepsTogether | None = None
@@ -201,8 +203,33 @@ class CompiledLoop:
         self.machine.report.noticed = 1
         self._rows.watched_step = int(self.machine.report.step)
 
-    def run(self, first: int) -> int:
+    def run_into(self, index: int, time: float) -> None:
+        """Go on to a time (s) inside the communication step `index`: a part of it ends there, as at a tick.
+
+        The next `run` or `run_into` of the same step goes on from there.
+        """
+        self._pause = time
+        self.machine.report.ticks = True
+        try:
+            self.run(index)
+        finally:
+            self._pause = math.inf
+            self.machine.report.ticks = bool(self.coupled.ticking)
+
+    def resume_inside(self, index: int, time: float) -> None:
+        """The communication step `index` has been taken up to `time` (s), by another loop."""
+        clock = self.machine.clock
+        clock.begin, clock.end = time, self.points.time(index + 1)
+        self._main.progress.under_way = run_exchanges.CUT
+
+    def run(self, first: int, most: int | None = None) -> int:
         """Take steps from communication point `first` on, for some milliseconds; the point reached.
+
+        Parameters
+        ----------
+        first : int
+        most : int, optional
+            A communication point that is not passed.
 
         Raises
         ------
@@ -210,10 +237,15 @@ class CompiledLoop:
             A participant failed; everything up to the last complete step is recorded.
         """
         machine, report = self.machine, self.machine.report
+        self._is_paused = False
         self._choose_program()
         width = machine.columns + 2
         at_once = min(self._at_once, max(1, MOST_VALUES_AT_ONCE // width))
         last = min(self.points.count, first + (1 if self._one_by_one or self._rows.needs_course else at_once))
+        last = last if most is None else min(last, most)
+        is_inside = self._main.progress.under_way == run_exchanges.CUT
+        if is_inside and self._asked is None:
+            self._cut(first)
         while True:
             self._rows.make(at_once + 2)
             report.left, report.noticed, self._is_limited = at_once, 0, False
@@ -233,6 +265,8 @@ class CompiledLoop:
             if is_whole and not self._is_limited and spent < SECONDS_AT_ONCE:
                 self._at_once = min(8 * at_once, int(at_once * SECONDS_AT_ONCE / spent) + 1)
             self._rows.take()
+            if self._is_paused:
+                return first
             if code == run_exchanges.DONE:
                 return int(report.step) + 1
             first = int(report.step)
@@ -241,6 +275,8 @@ class CompiledLoop:
                 self._check()
             else:
                 self._do_what_is_asked(first, code)
+                if self._is_paused:
+                    return first
 
     def _ask(self, first: int, last: int) -> int:
         """Steps of an algorithm that decides in Python."""
@@ -248,11 +284,14 @@ class CompiledLoop:
         for index in range(first, last):
             report.step = index
             coupled.begin_step(index)
-            clock.begin, following = self.points.time(index), self.points.time(index + 1)
+            following = self.points.time(index + 1)
+            if self._main.progress.under_way != run_exchanges.CUT:  # else it has been paused inside
+                clock.begin = self.points.time(index)
+            self._main.progress.under_way = run_exchanges.BETWEEN
             while True:
                 coupled.time = clock.begin
                 self._settle_ticks()
-                clock.end = coupled.next_tick(clock.begin, following)
+                clock.end = self._end_of_part(following)
                 size = clock.end - clock.begin
                 assert self._asked is not None
                 coupled.guarded_algorithm(self._asked, self._asked.step, self._face, clock.begin, size)
@@ -260,6 +299,8 @@ class CompiledLoop:
                     break
                 self._end_part(index)
                 clock.begin = clock.end
+                if self._has_come_to_pause(following):
+                    return run_exchanges.DONE
             self._rows.make_room()
             self._end(self.machine.address)
             if report.noticed or report.left <= 0 or self._rows.watched_step == index:
@@ -399,11 +440,28 @@ class CompiledLoop:
         if clock.end < following:  # a part has ended
             self._end_part(index)
             clock.begin = clock.end
+            if self._has_come_to_pause(following):
+                return
         coupled.time = clock.begin
         self._settle_ticks()
-        clock.end = coupled.next_tick(clock.begin, following)
+        clock.end = self._end_of_part(following)
         main.memory.counts[layout.PHASE] = layout.BEGIN
         main.progress.under_way = run_exchanges.DECIDING
+
+    def _end_of_part(self, following: float) -> float:
+        """Where the part that begins now ends, s: at a tick, at the pause, or at the communication point."""
+        begin = self.machine.clock.begin
+        end = self.coupled.next_tick(begin, following)
+        return self._pause if begin < self._pause < end else end
+
+    def _has_come_to_pause(self, following: float) -> bool:
+        """Whether the part that has ended was the last one before the pause; then the step stays cut."""
+        clock = self.machine.clock
+        self._is_paused = clock.begin >= self._pause
+        if self._is_paused:
+            clock.end = following  # no part is under way
+            self._main.progress.under_way = run_exchanges.CUT
+        return self._is_paused
 
     def _settle_ticks(self) -> None:
         """Where a part begins: what arrives there may let a participant say when its clock ticks."""

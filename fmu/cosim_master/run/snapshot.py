@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Held:
+    """A state as a participant saves it."""
+
+    token: Any
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """Everything that a run needs to go on to the same bytes: participants, master, results so far.
 
@@ -32,8 +39,15 @@ class Snapshot:
     tree: dict[str, Any]
 
     @classmethod
-    def of(cls, run: SimulationRun, index: int) -> Snapshot:
+    def of(cls, run: SimulationRun, index: int, *, in_memory: bool = False) -> Snapshot:
         """Of a run that has reached the communication point `index`.
+
+        Parameters
+        ----------
+        run : SimulationRun
+        index : int
+        in_memory : bool
+            Whether states of participants stay as they save them, which this run alone takes back.
 
         Raises
         ------
@@ -44,7 +58,7 @@ class Snapshot:
         states = {}
         for name, participant in coupled.participants.items():
             token = coupled.guarded(name, participant.save)
-            states[name] = coupled.guarded(name, participant.serialize, token)
+            states[name] = Held(token) if in_memory else coupled.guarded(name, participant.serialize, token)
         statistics = run.statistics
         tree = {
             "identity": run.identity,
@@ -175,7 +189,8 @@ class Snapshot:
         try:
             for name, data in tree["participants"].items():
                 participant = coupled.participants[name]
-                token = coupled.guarded(name, participant.deserialize, data)
+                held = isinstance(data, Held)
+                token = data.token if held else coupled.guarded(name, participant.deserialize, data)
                 coupled.guarded(name, participant.restore, token)
             coupled.clear_inner_values()
             coupled.board.update(tree["board"])

@@ -207,8 +207,8 @@ class Findings(NamedTuple):
     descriptions : dict of str to ParticipantDescription
         With the feedthrough that was found.
     unreadable_before_step : frozenset of str
-        Participants that refuse to be read after their inputs were set, before the next step: FMI 2.0.4 lets
-        an FMU do so (section 4.2.1).
+        Participants whose outputs cannot be read after inputs are set and before the next step: FMI 2.0.4
+        permits it (section 4.2.1).
     remarks : list of str
         What was looked at, how, and what came of it, in sentences.
     warnings : list of str

@@ -22,6 +22,8 @@ class FileExporter(AbstractClosedAttributes):
         Ending of what it writes, in lower case, with the dot.
     what : str
         What it reads and writes: "a scenario as an SSP".
+    summary : str
+        Of what was written last, in lines; empty where there is nothing to say.
 
     Examples
     --------
@@ -35,6 +37,7 @@ class FileExporter(AbstractClosedAttributes):
 
     suffix: ClassVar[str]
     what: ClassVar[str]
+    summary: str = ""
 
     @classmethod
     @abstractmethod
