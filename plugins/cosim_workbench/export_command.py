@@ -84,6 +84,11 @@ class ExportCommand(cosim.Command):
             action="store_true",
             help="of a native FMU for FMI 3: no output clocks of periodic events",
         )
+        parser.add_argument(
+            "--no-experiment",
+            action="store_true",
+            help="without a smoke experiment, for which the FMU is run",
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -101,6 +106,7 @@ class ExportCommand(cosim.Command):
             model.build()  # the exporter builds a copy, whose faults would have no lines
             exporter = model.exporter(options.pop("native"))
             written = exporter.export(model, target, **options)
+            self._prove(exporter, written, arguments)
         self.report(model=model.name, fmu=written, exporter=exporter.summary, warnings=[*exporter.warnings])
         if not arguments.quiet:
             print(f"{model.name} → {written}")
@@ -117,10 +123,18 @@ class ExportCommand(cosim.Command):
             raise cosim.CosimError(f"{arguments.model}: {', '.join(odd)}: for a model, and this is none")
         with nullcontext() if arguments.quiet else compile_notice():
             written = exporter.export(arguments.model, target, **self._options(arguments))
+            self._prove(exporter, written, arguments)
         self.report(written=written)
         if not arguments.quiet:
             print("\n".join(filter(None, (f"{arguments.model} → {written}", exporter.summary))))
         return 0
+
+    def _prove(
+        self, exporter: cosim.Exporter | FileExporter, written: Path, arguments: argparse.Namespace
+    ) -> None:
+        """Let what was written bring an experiment with reference results."""
+        if not arguments.no_experiment and (why := exporter.add_experiment(written)):
+            exporter.summary = "\n".join(filter(None, (exporter.summary, why)))
 
     def _options(self, arguments: argparse.Namespace) -> dict[str, Any]:
         """Of the FMU, as `Model.export_fmu` takes them."""

@@ -6,6 +6,7 @@ import inspect
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import cosim
@@ -14,6 +15,7 @@ from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES
 from cosim_export.interface.names import leaves_that_are_branches, without_subscripts
+from cosim_export.interface.smoke_experiment import add_smoke_experiment
 
 
 def check_parts(model: cosim.Model) -> None:
@@ -187,6 +189,10 @@ class FmuExporter(cosim.Exporter):
     def option_names(self) -> list[str]:
         """Names of its options, but for those of the integrator."""
         return self.options.option_names()
+
+    def add_experiment(self, path: Path) -> str:
+        """A smoke experiment: some steps, and what the FMU shows."""
+        return add_smoke_experiment(path)
 
     def tell(self, what: str, interface: FmuInterface, left_out: Mapping[str, int]) -> None:
         """Keep the summary and the warnings of what was written; warnings are logged as well."""

@@ -17,6 +17,7 @@ from cosim_export.interface.archive import check_place, write_archive
 from cosim_export.interface.documentation import documentation, icon, license_entry
 from cosim_export.interface.fmu_exporter import FmuExporter, FmuOptions, check_parts
 from cosim_export.interface.names import Naming
+from cosim_export.interface.smoke_experiment import add_smoke_experiment
 from cosim_export.native.compilers import (
     Compiler,
     Library,
@@ -250,6 +251,10 @@ class FittingFmuExporter(cosim.Exporter):
         what, _, more = self.summary.partition("\n")
         self.summary = f"{what}; {self.fallback}\n{more}".rstrip()
         return written
+
+    def add_experiment(self, path: Path) -> str:
+        """A smoke experiment: some steps, and what the FMU shows."""
+        return add_smoke_experiment(path)
 
     def _written(
         self, exporter: cosim.Exporter, model: cosim.Model, path: Any, arguments: dict[str, Any]

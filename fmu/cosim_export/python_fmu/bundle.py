@@ -20,7 +20,7 @@ from cosim.kit import Entry
 from cosim_export.python_fmu.slave import digest_of, is_left_out
 
 OURS = ("cosim_compiler", "cosim", "cosim_export")
-COMMANDS = "cosim_workbench"
+COMMANDS = ("cosim_workbench", "cosim_fmi")
 """What modules of ours import for commands and checks alone, which no FMU runs."""
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)
 IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from[ \t]+([\w.]+)|import[ \t]+([^\n;#]*))", re.MULTILINE)
@@ -191,7 +191,7 @@ class Bundle:
             for imported, is_needed in _imports(text):
                 if self._is_standard(imported) or imported == name:
                     continue
-                if name in self.ours and imported == COMMANDS:
+                if name in self.ours and imported in COMMANDS and imported not in self.ours:
                     continue
                 if is_needed or imported in self._owners or not self._shipped_by.get(imported):
                     self._add(imported, f"{name} ({file.rpartition('/')[2]})")

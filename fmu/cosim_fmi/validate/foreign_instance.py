@@ -14,6 +14,7 @@ from typing import Any, Self
 from cosim_fmi.binding import fmu_output
 from cosim_fmi.binding.fmu_instance import SavedState
 from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance, open_library
+from cosim_fmi.validate.experiments import at_time, value_of
 from cosim_fmi.validate.finding import FailedCallError
 
 NUMBERS = ("Real", "Integer", "Enumeration", "Boolean")
@@ -111,6 +112,51 @@ class ForeignInstance:
         if not self.fmu.steps or job["event_mode"]:
             self._leave_event_mode()
         return self
+
+    def experiment(self, told: dict[str, Any]) -> dict[str, Row]:
+        """Values of what an experiment compares, or records, at its communication points.
+
+        Parameters
+        ----------
+        told : dict
+            As `read_experiments` gives it; names that the FMU does not have are an error.
+        """
+        known = {v["name"]: v for v in self.fmu.variables if v["size"] == 1}
+        shown = [self._known(known, name) for name in told["references"] if name != "time"]
+        stimuli = [self._known(known, name) for name in told["stimuli"] if name != "time"]
+        start, stop, step = told["start"], told["stop"], told["step"]
+        self._call_checked(self.instance.setup, start, stop, told["tolerance"])
+        for name, text in told["parameters"].items():
+            variable = self._known(known, name)
+            self.set([variable], [_as_type(variable, value_of(text, name))])
+        self._stimulate(told, stimuli, start)
+        self._call_checked(self.instance.enter_initialization_mode)
+        self._call_checked(self.instance.exit_initialization_mode)
+        self.time, self.stopped, self._next = start, False, math.inf
+        if self.fmu.job["event_mode"]:
+            self._leave_event_mode()
+        found: dict[str, Row] = {"time": [start], **{v["name"]: self.get([v]) for v in shown}}
+        count = math.ceil((stop - start) / step - 1e-9)
+        for i in range(count):
+            begin, end = start + i * step, stop if i == count - 1 else start + (i + 1) * step
+            self._stimulate(told, stimuli, begin)
+            self.do_step(begin, end - begin)
+            found["time"].append(end)
+            for variable in shown:
+                found[variable["name"]] += self.get([variable])
+        self.terminate()
+        return found
+
+    def _known(self, known: dict[str, Any], name: str) -> dict[str, Any]:
+        if name not in known or known[name]["type"] not in NUMBERS:
+            raise FailedCallError(f"the experiment names {name}, which is no number of this FMU")
+        return dict(known[name])
+
+    def _stimulate(self, told: dict[str, Any], stimuli: list[dict[str, Any]], time: float) -> None:
+        for variable in stimuli:
+            is_linear = variable["type"] == "Real" and variable["variability"] != "discrete"
+            value = at_time(told["stimuli"], variable["name"], time, is_linear=is_linear)
+            self.set([variable], [_as_type(variable, value)])
 
     def steps(self, first: int, last: int, parts: int = 1, drive: bool = True) -> list[Row]:
         """Communication steps from point `first` to `last`, each in `parts`; the values at each point."""
@@ -279,6 +325,12 @@ class ForeignInstance:
         if count:
             self._call_checked(function, data)
         return list(data)
+
+
+def _as_type(variable: dict[str, Any], value: float) -> Any:
+    """A number as a variable has it."""
+    kind = variable["type"]
+    return value if kind == "Real" else value != 0.0 if kind == "Boolean" else int(value)
 
 
 def _references(numbers: Sequence[int]) -> Any:

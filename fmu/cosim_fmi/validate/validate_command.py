@@ -13,8 +13,10 @@ import cosim
 from cosim_fmi.archive.fmu_archive import VERSIONS, FmuArchive, remove_folder
 from cosim_fmi.description.model_description import read_model_description
 from cosim_fmi.instances.unpacked_fmu import place_of_library
+from cosim_fmi.validate.experiments import read_experiments
 from cosim_fmi.validate.finding import SEVERITIES, Finding
 from cosim_fmi.validate.fmu_probe import FmuProbe
+from cosim_fmi.validate.report_page import CheckedFmu, report_page
 from cosim_fmi.validate.static_checks import static_checks
 
 TIMEOUT = 120.0
@@ -82,7 +84,14 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
                 text = f"not run: holds no {library.name}, as its modelIdentifier demands"
                 yield Finding("error", f"binaries/{platform}", text)
                 continue
-            for finding in FmuProbe(folder, read, library, timeout, interface).findings():
+            experiments, faults = read_experiments(folder)
+            if interface == interfaces[0]:
+                yield from (Finding("warning", "experiments", text) for text in faults)
+            if experiments and interface != "CoSimulation":
+                if "CoSimulation" not in interfaces:
+                    yield Finding("note", "experiments", "not run: they are run in Co-Simulation alone")
+                experiments = []
+            for finding in FmuProbe(folder, read, library, timeout, interface, experiments).findings():
                 where = f"{RUN[interface]}, {finding.where}" if len(interfaces) > 1 else finding.where
                 yield replace(finding, where=where)
         finally:
@@ -97,6 +106,20 @@ def _read(archive: FmuArchive) -> Any:
         return None
 
 
+def _checked(path: Path, findings: list[Finding], *, is_run: bool) -> CheckedFmu:
+    """A row of the page."""
+    try:
+        archive = FmuArchive(path)
+        folder = archive.unpack()
+    except cosim.FmuError:
+        return CheckedFmu.of(path, None, 0, is_run, findings)
+    try:
+        count = len(read_experiments(folder)[0])
+    finally:
+        remove_folder(folder)
+    return CheckedFmu.of(path, _read(archive), count, is_run, findings)
+
+
 class ValidateCommand(cosim.Command):
     """Check FMUs, whoever made them: one line for each finding."""
 
@@ -105,6 +128,7 @@ class ValidateCommand(cosim.Command):
     examples = (
         ("cosim validate mount.fmu", ""),
         ("cosim validate mount.fmu small.fmu --static", "without running their code"),
+        ("cosim validate *.fmu --report page.html", "a table of tools, versions, kinds and findings"),
     )
     failure: ClassVar[str] = "an FMU has errors"
 
@@ -112,6 +136,9 @@ class ValidateCommand(cosim.Command):
         """The FMUs, and whether their code may be run."""
         parser.add_argument("fmus", type=Path, nargs="+", metavar="FMU", help="the .fmu file")
         parser.add_argument("--static", action="store_true", help="do not run its code")
+        parser.add_argument(
+            "--report", type=Path, metavar="FILE", help="write a table of all as a page: page.html"
+        )
         parser.add_argument(
             "--timeout", default=f"{TIMEOUT:g} s", metavar="TIME", help="for a process that runs it (120 s)"
         )
@@ -121,7 +148,9 @@ class ValidateCommand(cosim.Command):
         timeout = cosim.parse_quantity(arguments.timeout, "s")
         if not timeout > 0.0:
             raise cosim.CosimError(f"--timeout is {arguments.timeout}, needs more than 0")
-        failed = 0
+        if arguments.report is not None and not arguments.report.absolute().parent.is_dir():
+            raise cosim.CosimError(f"--report {arguments.report}: its folder does not exist")
+        failed, rows = 0, list[CheckedFmu]()
         checked: list[dict[str, Any]] = []
         self.report(fmus=checked)
         for path in arguments.fmus:
@@ -135,6 +164,15 @@ class ValidateCommand(cosim.Command):
             totals = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES if counts[s])
             print(f"  {totals or 'no findings'}")
             failed += bool(counts["error"])
+            if arguments.report is not None:
+                rows.append(_checked(path, findings, is_run=not arguments.static))
+        if arguments.report is not None:
+            try:
+                arguments.report.write_text(report_page(rows), "utf-8")
+            except OSError as error:
+                raise cosim.CosimError(f"{arguments.report}: cannot be written: {error.strerror}") from error
+            print(f"report → {arguments.report}")
+            self.report(page=arguments.report)
         return int(failed > 0)
 
     @staticmethod

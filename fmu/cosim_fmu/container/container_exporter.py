@@ -15,6 +15,7 @@ from cosim.kit import Entry, use_registry
 from cosim_export.interface.archive import check_place
 from cosim_export.interface.documentation import documentation, needs_of_python
 from cosim_export.interface.model_description import CAPABILITIES
+from cosim_export.interface.smoke_experiment import add_smoke_experiment
 from cosim_export.python_fmu.bundle import Bundle
 from cosim_export.python_fmu.fmu_instance import INTERFACE, REGISTRY
 from cosim_export.python_fmu.python_archive import whole_manifest, write_python_fmu
@@ -23,7 +24,7 @@ from cosim_export.python_fmu.pythonfmu_library import patchelf_for
 from cosim_export.python_fmu.slave import MANIFEST
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.carried_scenario import FOLDER, CarriedScenario, carried_co_simulation, members
-from cosim_fmu.container.container_interface import container_interface
+from cosim_fmu.container.container_interface import COUPLING, container_interface
 from cosim_fmu.scenario_subject import ScenarioSubject
 from cosim_master.run.stepped_run import can_divide
 from cosim_workbench.contracts import FileExporter
@@ -119,6 +120,10 @@ class ContainerExporter(FileExporter):
         write_python_fmu(target, files, bundle, interface, page, libpython, _abilities(loop))
         self.summary = "\n".join(["FMU that runs Python (FMI 2.0 Co-Simulation)", *_left_out(left_out)])
         return target
+
+    def add_experiment(self, path: Path) -> str:
+        """A smoke experiment: some steps, and what the FMU shows."""
+        return add_smoke_experiment(path, without=f"{COUPLING}.")  # which are worked out when they are read
 
 
 def _take_first_steps(loop: CoSimulation) -> None:

@@ -44,6 +44,10 @@ class FileExporter(AbstractClosedAttributes):
     def reads(cls, path: Path) -> bool:
         """Whether this file is for it."""
 
+    def add_experiment(self, path: Path) -> str:
+        """As `cosim.Exporter.add_experiment`."""
+        return ""
+
     @abstractmethod
     def export(self, path: Path, target: Path, **options: Any) -> Path:
         """Write a file; `CosimError` where it cannot be written in this form.
