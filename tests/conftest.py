@@ -15,7 +15,7 @@ import memory_folder
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from cosim_fmi.archive.fmu_archive import private_folder, remove_folder
+from cosim_fmi.archive import private_folder, remove_folder
 
 HERE = Path(__file__).parent
 

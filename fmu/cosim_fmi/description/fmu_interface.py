@@ -10,7 +10,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVariable, UnitDefinition
-from cosim_fmi.archive.fmu_archive import FmuArchive
+from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.fmu_clock import FmuClock
 from cosim_fmi.description.model_description import read_model_description
 from cosim_fmi.tools.twenty_sim import adds_inner_steps

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_fmi.archive.fmu_archive import FmuArchive, is_cut_off, remove_folder
+from cosim_fmi.archive import FmuArchive, is_cut_off, remove_folder
 from cosim_fmi.binding import fmu_output, modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import FmiError, FmuLibrary, open_library

@@ -32,7 +32,7 @@ from cosim.kit import (
     start_process,
     waited_for_interrupt,
 )
-from cosim_fmi.archive.fmu_archive import private_folder, remove_folder
+from cosim_fmi.archive import private_folder, remove_folder
 from cosim_master.abilities import HasFile, InnerPoint, KeepsLog, Resizes
 from cosim_master.participants.given_participants import open_fmu
 from cosim_master.participants.process_worker import PRINTED, receive, restored, send
