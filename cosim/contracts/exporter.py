@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosim.attributes import AbstractClosedAttributes
 from cosim.errors import Problem
+from cosim.options import option_names
 from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ class Exporter(AbstractClosedAttributes):
     """What of it may be rejected where it is used, and what to do about that."""
     fallback: str = ""
     """Why it was not the form that is advised; empty where it was."""
+
+    def option_names(self) -> list[str]:
+        """What `export` takes by name, but for options of the integrator."""
+        return [name for name in option_names(self.export) if name not in ("model", "path")]
 
     def refusals(self, cls: type) -> list[Problem]:
         """What of a class of components or integrators hinders the export, whatever the model.

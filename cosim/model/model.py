@@ -453,8 +453,7 @@ class Model(ClosedAttributes):
 
         chosen = self.exporter(native, exporter)
         integrator = options.get("integrator") or self.simulation.get("integrator", DEFAULT)
-        accepted = [name for name in option_names(chosen.export) if name not in ("self", "model", "path")]
-        accepted += ["native", "exporter", *integrator_options(integrator)]
+        accepted = [*chosen.option_names(), "native", "exporter", *integrator_options(integrator)]
         check_options("export_fmu()", options, accepted)
         written = chosen.export(self, Path(path), **options)
         if chosen.fallback:

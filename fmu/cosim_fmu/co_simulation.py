@@ -5,9 +5,8 @@ from __future__ import annotations
 import copy
 import math
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,21 +25,19 @@ from cosim.kit import (
     refuse_attribute,
     seconds,
 )
-from cosim_master.abilities import KeepsInstance, Repeats
+from cosim_fmu.repeatable_coupling import Recipe, RepeatableCoupling
 from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.programmed_algorithm import made_algorithm
-from cosim_master.coupling.check_loops import check_loops, early_ticks, unknown_outputs
-from cosim_master.coupling.communication_points import (
+from cosim_master.coupling.check_loops import check_bonds, check_loops, early_ticks, unknown_order
+from cosim_master.coupling.connection import Link
+from cosim_master.coupling.coupling import (
     CommunicationPoints,
     RunOptions,
     only_experiment,
     step_of,
 )
-from cosim_master.coupling.connection import Link
-from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import feedthrough_loops, override_feedthrough, stepping_order
-from cosim_master.coupling.power_bonds import check_bonds
 from cosim_master.coupling.wiring import (
     check_abilities,
     check_clocks,
@@ -53,23 +50,19 @@ from cosim_master.coupling.wiring import (
 )
 from cosim_master.participants.given_participants import configure, described, made_participants
 from cosim_master.participants.joined import joined
-from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
+from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
 from cosim_master.run.stepped_run import SteppedRun
 from cosim_master.run.wall_clock import TimeLimit
 from cosim_master.start.explain import explain
 from cosim_master.start.probe_participants import probe_participants
-from cosim_master.trust.second_run import RunAgain
-from cosim_master.trust.verified_coupling import verified_coupling
 
 MOST_STEPS = 2**40
 """Of a run without an end."""
-Recipe = tuple[Callable[..., "CoSimulation"], tuple[Any, ...], Mapping[str, Any]]
-"""What makes a co-simulation, and its arguments."""
 
 
-class CoSimulation(Coupling, ClosedAttributes):
+class CoSimulation(RepeatableCoupling, ClosedAttributes):
     """Several participants that run together and exchange values at fixed intervals.
 
     Everything is checked when it is made, before any FMU is loaded. Values are exchanged at the
@@ -247,11 +240,6 @@ class CoSimulation(Coupling, ClosedAttributes):
     def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         self._recipe: Recipe = CoSimulation, positional, given
 
-    def __reduce__(self) -> Any:
-        """In another process it is made anew, of what it was made of here; without its results."""
-        known = {name: getattr(self, name) for name in ("python_files", "run_options", "start_values")}
-        return _made_again, (self._recipe, self.until, known)
-
     def _set(self, **found: Any) -> None:
         """Note what the co-simulation has found out about itself."""
         self.__dict__.update(found)
@@ -275,9 +263,10 @@ class CoSimulation(Coupling, ClosedAttributes):
             self.start_values[name].update(given)
 
     def __copy__(self) -> CoSimulation:
-        """The same participants and settings; `__reduce__` makes others."""
-        other = object.__new__(CoSimulation)
-        other._set(**{**self.__dict__, "_is_run": threading.Lock()})
+        """The same participants and settings; it may run beside this one."""
+        other = super().__copy__()
+        assert isinstance(other, CoSimulation)
+        vars(other).update(_is_run=threading.Lock())
         return other
 
     @property
@@ -590,119 +579,6 @@ class CoSimulation(Coupling, ClosedAttributes):
                     problems.append(problem(("participants", name, "feedthrough"), str(error)))
         return problems
 
-    def result_so_far(self) -> cosim.Result:
-        """What the present run has recorded, without its events; for a `progress` of `simulate`.
-
-        Raises
-        ------
-        CosimError
-            There is no run, or one whose rows go to a stream.
-        """
-        return self._running.so_far()
-
-    def save(self) -> bytes:
-        """The whole co-simulation as it is now; for a `progress` or `observe` of `simulate`.
-
-        Raises
-        ------
-        CosimError
-            There is no run, or something in it that cannot be saved: named.
-        """
-        return self._running.snapshot().to_bytes()
-
-    def restore(self, saved: bytes | str | Path, accept_changed: Collection[str] = ()) -> float:
-        """Let the next `simulate` go on from what was saved, in this or another process, to the same bytes.
-
-        Parameters
-        ----------
-        saved : bytes, str or Path
-            From `save`, or the file of a `Checkpoint`.
-        accept_changed : collection of str
-            Participants whose file may be another one than when it was saved: an FMU that was mended and
-            takes the states of the old one.
-
-        Returns
-        -------
-        float
-            The time from which it goes on, s.
-
-        Raises
-        ------
-        CosimError
-            It is damaged or cannot be read; whether it is of this co-simulation, `simulate` says.
-        """
-        self._going_on = (
-            Snapshot.from_bytes(saved) if isinstance(saved, bytes) else Snapshot.read(Path(saved))
-        )
-        self._accepted = frozenset(accept_changed)
-        return self._going_on.time
-
-    def verify(self, result: CoSimulationResult, until: float | str | None = None) -> CouplingReport:
-        """Run again with half the step, or a tenth of the algorithm's tolerance, and compare.
-
-        Parameters
-        ----------
-        result : CoSimulationResult
-            Of the run as it is; its `coupling` becomes what is found.
-        until : float or str, optional
-            As given to `simulate`.
-
-        Raises
-        ------
-        CosimError
-            A participant cannot step so short, the run fails, or did not reach its end.
-        """
-        assert self.algorithm is not None
-
-        def run_again(
-            step: float, algorithm: cosim.MasterAlgorithm, end: float, record: Sequence[str]
-        ) -> CoSimulationResult:
-            return self._refined(step, algorithm, end if until is None else until, record)
-
-        return verified_coupling(result, self.step, self.algorithm, run_again)
-
-    def _refined(
-        self,
-        step: float,
-        algorithm: cosim.MasterAlgorithm,
-        until: float | str,
-        record: Sequence[str],
-        **different: Any,
-    ) -> CoSimulationResult:
-        """The result of the same co-simulation with another step (s) and another algorithm."""
-        other = copy.copy(self)
-        other._set(step=step, algorithm=algorithm, **different)
-        return other.simulate(until, record=record, inside="nothing")
-
-    def _find_unnoticed(self) -> RunAgain | None:
-        """What makes another run without an effect outside; None where a participant may have one."""
-        if self.joint is not None:
-            return None
-        others = {
-            name: each.repeated() if isinstance(each, Repeats) else None
-            for name, each in self.participants.items()
-        }
-        return None if None in others.values() else partial(self._refined, participants=others)
-
-    @property
-    def _running(self) -> SimulationRun:
-        if self._run is None:
-            raise cosim.CosimError("there is no run: call it from progress or observe of simulate")
-        return self._run
-
-    def keep_instances(self, keep: bool = True) -> bool:
-        """Whether FMUs keep their instances from run to run and only reset them; whether there are such.
-
-        Parameters
-        ----------
-        keep : bool
-            False gives up those that are kept: the next run makes new ones.
-        """
-        able = [p for p in self.participants.values() if isinstance(p, KeepsInstance)]
-        for participant in able:
-            participant.keep_instance(keep)
-        return bool(able)
-
     def settle_order(self) -> None:
         """Find out which loops of direct feedthrough are real, and order the participants so.
 
@@ -720,11 +596,7 @@ class CoSimulation(Coupling, ClosedAttributes):
         """
         if self._is_settled or self.algorithm is None or not self._is_connected:
             return
-        found = probe_participants(
-            *(self.participants, self.descriptions, self.links, self.parameter_links, self.start_values),
-            *(self.tolerances, self.start, self.step, self.algorithm, self.joint),
-        )
-        descriptions, unreadable_before_step, remarks, self._failures = found
+        descriptions, unreadable_before_step, remarks, self._failures = probe_participants(self)
         self._set(descriptions=descriptions, unreadable_before_step=unreadable_before_step, remarks=remarks)
         problems = self._put_in_order(is_probed=True)
         if problems:
@@ -736,18 +608,10 @@ class CoSimulation(Coupling, ClosedAttributes):
         """What the user should know before a run, in sentences."""
         if self.algorithm is None or not self.algorithm.exchanges_within_step or not self._is_connected:
             return self._failures
-        early = early_ticks(self.participants, self.links)
-        unknown = unknown_outputs(self.descriptions, self.links)  # a joint system finds out by itself
-        if not unknown:
-            return [*self._failures, *early]
-        names = ", ".join(".".join(port) for port in unknown)
-        depends, order = f"depend{'s' * (len(unknown) == 1)} on directly", " → ".join(self.order)
         return [
             *self._failures,
-            *early,
-            f"which inputs {names} {depends} is not known, and that closes a loop: the participants step in "
-            f"the order {order}, and what one takes from those after it is one step late. Where there is no "
-            f'feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]',
+            *early_ticks(self.participants, self.links),
+            *unknown_order(self.descriptions, self.links, self.order),
         ]
 
     def _put_in_order(self, *, is_probed: bool) -> list[WiringProblem]:
@@ -774,31 +638,9 @@ class CoSimulation(Coupling, ClosedAttributes):
         """
         self.settle_order()
         assert self._exchanging is not None
-        told = (
-            self._exchanging,
-            self.order,
-            self.links,
-            self.step_multiple,
-            self.step,
-            self.descriptions,
-            self.loops,
-        )
-        inside = [] if self.joint is None else ["", *self.joint.told()]
-        once = [f"  {link}: once, in initialization" for link in self.parameter_links]
-        found = (
-            ["", "found out before the run:", *(f"  {remark}" for remark in self.remarks)]
-            if self.remarks
-            else []
-        )
-        return "\n".join([explain(*told, joint=self.joint), *inside, *once, *found, *self.warnings])
-
-
-def _made_again(recipe: Recipe, until: float | None, known: Mapping[str, Any]) -> CoSimulation:
-    make, positional, given = recipe
-    made = make(*positional, **given)
-    made._set(**known)
-    made.until = until
-    return made
+        found = [f"  {remark}" for remark in self.remarks]
+        probed = ["", "found out before the run:", *found] if found else []
+        return "\n".join([*explain(self, self._exchanging), *probed, *self.warnings])
 
 
 def _seconds(step: float | str, problems: list[WiringProblem]) -> float:

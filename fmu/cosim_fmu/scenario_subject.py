@@ -13,8 +13,7 @@ import numpy as np
 import cosim
 from cosim.kit import file_digest, matches, seconds
 from cosim_fmu.co_simulation import CoSimulation
-from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.coupling import file_paths
+from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.participants.system_participant import SystemParticipant
 from cosim_master.recording.recorded_rows import KeptPoints
 from cosim_ssp.package import is_ssp

@@ -392,3 +392,16 @@ class StepsTypesNatively(StepsNatively, Protocol):
     @property
     def native_types(self) -> tuple[str, ...]:
         """Beside "real"."""
+
+
+def check_log_level(level: object) -> None:
+    """Refuse what is no level.
+
+    Raises
+    ------
+    ModelError
+    """
+    if level not in LOG_LEVELS:
+        raise cosim.ModelError.of(
+            "log_level", f"is {level!r}, needs one of {', '.join(map(repr, LOG_LEVELS))}"
+        )

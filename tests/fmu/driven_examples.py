@@ -8,7 +8,7 @@ from pathlib import Path
 from driven import Driven
 
 import cosim
-from cosim_export.interface.fmu_exporter import run_settings
+from cosim_export.interface.fmu_exporter import FmuOptions
 from cosim_mechanics import Multibody
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -22,7 +22,7 @@ LONGEST = 2.0
 def made(name: str) -> Driven:
     """From the start to the end that its file says, with something in each input."""
     model = sliding_mass() if name == THIRD_PARTY else cosim.Model.from_file(FILES[name])
-    given = run_settings(model, dict.fromkeys(("step_size", "stop_time", "accuracy")), None, {})
+    given = FmuOptions().settings(model)
     settings = {key: given[key] for key in ("integrator", "accuracy")} | given["integrator_options"]
     until = min(given["stop_time"] or LONGEST, LONGEST)
     return Driven(model, settings, zlib.crc32(name.encode()), model.build().inputs, until=until)

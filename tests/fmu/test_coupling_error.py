@@ -24,7 +24,7 @@ from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.participants.system_interface import describe_system
 from cosim_master.recording.coupling_samples import CouplingSamples, SampledInput, Samples
 from cosim_master.trust.coupling_error import EXACT
-from cosim_master.trust.ticks import at_ticks
+from cosim_master.trust.sampled_wiring import at_ticks
 
 FAST = (2, 11, 16, 21, 25)
 """Cases of few exchanges."""

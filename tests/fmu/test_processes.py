@@ -20,7 +20,7 @@ import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.participants.given_participants import open_fmu
-from cosim_master.participants.process_messages import send
+from cosim_master.participants.process_worker import send
 
 MakeFmu = Callable[..., Path]
 

@@ -1,12 +1,13 @@
-"""What every exporter of FMUs does: parts are checked, settings found, and what is left out is told."""
+"""What all exporters of FMUs share: their options, checked parts, and what is told of an FMU."""
 
 from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import cosim
 from cosim.kit import corrections_of, has_corrections
@@ -44,31 +45,80 @@ def first_state(system: cosim.System) -> cosim.State:
     return state
 
 
-def run_settings(
-    model: cosim.Model, arguments: Mapping[str, Any], integrator: str | None, options: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Integrator, accuracy and default experiment, from the arguments, else from the model."""
-    simulation = model.simulation
-    problems = []
-    for name in ("step_size", "stop_time", "accuracy"):
-        value = arguments[name]
-        if value is not None and not 0.0 < value < float("inf"):
-            problems.append(cosim.Problem(name, f"is {value!r}, needs a positive number"))
-    if problems:
-        raise cosim.ModelError(problems)
-    until, accuracy = simulation.get("until"), simulation.get("accuracy")
-    of_a_run = inspect.signature(cosim.Model.simulate).parameters
-    return {
-        "integrator": integrator or simulation.get("integrator") or "integrators.runge_kutta_merson",
-        "integrator_options": {**{n: v for n, v in simulation.items() if n not in of_a_run}, **options},
-        "accuracy": float(arguments["accuracy"] or accuracy or 1e-6),
-        "step_size": arguments["step_size"]
-        if arguments["step_size"] is not None
-        else simulation.get("output_interval"),
-        "stop_time": arguments["stop_time"] if arguments["stop_time"] is not None else until,
-    }
+@dataclass(frozen=True, kw_only=True)
+class FmuOptions:
+    """What an FMU shows and how it runs: options of `Model.export_fmu` for every kind of FMU.
+
+    Attributes
+    ----------
+    inputs, outputs, parameters, expose, all, step_size, stop_time, integrator, accuracy
+        See `cosim.Exporter.export`.
+    defaults : bool
+        Whether parameters that keep their default are shown, where their part declares them.
+    naming : str
+        "structured" (``strut.stiffness[4]``), or "flat": names without dots (``strut_stiffness_4``), for
+        tools that make a bus of names with dots.
+    names : mapping of str to str, optional
+        Other names, by structured names of variables, or of vectors (all their elements).
+    integrator_options : mapping of str to object
+        All else that is given.
+    """
+
+    inputs: Sequence[str] | None = None
+    outputs: Sequence[str] | None = None
+    parameters: Sequence[str] | None = None
+    expose: Sequence[str] | None = None
+    all: bool = False
+    defaults: bool = True
+    step_size: float | None = None
+    stop_time: float | None = None
+    integrator: str | None = None
+    accuracy: float | None = None
+    naming: str = "structured"
+    names: Mapping[str, str] | None = None
+    integrator_options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def option_names(cls) -> list[str]:
+        """What is given by name, but for options of the integrator."""
+        return [each.name for each in fields(cls) if each.name != "integrator_options"]
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """As they were given: what is unknown here is for the integrator."""
+        known = cls.option_names()
+        options = {name: value for name, value in given.items() if name not in known}
+        return cls(**{n: given[n] for n in known if n in given}, integrator_options=options)
+
+    @property
+    def selections(self) -> dict[str, Any]:
+        """Arguments of `select_variables`."""
+        return {name: getattr(self, name) for name in SELECTIONS}
+
+    def settings(self, model: cosim.Model) -> dict[str, Any]:
+        """Integrator, accuracy and default experiment, from these options, else from the model."""
+        positive = {name: getattr(self, name) for name in ("step_size", "stop_time", "accuracy")}
+        problems = [
+            cosim.Problem(name, f"is {value!r}, needs a positive number")
+            for name, value in positive.items()
+            if value is not None and not 0.0 < value < float("inf")
+        ]
+        if problems:
+            raise cosim.ModelError(problems)
+        simulation = model.simulation
+        of_a_run = inspect.signature(cosim.Model.simulate).parameters
+        own = {name: value for name, value in simulation.items() if name not in of_a_run}
+        step, stop = simulation.get("output_interval"), simulation.get("until")
+        return {
+            "integrator": self.integrator or simulation.get("integrator") or "integrators.runge_kutta_merson",
+            "integrator_options": {**own, **self.integrator_options},
+            "accuracy": float(self.accuracy or simulation.get("accuracy") or 1e-6),
+            "step_size": step if self.step_size is None else self.step_size,
+            "stop_time": stop if self.stop_time is None else self.stop_time,
+        }
 
 
+SELECTIONS = ("inputs", "outputs", "parameters", "expose", "all", "defaults")
 KINDS = {
     "parameters": ("parameter",),
     "states": (*CONTINUOUS_STATES, *DISCRETE_STATES),
@@ -126,7 +176,19 @@ log = logging.getLogger("cosim.export")
 
 
 class FmuExporter(cosim.Exporter):
-    """An exporter whose summary counts what the FMU does not show, and that warns of names."""
+    """An exporter whose summary counts what the FMU does not show, and that warns of names.
+
+    Attributes
+    ----------
+    options : type of FmuOptions
+        What `export` takes by name.
+    """
+
+    options: ClassVar[type[FmuOptions]] = FmuOptions
+
+    def option_names(self) -> list[str]:
+        """Names of its options, but for those of the integrator."""
+        return self.options.option_names()
 
     def add_experiment(self, path: Path) -> str:
         """A smoke experiment: some steps, and what the FMU shows."""

@@ -61,7 +61,7 @@ class FmuInterface:
     def of_model(
         cls, model: cosim.Model, variables: tuple[FmuVariable, ...], settings: Mapping[str, Any], **more: Any
     ) -> FmuInterface:
-        """With the names that a model has and what it says of itself; `settings` from `run_settings`."""
+        """With the names that a model has and what it says of itself; `settings` from `FmuOptions`."""
         about = {n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)}
         return cls(model.name, c_identifier(model.name), about, variables, **settings, **more)
 

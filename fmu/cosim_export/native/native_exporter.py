@@ -6,6 +6,7 @@ import importlib.metadata
 import logging
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ import cosim
 from cosim.kit import is_plain
 from cosim_export.interface.archive import check_place, write_archive
 from cosim_export.interface.documentation import documentation, icon, license_entry
-from cosim_export.interface.fmu_exporter import FmuExporter, check_parts, run_settings
+from cosim_export.interface.fmu_exporter import FmuExporter, FmuOptions, check_parts
 from cosim_export.interface.names import Naming
 from cosim_export.interface.smoke_experiment import add_smoke_experiment
 from cosim_export.native.compilers import (
@@ -37,6 +38,35 @@ DESCRIPTION = "modelDescription.xml"
 KINDS = {"cs": "Co-Simulation", "me": "Model Exchange"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class NativeFmuOptions(FmuOptions):
+    """Options of FMUs that need no Python.
+
+    Attributes
+    ----------
+    platforms : str or sequence of str, optional
+        "linux64", "aarch64-linux", "win64", "darwin64" (both processors), or "all", for which the package
+        ``ziglang`` has to be installed; by default this machine's own.
+    fmi : int
+        2 or 3.
+    kind : str or sequence of str, optional
+        "cs" (Co-Simulation), "me" (Model Exchange); both unless given.
+    scalars : bool
+        Whether each element of a vector or matrix is a variable of its own in FMI 3.0, as in FMI 2.0.
+    clocks : bool
+        Whether periodic events are output clocks in FMI 3.0, which some tools do not read.
+    compiler : Compiler, optional
+        In place of the best one that is installed.
+    """
+
+    platforms: str | Sequence[str] | None = None
+    fmi: int | str = 2
+    kind: str | Sequence[str] | None = None
+    scalars: bool = False
+    clocks: bool = True
+    compiler: Compiler | None = None
+
+
 class NativeFmuExporter(FmuExporter):
     """Writes a model as an FMU whose library is machine code alone: FMI 2.0 or 3.0, any of five processors.
 
@@ -56,6 +86,7 @@ class NativeFmuExporter(FmuExporter):
     Functional Mock-up Interface 2.0.4 and 3.0.
     """
 
+    options: ClassVar[type[FmuOptions]] = NativeFmuOptions
     title: ClassVar[str] = "without Python (native FMU)"
 
     def refusals(self, cls: type) -> list[cosim.Problem]:
@@ -64,66 +95,25 @@ class NativeFmuExporter(FmuExporter):
             return component_refusals(cls)
         return method_refusals(cls) if issubclass(cls, cosim.Integrator) else []
 
-    def export(
-        self,
-        model: cosim.Model,
-        path: str | PathLike[str],
-        *,
-        inputs: Sequence[str] | None = None,
-        outputs: Sequence[str] | None = None,
-        parameters: Sequence[str] | None = None,
-        expose: Sequence[str] | None = None,
-        step_size: float | None = None,
-        stop_time: float | None = None,
-        integrator: str | None = None,
-        accuracy: float | None = None,
-        all: bool = False,  # noqa: A002
-        platforms: str | Sequence[str] | None = None,
-        fmi: int | str = 2,
-        kind: str | Sequence[str] | None = None,
-        defaults: bool = True,
-        naming: str = "structured",
-        names: Mapping[str, str] | None = None,
-        scalars: bool = False,
-        clocks: bool = True,
-        compiler: Compiler | None = None,
-        **options: Any,
-    ) -> Path:
-        """Write the FMU; see `cosim.Exporter.export`.
-
-        Parameters
-        ----------
-        platforms : str or sequence of str, optional
-            "linux64", "aarch64-linux", "win64", "darwin64" (both processors), or "all", for which the package
-            ``ziglang`` has to be installed; by default this machine's own.
-        fmi : int
-            2 or 3.
-        kind : str or sequence of str, optional
-            "cs" (Co-Simulation), "me" (Model Exchange); both unless given.
-        defaults, naming, names
-            See `PythonFmuExporter.export`.
-        scalars : bool
-            Whether each element of a vector or matrix is a variable of its own in FMI 3.0, as in FMI 2.0.
-        clocks : bool
-            Whether periodic events are output clocks in FMI 3.0, which some tools do not read.
-        compiler : Compiler, optional
-            In place of the best one that is installed.
+    def export(self, model: cosim.Model, path: str | PathLike[str], **options: Any) -> Path:
+        """Write the FMU; see `NativeFmuOptions`.
 
         Examples
         --------
         ``model.export_fmu("engine_mount.fmu", native=True, platforms=["linux64", "win64"], fmi=3)``
         """
-        target = Path(path)
-        version, kinds, chosen = _choices(fmi, kind, platforms)
-        called = Naming.of(naming, names)
-        compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
+        target, given = Path(path), NativeFmuOptions.of(options)
+        version, kinds, chosen = _choices(given)
+        called = Naming.of(given.naming, given.names)
+        of_choice = available_compilers() if given.compiler is None else (given.compiler,)
+        compilers = compilers_for(chosen, of_choice)
         check_place(target, ".fmu")
         check_parts(model)
-        selections: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
-        selections |= {"expose": expose, "all": all, "defaults": defaults}
-        experiment = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
-        settings = run_settings(model, experiment, integrator, options)
-        sources = NativeSources(model, version, kinds, selections, settings, called, not scalars, clocks)
+        sources = NativeSources(
+            *(model, version, kinds, given.selections, given.settings(model), called),
+            has_arrays=not given.scalars,
+            has_clocks=given.clocks,
+        )
         archive = _libraries(compilers, chosen, sources)
         name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in sources.kinds)}, without Python"
         exactly = sources.program.integrator.capabilities.resumes_exactly
@@ -140,9 +130,7 @@ class NativeFmuExporter(FmuExporter):
         return target
 
 
-def _choices(
-    fmi: int | str, kind: str | Sequence[str] | None, platforms: str | Sequence[str] | None
-) -> tuple[int, list[str] | None, list[Platform]]:
+def _choices(given: NativeFmuOptions) -> tuple[int, list[str] | None, list[Platform]]:
     """The version, kinds and platforms to write; raises all faults of the three together."""
     problems: list[cosim.Problem] = []
 
@@ -153,9 +141,13 @@ def _choices(
             problems.extend(error.problems)
 
     choices = (
-        tried(lambda: _version(fmi)),
-        tried(lambda: None if kind is None else _kinds(kind)),
-        tried(lambda: chosen_platforms(default_platforms() if platforms is None else _names(platforms))),
+        tried(lambda: _version(given.fmi)),
+        tried(lambda: None if given.kind is None else _kinds(given.kind)),
+        tried(
+            lambda: chosen_platforms(
+                default_platforms() if given.platforms is None else _names(given.platforms)
+            )
+        ),
     )
     if problems:
         raise cosim.ModelError(problems)
@@ -223,57 +215,38 @@ def _licence() -> dict[str, bytes]:
     return {name: paths[0].read_bytes()} if paths and paths[0].is_file() else {}
 
 
+OF_NATIVE = [name for name in NativeFmuOptions.option_names() if name not in FmuOptions.option_names()]
+AS_USUAL = {"scalars": False, "clocks": True}
+"""What asks for no native FMU."""
+
+
 class FittingFmuExporter(cosim.Exporter):
     """Writes a native FMU where all of a model can be lowered and a compiler is here, else a Python one.
 
     `summary` says which, and why it is not the native one.
     """
 
-    def export(
-        self,
-        model: cosim.Model,
-        path: str | PathLike[str],
-        *,
-        inputs: Sequence[str] | None = None,
-        outputs: Sequence[str] | None = None,
-        parameters: Sequence[str] | None = None,
-        expose: Sequence[str] | None = None,
-        step_size: float | None = None,
-        stop_time: float | None = None,
-        integrator: str | None = None,
-        accuracy: float | None = None,
-        all: bool = False,  # noqa: A002
-        platforms: str | Sequence[str] | None = None,
-        fmi: int | str | None = None,
-        kind: str | Sequence[str] | None = None,
-        defaults: bool = True,
-        naming: str = "structured",
-        names: Mapping[str, str] | None = None,
-        scalars: bool = False,
-        clocks: bool = True,
-        libpython: str | None = None,
-        **options: Any,
-    ) -> Path:
-        """Write the FMU; options as for `NativeFmuExporter.export` and `PythonFmuExporter.export`."""
-        arguments: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
-        arguments |= {"expose": expose, "step_size": step_size, "stop_time": stop_time}
-        arguments |= {"integrator": integrator, "accuracy": accuracy, "all": all, **options}
-        arguments |= {"defaults": defaults, "naming": naming, "names": names}
+    def option_names(self) -> list[str]:
+        """Names of the options of both, but for those of the integrator."""
+        return [name for name in (*NativeFmuOptions.option_names(), "libpython") if name != "compiler"]
+
+    def export(self, model: cosim.Model, path: str | PathLike[str], **options: Any) -> Path:
+        """Write the FMU; options as in `NativeFmuOptions` and `PythonFmuOptions`."""
+        libpython = options.pop("libpython", None)
+        of_both = {name: value for name, value in options.items() if name not in OF_NATIVE}
         if libpython is not None:
-            return self._written(PythonFmuExporter(), model, path, {**arguments, "libpython": libpython})
-        native = {"platforms": platforms, "fmi": fmi, "kind": kind}
-        native = {name: value for name, value in native.items() if value is not None}
-        native |= {"scalars": True} if scalars else {}
-        native |= {} if clocks else {"clocks": False}
+            return self._written(PythonFmuExporter(), model, path, {**of_both, "libpython": libpython})
+        wanted = {name: value for name, value in options.items() if name in OF_NATIVE and value is not None}
+        native = {name: value for name, value in wanted.items() if AS_USUAL.get(name) is not value}
         try:
             if is_plain():
                 raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
-            return self._written(NativeFmuExporter(), model, path, {**arguments, **native})
+            return self._written(NativeFmuExporter(), model, path, {**of_both, **native})
         except cosim.ModelError as error:
             if native:
                 raise
             first, *others = (f"{problem.where}: {problem.text}" for problem in error.problems)
-        written = self._written(PythonFmuExporter(), model, path, arguments)
+        written = self._written(PythonFmuExporter(), model, path, of_both)
         self.fallback = f"not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
         what, _, more = self.summary.partition("\n")
         self.summary = f"{what}; {self.fallback}\n{more}".rstrip()

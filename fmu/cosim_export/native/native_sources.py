@@ -40,7 +40,7 @@ class NativeSources:
     selections : mapping
         Arguments of `select_variables`.
     settings : mapping
-        From `run_settings`.
+        From `FmuOptions.settings`.
     naming : Naming, optional
     has_arrays : bool
         Whether elements of an array are one variable in FMI 3.0.

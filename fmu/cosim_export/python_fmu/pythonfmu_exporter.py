@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import cosim
 from cosim.kit import Entry, Registry, use_registry
 from cosim_export.interface.archive import check_place
 from cosim_export.interface.documentation import documentation, needs_of_python
-from cosim_export.interface.fmu_exporter import FmuExporter, check_parts, left_out, run_settings
+from cosim_export.interface.fmu_exporter import FmuExporter, FmuOptions, check_parts, left_out
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
@@ -84,6 +85,20 @@ class RecordingRegistry(Registry):
 KIND = "FMI 2.0 Co-Simulation, with its own integrator"
 
 
+@dataclass(frozen=True, kw_only=True)
+class PythonFmuOptions(FmuOptions):
+    """Options of FMUs that run Python.
+
+    Attributes
+    ----------
+    libpython : str, optional
+        Name of the libpython that the library for Linux brings with it ("libpython3.11.so.1.0"): hosts
+        that are no Python program can load it, and only Python of this minor version.
+    """
+
+    libpython: str | None = None
+
+
 class PythonFmuExporter(FmuExporter):
     """Writes a model as an FMU for FMI 2.0 Co-Simulation that runs in a Python interpreter (pythonfmu).
 
@@ -109,63 +124,30 @@ class PythonFmuExporter(FmuExporter):
     Functional Mock-up Interface 2.0.4, chapters 2 and 4. pythonfmu 0.7.0.
     """
 
-    def export(
-        self,
-        model: cosim.Model,
-        path: str | PathLike[str],
-        *,
-        inputs: Sequence[str] | None = None,
-        outputs: Sequence[str] | None = None,
-        parameters: Sequence[str] | None = None,
-        expose: Sequence[str] | None = None,
-        step_size: float | None = None,
-        stop_time: float | None = None,
-        integrator: str | None = None,
-        accuracy: float | None = None,
-        all: bool = False,  # noqa: A002
-        libpython: str | None = None,
-        defaults: bool = True,
-        naming: str = "structured",
-        names: Mapping[str, str] | None = None,
-        **options: Any,
-    ) -> Path:
-        """Write the FMU; see `cosim.Exporter.export`.
+    options: ClassVar[type[FmuOptions]] = PythonFmuOptions
 
-        Parameters
-        ----------
-        libpython : str, optional
-            Name of the libpython that the library for Linux brings with it ("libpython3.11.so.1.0"): hosts
-            that are no Python program can load it, and only Python of this minor version.
-        defaults : bool
-            Whether parameters that keep their default are shown, where their part declares them.
-        naming : str
-            "structured" (``strut.stiffness[4]``), or "flat": names without dots (``strut_stiffness_4``), for
-            tools that make a bus of names with dots.
-        names : mapping of str to str, optional
-            Other names, by structured names of variables, or of vectors (all their elements).
+    def export(self, model: cosim.Model, path: str | PathLike[str], **options: Any) -> Path:
+        """Write the FMU; see `PythonFmuOptions`.
 
         Examples
         --------
         ``model.export_fmu("engine_mount.fmu", outputs=["engine.z", "felt"], step_size=1e-3)``
         """
-        target = Path(path)
+        target, given = Path(path), PythonFmuOptions.of(options)
         check_place(target, ".fmu")
-        called = Naming.of(naming, names)
-        if libpython is not None:
-            patchelf_for(libpython)  # else it is missed when all is done
+        called = Naming.of(given.naming, given.names)
+        if given.libpython is not None:
+            patchelf_for(given.libpython)  # else it is missed when all is done
         check_parts(model)
         with closing(RecordingRegistry(cosim.registry())) as registry:
             with use_registry(registry):
                 data = _model_data(model)
                 rebuilt = cosim.Model.from_dict(data)
                 system = rebuilt.build()
-                selections: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
-                variables = select_variables(system, **selections, expose=expose, all=all, defaults=defaults)
+                variables = select_variables(system, **given.selections)
                 hidden = left_out(system, variables)
                 variables = called.renamed(variables)
-                experiment = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
-                settings = run_settings(model, experiment, integrator, options)
-                interface = FmuInterface.of_model(model, variables, settings, naming=called.kind)
+                interface = FmuInterface.of_model(model, variables, given.settings(model), naming=called.kind)
                 simulator = cosim.Simulator(
                     system,
                     integrator=interface.integrator,
@@ -183,7 +165,7 @@ class PythonFmuExporter(FmuExporter):
             resumes = simulator.integrator.capabilities.resumes_exactly
             page = documentation(rebuilt, interface, KIND, needs_of_python(manifest), resumes)
             files = {name: text.encode() for name, text in resources.items()}
-            write_python_fmu(target, files, bundle, interface, page, libpython)
+            write_python_fmu(target, files, bundle, interface, page, given.libpython)
         self.tell("FMU that runs Python (FMI 2.0 Co-Simulation)", interface, hidden)
         return target
 

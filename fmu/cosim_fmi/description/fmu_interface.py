@@ -63,6 +63,35 @@ class Element:
     sign: int = 1
 
 
+def grouped(elements: Sequence[tuple[int, Element]]) -> tuple[list[int], list[tuple[int, int, int]], int]:
+    """Value references of one call for variables of one type, and where each one is.
+
+    Parameters
+    ----------
+    elements : sequence of (int, Element)
+        Each with its place among all.
+
+    Returns
+    -------
+    references : list of int
+        Arrays whole, once; scalars one by one, so that aliases are written one after the other.
+    places : list of (int, int, int)
+        Of each: its place among all, that among the values of the call, its sign.
+    size : int
+        Of the values of the call.
+    """
+    if all(element.size == 1 for _, element in elements):
+        references = [element.reference for _, element in elements]
+        places = [(place, i, element.sign) for i, (place, element) in enumerate(elements)]
+        return references, places, len(places)
+    starts, size = dict[int, int](), 0
+    for _, element in elements:
+        if element.reference not in starts:
+            starts[element.reference] = size
+            size += element.size
+    return list(starts), [(place, starts[e.reference] + e.index, e.sign) for place, e in elements], size
+
+
 @dataclass(frozen=True)
 class FmuInterface:
     """Facts of an FMU that the master and the binding to its library need.

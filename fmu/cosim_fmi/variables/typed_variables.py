@@ -11,7 +11,7 @@ import numpy as np
 
 from cosim.kit import c_address, compile_function
 from cosim_fmi.binding.fmu_instance import FmuInstance
-from cosim_fmi.description.fmu_interface import Element
+from cosim_fmi.description.fmu_interface import Element, grouped
 from cosim_fmi.variables import typed_calls as layout
 
 SIGNATURE = "iiiii>i"
@@ -90,8 +90,12 @@ def kernel_address(function: Callable[..., Any]) -> KernelAddress:
     return KernelAddress(function)
 
 
-WIDTHS = (8, 32)
-"""Bits of integers and booleans that compiled code takes."""
+WIDTHS = {
+    **{"Integer": (32,), "Boolean": (8, 32), "Enumeration": (32, 64)},
+    **{f"{sign}Int{bits}": (bits,) for bits in (8, 16, 32) for sign in ("", "U")},
+}
+"""Bits of integers and booleans that compiled code takes; not all of 64 bits are exact among reals."""
+EXACT = 2**53
 
 
 class TypedVariables:
@@ -101,7 +105,6 @@ class TypedVariables:
     ----------
     instance : FmuInstance
     elements : sequence of Element
-        Scalars, none of which stands for another one with the other sign.
     verb : str
         "Get" or "Set".
 
@@ -124,33 +127,50 @@ class TypedVariables:
         self._kept: list[Any] = []
         words = [0, len(self._kinds)]
         for kind in self._kinds:
-            words += self._group(kind, elements)
+            words += self._group(kind, [(i, e) for i, e in enumerate(elements) if e.type == kind])
         self._block = np.array(words, dtype=np.int64)
         self.address = int(self._block.ctypes.data)
         called = layout.write_typed if verb == "Set" else layout.read_typed
         self.function = c_address(called, layout.ARRAY_CALL)
 
-    def _group(self, kind: str, elements: Sequence[Element]) -> list[int]:
-        places = [i for i, element in enumerate(elements) if element.type == kind]
-        ctype = self._instance.c_types.get(kind)
-        function = self._instance.library.address(self._named(kind))
-        is_real = kind == self._instance.real
-        is_boolean, is_whole = kind == "Boolean", kind in ("Integer", "Int8", "Int32", "Enumeration")
-        bits = 0 if ctype is None or is_real else 8 * ctypes.sizeof(ctype)
-        if not function or not (is_real or ((is_boolean or is_whole) and bits in WIDTHS)):
+    def _group(self, kind: str, elements: Sequence[tuple[int, Element]]) -> list[int]:
+        """The words of the variables of one type; arrays are read and written whole."""
+        bits, low, high = self._width(kind)
+        references, places, size = grouped(elements)
+        is_whole = len({place for _, place, _ in places}) == size
+        functions = [self._instance.library.address(self._named(kind, self._verb))]
+        if self._verb == "Set" and not is_whole:
+            functions.append(self._instance.library.address(self._named(kind, "Get")))
+        if 0 in functions:
             raise ValueError(f"variables of type {kind} are called from Python")
-        references = (ctypes.c_uint32 * len(places))(*(elements[i].reference for i in places))
-        buffer = (ctypes.c_int64 * len(places))()
-        at = (ctypes.c_int64 * len(places))(*places)
-        self._kept += [references, buffer, at]
-        low, high = (0, 1) if is_boolean else (-(1 << max(0, bits - 1)), (1 << max(0, bits - 1)) - 1)
+        numbers = (ctypes.c_uint32 * len(references))(*references)
+        buffer = (ctypes.c_int64 * size)()
+        at = (ctypes.c_int64 * (layout.PLACE_WIDTH * len(places)))(*(n for row in places for n in row))
+        self._kept += [numbers, buffer, at]
         return [
-            *(function, ctypes.addressof(references), len(places), ctypes.addressof(buffer), bits),
-            *(low, high, ctypes.addressof(at)),
+            *(functions[0], functions[1] if len(functions) > 1 else 0, ctypes.addressof(numbers)),
+            *(len(references), ctypes.addressof(buffer), size),
+            *(bits, low, high, ctypes.addressof(at), len(places)),
         ]
 
-    def _named(self, kind: str) -> str:
-        return self._verb + self._instance.same_functions.get(kind, kind)
+    def _width(self, kind: str) -> tuple[int, int, int]:
+        """Bits of a value, and the least and the largest one."""
+        if kind == self._instance.real:
+            return layout.DOUBLE, 0, 0
+        if kind == "Float32":
+            return layout.SINGLE, 0, 0
+        ctype = self._instance.c_types.get(kind)
+        bits = 0 if ctype is None else 8 * ctypes.sizeof(ctype)
+        if bits not in WIDTHS.get(kind, ()):
+            raise ValueError(f"variables of type {kind} are called from Python")
+        if kind == "Boolean":
+            return bits, 0, 1
+        if kind.startswith("U"):
+            return bits, 0, (1 << bits) - 1
+        return bits, max(-EXACT, -(1 << (bits - 1))), min(EXACT, (1 << (bits - 1)) - 1)
+
+    def _named(self, kind: str, verb: str) -> str:
+        return verb + self._instance.same_functions.get(kind, kind)
 
     @property
     def misfits(self) -> bool:
@@ -161,4 +181,7 @@ class TypedVariables:
         """Raise what the FMU's status means; nothing where a value does not fit its type."""
         fault = int(self._block[layout.FAULT])
         if fault < 0:
-            self._instance.check(self._named(self._kinds[-1 - fault]), status)
+            group, verb = -1 - fault, self._verb
+            if group >= len(self._kinds):  # what reads the elements that stay
+                group, verb = group - len(self._kinds), "Get"
+            self._instance.check(self._named(self._kinds[group], verb), status)

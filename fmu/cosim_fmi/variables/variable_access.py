@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmi.binding.fmi3_instance import BYTES
 from cosim_fmi.binding.fmu_instance import FmuInstance
-from cosim_fmi.description.fmu_interface import Element
+from cosim_fmi.description.fmu_interface import Element, grouped
 from cosim_fmi.variables.typed_variables import CalledPython, TypedVariables
 
 
 class Access:
     """A list of variables of an instance, as numbers that lie beside each other.
 
-    The FMU's own function for reals takes reals, and arrays whole; compiled code of ours integers and
-    booleans beside them; all else (single elements of arrays, other widths, aliases of other sign) Python.
+    The FMU's own function for reals takes reals, and arrays whole; compiled code of ours all numbers beside
+    them, elements of arrays, and aliases of the other sign; Python integers of 64 bits.
 
     Parameters
     ----------
@@ -58,14 +58,13 @@ class Access:
             at = ctypes.addressof(self._references)
             self._words = [function, instance.component, at, len(references)]
             return
-        if all(element.size == 1 and element.sign > 0 for element in chosen):
-            try:
-                self._typed = TypedVariables(instance, chosen, verb)
-            except (ValueError, cosim.ContractError):  # types for Python, no compiler
-                pass
-            else:
-                self._words = [self._typed.function, instance.component, self._typed.address, self.count]
-                return
+        try:
+            self._typed = TypedVariables(instance, chosen, verb)
+        except (ValueError, cosim.ContractError):  # integers of 64 bits, a missing function, no compiler
+            pass
+        else:
+            self._words = [self._typed.function, instance.component, self._typed.address, self.count]
+            return
         access = VariableAccess(instance, names, elements)
 
         def call(handle: int, references: int, count: int, values: int, size: int) -> int:
@@ -198,17 +197,7 @@ class _Group:
     def __init__(self, instance: FmuInstance, kind: str, elements: Sequence[tuple[int, Element]]) -> None:
         self._instance, self.kind = instance, kind
         mine = [(place, element) for place, element in elements if element.type == kind]
-        if all(element.size == 1 for _, element in mine):  # aliases are written one after the other
-            references, self.count = [element.reference for _, element in mine], len(mine)
-            self.places = [(place, i, element.sign) for i, (place, element) in enumerate(mine)]
-        else:
-            sizes = {element.reference: element.size for _, element in mine}
-            starts, self.count = {}, 0
-            for reference, size in sizes.items():
-                starts[reference] = self.count
-                self.count += size
-            references = list(sizes)
-            self.places = [(place, starts[e.reference] + e.index, e.sign) for place, e in mine]
+        references, self.places, self.count = grouped(mine)
         self._is_whole = len({index for _, index, _ in self.places}) == self.count
         self.is_plain = [(i, i, 1) for i in range(self.count)] == self.places
         self._references = (ctypes.c_uint32 * len(references))(*references)

@@ -26,8 +26,7 @@ from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.progress_bar import ProgressBar
 from cosim_fmu.command.saved_rows import SAVED, RunRecovery, SavedRows
 from cosim_fmu.scenario.scenario import Scenario
-from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.coupling import file_paths
+from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.participants.joined import Isolation, places_of_fmus
 from cosim_master.recording.co_simulation_result import (

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from cosim.kit import Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.loop_iteration import LoopExchange, LoopIteration
 from cosim_master.algorithms.programmed_algorithm import (
     Call,
     ExchangeMemory,
@@ -14,6 +13,7 @@ from cosim_master.algorithms.programmed_algorithm import (
     check_order,
     continued,
 )
+from cosim_master.algorithms.waveform_iteration import LoopExchange, LoopIteration
 
 
 class GaussSeidel(ProgrammedAlgorithm):

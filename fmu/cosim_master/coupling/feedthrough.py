@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_master.coupling.connection import Link
+from cosim_master.coupling.errors import CoSimulationError
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -339,3 +343,67 @@ def _elements(description: ParticipantDescription, what: str, name: str, known: 
     if name not in known:
         raise ValueError(str(cosim.LookUpError(what, name, known)))
     return (name,)
+
+
+def interface_derivatives(
+    participants: Mapping[str, cosim.Participant],
+    descriptions: Mapping[str, ParticipantDescription],
+    links: Sequence[Link],
+    interface: Mapping[Port, int],
+    guarded: Callable[..., Any],
+) -> NDArray[np.float64] | None:
+    """Derivatives of the values of an interface by each other, by directional derivatives.
+
+    Parameters
+    ----------
+    participants, descriptions : mapping of str
+    links : sequence of Link
+    interface : mapping of (str, str) to int
+        The place of each connected output.
+    guarded : callable
+        Calls a participant, whose exceptions become errors of the co-simulation.
+
+    Returns
+    -------
+    ndarray, shape (n, n), or None
+        None where a participant does not tell them, or not here.
+    """
+    found = np.zeros((len(interface), len(interface)))
+    for link in links:
+        name, column = link.target, interface.get(link.start)
+        outputs = [y for owner, y in interface if owner == name]
+        outputs = [y for y in outputs if link.input in direct_inputs(descriptions[name], y)]
+        if column is None or not outputs:
+            continue
+        if not descriptions[name].has_derivatives:
+            return None
+        told = _derivative(participants[name], descriptions[name].can_restore, outputs, link, guarded)
+        if told is None:
+            return None
+        for output, value in zip(outputs, told, strict=True):
+            found[interface[name, output], column] += value
+    return found if np.all(np.isfinite(found)) else None
+
+
+def _derivative(
+    participant: cosim.Participant,
+    can_restore: bool,
+    outputs: Sequence[str],
+    link: Link,
+    guarded: Callable[..., Any],
+) -> Sequence[float] | None:
+    """Of outputs by an input; None where the participant cannot tell, here and now: differences can."""
+    token = participant.save() if can_restore else None
+    try:
+        found: Sequence[float] = guarded(
+            link.target, participant.directional_derivative, outputs, [link.input], [link.factor]
+        )
+    except CoSimulationError:
+        try:
+            participant.restore(token)  # an instance goes on after an error from a saved state alone
+        except Exception:
+            token = None
+        if token is None:
+            raise
+        return None
+    return found

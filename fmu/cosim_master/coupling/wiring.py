@@ -16,9 +16,9 @@ from cosim.kit import (
     ParticipantVariable,
     accuracy_fault,
 )
-from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.connection import Connection, Link, make_link
 from cosim_master.coupling.convert_value import Quantity
+from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import WiringProblem, problem
 
 ACCEPTED: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import InnerPoint, TellsInside, Ticks, WaitsForInputs, Watches
-from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.connection import InputCourse, Link, links_from
+from cosim_master.coupling.coupling import CommunicationPoints, Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
-from cosim_master.coupling.feedthrough import passes_through
+from cosim_master.coupling.feedthrough import interface_derivatives, passes_through
 from cosim_master.coupling.wiring import check_values
-from cosim_master.exchange.interface_derivatives import interface_derivatives
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.recording.coupling_samples import (
     MOST_SAMPLED,
@@ -67,23 +66,14 @@ class CoupledParticipants:
 
     Parameters
     ----------
-    participants : mapping of str to Participant
-        Initialized.
-    links : sequence of Link
-    order : sequence of str
+    coupling : Coupling
+        Its order settled, its participants initialized.
     reads : mapping of str to sequence of str
         What is read of each participant at each communication point; all connected outputs are in it.
     statistics : CoSimulationStatistics
-    descriptions : mapping of str to ParticipantDescription
     points : CommunicationPoints
-    step_multiple : mapping of str to int
-        Participants that step once in so many communication steps.
-    threads : StepThreads or None
-        In which participants step that may step beside others; None for one after the other.
-    bonds : sequence of (Link, Link)
-        Pairs of connections over which power flows.
-    joint : JointSystem, optional
-        Participants that step as one; their own connections are not among the links.
+    threads : StepThreads, optional
+        In which participants step that may step beside others; without them one steps after the other.
     recorded : sequence of (str, str)
         Participants and variables that are recorded: the errors of real ones are estimated.
 
@@ -137,33 +127,31 @@ class CoupledParticipants:
 
     def __init__(
         self,
-        participants: Mapping[str, cosim.Participant],
-        links: Sequence[Link],
-        order: Sequence[str],
+        coupling: Coupling,
         reads: Mapping[str, Sequence[str]],
         statistics: CoSimulationStatistics,
-        descriptions: Mapping[str, ParticipantDescription],
         points: CommunicationPoints,
-        step_multiple: Mapping[str, int],
-        threads: StepThreads | None,
-        bonds: Sequence[tuple[Link, Link]] = (),
-        joint: JointSystem | None = None,
+        threads: StepThreads | None = None,
         recorded: Sequence[tuple[str, str]] = (),
     ) -> None:
-        self.threads, self.joint = threads, joint
-        self.participants, self.links, self.reads = participants, links, reads
+        self.participants: Mapping[str, cosim.Participant] = coupling.participants
+        self.descriptions: Mapping[str, ParticipantDescription] = coupling.descriptions
+        self.links: Sequence[Link] = coupling.links
+        self.joint: JointSystem | None = coupling.joint
+        self.reads, self.threads = reads, threads
+        participants, descriptions = self.participants, self.descriptions
+        links, joint = self.links, self.joint
         unit_of = {name: name for name in participants}
         if joint is not None:
             unit_of |= dict.fromkeys(joint.names, joint.names[0])
         self.units: dict[str, list[str]] = {}
-        for name in order:
+        for name in coupling.order:
             self.units.setdefault(unit_of[name], [])
         for name in participants:
             self.units[unit_of[name]].append(name)
         self.order: Sequence[str] = list(self.units)
         self.loops: Sequence[FeedthroughLoop] = ()
         self.can_restore = all(description.can_restore for description in descriptions.values())
-        self.descriptions = descriptions
         self.statistics = statistics
         self.board: dict[str, Any] = {name: [] for name in participants}
         self.held: dict[str, Any] = {name: [] for name in participants}
@@ -174,7 +162,7 @@ class CoupledParticipants:
         self.stop_reason = ""
         self.stops: dict[str, float] = {}
         self.time = math.nan
-        self.step_multiple = {name: step_multiple.get(name, 1) for name in participants}
+        self.step_multiple = {name: coupling.step_multiple.get(name, 1) for name in participants}
         self._points = points
         self._index: int | None = None  # before the first step all take part
         feeding: dict[str, list[Link]] = {name: [] for name in participants}
@@ -207,9 +195,9 @@ class CoupledParticipants:
         self.judged: Sequence[tuple[str, str]] = list(dict.fromkeys([*self._interface, *judged]))
         sampled = sampled_inputs(feeding, self._interface)
         place = {each.name: i for i, each in enumerate(sampled)}
-        pairs = [(place[str(one)], place[str(other)]) for one, other in bonds]
+        pairs = [(place[str(one)], place[str(other)]) for one, other in coupling.bonds]
         self.bonds: Sequence[tuple[int, int]] = [
-            (self._interface[one.start], self._interface[other.start]) for one, other in bonds
+            (self._interface[one.start], self._interface[other.start]) for one, other in coupling.bonds
         ]
         jumping = [i for i, (name, y) in enumerate(self.sampled_ports) if y in descriptions[name].discrete]
         group = math.lcm(*self.step_multiple.values())

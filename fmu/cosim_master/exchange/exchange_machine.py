@@ -21,7 +21,7 @@ from cosim.kit import (
 )
 from cosim_fmi.binding.fmu_output import printed_beside
 from cosim_master.abilities import NativeCalls, StepsNatively, StepsTypesNatively, TakesPrinted
-from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
@@ -44,6 +44,7 @@ from cosim_master.recording.recorded_rows import TABLED
 
 if TYPE_CHECKING:
     from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
+from cosim_master.recording.coupling_samples import head_of
 
 
 def number_function(function: Callable[..., int], count: int, compiled: bool) -> Callable[..., int]:
@@ -425,13 +426,3 @@ def _starts(sizes: Sequence[int]) -> list[int]:
 
 def _pieces(values: Vector, starts: Sequence[int]) -> list[Vector]:
     return [values[first:end] for first, end in pairwise(starts)]
-
-
-def head_of(arrays: Any, letters: str) -> NDArray[np.int64]:
-    """Addresses and lengths of arrays, checked."""
-    words = []
-    for array, letter in zip(arrays, letters, strict=True):
-        wanted = {"F": np.float64, "I": np.int64}[letter]
-        assert array.dtype == wanted and array.ndim == 1 and array.flags.c_contiguous, (letter, array)
-        words += [array.ctypes.data, array.size]
-    return np.array(words, dtype=np.int64)

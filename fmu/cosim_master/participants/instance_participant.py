@@ -32,8 +32,7 @@ from cosim_fmi.instances.unpacked_fmu import (
     unpack_fmu,
 )
 from cosim_fmi.variables.variable_access import VariableAccess
-from cosim_master.abilities import InnerPoint
-from cosim_master.participants.check_log_level import check_log_level
+from cosim_master.abilities import InnerPoint, check_log_level
 
 NEVER = object()
 """In place of a value that has not been written."""

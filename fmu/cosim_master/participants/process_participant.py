@@ -36,8 +36,14 @@ from cosim.kit import (
 from cosim_fmi.archive import private_folder, remove_folder
 from cosim_master.abilities import HasFile, InnerPoint, KeepsLog, Resizes
 from cosim_master.participants.given_participants import open_fmu
-from cosim_master.participants.process_messages import receive, restored, send
-from cosim_master.participants.process_worker import CALLING, LONGEST_NAME, PRINTED
+from cosim_master.participants.process_worker import (
+    CALLING,
+    LONGEST_NAME,
+    PRINTED,
+    receive,
+    restored,
+    send,
+)
 
 START = "from cosim_master.participants.process_worker import main; main()"
 SECONDS_TO_BEGIN = 30.0

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from cosim.kit import integers_at, reals_at
+
 STEPS_OF_ONE, STEPS, WAITS, SAMPLES, STRIDE, COUNTS = range(6)
 """`counts`: exchanges in one sample, and in the one under way; whether the first sample waits for the second;
 samples so far; each so-manieth is kept."""
 REACHED, BEGAN, LENGTH, CLOCK = range(4)
 """`clock`, s: the last exchange has ended, the sample under way has begun; length of the sample before it."""
-SIGNATURE = "IIIFIFFFFFFFFFi>i"
+LETTERS = "IIIFIFFFFFFFF"
+"""Kinds of the arrays in `Collected`."""
+SIGNATURE = "iFi>i"
 
 
 class Collected(NamedTuple):
@@ -62,28 +66,41 @@ class Collected(NamedTuple):
     kept: Any
 
 
-def collect_samples(
-    sources,
-    jumps,
-    bonds,
-    scales,
-    counts,
-    clock,
-    present,
-    rates,
-    bends,
-    teeth,
-    sample,
-    first,
-    kept,
-    rows,
-    ends,
-):
-    """Add exchanges; when the run `ends`, also what is not complete. Returns how many samples are kept."""
-    a = Collected(
-        sources, jumps, bonds, scales, counts, clock, present, rates, bends, teeth, sample, first, kept
+def collected_at(address):
+    """The arrays that begin with a head of addresses and lengths."""
+    head = integers_at(address, 26)
+    return Collected(
+        integers_at(head[0], head[1]),
+        integers_at(head[2], head[3]),
+        integers_at(head[4], head[5]),
+        reals_at(head[6], head[7]),
+        integers_at(head[8], head[9]),
+        reals_at(head[10], head[11]),
+        reals_at(head[12], head[13]),
+        reals_at(head[14], head[15]),
+        reals_at(head[16], head[17]),
+        reals_at(head[18], head[19]),
+        reals_at(head[20], head[21]),
+        reals_at(head[22], head[23]),
+        reals_at(head[24], head[25]),
     )
-    width = 1 + jumps.shape[0] + 3 * sources.shape[0]
+
+
+def collect_samples(address, rows, ends):
+    """Add exchanges; when the run `ends`, also what is not complete. Returns how many samples are kept.
+
+    Parameters
+    ----------
+    address : int
+        Of the head of what is known so far (`collected_at`).
+    rows : ndarray
+        One exchange after the other.
+    ends : int
+        Whether the run does.
+    """
+    a = collected_at(address)
+    counts = a.counts
+    width = 1 + a.jumps.shape[0] + 3 * a.sources.shape[0]
     for i in range(rows.shape[0] // width):
         add_exchange(a, rows[width * i : width * (i + 1)])
     if ends != 0:

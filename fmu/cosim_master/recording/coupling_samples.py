@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from cosim.kit import ParticipantDescription, compile_function
 from cosim_master.coupling.connection import Link
 from cosim_master.recording.collect_samples import (
     COUNTS,
+    LETTERS,
     SAMPLES,
     SIGNATURE,
     STEPS_OF_ONE,
@@ -20,6 +21,10 @@ from cosim_master.recording.collect_samples import (
     Collected,
     collect_samples,
 )
+
+if TYPE_CHECKING:
+    pass
+
 
 Port = tuple[str, str]
 MOST_STATES = 32
@@ -305,7 +310,8 @@ class CouplingSamples:
         collect = collect_samples if self._added < FEW else _compiled()
         collected = self._with_room(collected, len(rows))
         with np.errstate(all="ignore"):  # what is no number is told where it is passed on
-            return collected, int(collect(*collected, rows.ravel(), int(ends)))
+            head = head_of(collected, LETTERS)
+            return collected, int(collect(int(head.ctypes.data), rows.ravel(), int(ends)))
 
     def _with_room(self, collected: Collected, more: int) -> Collected:
         """The same with room for so many more exchanges, up to all that may be kept."""
@@ -342,3 +348,13 @@ def sampled_inputs(
         for place, link in enumerate(into)
         if link.start in interface and link.factor != 0.0
     ]
+
+
+def head_of(arrays: Any, letters: str) -> NDArray[np.int64]:
+    """Addresses and lengths of arrays, checked."""
+    words = []
+    for array, letter in zip(arrays, letters, strict=True):
+        wanted = {"F": np.float64, "I": np.int64}[letter]
+        assert array.dtype == wanted and array.ndim == 1 and array.flags.c_contiguous, (letter, array)
+        words += [array.ctypes.data, array.size]
+    return np.array(words, dtype=np.int64)

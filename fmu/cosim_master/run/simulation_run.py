@@ -13,8 +13,7 @@ import cosim
 from cosim.kit import ResultStream, black_box, interrupt_between_steps
 from cosim_fmi.binding.process_guard import last_words
 from cosim_fmi.instances.unpacked_fmu import same_folder
-from cosim_master.coupling.communication_points import CommunicationPoints, RunOptions
-from cosim_master.coupling.coupling import Coupling
+from cosim_master.coupling.coupling import CommunicationPoints, Coupling, RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import ExchangeFace
@@ -119,11 +118,8 @@ class SimulationRun:
             warnings=[*warnings, *recorder.remarks],
         )
         count = min(loop.threads, len(loop.participants))
-        self.coupled = CoupledParticipants(
-            *(loop.participants, loop.links, loop.order, reads, self.statistics, loop.descriptions),
-            *(points, loop.step_multiple, StepThreads(count) if count > 1 else None, loop.bonds),
-            *(loop.joint, recorder.ports),
-        )
+        threads = StepThreads(count) if count > 1 else None
+        self.coupled = CoupledParticipants(loop, reads, self.statistics, points, threads, recorder.ports)
         self.coupled.loops = [
             each._replace(participants=tuple(n for n in each.participants if n in self.coupled.units))
             for each in loop.loops
@@ -254,10 +250,7 @@ class SimulationRun:
         if self._keep is not None and black_box.box is not None:
             self.recorder.keep_in(black_box.box)
         coupled.watch(self._inside)
-        times = loop.start, self._stop
-        initialize_participants(
-            coupled, loop.start_values, loop.tolerances, times, loop.parameter_links, stack
-        )
+        initialize_participants(coupled, loop, self._stop, stack)
         for name in coupled.order:
             coupled.read_outputs(name)
         for name in coupled.order:

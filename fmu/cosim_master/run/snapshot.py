@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import cosim
 from cosim.kit import ParticipantDescription, ResultStream, file_digest
 from cosim_master.algorithms import exchange_layout
-from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.connection import InputCourse
-from cosim_master.coupling.coupling import file_paths
+from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.recording.co_simulation_result import events_inside
 from cosim_master.run.saved_trees import LARGEST, from_bytes, memory_of, put_back, to_bytes
 

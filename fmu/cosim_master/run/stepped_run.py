@@ -8,8 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from cosim.kit import ResultStream, black_box
-from cosim_master.coupling.communication_points import CommunicationPoints, RunOptions
-from cosim_master.coupling.coupling import Coupling
+from cosim_master.coupling.coupling import CommunicationPoints, Coupling, RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.exchange_algorithms import ExchangeFace
 from cosim_master.recording.co_simulation_result import CouplingReport

@@ -3,47 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import cosim
-from cosim.kit import FeedthroughLoop, ParticipantDescription
+from cosim.kit import ParticipantDescription
 from cosim_master.algorithms.exchange_layout import ADVANCE, READ, SET
 from cosim_master.algorithms.programmed_algorithm import operations_of
 from cosim_master.coupling.connection import Link
-
-if TYPE_CHECKING:
-    from cosim_master.joint.joint_system import JointSystem
+from cosim_master.coupling.coupling import Coupling
 
 
-def explain(
-    algorithm: cosim.MasterAlgorithm,
-    order: Sequence[str],
-    links: Sequence[Link],
-    step_multiple: Mapping[str, int],
-    step: float,
-    descriptions: Mapping[str, ParticipantDescription],
-    loops: Sequence[FeedthroughLoop] = (),
-    joint: JointSystem | None = None,
-) -> str:
-    """The calls of one communication step, and for each connection how late it is and why.
+def explain(coupling: Coupling, algorithm: cosim.MasterAlgorithm) -> list[str]:
+    """The calls of one communication step, and for each connection how late it is and why: lines.
 
     Parameters
     ----------
+    coupling : Coupling
+        Its order settled.
     algorithm : MasterAlgorithm
-    order : sequence of str
-        Of the participants.
-    links : sequence of Link
-    step_multiple : mapping of str to int
-        Participants that step once in so many communication steps.
-    step : float
-        Communication step, s.
-    descriptions : mapping of str to ParticipantDescription
-        Who follows slopes.
-    loops : sequence of FeedthroughLoop
-        That the algorithm iterates.
-    joint : JointSystem, optional
-        Participants that step as one.
+        What exchanges values at communication points.
     """
+    links, order, step = coupling.links, coupling.order, coupling.step
+    step_multiple, loops, joint = coupling.step_multiple, coupling.loops, coupling.joint
     kind = type(algorithm).__name__
     units = {name: name for name in order} | (
         {} if joint is None else dict.fromkeys(joint.names, joint.names[0])
@@ -51,8 +31,8 @@ def explain(
     titles = {} if joint is None else {joint.names[0]: str(joint)}
     if not algorithm.fixed_sequence:
         lines = [f"{kind}: the calls of a step depend on the values.", *filter(None, [algorithm.about])]
-        courses = (f"  {link}{_course(algorithm, order, link, descriptions)}" for link in links)
-        return "\n".join([*lines, "", *courses])
+        courses = (f"  {link}{_course(algorithm, order, link, coupling.descriptions)}" for link in links)
+        return [*lines, "", *courses, *_constant(coupling)]
     operations = operations_of(algorithm, list(dict.fromkeys(units[name] for name in order)))
     together = {name: loop for loop in loops for name in loop.participants}
     lines = [f"{kind}, from t = i * {step:g} s to t + {step:g} s:"]
@@ -81,7 +61,13 @@ def explain(
         )
         late = "not late: iterated" if iterated else _lateness(link, operations, step_multiple, step, units)
         lines.append(f"  {link}: {late}")
-    return "\n".join(lines)
+    return [*lines, *_constant(coupling)]
+
+
+def _constant(coupling: Coupling) -> list[str]:
+    """What passes inside a joint system, and what passes once."""
+    inside = [] if coupling.joint is None else ["", *coupling.joint.told()]
+    return [*inside, *(f"  {link}: once, in initialization" for link in coupling.parameter_links)]
 
 
 def _course(

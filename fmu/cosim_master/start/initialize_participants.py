@@ -15,6 +15,7 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.instances.unpacked_fmu import same_folder
 from cosim_master.abilities import InitializationMode, ReportsCloseError, TellsWarnings
 from cosim_master.coupling.connection import Link
+from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import Port, closed_path, components, instant_graph, path_text
 from cosim_master.exchange.coupled_participants import CoupledParticipants
@@ -171,26 +172,17 @@ def _is_usable(value: Any) -> bool:
 
 
 def initialize_participants(
-    coupled: CoupledParticipants,
-    values: Mapping[str, Mapping[str, Any]],
-    tolerances: Mapping[str, float | None],
-    times: tuple[float, float | None],
-    parameter_links: Sequence[Link],
-    stack: ExitStack,
+    coupled: CoupledParticipants, coupling: Coupling, stop: float | None, stack: ExitStack
 ) -> dict[Port, Any]:
     """Initialize all participants, make inputs and outputs consistent, end their initialization modes.
 
     Parameters
     ----------
     coupled : CoupledParticipants
-    values : mapping of str to mapping
-        Start values by participant.
-    tolerances : mapping of str to float or None
-        By participant.
-    times : (float, float or None)
-        Start and end, s.
-    parameter_links : sequence of Link
-        Connections that pass a value once.
+    coupling : Coupling
+        Its start, start values and tolerances, and the connections that pass a value once.
+    stop : float or None
+        The end of the run, s.
     stack : ExitStack
         Closes the participants.
 
@@ -199,15 +191,14 @@ def initialize_participants(
     dict of (str, str) to object
         What the inputs have been given.
     """
-    start, stop = times
-    coupled.time = start
+    coupled.time = start = coupling.start
+    values, tolerances = coupling.start_values, coupling.tolerances
     for name, participant in coupled.participants.items():
         stack.callback(_close, name, participant, coupled.statistics.warnings)
         with same_folder():
             coupled.guarded(name, participant.initialize, start, stop, values[name], tolerances[name])
     given: dict[Port, Any] = {}
-    joint_links = [] if coupled.joint is None else coupled.joint.links
-    make_consistent(coupled, coupled.descriptions, given, [*joint_links, *parameter_links])
+    make_consistent(coupled, coupled.descriptions, given, [*coupling.inner_links, *coupling.parameter_links])
     waiting = {n: p for n, p in coupled.participants.items() if isinstance(p, InitializationMode)}
     for name, ready in waiting.items():
         try:

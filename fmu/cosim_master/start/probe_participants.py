@@ -12,8 +12,8 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.binding.fmu_library import is_fatal
 from cosim_fmi.instances.unpacked_fmu import same_folder
 from cosim_master.coupling.check_loops import doubtful_outputs
-from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.connection import Link, links_from, links_into
+from cosim_master.coupling.coupling import CommunicationPoints, Coupling
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.coupling.feedthrough import direct_inputs, passes_through, with_feedthrough
 from cosim_master.exchange.coupled_participants import CoupledParticipants
@@ -23,7 +23,7 @@ from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.start.initialize_participants import initialize_participants
 
 if TYPE_CHECKING:
-    from cosim_master.joint.joint_system import JointSystem
+    pass
 
 
 class NotFoundOutError(Exception):
@@ -221,36 +221,12 @@ class Findings(NamedTuple):
     warnings: list[str]
 
 
-def probe_participants(
-    participants: Mapping[str, cosim.Participant],
-    descriptions: Descriptions,
-    links: Sequence[Link],
-    parameter_links: Sequence[Link],
-    values: Mapping[str, Mapping[str, Any]],
-    tolerances: Mapping[str, float | None],
-    start: float,
-    step: float,
-    algorithm: cosim.MasterAlgorithm,
-    joint: JointSystem | None = None,
-) -> Findings:
+def probe_participants(coupling: Coupling) -> Findings:
     """Find out which loops of feedthrough are real, and who may be read between setting and stepping.
 
     The first is asked for algorithms that exchange within a step, the second for those that do not always
     make the same calls. The participants are initialized as for a run, asked, and closed; where none of
     them is in doubt nothing happens. What cannot be found out stays as it was.
-
-    Parameters
-    ----------
-    participants, descriptions : mapping
-    links, parameter_links : sequence of Link
-    values : mapping of str to mapping
-        Start values.
-    tolerances : mapping of str to float or None
-    start, step : float
-        s.
-    algorithm : MasterAlgorithm
-    joint : JointSystem, optional
-        Participants that step as one.
 
     Raises
     ------
@@ -258,6 +234,9 @@ def probe_participants(
         A participant cannot be initialized; or it reported a fatal error, after which no other instance
         of it is to be trusted.
     """
+    participants, descriptions, links = coupling.participants, coupling.descriptions, coupling.links
+    algorithm, start, step = coupling.algorithm, coupling.start, coupling.step
+    assert algorithm is not None
     found, remarks, warnings = dict(descriptions), list[str](), list[str]()
     doubtful = doubtful_outputs(descriptions, links) if algorithm.exchanges_within_step else {}
     into, out_of = links_into(links), links_from(links)
@@ -269,13 +248,11 @@ def probe_participants(
     if not doubtful and not unsure:
         return Findings(found, frozenset(), remarks, warnings)
     reads = {name: [link.output for link in out_of[name]] for name in participants}
-    coupled = CoupledParticipants(
-        *(participants, links, list(participants), reads, CoSimulationStatistics(), descriptions),
-        *(CommunicationPoints(start, start + step, step), {}, None, (), joint),
-    )
+    points = CommunicationPoints(start, start + step, step)
+    coupled = CoupledParticipants(coupling, reads, CoSimulationStatistics(), points)
     unreadable_before_step = set()
     with same_folder(), printed_in_calls(participants), ExitStack() as stack:
-        given = initialize_participants(coupled, values, tolerances, (start, None), parameter_links, stack)
+        given = initialize_participants(coupled, coupling, None, stack)
         for name in dict.fromkeys([*unsure, *(name for name, _ in doubtful)]):
             present = {variable: value for (n, variable), value in given.items() if n == name}
             if name in unsure and _refuses(participants[name], present, reads[name]):

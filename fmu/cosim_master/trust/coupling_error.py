@@ -12,8 +12,7 @@ from cosim_master.recording.co_simulation_result import FINE
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
 from cosim_master.trust.linear_coupling import LinearAnswer, linear_answers
-from cosim_master.trust.sampled_wiring import Part, Wiring, resampled
-from cosim_master.trust.ticks import at_ticks
+from cosim_master.trust.sampled_wiring import Part, Wiring, at_ticks, resampled
 
 Vector = NDArray[np.float64]
 POINTS, FEWER_POINTS = 800, 200

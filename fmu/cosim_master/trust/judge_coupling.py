@@ -1,22 +1,85 @@
-"""From the samples of a run to a report."""
+"""From the samples of a run, or from a second run with shorter steps, to a report and advice."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from math import floor, log10
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import ParticipantDescription
 from cosim_master.exchange.coupled_participants import LARGEST, OTHER, CoupledParticipants
-from cosim_master.recording.co_simulation_result import UNSTABLE, CouplingReport, EstimatedError
+from cosim_master.recording.co_simulation_result import (
+    FINE,
+    UNSTABLE,
+    CoSimulationResult,
+    CouplingReport,
+    EstimatedError,
+)
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.coupling_error import LEAST, TOO_MANY, estimated_errors
-from cosim_master.trust.coupling_verdict import verdict
-from cosim_master.trust.sampled_wiring import wiring_of
-from cosim_master.trust.second_run import SecondRun
-from cosim_master.trust.ticks import late_by_an_exchange
+from cosim_master.trust.sampled_wiring import late_by_an_exchange, wiring_of
+from cosim_master.trust.second_run import RunAgain, SecondRun, compare
+
+MOST_SHORTER = 20.0
+"""Beyond so many times shorter steps another algorithm is worth it."""
+
+
+def verdict(
+    relative: float,
+    step: float,
+    algorithm: cosim.MasterAlgorithm,
+    descriptions: Iterable[ParticipantDescription],
+) -> tuple[str, str]:
+    """A word and a sentence.
+
+    Parameters
+    ----------
+    relative : float
+        The largest error over the range of its output.
+    step : float
+        Communication step, s.
+    algorithm : MasterAlgorithm
+    descriptions : iterable of ParticipantDescription
+        Of all participants.
+    """
+    if relative <= FINE:
+        return "fine", ""
+    if algorithm.tightened() is not None:
+        return "tighter tolerance", f"Divide the tolerance by {_rounded(relative / FINE):g}."
+    shorter = (relative / FINE) ** (1.0 / algorithm.order)
+    smaller = f"{step / shorter:.1g} s"
+    described = list(descriptions)
+    other = _other(algorithm, described)
+    if other and (shorter > MOST_SHORTER or relative > 1.0):
+        return "other algorithm", f"Take {other}, or a step of {smaller}."
+    also = f", or {other}" if other else ""
+    return "smaller step", f"Take a step of {smaller}{also}, for an error of {100.0 * FINE:g} % of the range."
+
+
+def _other(algorithm: cosim.MasterAlgorithm, descriptions: list[ParticipantDescription]) -> str:
+    """An algorithm that these participants allow and that errs less; empty when there is none."""
+    restores = all(each.can_restore for each in descriptions)
+    varies = all(each.variable_step for each in descriptions)
+    if restores and varies:
+        return 'algorithm = "adaptive" with options.iterations = 5'
+    if restores and not algorithm.restores:
+        return 'algorithm = "interface_newton"'
+    if restores and algorithm.order == 1:
+        return 'options.hold = "line"'
+    if varies and algorithm.order == 1:
+        return 'algorithm = "adaptive"'
+    return "options.extrapolation = 1" if algorithm.order == 1 else ""
+
+
+def _rounded(factor: float) -> float:
+    """1, 2 or 5 times a power of ten, not below `factor`."""
+    power = 10.0 ** floor(log10(factor))
+    return next((power * n for n in (1.0, 2.0, 5.0) if factor <= power * n), 10.0 * power)
+
 
 Vector = NDArray[np.float64]
 VERIFY = "run it with --verify (CoSimulation.verify)"
@@ -164,3 +227,44 @@ def _energy(coupled: CoupledParticipants, samples: Samples) -> dict[str, float]:
     """That the coupling has created by the end, by bond."""
     names: Sequence[str] = [coupled.samples.inputs[one].name for one, _ in coupled.samples.bonds]
     return dict(zip(names, map(float, samples.energy[-1]), strict=True))
+
+
+VERIFIED_SAFETY = 1.25
+"""Bar over difference, calibrated: `benchmarks/masters/error_bars.py`."""
+
+
+def verified_coupling(
+    result: CoSimulationResult, step: float, algorithm: cosim.MasterAlgorithm, run_again: RunAgain
+) -> CouplingReport:
+    """Run again with half the step, or a tenth of the tolerance, and compare all that is recorded.
+
+    Raises
+    ------
+    CosimError
+        The run fails, or has no point in common with the first.
+    """
+    first = result.evidence
+    if first is None:
+        raise cosim.CosimError("the result is not that of a run of this co-simulation")
+    found = compare(first, step, algorithm, run_again)
+    samples = first.samples.samples()
+    bars = VERIFIED_SAFETY * found.factor * found.differences
+    report = reported(first, samples, bars, algorithm, step, found.how)
+    deaf = [name for name in first.participants if _is_deaf(first, samples, found.differences, name)]
+    if deaf:
+        report = report.unknown(
+            f"the second run gives the same to the last bit for {', '.join(deaf)}, although inputs differ: "
+            "steps inside seem to be longer than communication steps, and no second run shows what they do"
+        )
+    result.judged_by(lambda: report)
+    return report
+
+
+def _is_deaf(coupled: CoupledParticipants, samples: Samples, differences: Vector, name: str) -> bool:
+    """Whether a participant answers in no bit to defects of its inputs, which a second run has changed."""
+    mine = [i for i, (owner, _) in enumerate(coupled.sampled_ports) if owner == name]
+    given = [i for i, each in enumerate(coupled.samples.inputs) if each.target == name]
+    if not mine or not given or differences[mine].any():
+        return False
+    defects = np.abs(np.diff(samples.defects[:, given], axis=0)).max(axis=0)
+    return bool((defects > 0.0).all() and np.ptp(samples.outputs[:, mine], axis=0).any())

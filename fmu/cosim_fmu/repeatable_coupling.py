@@ -1,0 +1,170 @@
+"""Co-simulations that are made, resumed and run again."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_master.abilities import KeepsInstance, Repeats
+from cosim_master.coupling.coupling import Coupling
+from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
+from cosim_master.run.simulation_run import SimulationRun
+from cosim_master.run.snapshot import Snapshot
+from cosim_master.trust.judge_coupling import verified_coupling
+from cosim_master.trust.second_run import RunAgain
+
+Recipe = tuple[Callable[..., "RepeatableCoupling"], tuple[Any, ...], Mapping[str, Any]]
+"""What makes a co-simulation, and its arguments."""
+
+
+class RepeatableCoupling(Coupling):
+    """A coupling that is copied for other runs, made anew in another process, saved in a run and resumed.
+
+    What runs it is a subclass, by `simulate`.
+    """
+
+    _recipe: Recipe
+    _run: SimulationRun | None = None
+    _going_on: Snapshot | None = None
+    _accepted: frozenset[str] = frozenset()
+
+    @abstractmethod
+    def simulate(self, *args: Any, **settings: Any) -> CoSimulationResult:
+        """Run it."""
+
+    def __reduce__(self) -> Any:
+        """In another process it is made anew, of what it was made of here; without its results."""
+        known = {name: getattr(self, name) for name in ("python_files", "run_options", "start_values")}
+        return _made_again, (self._recipe, self.until, known)
+
+    def __copy__(self) -> RepeatableCoupling:
+        """The same participants and settings; `__reduce__` makes others."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
+    def result_so_far(self) -> cosim.Result:
+        """What the present run has recorded, without its events; for a `progress` of `simulate`.
+
+        Raises
+        ------
+        CosimError
+            There is no run, or one whose rows go to a stream.
+        """
+        return self._running.so_far()
+
+    def save(self) -> bytes:
+        """The whole co-simulation as it is now; for a `progress` or `observe` of `simulate`.
+
+        Raises
+        ------
+        CosimError
+            There is no run, or something in it that cannot be saved: named.
+        """
+        return self._running.snapshot().to_bytes()
+
+    def restore(self, saved: bytes | str | Path, accept_changed: Collection[str] = ()) -> float:
+        """Let the next `simulate` go on from what was saved, in this or another process, to the same bytes.
+
+        Parameters
+        ----------
+        saved : bytes, str or Path
+            From `save`, or the file of a `Checkpoint`.
+        accept_changed : collection of str
+            Participants whose file may be another one than when it was saved: an FMU that was mended and
+            takes the states of the old one.
+
+        Returns
+        -------
+        float
+            The time from which it goes on, s.
+
+        Raises
+        ------
+        CosimError
+            It is damaged or cannot be read; whether it is of this co-simulation, `simulate` says.
+        """
+        self._going_on = (
+            Snapshot.from_bytes(saved) if isinstance(saved, bytes) else Snapshot.read(Path(saved))
+        )
+        self._accepted = frozenset(accept_changed)
+        return self._going_on.time
+
+    def verify(self, result: CoSimulationResult, until: float | str | None = None) -> CouplingReport:
+        """Run again with half the step, or a tenth of the algorithm's tolerance, and compare.
+
+        Parameters
+        ----------
+        result : CoSimulationResult
+            Of the run as it is; its `coupling` becomes what is found.
+        until : float or str, optional
+            As given to `simulate`.
+
+        Raises
+        ------
+        CosimError
+            A participant cannot step so short, the run fails, or did not reach its end.
+        """
+        assert self.algorithm is not None
+
+        def run_again(
+            step: float, algorithm: cosim.MasterAlgorithm, end: float, record: Sequence[str]
+        ) -> CoSimulationResult:
+            return self._refined(step, algorithm, end if until is None else until, record)
+
+        return verified_coupling(result, self.step, self.algorithm, run_again)
+
+    def _refined(
+        self,
+        step: float,
+        algorithm: cosim.MasterAlgorithm,
+        until: float | str,
+        record: Sequence[str],
+        **different: Any,
+    ) -> CoSimulationResult:
+        """The result of the same co-simulation with another step (s) and another algorithm."""
+        other = copy.copy(self)
+        vars(other).update(step=step, algorithm=algorithm, **different)
+        return other.simulate(until, record=record, inside="nothing")
+
+    def _find_unnoticed(self) -> RunAgain | None:
+        """What makes another run without an effect outside; None where a participant may have one."""
+        if self.joint is not None:
+            return None
+        others = {
+            name: each.repeated() if isinstance(each, Repeats) else None
+            for name, each in self.participants.items()
+        }
+        return None if None in others.values() else partial(self._refined, participants=others)
+
+    @property
+    def _running(self) -> SimulationRun:
+        if self._run is None:
+            raise cosim.CosimError("there is no run: call it from progress or observe of simulate")
+        return self._run
+
+    def keep_instances(self, keep: bool = True) -> bool:
+        """Whether FMUs keep their instances from run to run and only reset them; whether there are such.
+
+        Parameters
+        ----------
+        keep : bool
+            False gives up those that are kept: the next run makes new ones.
+        """
+        able = [p for p in self.participants.values() if isinstance(p, KeepsInstance)]
+        for participant in able:
+            participant.keep_instance(keep)
+        return bool(able)
+
+
+def _made_again(recipe: Recipe, until: float | None, known: Mapping[str, Any]) -> RepeatableCoupling:
+    make, positional, given = recipe
+    made = make(*positional, **given)
+    vars(made).update(known)
+    made.until = until
+    return made

@@ -1,0 +1,173 @@
+"""Numbers of every type of an FMU, single elements of arrays and aliases: by compiled code as by Python."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cosim.kit import is_plain
+from cosim_fmi.description.fmu_interface import Element
+from cosim_fmi.variables import typed_calls
+from cosim_fmi.variables.variable_access import Access, VariableAccess
+
+TYPES: dict[str, Any] = {
+    **{"Float64": ctypes.c_double, "Float32": ctypes.c_float, "Boolean": ctypes.c_bool},
+    **{"Int8": ctypes.c_int8, "UInt8": ctypes.c_uint8, "Int16": ctypes.c_int16, "UInt16": ctypes.c_uint16},
+    **{"Int32": ctypes.c_int32, "UInt32": ctypes.c_uint32, "Enumeration": ctypes.c_int64},
+}
+CALL = ctypes.CFUNCTYPE(
+    ctypes.c_int32, *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t)
+)
+
+
+class Instance:
+    """What reading and writing needs of an instance, over variables in a dictionary."""
+
+    real, component, c_types = "Float64", 0, TYPES
+    same_functions: dict[str, str] = {}
+
+    def __init__(self, sizes: dict[int, int], status: int = 0) -> None:
+        self.library, self.sizes, self.calls = self, sizes, list[str]()
+        self.known: dict[tuple[str, int], list[Any]] = {}
+        self._functions: dict[str, Any] = {}
+        self._status = status
+
+    def address(self, name: str) -> int:
+        kind = name[3:]
+
+        def call(_: int, references: int, count: int, values: int, size: int) -> int:
+            self.calls.append(name)
+            at = np.ctypeslib.as_array((ctypes.c_uint32 * count).from_address(references))
+            self._pass(name[:3], kind, at.tolist(), (TYPES[kind] * size).from_address(values))
+            return self._status
+
+        self._functions[name] = CALL(call)
+        found = ctypes.cast(self._functions[name], ctypes.c_void_p).value
+        assert found is not None
+        return found
+
+    def _pass(self, verb: str, kind: str, references: Sequence[int], buffer: Any) -> None:
+        first = 0
+        for reference in references:
+            size = self.sizes.get(reference, 1)
+            known = self.known.setdefault((kind, reference), [TYPES[kind](0).value] * size)
+            if verb == "Set":
+                known[:] = buffer[first : first + size]
+            else:
+                buffer[first : first + size] = known
+            first += size
+        assert first == len(buffer)
+
+    def get(self, kind: str, references: Any, buffer: Any) -> None:
+        self._pass("Get", kind, list(references), buffer)
+
+    def set(self, kind: str, references: Any, buffer: Any) -> None:
+        self._pass("Set", kind, list(references), buffer)
+
+    def check(self, name: str, status: int) -> None:
+        if status > 1:
+            raise RuntimeError(name)
+
+
+ELEMENTS = {
+    **{kind: Element(i, kind, 0, 1, 1) for i, kind in enumerate(TYPES)},
+    **{f"{kind}.alias": Element(i, kind, 0, 1, -1) for i, kind in enumerate(TYPES) if kind[0] in "FI"},
+    **{f"{kind}[{k}]": Element(20 + i, kind, k, 3, 1) for i, kind in enumerate(TYPES) for k in range(3)},
+}
+SIZES = {20 + i: 3 for i in range(len(TYPES))}
+
+
+def passed(access: Access, values: list[float]) -> tuple[int, list[float]]:
+    numbers = (ctypes.c_double * len(values))(*values)
+    function, *arguments = access.words(ctypes.addressof(numbers))
+    return CALL(function)(*arguments), list(numbers)
+
+
+def fitting(kind: str) -> st.SearchStrategy[float]:
+    if kind.startswith("Float"):
+        return st.floats(allow_nan=False)
+    if kind == "Boolean":
+        return st.sampled_from([0.0, 1.0])
+    bits = 53 if kind == "Enumeration" else 8 * ctypes.sizeof(TYPES[kind])
+    low = 0 if kind.startswith("U") else -(1 << (bits - 1))
+    return st.integers(low, (1 << bits) - 1 + low).map(float)
+
+
+@pytest.mark.skipif(is_plain(), reason="compiled code")
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_compiled_code_writes_and_reads_as_python_does(data: st.DataObject) -> None:
+    names = data.draw(st.lists(st.sampled_from(list(ELEMENTS)), min_size=1, max_size=8, unique=True))
+    values = [data.draw(fitting(ELEMENTS[name].type)) for name in names]
+    one, other = Instance(SIZES), Instance(SIZES)
+    writing = Access(one, names, ELEMENTS, "Set")  # type: ignore[arg-type]
+    assert writing._python is None
+    if any(name.endswith(".alias") and not -127 <= v <= 127 for name, v in zip(names, values, strict=True)):
+        values = [math.copysign(1.0, value) for value in values]
+        values = [abs(v) if ELEMENTS[n].type[0] in "UB" else v for n, v in zip(names, values, strict=True)]
+    assert passed(writing, values)[0] == 0
+    VariableAccess(other, names, ELEMENTS).write(values)  # type: ignore[arg-type]
+    assert struct.pack(f"{len(one.known)}s", repr(one.known).encode()) == struct.pack(
+        f"{len(other.known)}s", repr(other.known).encode()
+    )
+    assert repr(one.known) == repr(other.known)
+    status, found = passed(Access(one, names, ELEMENTS, "Get"), [0.0] * len(names))  # type: ignore[arg-type]
+    assert status == 0
+    assert found == [float(v) for v in VariableAccess(other, names, ELEMENTS).read()]  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(is_plain(), reason="compiled code")
+def test_what_does_not_fit_is_not_written() -> None:
+    below, above = ("UInt8", -1.0), ("UInt8", 256.0)
+    for kind, wrong in (
+        below,
+        above,
+        ("Int16", 32768.0),
+        ("Boolean", 2.0),
+        ("Int8", 0.5),
+        ("Int32", math.nan),
+    ):
+        instance = Instance(SIZES)
+        access = Access(instance, [kind], ELEMENTS, "Set")  # type: ignore[arg-type]
+        assert passed(access, [wrong])[0] == typed_calls.NOT_TAKEN
+        assert access.forget_misfit() and instance.calls == []
+        assert passed(access, [1.0])[0] == 0 and not access.forget_misfit()
+
+
+@pytest.mark.skipif(is_plain(), reason="compiled code")
+def test_a_failed_call_is_named() -> None:
+    access = Access(Instance(SIZES, status=3), ["Int8[1]"], ELEMENTS, "Set")  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="GetInt8"):  # the elements that stay are read before
+        access.check(passed(access, [1.0])[0])
+    access = Access(Instance(SIZES, status=3), ["Int8"], ELEMENTS, "Set")  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="SetInt8"):
+        access.check(passed(access, [1.0])[0])
+
+
+@given(st.one_of(st.floats(), st.floats(width=32), st.floats(-1e-37, 1e-37)))
+def test_single_precision_is_that_of_c(value: float) -> None:
+    bits = struct.unpack("<I", bytes(ctypes.c_float(value)))[0]
+    if math.isnan(value):
+        assert math.isnan(typed_calls.real_of(typed_calls.single_of(value)))
+        return
+    assert typed_calls.single_of(value) == bits
+    assert struct.pack("<d", typed_calls.real_of(bits)) == struct.pack("<d", ctypes.c_float(value).value)
+
+
+LEAST, LARGEST = 2.0**-149, 2.0**128
+
+
+@pytest.mark.parametrize(
+    "value",
+    [*(0.0, -0.0, math.inf, -math.inf), *(LEAST, 0.5 * LEAST, 1.5 * LEAST), *(LARGEST, LARGEST - 2.0**103)],
+)
+def test_ends_of_single_precision(value: float) -> None:
+    assert typed_calls.single_of(value) == struct.unpack("<I", bytes(ctypes.c_float(value)))[0]
