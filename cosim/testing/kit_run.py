@@ -79,7 +79,18 @@ class KitRun:
             words["kind"] = self.entry.kinds[-1]
             own = dict(getattr(cls, "kit_values", {}))
             file.write_text(TEST.format(**words, values=self.values, kit_values=own), "utf-8")
-            options = [str(file), "-p", "no:cacheprovider", "-p", "no:terminal", "--rootdir", folder]
+            options = [
+                str(file),
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "no:terminal",
+                "-p",
+                "no:unraisableexception",
+                "--rootdir",
+                folder,
+            ]
+            options += ["--confcutdir", folder]  # else it lists all that lies beside the folder
             options += ["-c", os.devnull, "-W", "ignore", "-W", "always::cosim.testing.KitWarning"]
             options += ["-k", self.only] if self.only else []
             pytest.main(options, plugins=[_Listener(self, quiet)])

@@ -297,7 +297,7 @@ class ScenarioSubject(StudySubject):
         shown = {key: str(value) for key, value in self._settings.items() if key != "inputs"}
         return {"model": made_of, "settings": shown}
 
-    def why_not_beside(self) -> str:
+    def why_not_parallel(self) -> str:
         """Why runs cannot share a process: FMUs that allow one instance, or that disturb each other."""
         return why_not_side_by_side(lambda: copy.deepcopy(self._loop), self._until)
 

@@ -38,8 +38,7 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
     str
         Why it has none; "" when it has.
     """
-    from cosim_fmi.archive.fmu_archive import FmuArchive
-    from cosim_fmi.archive.private_folder import remove_folder
+    from cosim_fmi.archive import FmuArchive, remove_folder
     from cosim_fmi.description.model_description import read_model_description
     from cosim_fmi.instances.unpacked_fmu import place_of_library
     from cosim_fmi.validate.experiments import write_experiment

@@ -11,17 +11,17 @@ from typing import Any, ClassVar, NamedTuple
 
 from cosim.kit import black_box
 from cosim_fmi.binding import modes, process_guard
-from cosim_fmi.binding.fmu_library import FmuLibrary
-from cosim_fmi.binding.fmu_output import LogReceiver
-from cosim_fmi.binding.function_table import (
+from cosim_fmi.binding.fmu_library import (
     DISCARD,
     FATAL,
     OK,
     WARNING,
     CallOrderError,
     FmiError,
+    FmuLibrary,
     FunctionTable,
 )
+from cosim_fmi.binding.fmu_output import LogReceiver
 
 
 class StepAnswer(NamedTuple):

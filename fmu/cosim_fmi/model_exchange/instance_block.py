@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance
-from cosim_fmi.binding.function_table import FmiError
+from cosim_fmi.binding.fmu_library import FmiError
 from cosim_fmi.model_exchange import instance_calls as words
 
 if TYPE_CHECKING:

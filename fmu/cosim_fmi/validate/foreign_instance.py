@@ -13,8 +13,7 @@ from typing import Any, Self
 
 from cosim_fmi.binding import fmu_output
 from cosim_fmi.binding.fmu_instance import SavedState
-from cosim_fmi.binding.function_table import OK, FmiError
-from cosim_fmi.binding.new_instance import new_instance, open_library
+from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance, open_library
 from cosim_fmi.validate.experiments import at_time, value_of
 from cosim_fmi.validate.finding import FailedCallError
 

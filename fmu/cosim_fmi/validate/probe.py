@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cosim_fmi.binding.function_table import FmiError
+from cosim_fmi.binding.fmu_library import FmiError, instance_class
 from cosim_fmi.validate.finding import FailedCallError
 from cosim_fmi.validate.foreign_instance import ForeignFmu
 from cosim_fmi.validate.run_checks import RECORD, RUN_CHECKS, recording
@@ -47,6 +47,7 @@ def probe(job: dict[str, Any]) -> None:
 def main() -> None:
     """Read the job that the command line names, do it, and leave without unloading the library."""
     job = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    instance_class(job["version"])  # its module is loaded before the names of all are forgotten
     for name in [name for name in sys.modules if name.partition(".")[0] == "cosim_fmi"]:
         del sys.modules[name]  # an FMU of ours may hold another version
     probe(job)

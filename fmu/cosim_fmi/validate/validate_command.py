@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim_fmi.archive.fmu_archive import VERSIONS, FmuArchive
-from cosim_fmi.archive.private_folder import remove_folder
+from cosim_fmi.archive import VERSIONS, FmuArchive, remove_folder
 from cosim_fmi.description.model_description import read_model_description
 from cosim_fmi.instances.unpacked_fmu import place_of_library
 from cosim_fmi.validate.experiments import read_experiments

@@ -29,7 +29,7 @@ from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.coupling import file_paths
 from cosim_master.coupling.feedthrough import direct_inputs
-from cosim_master.participants.given_participants import Isolation, places_of_fmus
+from cosim_master.participants.joined import Isolation, places_of_fmus
 from cosim_master.recording.co_simulation_result import (
     REQUIRED,
     UNSTABLE,

@@ -13,7 +13,7 @@ import numpy as np
 
 import cosim
 from cosim.kit import Recovery, black_box
-from cosim_fmi.archive.private_folder import remove_left_behind
+from cosim_fmi.archive import remove_left_behind
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_master.exchange.exchange_arrays import (
     FREEING,

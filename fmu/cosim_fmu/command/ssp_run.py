@@ -11,7 +11,7 @@ import cosim
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.scenario_subject import ScenarioSubject
 from cosim_master.coupling.coupling import Coupling
-from cosim_master.participants.given_participants import AS_SAID, Isolation
+from cosim_master.participants.joined import AS_SAID, Isolation
 from cosim_ssp.couple import couple_ssp
 from cosim_ssp.package import is_ssp
 from cosim_workbench.contracts import FileExporter

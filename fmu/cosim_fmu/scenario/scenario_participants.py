@@ -12,8 +12,8 @@ from cosim.kit import path_below
 from cosim_fmi.binding.fmu_output import is_log
 from cosim_master.abilities import LOG_LEVELS, KeepsLog
 from cosim_master.coupling.connection import Connection
-from cosim_master.participants.given_participants import AS_SAID, Isolation
-from cosim_master.participants.open_fmu import open_fmu
+from cosim_master.participants.given_participants import open_fmu
+from cosim_master.participants.joined import AS_SAID, Isolation
 from cosim_master.participants.process_participant import ProcessParticipant
 from cosim_master.participants.python_participant import python_participant, python_reference
 from cosim_master.participants.system_participant import SystemParticipant

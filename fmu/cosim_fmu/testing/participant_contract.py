@@ -26,7 +26,8 @@ from cosim_master.abilities import (
     Ticks,
     Watches,
 )
-from cosim_master.coupling.description_faults import check_values, description_faults
+from cosim_master.coupling.wiring import check_values
+from cosim_master.participants.given_participants import description_faults
 
 ABILITIES: tuple[Any, ...] = (
     *(InitializationMode, TellsInside, Watches, RecordsEvents, Resizes, Ticks),

@@ -101,7 +101,7 @@ def take_known(counts, numbers, table, k, value):
 
 # What participants that hold the mean of a line make of a ramp: kernel functions.
 #
-# Held at u' h / 2 from either end, an input moves what follows it at a rate a by a u' h² / 12 in the mean,
+# An input held at its mean over a step h shifts a first-order follower of rate a by a u' h² / 12 in the mean,
 # also where nothing bends and the line fits. No participant tells its rate. That of the interface stands
 # for it: how fast its slope changed, over the steepest slope of the run.
 

@@ -187,6 +187,19 @@ class Link:
         """Values of the table, each with what it becomes, as numbers."""
         return [float(number) for pair in (self.table or {}).items() for number in pair]
 
+    def add_conversion(self, scales: list[float], pairs: list[float]) -> tuple[int, int]:
+        """Add factor and offset, and the pairs of the table, to those of other links (`convert_value`).
+
+        Returns
+        -------
+        (int, int)
+            The first of its pairs, and how many there are.
+        """
+        first = len(pairs) // 2
+        scales += self.factor, self.offset
+        pairs += self.pairs
+        return first, len(self.pairs) // 2
+
     def fault(self, value: Any) -> str:
         """Why a converted value is not passed on, as a sentence; empty when it is."""
         if isinstance(value, float) and not math.isfinite(value):
@@ -343,31 +356,3 @@ def _value(name: str, kind: str, items: Items | None, given: Any) -> Any:
     if kind == "real" and isinstance(given, (int, float)) and not isinstance(given, bool):
         return float(given)
     raise ValueError(f"{given!r} is no value of {name}, which is {kind}")
-
-
-class Conversions(NamedTuple):
-    """Of several connections.
-
-    Attributes
-    ----------
-    places : list of (int, int)
-        For each the first of its pairs, and how many there are.
-    scales : ndarray, shape (2 * n,)
-        Factor and offset of each.
-    pairs : ndarray, shape (2 * m,)
-        See `convert_value`.
-    """
-
-    places: list[tuple[int, int]]
-    scales: NDArray[np.float64]
-    pairs: NDArray[np.float64]
-
-
-def conversions(links: Sequence[Link]) -> Conversions:
-    """The tables of these connections, in their order."""
-    places, pairs = [], list[float]()
-    for link in links:
-        places.append((len(pairs) // 2, len(link.pairs) // 2))
-        pairs += link.pairs
-    scales = [number for link in links for number in (link.factor, link.offset)]
-    return Conversions(places, np.array(scales, dtype=np.float64), np.array(pairs, dtype=np.float64))

@@ -254,8 +254,7 @@ def stepping_order(
     since such an output is worth most when it is fresh; an output without feedthrough is known at the
     communication point, and its reader may go first. Among those that may go next, the one that
     waits for the fewest others comes first, then the order in which they were given. The participants
-    of a loop stay together; values over time come last, since for all others they are those of the start of a
-    step.
+    of a loop stay together; timed inputs come last: the others use their value at the start of the step.
     """
     together = {name: frozenset(loop.participants) for loop in loops for name in loop.participants}
     units = list(dict.fromkeys(together.get(name, frozenset([name])) for name in names))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -18,23 +19,18 @@ from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError, StepDiscardedError
 from cosim_master.exchange import run_exchanges
 from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.exchange_algorithms import AlgorithmArrays, ExchangeFace, ExchangePrograms
 from cosim_master.exchange.exchange_arrays import ANSWER, ANSWERED
 from cosim_master.exchange.exchange_machine import (
-    AlgorithmArrays,
     ExchangeMachine,
-    ExchangePrograms,
+    native_participants,
+    number_function,
+    shows_tables,
     words_of,
 )
-from cosim_master.exchange.native_participants import (
-    CalledInPython,
-    ValueNumbers,
-    native_participants,
-    shows_tables,
-)
-from cosim_master.exchange.number_function import number_function
-from cosim_master.exchange.operations_in_python import ExchangeFace, OperationsInPython
-from cosim_master.exchange.run_values import RunRows, RunValues
-from cosim_master.exchange.steps_together import StepsTogether, ThreadedProgram, threaded_program
+from cosim_master.exchange.operations_in_python import CalledInPython, OperationsInPython
+from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
+from cosim_master.exchange.step_threads import StepsTogether, ThreadedProgram, threaded_program
 from cosim_master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04
@@ -112,21 +108,28 @@ class CompiledLoop:
         self.memory: ExchangeMemory = self._main.memory
         self.values = RunValues(coupled, machine, self._numbers, self.in_python)
         self._rows = RunRows(coupled, points, machine, self.values, self._numbers, recorder, self._along)
-        self._python = OperationsInPython(
-            *(coupled, machine, self.values, self._calls, self._called, self.in_python)
-        )
         machine.report.ticks = bool(coupled.ticking)
         self._at_once, self._is_limited = 1, False
         self._pause, self._is_paused = math.inf, False
         self._discarded: tuple[cosim.CosimError, float, float] | None = None
         self._threaded = self._threads_program()
+        self._together: StepsTogether | None = None
         self._uses_threads = False
         operations = sum(len(each.operations) for each in self._algorithms)
         face.bind(self)
         self._choose_code(points.count * (3 * len(self._names) if self._asked else operations))
 
+    @cached_property
+    def _python(self) -> OperationsInPython:
+        """What does operations that are not as usual."""
+        return OperationsInPython(
+            *(self.coupled, self.machine, self.values, self._calls, self._called, self.in_python)
+        )
+
     def _choose_program(self) -> None:
         """Steps in threads, while that is faster."""
+        if self._together is None:
+            return
         self._together.gain.look()
         if self._threaded is None:
             return
@@ -136,25 +139,28 @@ class CompiledLoop:
 
     def _choose_code(self, operations: int) -> None:
         """Compiled functions, or where there is little to do the same in plain Python."""
-        is_long, several = operations >= FEW, self.coupled.threads.count > 1
+        is_long, threads = operations >= FEW, self.coupled.threads
         asked = self._asked is not None
         wanted: dict[Any, bool] = {
             run_exchanges.run_steps: not asked,
-            run_exchanges.run_operation: asked or several,
+            run_exchanges.run_operation: asked or threads is not None,
             run_exchanges.end_step: asked,
-            run_exchanges.begin_steps: several,
-            run_exchanges.take_steps: several,
         }
-        self._run, self._operate, self._end, begin, take = (
+        self._run, self._operate, self._end = (
             number_function(function, run_exchanges.ENTRIES[function], is_long and is_wanted)
             for function, is_wanted in wanted.items()
         )
-        self._together = StepsTogether(self.coupled, self.machine, self._called, begin, take)
+        if threads is not None:
+            begin, take = (
+                number_function(function, run_exchanges.ENTRIES[function], is_long)
+                for function in (run_exchanges.begin_steps, run_exchanges.take_steps)
+            )
+            self._together = StepsTogether(self.coupled, threads, self.machine, self._called, begin, take)
 
     def _threads_program(self) -> ThreadedProgram | None:
         """The exchange of the master's algorithm with several threads, where they are wanted."""
         coupled = self.coupled
-        if coupled.threads.count < 2 or self._asked is not None:
+        if coupled.threads is None or self._asked is not None:
             return None
         free = {name for name, told in coupled.descriptions.items() if told.steps_in_threads}
         in_a_row = self._along or coupled.joint is not None or bool(coupled.loops)
@@ -314,15 +320,15 @@ class CompiledLoop:
 
     def advance_together(self, names: Sequence[str]) -> bool:
         """Step participants at the same time for such an algorithm, if threads are worth it here."""
-        coupled = self.coupled
-        if coupled.threads.count < 2 or len(names) < 2 or not self._together.gain.uses_threads:
+        coupled, together = self.coupled, self._together
+        if together is None or len(names) < 2 or not together.gain.uses_threads:
             return False
         for name in names:
             for member in coupled.units[name][1:]:
                 self.operate(layout.NOTE_COURSE, member)
         self._rows.make_room()
         index = int(self.machine.report.step)
-        unusual = self._together.take(names)
+        unusual = together.take(names)
         for name in names:
             if name in unusual:
                 self._rows.watched_step = index
@@ -400,7 +406,7 @@ class CompiledLoop:
         Where one was not as usual, the rest of the exchange is done in the order of the program for one
         thread, so that what happens does not depend on the number of threads.
         """
-        assert self._threaded is not None
+        assert self._threaded is not None and self._together is not None
         covers, operations = self._threaded.covers, algorithm.operations
         together = covers[place]
         unusual = self._together.take([operations[p][1] for p in together])

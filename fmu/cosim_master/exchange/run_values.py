@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -16,9 +16,83 @@ from cosim_master.coupling.connection import InputCourse
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import BEGAN, COURSES, ENDS, HELD, MEAN_SLOPES, MEANS
 from cosim_master.exchange.exchange_machine import ExchangeMachine
-from cosim_master.exchange.native_participants import TABLED, ValueNumbers, types_of
 from cosim_master.recording import recorder as recording
+from cosim_master.recording.recorded_rows import TABLED
 from cosim_master.recording.recorder import Recorder
+
+MOST = 2**53
+"""Integers beyond are not exact among reals."""
+
+
+class ValueNumbers:
+    """Integers and booleans are whole numbers; texts and binary data get a number each.
+
+    Attributes
+    ----------
+    size : int
+        Characters and bytes of all that have a number.
+
+    Examples
+    --------
+    >>> numbers = ValueNumbers()
+    >>> numbers.of("boolean", True), numbers.of("string", "on"), numbers.of("string", "off")
+    (1.0, 0.0, 1.0)
+    >>> numbers.value("string", 0.0), numbers.value("integer", 3.0), numbers.value("real", 0.5)
+    ('on', 3, 0.5)
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, float] = {}
+        self._values: dict[float, Any] = {}
+        self._next, self.size = 0.0, 0
+
+    def of(self, kind: str, value: Any) -> float:
+        """The number of a value of a type; what is no number is a `TypeError` or `ValueError`."""
+        if kind not in TABLED:
+            return float(value)
+        found = self._numbers.get(value)
+        if found is None:
+            found = self._numbers[value] = self._next
+            self._values[found] = value
+            self._next += 1.0
+            self.size += len(value)
+            if black_box.box is not None and isinstance(value, str | bytes):
+                black_box.box.write(("value", (found, value), {}))
+        return found
+
+    def value(self, kind: str, number: float) -> Any:
+        """The value of a number; one that its type does not take stays a number."""
+        if kind in TABLED:
+            return self._values[number]
+        if kind == "integer" and number.is_integer():
+            return int(number)
+        if kind in ("boolean", "clock") and number in (0.0, 1.0):
+            return bool(number)
+        return number
+
+    def all_of(self, kinds: Sequence[str], values: Iterable[Any]) -> list[float]:
+        """The numbers of several values."""
+        return [self.of(kind, value) for kind, value in zip(kinds, values, strict=True)]
+
+    def values(self, kinds: Sequence[str], numbers: Iterable[float]) -> list[Any]:
+        """The values of several numbers."""
+        return [self.value(kind, float(number)) for kind, number in zip(kinds, numbers, strict=True)]
+
+    def keep(self, numbers: Iterable[float]) -> None:
+        """Forget all values of the table but those with these numbers."""
+        wanted = set(numbers)
+        self._values = {number: value for number, value in self._values.items() if number in wanted}
+        self._numbers = {value: number for number, value in self._values.items()}
+        self.size = sum(map(len, self._numbers))
+
+
+def types_of(coupled: CoupledParticipants, name: str) -> tuple[Sequence[str], Sequence[str]]:
+    """Of the connected inputs of a participant, and of what is read of it."""
+    variables = coupled.descriptions[name].variables
+    return (
+        [variables[input].type for input in coupled.input_names[name]],
+        [variables[output].type for output in coupled.reads[name]],
+    )
 
 
 class RunValues:

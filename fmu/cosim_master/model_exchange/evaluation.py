@@ -14,7 +14,7 @@ from cosim_fmi.model_exchange.instance_block import InstanceBlock
 from cosim_fmi.model_exchange.instance_calls import FAULT, OK
 from cosim_fmi.variables.typed_variables import kernel_address
 from cosim_fmi.variables.variable_access import Access
-from cosim_master.coupling.connection import Link, conversions
+from cosim_master.coupling.connection import Link
 from cosim_master.model_exchange import loop_calls, system_calls
 from cosim_master.model_exchange import system_calls as words
 
@@ -182,13 +182,14 @@ class ExchangeProgram:
 
     def link_words(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
         """Slots and pairs of each link; factor and offset; the pairs: what values of tables become."""
-        found = conversions(self.links)
+        scales, pairs = list[float](), list[float]()
         rows = [
-            [self._outputs[link.start], self.inputs[link.end], *place]
-            for link, place in zip(self.links, found.places, strict=True)
+            [self._outputs[link.start], self.inputs[link.end], *link.add_conversion(scales, pairs)]
+            for link in self.links
         ]
         words = np.array(rows, dtype=np.int64).reshape(-1, system_calls.LINK)
-        return words, found.scales.reshape(-1, 2), found.pairs.reshape(-1, 2)
+        factors = np.array(scales, dtype=np.float64).reshape(-1, 2)
+        return words, factors, np.array(pairs, dtype=np.float64).reshape(-1, 2)
 
 
 class Evaluated(Protocol):

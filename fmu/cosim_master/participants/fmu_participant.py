@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, StepAnswer
-from cosim_fmi.binding.function_table import FmiError
+from cosim_fmi.binding.fmu_library import FmiError
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.variables.variable_access import Access
 from cosim_master.abilities import InnerPoint, NativeCalls

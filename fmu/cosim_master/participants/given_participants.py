@@ -1,165 +1,65 @@
-"""Participants as they are given: paths, systems, objects; in processes; solved jointly."""
+"""Participants as they are given, paths, systems or objects, and faults of what they say of themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Set
 from contextlib import suppress
+from dataclasses import fields
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 import cosim
-from cosim.kit import ParticipantDescription, matches
+from cosim.kit import (
+    CAUSALITIES,
+    TYPES,
+    DefaultExperiment,
+    ParticipantDescription,
+    ParticipantVariable,
+)
+from cosim_fmi.instances.unpacked_fmu import read_fmu
 from cosim_master.abilities import Resizes
-from cosim_master.algorithms.joint import Joint
-from cosim_master.coupling.description_faults import description_faults
 from cosim_master.coupling.errors import WiringProblem, problem
-from cosim_master.joint.joint_system import JointSystem
-from cosim_master.model_exchange.model_exchange_system import INTEGRATOR
+from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.instance_participant import InstanceParticipant
-from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
-from cosim_master.participants.open_fmu import open_fmu
-from cosim_master.participants.process_participant import ProcessParticipant
-from cosim_master.participants.system_participant import SystemParticipant
 
 
-class Isolation(NamedTuple):
-    """What the command line says beside a scenario.
+def open_fmu(
+    path: str | Path, name: str | None = None, inner_step: float | str | None = None, **options: Any
+) -> InstanceParticipant:
+    """A participant for Co-Simulation or Model Exchange (FMI 1.0, 2.0 or 3.0), as the file offers it.
 
-    Attributes
-    ----------
-    patterns : tuple of str or None
-        Names of participants; None leaves it to the scenario, nothing among them means none.
-    """
-
-    patterns: tuple[str, ...] | None = None
-
-    @classmethod
-    def of(cls, isolate: str | None, in_process: bool) -> Isolation:
-        """As it was typed: ``--isolate``, ``--isolate "plant,wheel_*"``, ``--in-process``."""
-        if in_process:
-            return cls(())
-        return cls() if isolate is None else cls(tuple(text.strip() for text in isolate.split(",")))
-
-    def applies(self, name: str, said: bool) -> bool:
-        """Whether a participant runs in a process of its own, if the scenario says it, or does not."""
-        if self.patterns is None:
-            return said
-        if not self.patterns:
-            return False
-        return said or any(matches(name, pattern) for pattern in self.patterns)
-
-    def check(self, names: Iterable[str]) -> None:
-        """Raise `LookUpError` for a pattern that means none of the participants."""
-        known = list(names)
-        for pattern in self.patterns or ():
-            if not any(matches(name, pattern) for name in known):
-                raise cosim.LookUpError("participant for --isolate", pattern, known)
-
-
-AS_SAID = Isolation()
-"""As the scenario says."""
-
-
-def places_of_fmus(participants: Mapping[str, cosim.Participant]) -> dict[str, list[str]]:
-    """Names of FMUs whose code runs ``inside`` the process of the run, and ``isolated`` ones."""
-    return {
-        "inside": [name for name, part in participants.items() if isinstance(part, InstanceParticipant)],
-        "isolated": [name for name, part in participants.items() if isinstance(part, ProcessParticipant)],
-    }
-
-
-Participants = Mapping[str, cosim.Participant]
-MEMBERS = ("master", "options", "members")
-
-
-def joined(
-    participants: Participants, algorithm: Joint, problems: list[WiringProblem]
-) -> tuple[dict[str, cosim.Participant], JointSystem | None]:
-    """The participants, with members in the places of those that are solved jointly, and their system.
+    Where it offers both, its own solver steps it, unless there are options for an integrator. A file that
+    is no FMU makes a participant that says so when it is asked to describe itself.
 
     Parameters
     ----------
-    participants : mapping of str to Participant
-    algorithm : Joint
-    problems : list of WiringProblem
-        What is wrong is added.
+    path : str or Path
+    name : str, optional
+        Name of the instance; the file's name when not given.
+    inner_step : float or str, optional
+        Of `FmuParticipant`.
+    **options
+        Of `ModelExchangeParticipant`: ``integrator``, ``accuracy`` …
     """
-    chosen = algorithm.members
-    problems += [
-        problem(MEMBERS, str(cosim.LookUpError("participant", name, participants)))
-        for name in chosen or ()
-        if name not in participants
-    ]
-    given = {}
-    for name, participant in participants.items():
-        if chosen is not None and name not in chosen:
-            continue
-        reason = _refusal(participant)
-        if not reason:
-            given[name] = participant
-        elif chosen is not None or (isinstance(participant, ProcessParticipant) and reason != NO_FMU):
-            problems.append(problem(("participants", name), reason))
-    if not given:
-        if not problems:
-            text = "solves Model Exchange FMUs as one system, and there are none: take gauss_seidel"
-            problems.append(problem(("master", "algorithm"), text))
-        return dict(participants), None
-    options = _options(given, algorithm, problems)
-    system = JointSystem(*options)
-    made = {name: ModelExchangeParticipant.joined(what, name, system) for name, what in given.items()}
-    system.members.update(made)
-    return {name: made.get(name, participant) for name, participant in participants.items()}, system
-
-
-NO_FMU = "is no FMU that offers Model Exchange, so it cannot be solved jointly with others"
-
-
-def _refusal(participant: cosim.Participant) -> str:
-    """Why a participant cannot be solved jointly; "" when it can."""
-    if isinstance(participant, ProcessParticipant):
-        try:
-            kind = participant.describe().kind
-        except Exception:  # said where it is described
-            return NO_FMU
-        if "Model Exchange" in kind:
-            return (
-                "has a process of its own, and the system runs in this one: leave out process = true, or "
-                "name the others in options.members"
+    try:
+        interface = read_fmu(Path(path))[1]
+    except cosim.FmuError:
+        return FmuParticipant(path, name, inner_step)
+    if interface.model_exchange or (options and "ModelExchange" in interface.offers):
+        if inner_step is not None:
+            raise cosim.ModelError.of(
+                "options.inner_step", "is for Co-Simulation: this FMU is solved from outside"
             )
-        return NO_FMU
-    if isinstance(participant, ModelExchangeParticipant):
-        return ""
-    if isinstance(participant, InstanceParticipant):
-        try:
-            return "" if "ModelExchange" in participant._read_interface().offers else NO_FMU
-        except cosim.FmuError:  # said where it is described
-            return NO_FMU
-    return NO_FMU
+        # its solver is loaded where it is needed: a process for an FMU with its own begins sooner
+        from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 
-
-def _options(
-    given: Participants, algorithm: Joint, problems: list[WiringProblem]
-) -> tuple[str, float | None, dict[str, Any]]:
-    """Integrator, accuracy and options: what the algorithm says, or else what the FMUs' own options say."""
-    own = {name: p for name, p in given.items() if isinstance(p, ModelExchangeParticipant)}
-    integrator = algorithm.integrator
-    if integrator is None:
-        said = {name: p.integrator for name, p in own.items() if p.integrator != INTEGRATOR}
-        kinds = list(dict.fromkeys(said.values()))
-        if len(kinds) > 1:
-            text = f"{' and '.join(said)} name different integrators: name one in options.integrator"
-            problems.append(problem(("master", "algorithm"), text))
-        integrator = kinds[0] if kinds else INTEGRATOR
-    accuracies = [p.accuracy for p in own.values() if p.accuracy]
-    accuracy = algorithm.accuracy or min(accuracies, default=None)
-    options = algorithm.integrator_options
-    if not options:
-        listed = [p.integrator_options for p in own.values() if p.integrator_options]
-        options = listed[0] if listed else {}
-        if any(each != options for each in listed):
-            text = "the FMUs' own options for their integrator differ: give options.integrator_options"
-            problems.append(problem(("master", "algorithm"), text))
-    return integrator, accuracy, dict(options)
+        return ModelExchangeParticipant(path, name, **options)
+    if options:
+        raise cosim.ModelError.of("options", "an FMU that offers Co-Simulation only takes inner_step alone")
+    return FmuParticipant(path, name, inner_step)
 
 
 def made_participants(
@@ -180,6 +80,8 @@ def made_participants(
         elif isinstance(what, (str, Path)):
             made[name] = open_fmu(what, name)
         elif isinstance(what, (cosim.System, cosim.Model)):
+            from cosim_master.participants.system_participant import SystemParticipant  # with the Step
+
             try:
                 made[name] = SystemParticipant(what)
             except cosim.ModelError as error:
@@ -229,3 +131,110 @@ def described(
 def _has_contract(what: Any) -> bool:
     """Whether an object has all methods of a Participant, whatever it derives from."""
     return all(callable(getattr(what, name, None)) for name in cosim.Participant.__abstractmethods__)
+
+
+START_TYPES: dict[str, tuple[type, ...]] = {
+    "real": (Real,),
+    "integer": (Integral,),
+    "boolean": (bool, np.bool_),
+    "string": (str,),
+    "binary": (bytes, bytearray, str),
+}
+
+
+FLAGS = tuple(f.name for f in fields(ParticipantDescription) if f.type == "bool")
+
+
+NAMES = tuple(f.name for f in fields(ParticipantDescription) if str(f.type).startswith("frozenset"))
+
+
+BY_NAME = tuple(f.name for f in fields(ParticipantDescription) if str(f.type).startswith("Mapping"))
+
+
+def description_faults(found: Any) -> list[str]:
+    """Sentences about what `Participant.describe` has answered, [] when it can be used.
+
+    Parameters
+    ----------
+    found : object
+    """
+    if not isinstance(found, ParticipantDescription):
+        return [f"describe returned {found!r:.80}, needs a cosim.kit.ParticipantDescription"]
+    faults = []
+    if not isinstance(found.kind, str):
+        faults.append(f'kind is {found.kind!r:.80}, needs text for people: "heat pump, Python"')
+    for name in FLAGS:
+        if not isinstance(getattr(found, name), (bool, np.bool_)):
+            faults.append(f"{name} is {getattr(found, name)!r:.80}, needs True or False")
+    for name in BY_NAME:
+        value = getattr(found, name)
+        if not isinstance(value, Mapping) and not (name == "feedthrough" and value is None):
+            faults.append(f"{name} is {value!r:.80}, needs a dict")
+    if not isinstance(found.default_experiment, DefaultExperiment):
+        faults.append(f"default_experiment is {found.default_experiment!r:.80}, needs a DefaultExperiment")
+    if not isinstance(found.variables, Mapping):
+        return faults
+    for name, variable in found.variables.items():
+        faults += _of_variable(name, variable)
+    if faults:
+        return faults
+    known = {*found.variables, *found.arrays}
+    for name in NAMES:
+        value = getattr(found, name)
+        if name == "settable" and value is None:
+            continue
+        if not isinstance(value, Set):
+            faults.append(f'{name} is {value!r:.80}, needs a set of names: frozenset(["x"])')
+        else:
+            faults += [f"{name}: {_unknown(each, known)}" for each in value if each not in known]
+    return faults + _of_feedthrough(found)
+
+
+def _of_variable(name: Any, variable: Any) -> list[str]:
+    if not isinstance(variable, ParticipantVariable):
+        return [f"variables: {name!r} is {variable!r:.80}, needs a cosim.kit.ParticipantVariable"]
+    if variable.name != name or not isinstance(name, str) or not name:
+        return [f"variables: {name!r} has the name {variable.name!r}: both are the same text"]
+    faults = []
+    for what, value, known in (
+        ("causality", variable.causality, CAUSALITIES),
+        ("type", variable.type, TYPES),
+    ):
+        if value not in known:
+            faults.append(f"{name}: {cosim.LookUpError(what, str(value), known)}")
+    if not isinstance(variable.unit, str) or not variable.unit:
+        faults.append(f'{name}: unit is {variable.unit!r}, needs a unit expression: "N.m/rad", "1" for none')
+    expected = START_TYPES.get(variable.type)
+    odd = variable.type != "boolean" and isinstance(variable.start, (bool, np.bool_))
+    if variable.start is not None and expected and (odd or not isinstance(variable.start, expected)):
+        faults.append(f"{name}: start is {variable.start!r:.80}, needs a value of type {variable.type}")
+    return faults
+
+
+def _of_feedthrough(found: ParticipantDescription) -> list[str]:
+    """Of plain dicts; others may compute their values when these are asked for."""
+    faults = []
+    known = dict.fromkeys(name for name, v in found.variables.items() if v.causality == "input")
+    right: set[int] = set()  # of one set that stands for many outputs, once
+    for what in ("feedthrough", "initial_feedthrough"):
+        given = getattr(found, what)
+        if type(given) is not dict:
+            continue
+        for output, inputs in given.items():
+            if output not in found.variables:
+                faults.append(f"{what}: {_unknown(output, found.variables)}")
+            if id(inputs) in right:
+                continue
+            if not isinstance(inputs, Set):
+                text = f'{what} of {output} is {inputs!r:.80}, needs a set of inputs: frozenset(["u"])'
+                faults.append(text)
+                continue
+            wrong = [name for name in inputs if name not in known]
+            faults += [f"{what} of {output}: {_unknown(name, known, 'input')}" for name in wrong]
+            if not wrong:
+                right.add(id(inputs))
+    return faults
+
+
+def _unknown(name: Any, known: Any, what: str = "variable") -> str:
+    return str(cosim.LookUpError(what, str(name), known))

@@ -15,17 +15,22 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.archive.fmu_archive import FmuArchive
+from cosim_fmi.archive import FmuArchive
 from cosim_fmi.binding import fmu_output, modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
+from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance
 from cosim_fmi.binding.fmu_output import printed_to
-from cosim_fmi.binding.function_table import OK, FmiError
-from cosim_fmi.binding.new_instance import new_instance
 from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undisturbed
 from cosim_fmi.description.fmu_interface import FmuInterface, read_interface
 from cosim_fmi.instances.fmu_clocks import FmuClocks
-from cosim_fmi.instances.kept_instance import FmuState, KeptInstance
-from cosim_fmi.instances.unpacked_fmu import UnpackedFmu, look_at_fmu, read_fmu, unpack_fmu
+from cosim_fmi.instances.unpacked_fmu import (
+    FmuState,
+    KeptInstance,
+    UnpackedFmu,
+    look_at_fmu,
+    read_fmu,
+    unpack_fmu,
+)
 from cosim_fmi.variables.variable_access import VariableAccess
 from cosim_master.abilities import InnerPoint
 from cosim_master.participants.check_log_level import check_log_level

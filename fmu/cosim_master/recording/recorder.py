@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,6 @@ class Recorder:
         self._units = [known[port].unit for port in self.ports]
         kinds = [known[port].type for port in self.ports]
         self._texts = {i for i, kind in enumerate(kinds) if kind in TABLED}
-        self._text_numbers = TextNumbers()
         self._booleans = {i for i, kind in enumerate(kinds) if kind in ("boolean", "clock")}
         discrete = {name: description.discrete for name, description in descriptions.items()}
         self._continuous = np.array(
@@ -148,6 +148,11 @@ class Recorder:
     def remarks(self) -> list[str]:
         """Participants of which nothing is recorded unless something is named, in sentences."""
         return self._remarks
+
+    @cached_property
+    def _text_numbers(self) -> TextNumbers:
+        """Of what is text; made when the first one comes."""
+        return TextNumbers()
 
     @property
     def streams(self) -> bool:

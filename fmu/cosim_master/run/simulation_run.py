@@ -13,12 +13,12 @@ import cosim
 from cosim.kit import ResultStream, black_box, interrupt_between_steps
 from cosim_fmi.binding.process_guard import last_words
 from cosim_fmi.instances.unpacked_fmu import same_folder
-from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.coupling import Coupling, RunOptions
+from cosim_master.coupling.communication_points import CommunicationPoints, RunOptions
+from cosim_master.coupling.coupling import Coupling
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.native_participants import printed_in_calls
-from cosim_master.exchange.operations_in_python import ExchangeFace
+from cosim_master.exchange.exchange_algorithms import ExchangeFace
+from cosim_master.exchange.exchange_machine import printed_in_calls
 from cosim_master.exchange.step_threads import StepThreads
 from cosim_master.recording.co_simulation_result import (
     CoSimulationResult,
@@ -53,7 +53,7 @@ class SimulationRun:
     loop : Coupling
         Its order settled.
     points : CommunicationPoints
-    limit : TimeLimit
+    limit : TimeLimit or None
     going_on : Snapshot or None
         From where; None from the start.
     accepted : collection of str
@@ -80,7 +80,7 @@ class SimulationRun:
         self,
         loop: Coupling,
         points: CommunicationPoints,
-        limit: TimeLimit,
+        limit: TimeLimit | None,
         going_on: Snapshot | None,
         accepted: Collection[str],
         *,
@@ -118,9 +118,10 @@ class SimulationRun:
             python_files={name: file.name for name, file in loop.python_files.items()},
             warnings=[*warnings, *recorder.remarks],
         )
+        count = min(loop.threads, len(loop.participants))
         self.coupled = CoupledParticipants(
             *(loop.participants, loop.links, loop.order, reads, self.statistics, loop.descriptions),
-            *(points, loop.step_multiple, StepThreads(min(loop.threads, len(loop.participants))), loop.bonds),
+            *(points, loop.step_multiple, StepThreads(count) if count > 1 else None, loop.bonds),
             *(loop.joint, recorder.ports),
         )
         self.coupled.loops = [
@@ -131,8 +132,8 @@ class SimulationRun:
         recorder.bind(reads, self.coupled.input_names)
         self.recorder = recorder
         self.happened: list[cosim.EventRecord] = []
-        self._pace = Pace(real_time_rate, loop.start)
-        self._rate, self._done = real_time_rate, 0
+        self._pace = None if real_time_rate == math.inf else Pace(real_time_rate)
+        self._done = 0
         self._compiled: CompiledLoop | None = None
         if going_on is not None:
             going_on.check(self, points, accepted)
@@ -199,14 +200,16 @@ class SimulationRun:
 
                 def check() -> None:
                     interrupted()
-                    self._limit.check(self.coupled.time)
+                    if self._limit is not None:
+                        self._limit.check(self.coupled.time)
 
                 self._take_printed = stack.enter_context(printed_in_calls(self.loop.participants))
                 self._initialize(stack)
                 stack.push(end)
                 stack.callback(self._take_printed)  # before logs are closed
                 stack.callback(lambda: self.happened.extend(events_inside(self.loop.participants)))
-                stack.enter_context(self.coupled.threads)  # last: who is at work in one is not closed
+                if self.coupled.threads is not None:
+                    stack.enter_context(self.coupled.threads)  # last: who is at work in one is not closed
                 initialized = perf_counter()
                 message = self._take_all(check)
                 statistics.wall_time = perf_counter() - begun
@@ -226,7 +229,8 @@ class SimulationRun:
         if coupled.inside:
             self.recorder.inside(coupled.take_inner_values())
         statistics.wall_time = statistics.wall_time or perf_counter() - begun
-        statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
+        if self._pace is not None:
+            statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
         statistics.algorithm.update(self.algorithm.figures)
         if self._compiled is not None:  # a time is known of those that Python calls
             measured = statistics.participant_time.items()
@@ -277,7 +281,8 @@ class SimulationRun:
                 return coupled.stop_reason
         elif self._observe is not None and self._observe(self.loop.start, self.recorder.latest()) is False:
             return f"stopped at t = {self.loop.start:.9g} s"
-        self._pace = Pace(self._rate, points.time(self._done))
+        if self._pace is not None:
+            self._pace.begin(points.time(self._done))
         take = self._steps(check)
         if self._checkpoint is not None:
             self.snapshot().check_states(self)  # what cannot be saved is said before the first step
@@ -297,7 +302,7 @@ class SimulationRun:
             if self._has_stopped_before_it():
                 return coupled.stop_reason
             time = points.time(self._done)
-            if not self._pace.is_free:
+            if self._pace is not None:
                 self._pace.wait(time)
             if self._observe is not None and self._observe(time, self.recorder.latest()) is False:
                 return f"stopped at t = {time:.9g} s"
@@ -345,7 +350,7 @@ class SimulationRun:
 
     def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
         """What takes one or several steps from a communication point on, and gives the point reached."""
-        one_by_one = self._observe is not None or not self._pace.is_free
+        one_by_one = self._observe is not None or self._pace is not None
         self._compiled = CompiledLoop(
             *(self.coupled, self._points, self.algorithm, self._face, self.recorder, one_by_one, check)
         )

@@ -8,15 +8,14 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from cosim.kit import ResultStream, black_box
-from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.coupling import Coupling, RunOptions
+from cosim_master.coupling.communication_points import CommunicationPoints, RunOptions
+from cosim_master.coupling.coupling import Coupling
 from cosim_master.exchange.compiled_loop import CompiledLoop
-from cosim_master.exchange.operations_in_python import ExchangeFace
+from cosim_master.exchange.exchange_algorithms import ExchangeFace
 from cosim_master.recording.co_simulation_result import CouplingReport
 from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
-from cosim_master.run.wall_clock import TimeLimit
 from cosim_master.trust.judge_coupling import judge_coupling
 
 SAME_TIME = 1e-9
@@ -58,7 +57,7 @@ class SteppedRun(SimulationRun):
 
     def __init__(self, loop: Coupling, points: CommunicationPoints, stop: float | None) -> None:
         super().__init__(
-            *(loop, points, TimeLimit(None, ()), None, ()),
+            *(loop, points, None, None, ()),
             options=RunOptions(record=loop.run_options.record, inside="nothing"),
             progress=None,
             observe=None,
@@ -98,7 +97,8 @@ class SteppedRun(SimulationRun):
         coupled = self.coupled
         try:
             self._initialize(self._stack)
-            self._stack.enter_context(coupled.threads)
+            if coupled.threads is not None:
+                self._stack.enter_context(coupled.threads)
             self._face = ExchangeFace(coupled)
             coupled.guarded_algorithm(self.algorithm, self.algorithm.initialize, self._face, self.loop.start)
             self._make_steps()

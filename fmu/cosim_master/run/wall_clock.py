@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterable
 from time import perf_counter, sleep
@@ -19,9 +18,7 @@ class Pace:
     Parameters
     ----------
     rate : float
-        Simulated seconds in a second, > 0; infinite: as fast as possible.
-    start : float
-        Simulated time at which the clock begins, s.
+        Simulated seconds in a second, > 0.
 
     Attributes
     ----------
@@ -36,21 +33,20 @@ class Pace:
         When the rate is not greater than 0.
     """
 
-    def __init__(self, rate: float, start: float) -> None:
+    def __init__(self, rate: float) -> None:
         if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not rate > 0.0:
             raise cosim.ModelError.of("real_time_rate", f"is {rate!r}, needs a number greater than 0")
-        self.rate, self.start = float(rate), start
+        self.rate = float(rate)
         self.overruns, self.largest_lag = 0, 0.0
-        self._begun = perf_counter()
+        self.begin(0.0)
 
-    @property
-    def is_free(self) -> bool:
-        """Whether there is nothing to wait for."""
-        return self.rate == math.inf
+    def begin(self, start: float) -> None:
+        """The clock begins now, at this simulated time (s)."""
+        self._start, self._begun = start, perf_counter()
 
     def wait(self, time: float) -> None:
         """Return when the clock says `time` (s), or at once when it is late already."""
-        due = self._begun + (time - self.start) / self.rate
+        due = self._begun + (time - self._start) / self.rate
         now = perf_counter()
         if now < due:
             sleep(due - now)
@@ -73,8 +69,8 @@ class TimeLimit:
 
     Parameters
     ----------
-    seconds : float or None
-        Of wall time; None for no limit.
+    seconds : float
+        Of wall time.
     participants : iterable of Participant
 
     Raises
@@ -83,8 +79,8 @@ class TimeLimit:
         When the limit is not greater than 0.
     """
 
-    def __init__(self, seconds: float | None, participants: Iterable[Any]) -> None:
-        if seconds is not None and (isinstance(seconds, bool) or not seconds > 0.0):
+    def __init__(self, seconds: float, participants: Iterable[Any]) -> None:
+        if isinstance(seconds, bool) or not seconds > 0.0:
             raise cosim.ModelError.of(
                 "time_limit", f"is {seconds!r}, needs a number of seconds greater than 0"
             )
@@ -101,8 +97,7 @@ class TimeLimit:
             raise cosim.SimulationError(time, self._why)
 
     def __enter__(self) -> TimeLimit:
-        if self._seconds is not None:
-            threading.Thread(target=self._wait, name="time limit", daemon=True).start()
+        threading.Thread(target=self._wait, name="time limit", daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -60,6 +60,8 @@ def make_consistent(
         A loop did not converge; names its path, the residuals, the iterations and why.
     """
     links = [*coupled.links, *(parameters or ())]
+    if not links:
+        return
     graph = instant_graph(descriptions, links, known_only=False, initializing=parameters is not None)
     outgoing: dict[Port, list[Link]] = {}
     for link in links:

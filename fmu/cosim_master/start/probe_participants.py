@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.binding.function_table import is_fatal
+from cosim_fmi.binding.fmu_library import is_fatal
 from cosim_fmi.instances.unpacked_fmu import same_folder
 from cosim_master.coupling.check_loops import doubtful_outputs
 from cosim_master.coupling.communication_points import CommunicationPoints
@@ -17,8 +17,7 @@ from cosim_master.coupling.connection import Link, links_from, links_into
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.coupling.feedthrough import direct_inputs, passes_through, with_feedthrough
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.native_participants import printed_in_calls
-from cosim_master.exchange.step_threads import StepThreads
+from cosim_master.exchange.exchange_machine import printed_in_calls
 from cosim_master.model_exchange.fmu_model import find_feedthrough
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.start.initialize_participants import initialize_participants
@@ -208,8 +207,8 @@ class Findings(NamedTuple):
     descriptions : dict of str to ParticipantDescription
         With the feedthrough that was found.
     unreadable_before_step : frozenset of str
-        Participants that refuse to be read after their inputs were set, before the next step: FMI 2.0.4 lets
-        an FMU do so (section 4.2.1).
+        Participants whose outputs cannot be read after inputs are set and before the next step: FMI 2.0.4
+        permits it (section 4.2.1).
     remarks : list of str
         What was looked at, how, and what came of it, in sentences.
     warnings : list of str
@@ -272,7 +271,7 @@ def probe_participants(
     reads = {name: [link.output for link in out_of[name]] for name in participants}
     coupled = CoupledParticipants(
         *(participants, links, list(participants), reads, CoSimulationStatistics(), descriptions),
-        *(CommunicationPoints(start, start + step, step), {}, StepThreads(1), (), joint),
+        *(CommunicationPoints(start, start + step, step), {}, None, (), joint),
     )
     unreadable_before_step = set()
     with same_folder(), printed_in_calls(participants), ExitStack() as stack:
