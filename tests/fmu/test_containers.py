@@ -18,6 +18,8 @@ from test_export_clients import CLIENTS, packages, peers
 from test_export_processes import python
 
 from cosim.cli import main
+from cosim_fmi.archive import FmuArchive, remove_folder
+from cosim_fmi.validate.experiments import read_experiments
 from cosim_fmu import CoSimulation
 
 MakeFmu = Callable[..., Path]
@@ -59,7 +61,7 @@ def masses(folder: Path, make_fmu: MakeFmu, master: str) -> Path:
 
 def exported(path: Path, *words: str) -> Path:
     target = path.parent / "whole.fmu"
-    assert main(["export", str(path), "-o", str(target), "-q", *words]) == 0
+    assert main(["export", str(path), "-o", str(target), "-q", *(words or ("--no-experiment",))]) == 0
     return target
 
 
@@ -401,6 +403,25 @@ class TestInsideAnother:
         found = CoSimulation.from_file(scenario(tmp_path, parts, links, master, starts)).simulate()
         flat = CoSimulation.from_file(masses(tmp_path, make_fmu, master[: master.index("step")])).simulate()
         assert found["right.x"].tobytes() == flat["right.x"].tobytes()
+
+
+def test_it_brings_an_experiment(tmp_path: Path) -> None:
+    """Without the error of the coupling, which is worked out when it is read."""
+    path = write_loop(tmp_path)
+    whole = CoSimulation.from_file(path).simulate()
+    folder = FmuArchive(exported(path, "--quiet")).unpack()
+    try:
+        (found,), faults = read_experiments(folder)
+    finally:
+        remove_folder(folder)
+    assert faults == [] and found["stop"] == 500.0
+    assert sorted(found["references"]) == ["controller.heat", "room.temperature", "time"]
+    assert found["references"]["room.temperature"] == whole["room.temperature"][:51].tolist()
+    folder = FmuArchive(exported(path)).unpack()
+    try:
+        assert read_experiments(folder) == ([], [])
+    finally:
+        remove_folder(folder)
 
 
 def test_a_scenario_with_faults_is_no_fmu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

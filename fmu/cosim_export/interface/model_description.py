@@ -46,8 +46,10 @@ def unit_definitions(
     root = Element("UnitDefinitions")
     for name in used:
         given = (meanings or {}).get(name)
-        unit = parse_unit(name) if given is None else None
-        powers, factor, offset = given if unit is None else (unit.exponents, unit.factor, unit.offset)
+        if given is None:
+            unit = parse_unit(name)
+            given = unit.exponents, unit.factor, unit.offset
+        powers, factor, offset = given
         exponents = {b: f"{e:g}" for b, e in zip(BASE_UNITS, powers, strict=True) if e}
         if factor != 1.0:
             exponents["factor"] = repr(float(factor))

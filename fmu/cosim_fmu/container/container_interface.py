@@ -75,7 +75,6 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, d
         for v in shown
     ]
     name = path.stem if path.is_file() else path.resolve().name
-    run = {"step_size": loop.step, "stop_time": loop.until, "start_time": loop.start}
     interface = FmuInterface(
         *(name, c_identifier(name), {}, tuple(variables)),
         integrator="",
@@ -83,7 +82,9 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, d
         accuracy=None,
         has_arrays=False,
         unit_meanings=meanings,
-        **run,
+        step_size=loop.step,
+        stop_time=loop.until,
+        start_time=loop.start,
     )
     return interface, left_out
 
