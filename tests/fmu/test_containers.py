@@ -14,9 +14,12 @@ from export_tools import unpack
 from part_fmu import make_part
 from scenario_files import LOOP, write_loop
 from small_fmus import write_fmu
+from test_export_clients import CLIENTS, packages, peers
 from test_export_processes import python
 
 from cosim.cli import main
+from cosim_fmi.archive import FmuArchive, remove_folder
+from cosim_fmi.validate.experiments import read_experiments
 from cosim_fmu import CoSimulation
 
 MakeFmu = Callable[..., Path]
@@ -58,7 +61,7 @@ def masses(folder: Path, make_fmu: MakeFmu, master: str) -> Path:
 
 def exported(path: Path, *words: str) -> Path:
     target = path.parent / "whole.fmu"
-    assert main(["export", str(path), "-o", str(target), "-q", *words]) == 0
+    assert main(["export", str(path), "-o", str(target), "-q", *(words or ("--no-experiment",))]) == 0
     return target
 
 
@@ -402,6 +405,25 @@ class TestInsideAnother:
         assert found["right.x"].tobytes() == flat["right.x"].tobytes()
 
 
+def test_it_brings_an_experiment(tmp_path: Path) -> None:
+    """Without the error of the coupling, which is worked out when it is read."""
+    path = write_loop(tmp_path)
+    whole = CoSimulation.from_file(path).simulate()
+    folder = FmuArchive(exported(path, "--quiet")).unpack()
+    try:
+        (found,), faults = read_experiments(folder)
+    finally:
+        remove_folder(folder)
+    assert faults == [] and found["stop"] == 500.0
+    assert sorted(found["references"]) == ["controller.heat", "room.temperature", "time"]
+    assert found["references"]["room.temperature"] == whole["room.temperature"][:51].tolist()
+    folder = FmuArchive(exported(path)).unpack()
+    try:
+        assert read_experiments(folder) == ([], [])
+    finally:
+        remove_folder(folder)
+
+
 def test_a_scenario_with_faults_is_no_fmu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = scenario(tmp_path, {"one": 'fmu = "missing.fmu"'}, [])
     assert main(["export", str(path), "-o", str(tmp_path / "x.fmu")]) != 0
@@ -415,10 +437,43 @@ def test_the_same_scenario_gives_the_same_bytes(tmp_path: Path, monkeypatch: pyt
     assert exported(path).read_bytes() == exported(path).read_bytes()
 
 
+def test_units_of_its_participants(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    """Those that are no unit expressions mean what the participant says."""
+    units = '<Unit name="lbf"><BaseUnit kg="1" m="1" s="-2" factor="4.4482216152605"/></Unit>'
+    make_fmu("mass", units=units, change=lambda name, told: told | ({"unit": "lbf"} if name == "f" else {}))
+    fmu = exported(scenario(tmp_path, {"one": 'fmu = "mass.fmu"'}, []))
+    description = fmpy.read_model_description(str(fmu), validate=True)
+    units_of = {v.name: v.unit for v in description.modelVariables}
+    assert (units_of["one.x"], units_of["one.f"], units_of["coupling.error"]) == ("m", "lbf", None)
+    (found,) = (u for u in description.unitDefinitions if u.name == "lbf")
+    assert (found.baseUnit.kg, found.baseUnit.s, found.baseUnit.factor) == (1, -2, 4.4482216152605)
+
+
 def test_a_participant_has_no_reserved_name(tmp_path: Path, make_fmu: MakeFmu) -> None:
     make_fmu("gain")
     path = scenario(tmp_path, {"coupling": 'fmu = "gain.fmu"'}, [])
     assert main(["export", str(path), "-o", str(tmp_path / "x.fmu"), "-q"]) != 0
+
+
+@pytest.mark.thorough
+def test_in_libcosim(tmp_path: Path) -> None:
+    path = write_loop(tmp_path)
+    fmu = exported(path)
+    references = {v.name: v.valueReference for v in fmpy.read_model_description(str(fmu)).modelVariables}
+    names = ("controller.wanted", "room.temperature", "controller.heat")
+    environment, script, _, _, lacks = CLIENTS["libcosim"]
+    first, *others = (references[name] for name in names)
+    given = [fmu, packages(tmp_path / "packages", lacks), 40, 10 * 10**9, first, 21.5, *others]
+    tools = peers()
+    try:
+        found = tools.run_peer(environment, f"fmu/{script}", [str(word) for word in given])
+    except tools.PeerError as error:
+        if "install" in str(error):
+            pytest.skip(f"libcosim cannot be installed here: {error}")
+        raise
+    whole = CoSimulation.from_file(path, starts={"controller.wanted": 21.5}).simulate()
+    expected = [[whole[name][i] for name in names[1:]] for i in range(1, 41)]
+    assert found["rows"] == expected
 
 
 CARRIED = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import cosim
@@ -40,6 +40,8 @@ class FmuInterface:
         Of the default experiment, s.
     naming : str
         "structured" or "flat".
+    unit_meanings : dict of str to (exponents, factor, offset)
+        Of units that are no unit expressions, as `cosim.kit.UnitDefinition` has them.
     has_arrays : bool
         Whether elements of an array are one variable in FMI 3.0.
     """
@@ -55,6 +57,7 @@ class FmuInterface:
     stop_time: float | None = None
     start_time: float = 0.0
     naming: str = "structured"
+    unit_meanings: dict[str, Any] = field(default_factory=dict)
     has_arrays: bool = True
 
     @classmethod

@@ -22,13 +22,17 @@ DISPLAY_UNITS = {"rad": "deg", "rad/s": "deg/s", "rad/s2": "deg/s2", "Pa": "bar"
 BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
 
-def unit_definitions(units: Iterable[str]) -> Element | None:
+def unit_definitions(
+    units: Iterable[str], meanings: Mapping[str, tuple[Sequence[float], float, float]] | None = None
+) -> Element | None:
     """Definitions of all units in use, by the exponents of FMI's base units, sorted; None without any.
 
     Parameters
     ----------
     units : iterable of str
         Modelica unit expressions; "1" needs no definition.
+    meanings : mapping of str to (exponents, factor, offset), optional
+        Of units that are no such expressions.
 
     Examples
     --------
@@ -41,14 +45,18 @@ def unit_definitions(units: Iterable[str]) -> Element | None:
         return None
     root = Element("UnitDefinitions")
     for name in used:
-        unit = parse_unit(name)
-        exponents = {b: str(e) for b, e in zip(BASE_UNITS, unit.exponents, strict=True) if e}
-        if unit.factor != 1.0:
-            exponents["factor"] = repr(float(unit.factor))
-        if unit.offset != 0.0:
-            exponents["offset"] = repr(float(unit.offset))
+        given = (meanings or {}).get(name)
+        if given is None:
+            unit = parse_unit(name)
+            given = unit.exponents, unit.factor, unit.offset
+        powers, factor, offset = given
+        exponents = {b: f"{e:g}" for b, e in zip(BASE_UNITS, powers, strict=True) if e}
+        if factor != 1.0:
+            exponents["factor"] = repr(float(factor))
+        if offset != 0.0:
+            exponents["offset"] = repr(float(offset))
         element = SubElement(root, "Unit", {"name": name})
-        if all(exponent == int(exponent) for exponent in unit.exponents):  # FMI has no roots
+        if all(exponent == int(exponent) for exponent in powers):  # FMI has no roots
             SubElement(element, "BaseUnit", exponents)
         shown = DISPLAY_UNITS.get(name)
         if shown is not None:
@@ -292,7 +300,8 @@ class Types(NamedTuple):
 
 def add_what_is_common(root: Element, interface: FmuInterface, categories: Element, version: int) -> Types:
     """Units, types, log categories and default experiment, before the variables; the types."""
-    units = unit_definitions(v.unit for v in interface.variables if v.type == "Real")
+    used = (v.unit for v in interface.variables if v.type == "Real")
+    units = unit_definitions(used, interface.unit_meanings)
     types = types_of(interface.variables)
     definitions = type_definitions(types.by_unit, version, types.by_items)
     root.extend(e for e in (units, definitions, categories, default_experiment(interface)) if e is not None)

@@ -198,6 +198,9 @@ class ContainerInstance:
                     self._pending.setdefault(participant, {})[name] = value
                     self._written.append(path)
         except cosim.CosimError as error:
+            with use_registry(self.registry):
+                for path in changed:
+                    self.loop.set_start(path, self._values[path])
             return dict.fromkeys(references, error)
         self._values |= changed
         return {}

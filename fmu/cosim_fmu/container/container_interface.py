@@ -49,6 +49,7 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, d
     recorder = Recorder(loop.descriptions, loop.links, loop.run_options.record, derived=loop.derived)
     recorded = {port for port in recorder.ports if port not in fed}
     variables: list[FmuVariable] = []
+    meanings: dict[str, Any] = {}
     left_out: dict[str, int] = {}
     for name, told in loop.descriptions.items():
         for variable in told.variables.values():
@@ -57,7 +58,7 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, d
             if not causality:
                 continue
             start = loop.start_values[name].get(variable.name, variable.start)
-            made = _variable(name, told, variable, causality, start)
+            made = _variable(name, told, variable, causality, start, meanings)
             if made is None:
                 kind = f"{variable.type} {causality}s"
                 left_out[kind] = left_out.get(kind, 0) + 1
@@ -66,7 +67,7 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, d
     known = {v.name for v in variables}
     settable = tuple(v.name for v in variables if v.is_settable)
     inputs = {v.name for v in variables if v.causality == "input"}
-    shown = [*variables, *_derived(loop, known), *_of_coupling(loop, recorder.ports)]
+    shown = [*variables, *_derived(loop, known), *_of_coupling(loop, recorder.ports, meanings)]
     variables = [
         replace(v, dependencies=direct(loop, v.name, inputs), initial_dependencies=settable)
         if v.initial == "calculated"
@@ -75,9 +76,16 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, d
     ]
     name = path.stem if path.is_file() else path.resolve().name
     interface = FmuInterface(
-        name, c_identifier(name), {}, tuple(variables), integrator="", integrator_options={}, accuracy=None,
-        step_size=loop.step, stop_time=loop.until, start_time=loop.start, has_arrays=False,
-    )  # fmt: skip
+        *(name, c_identifier(name), {}, tuple(variables)),
+        integrator="",
+        integrator_options={},
+        accuracy=None,
+        has_arrays=False,
+        unit_meanings=meanings,
+        step_size=loop.step,
+        stop_time=loop.until,
+        start_time=loop.start,
+    )
     return interface, left_out
 
 
@@ -97,7 +105,12 @@ def _causality(
 
 
 def _variable(
-    name: str, told: ParticipantDescription, variable: ParticipantVariable, causality: str, start: Any
+    name: str,
+    told: ParticipantDescription,
+    variable: ParticipantVariable,
+    causality: str,
+    start: Any,
+    meanings: dict[str, Any],
 ) -> FmuVariable | None:
     """None for what FMI 2.0 has no scalar for."""
     kind = TYPES.get(variable.type)
@@ -106,7 +119,7 @@ def _variable(
     items = _items(told, variable.name)
     path = f"{name}.{variable.name}"
     given: dict[str, Any] = {
-        "unit": _unit(told, variable) if kind == "Real" else "1",
+        "unit": _unit(told, variable, meanings) if kind == "Real" else "1",
         "description": variable.description,
         "items": items,
     }
@@ -137,16 +150,28 @@ def _items(told: ParticipantDescription, name: str) -> tuple[str, ...]:
     return tuple(item for item, _ in items) if counted else ()
 
 
-def _unit(told: ParticipantDescription, variable: ParticipantVariable) -> str:
-    """The unit where it is a unit expression that means what it says; else none."""
+def _unit(told: ParticipantDescription, variable: ParticipantVariable, meanings: dict[str, Any]) -> str:
+    """The unit where it means what it says, or what the participant says; else none.
+
+    What participants say goes into `meanings`; one that says something else than an earlier one has none.
+    """
     unit = variable.unit or "1"
+    own = told.unit_definitions.get(unit)
     try:
         meant = parse_unit(unit)
     except cosim.UnitError:
-        return "1"
-    own = told.unit_definitions.get(unit)
-    is_same = own is None or own == (meant.exponents, meant.factor, meant.offset)
+        is_same = own is not None and meanings.setdefault(unit, tuple(own)) == tuple(own)
+    else:
+        is_same = own is None or tuple(own) == (meant.exponents, meant.factor, meant.offset)
     return unit if is_same else "1"
+
+
+def _known_unit(unit: str) -> str:
+    try:
+        parse_unit(unit)
+    except cosim.UnitError:
+        return "1"
+    return unit
 
 
 def _derived(loop: CoSimulation, known: Collection[str]) -> Iterator[FmuVariable]:
@@ -158,11 +183,13 @@ def _derived(loop: CoSimulation, known: Collection[str]) -> Iterator[FmuVariable
         if kind in ("Real", "Integer", "Boolean") and name not in known:
             changes = kind != "Real" or variable in told.discrete
             varies = "discrete" if changes else "continuous"
-            unit = made.unit or "1"
+            unit = _known_unit(made.unit or "1")
             yield FmuVariable(name, name, "", 0, 0, "Real", "output", varies, "calculated", unit=unit)
 
 
-def _of_coupling(loop: CoSimulation, ports: Collection[tuple[str, str]]) -> Iterator[FmuVariable]:
+def _of_coupling(
+    loop: CoSimulation, ports: Collection[tuple[str, str]], meanings: dict[str, Any]
+) -> Iterator[FmuVariable]:
     """The largest error, the verdict, and the error of each real output."""
     computed = ("", 0, 0)
     unknown = f"; {UNKNOWN:g} where it is not known"
@@ -185,7 +212,7 @@ def _of_coupling(loop: CoSimulation, ports: Collection[tuple[str, str]]) -> Iter
                 path = f"{COUPLING}.{name}.{variable.name}"
                 yield FmuVariable(
                     *(path, path, *computed, "Real", "local", "discrete", "calculated"),
-                    unit=_unit(told, variable),
+                    unit=_unit(told, variable, meanings),
                     description=f"error of the coupling in {name}.{variable.name}{unknown}",
                 )
 
