@@ -76,13 +76,9 @@ class BodiesTable(MechanicsTable):
         """A rigid body, and its joint as an id or a table."""
         joint = self.part_schema(parts, given=("parent", "child"))
         either = {"anyOf": [{"type": "string"}, joint]}
-        unchecked = {"type": {"enum": ["unchecked_body", "mechanics.unchecked_body"]}, "joint": either}
-        return {
-            "anyOf": [
-                self.part_schema(parts, {"joint": either}, only="mechanics.rigid_body"),
-                self.part_schema(parts, unchecked, only="mechanics.unchecked_body"),
-            ]
-        }
+        kinds = ["rigid_body", "unchecked_body"]  # which have the same keys
+        either_kind = {"enum": [*kinds, *(f"mechanics.{kind}" for kind in kinds)], "default": kinds[0]}
+        return self.part_schema(parts, {"type": either_kind, "joint": either}, only="mechanics.rigid_body")
 
 
 class JointsTable(MechanicsTable):
