@@ -12,10 +12,10 @@ from typing import Any
 import cosim
 from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVariable, UnitDefinition
 from cosim_fmi.archive import FmuArchive
-from cosim_fmi.description.fmu_clock import FmuClock
 from cosim_fmi.description.model_description import (
     DeclaredExperiment,
     DeclaredVariable,
+    FmuClock,
     ModelDescription,
     Unknown,
 )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from cosim.kit import exact_quantity
-from cosim_fmi.description.fmu_clock import ASKED, PERIODIC, FmuClock
+from cosim_fmi.description.model_description import ASKED, PERIODIC, FmuClock
 
 NOT_YET_KNOWN, CHANGED = 0, 2
 Saved = tuple[Any, Any, Any, Any, frozenset[str], frozenset[str], bool]
