@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -12,13 +13,13 @@ import threading
 import time
 import zipfile
 import zlib
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, ParseError, fromstring
+from xml.parsers import expat
 
 import cosim
-from cosim_fmi.description_document import parse_description
 
 try:
     import fcntl
@@ -33,6 +34,9 @@ _looked: set[str] = set()
 _guard = threading.Lock()
 _outer: dict[tuple[int, str], _Outer] = {}
 """The folder of this process in a folder for temporary files; a process that was forked makes its own."""
+DEEPEST = 200
+"""Elements in elements; the deepest of the standards have about ten."""
+ROOT = "fmiModelDescription"
 
 
 class _Outer:
@@ -430,3 +434,83 @@ class FmuArchive:
                 f"at most {LARGEST_DESCRIPTION / 2**20:.0f} are read"
             )
         return archive.read(member)
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Pause the search for cycles of garbage, which takes half of the time in which a large tree is built."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class _RootReachedError(Exception):
+    """Raised at the first element: a document type would stand before it."""
+
+
+def parse_description(document: bytes) -> Element:
+    """The root element of a model description.
+
+    Parameters
+    ----------
+    document : bytes
+        It is not trusted.
+
+    Returns
+    -------
+    xml.etree.ElementTree.Element
+        Without comments and processing instructions.
+
+    Raises
+    ------
+    ValueError
+        With a sentence: a document type, another root, elements that are nested too deeply, an unknown
+        encoding, no XML.
+
+    Examples
+    --------
+    >>> parse_description(b"<a/>")
+    Traceback (most recent call last):
+        ...
+    ValueError: its root is <a>, not <fmiModelDescription>
+    """
+    try:
+        with collection_paused():
+            root = None if _declares_document_type(document) else fromstring(document)
+    except (ParseError, expat.ExpatError) as error:
+        raise ValueError(f"it is not well-formed XML: {error}") from None
+    except (LookupError, ValueError) as error:
+        raise ValueError(f"its encoding cannot be read ({error}), needs UTF-8") from None
+    if root is None:
+        raise ValueError("it declares a document type (<!DOCTYPE …>), which no FMU needs: refused")
+    if root.tag != ROOT:
+        raise ValueError(f"its root is <{root.tag}>, not <{ROOT}>")
+    _refuse_deep_nesting(root)
+    return root
+
+
+def _declares_document_type(document: bytes) -> bool:
+    found: list[object] = []
+
+    def stop(*element: object) -> None:
+        raise _RootReachedError
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler = lambda *declaration: found.append(1), stop
+    with suppress(_RootReachedError):
+        parser.Parse(document, True)
+    return bool(found)
+
+
+def _refuse_deep_nesting(root: Element) -> None:
+    level: Sequence[Element] = [root]
+    depth = 0
+    while level:
+        if depth > DEEPEST:
+            raise ValueError(f"elements are nested more than {DEEPEST} deep: refused")
+        level = [child for element in level for child in element]
+        depth += 1

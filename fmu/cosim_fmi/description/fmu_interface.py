@@ -11,7 +11,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVariable, UnitDefinition
-from cosim_fmi.archive import FmuArchive
+from cosim_fmi.archive import FmuArchive, collection_paused
 from cosim_fmi.description.model_description import (
     DeclaredExperiment,
     DeclaredVariable,
@@ -20,7 +20,6 @@ from cosim_fmi.description.model_description import (
     Unknown,
 )
 from cosim_fmi.description.read_model_description import read_model_description
-from cosim_fmi.description_document import collection_paused
 from cosim_fmi.tools.twenty_sim import adds_inner_steps
 
 TYPES = {
