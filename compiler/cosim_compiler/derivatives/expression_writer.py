@@ -1,0 +1,549 @@
+"""Writing the values and the tangents of expressions."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cosim_compiler.derivatives import operator_rates
+from cosim_compiler.derivatives.notes import NoTangentError, Note
+from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, own_tangent
+from cosim_compiler.derivatives.pure_text import PureText
+from cosim_compiler.derivatives.tangent_values import (
+    NO_TANGENT,
+    Tangents,
+    Varying,
+    joined,
+    leaves,
+    of_leaves,
+    varies,
+    varying_of,
+)
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.typed_form import Expression, Function, Statement, is_pure, walk
+from cosim_compiler.language.types import NOTHING, REAL, Number, RecordRows, Tuple, Type, View
+
+KINKED = {"fabs": "abs()", "min": "min()", "max": "max()", "copysign": "copysign()"}
+RESERVED = frozenset(dir(builtins)) | {"math", "rows_of", "as_table", "zeros"}
+
+
+class ExpressionWriter:
+    """The part of the writer of a function that writes expressions; see `function_writer.FunctionWriter`.
+
+    Attributes
+    ----------
+    varying : dict of str to Varying
+        Of each local name; it grows until it holds on all ways.
+    notes : list of Note
+    """
+
+    def __init__(self, writer: Any, function: Function, known: dict[str, Varying]) -> None:
+        self.writer, self.function = writer, function
+        self.varying = dict(known)
+        self.notes: list[Note] = []
+        self._lines: list[str] = []
+        self._indent = 1
+        self._count = 0
+        self._choices = 0
+        self._identifiers: dict[str, str] = {}
+        self._taken: set[str] = set(RESERVED)
+        self._line = 0
+        self.pure = PureText(self.writer.names, self.identifier, self.refuse)
+
+    # names and lines
+
+    def identifier(self, name: str) -> str:
+        """A local name of the typed form as one of Python that nothing else has."""
+        if name not in self._identifiers:
+            text = as_identifier(name)
+            while text in self._taken or keyword.iskeyword(text):
+                text += "_"
+            self._taken.add(text)
+            self._identifiers[name] = text
+        return self._identifiers[name]
+
+    def new(self) -> str:
+        """A name of this text's own."""
+        self._count += 1
+        return f"_v{self._count}"
+
+    def emit(self, text: str) -> None:
+        self._lines.append("    " * self._indent + text)
+
+    def refuse(self, reason: str) -> NoTangentError:
+        """What says that the function has no tangent, and where."""
+        line = self._line or self.function.author.__code__.co_firstlineno
+        return NoTangentError(f"{self.function.file}:{line}: {self.function.author.__qualname__}: {reason}")
+
+    def note(self, text: str) -> None:
+        """Say what a derivative leaves out at this line."""
+        line = self._line or self.function.author.__code__.co_firstlineno
+        self.notes.append(Note(self.function.file, line, self.function.author.__name__, text))
+
+    def leaf_names(self, name: str, varying: Varying) -> list[list[str]]:
+        """The names of the tangents of a local name: for each part that varies one for each direction."""
+        stem = self.identifier(name)
+        n = self.writer.directions
+        return [[f"_{stem}_{place}_d{k}" for k in range(n)] for place, is_on in leaves(varying) if is_on]
+
+    def grow(self, name: str, varying: Varying, kind: Type) -> Varying:
+        """Note that a local name may vary so."""
+        before = self.varying.get(name)
+        self.varying[name] = varying if before is None else joined(before, varying)
+        return self.varying[name]
+
+    def set_name(self, name: str, value: Expression) -> None:
+        """Give a local name a value."""
+        text, tangents = self.dual(value)
+        varying = self.grow(name, varying_of(tangents), value.type)
+        self.set_tangents(name, varying, tangents, value.type)
+        self.emit(f"{self.identifier(name)} = {text}")
+
+    def set_tangents(self, name: str, varying: Varying, tangents: Tangents, kind: Type) -> None:
+        """Give the tangents of a local name values; those of what does not vary here are zero."""
+        targets, values = [], []
+        for names, (_, value) in zip(
+            self.leaf_names(name, varying), self.filled(varying, tangents, kind), strict=True
+        ):
+            targets += names
+            values += value
+        if len(targets) == 1:
+            self.emit(f"{targets[0]} = {values[0]}")
+        elif targets:
+            self.emit(f"{', '.join(targets)} = {', '.join(values)}")
+
+    def filled(self, varying: Varying, tangents: Tangents, kind: Type) -> list[tuple[str, list[str]]]:
+        """The tangents of what varies among the parts of a value, zeros where this one does not."""
+        found = dict(of_leaves(tangents))
+        kinds = dict(_leaf_kinds(kind))
+        filled = []
+        for place, is_on in leaves(varying):
+            if is_on:
+                value = found.get(place)
+                if value is None and kinds.get(place, REAL) is not REAL:
+                    raise self.refuse(
+                        "a name is a view that varies in one branch and one that does not in another"
+                    )
+                filled.append((place, ["0.0"] * self.writer.directions if value is None else value))
+        return filled
+
+    # expressions
+
+    def value(self, node: Expression) -> str:
+        """The value of an expression whose tangent does not count."""
+        if not self.is_plain(node):
+            return self.dual(node)[0]
+        self._note_whole(node)
+        return self.pure.text(node)
+
+    def is_plain(self, node: Expression) -> bool:
+        """Whether an expression whose tangent does not count is written as it stands."""
+        return is_pure(node) and not any(map(self._is_equality, walk(node)))
+
+    def _is_equality(self, node: Any) -> bool:
+        """Whether two numbers that vary are compared for being the same: they are at points alone."""
+        compares = isinstance(node, form.Compare) and node.operator in ("==", "!=")
+        return compares and node.left.type is REAL and self._may_vary(node)
+
+    def _note_whole(self, node: Expression) -> None:
+        """Note where what varies becomes a whole number or decides a branch."""
+        for part in walk(node):
+            if isinstance(part, form.Compare) and part.left.type is REAL and self._may_vary(part):
+                self.note(
+                    f"`{part.operator}` decides by what varies: the tangent is that of the branch taken"
+                )
+            elif _is_rounding(part) and self._may_vary(part):
+                self.note("a whole number is made of what varies: it has no tangent")
+
+    def _may_vary(self, node: Expression | Statement) -> bool:
+        names = (part.name for part in walk(node) if isinstance(part, form.Variable))
+        return any(varies_any(self.varying.get(name, False)) for name in names)
+
+    def atom(self, node: Expression) -> str:
+        """As `value`, short enough to be written several times."""
+        return self.held(self.value(node))
+
+    def held(self, text: str) -> str:
+        """A value under a name, unless it is one or a number."""
+        if text.isidentifier() or _is_number(text):
+            return text
+        name = self.new()
+        self.emit(f"{name} = {text}")
+        return name
+
+    def held_tangents(self, tangents: Tangents) -> Tangents:
+        """Tangents under names."""
+        if isinstance(tangents, tuple):
+            return tuple(map(self.held_tangents, tangents))
+        return None if tangents is None else [self.held(text) for text in tangents]
+
+    def duals(self, nodes: Sequence[Expression]) -> list[tuple[str, Tangents]]:
+        """Several expressions, computed one after the other."""
+        found: list[tuple[str, Tangents]] = []
+        for i, node in enumerate(nodes):
+            text, tangents = self.dual(node)
+            if any(not is_pure(later) for later in nodes[i + 1 :]):
+                text, tangents = self.held(text), self.held_tangents(tangents)
+            found.append((text, tangents))
+        return found
+
+    def dual(self, node: Expression) -> tuple[str, Tangents]:
+        """The value and the tangents of an expression."""
+        follow = EXPRESSIONS.get(type(node))
+        if follow is None:
+            raise self.refuse(f"{_in_words(node)} is not differentiated")
+        if isinstance(node.type, Number) and node.type is not REAL and self.is_plain(node):
+            self._note_whole(node)
+            return self.pure.text(node), NO_TANGENT
+        return follow(self, node)
+
+    def constant(self, node: Any) -> tuple[str, Tangents]:
+        return self.pure.text(node), NO_TANGENT
+
+    def variable(self, node: form.Variable) -> tuple[str, Tangents]:
+        varying = self.varying.get(node.name, False)
+        names = dict(
+            zip([p for p, on in leaves(varying) if on], self.leaf_names(node.name, varying), strict=True)
+        )
+        return self.identifier(node.name), _as_tangents(varying, names, "0")
+
+    def element(self, node: form.Element) -> tuple[str, Tangents]:
+        (owner, owners), *indices = self.duals([node.view, *node.indices])
+        at = ", ".join(self.held(text) for text, _ in indices)
+        return f"{owner}[{at}]", each(owners, lambda x: f"{x}[{at}]")
+
+    def length(self, node: form.Length) -> tuple[str, Tangents]:
+        owner, _ = self.dual(node.view)
+        return (f"{owner}.shape[{node.axis}]" if node.axis else f"len({owner})"), NO_TANGENT
+
+    def section(self, node: form.Section) -> tuple[str, Tangents]:
+        ends = [end for end in (node.first, node.last) if end is not None]
+        (owner, owners), *found = self.duals([node.view, *ends])
+        texts = [self.held(text) for text, _ in found]
+        first = texts.pop(0) if node.first is not None else ""
+        last = texts.pop(0) if node.last is not None else ""
+        return f"{owner}[{first}:{last}]", each(owners, lambda x: f"{x}[{first}:{last}]")
+
+    def row(self, node: form.Row | form.RecordAt) -> tuple[str, Tangents]:
+        owner_node = node.view if isinstance(node, form.Row) else node.rows
+        (owner, owners), (index, _) = self.duals([owner_node, node.index])
+        at = self.held(index)
+        return f"{owner}[{at}]", each(owners, lambda x: f"{x}[{at}]")
+
+    def field(self, node: form.Field) -> tuple[str, Tangents]:
+        owner, owners = self.dual(node.record)
+        if isinstance(owners, list) and isinstance(node.type, (View, RecordRows)):
+            raise self.refuse(f"{node.name} lies outside the record that varies")
+        whole = isinstance(node.type, Number) and node.type is not REAL
+        return f"{owner}.{node.name}", NO_TANGENT if whole else each(owners, lambda x: f"{x}.{node.name}")
+
+    def rows_in(self, node: form.RowsIn) -> tuple[str, Tangents]:
+        (owner, owners), (first, _), (count, _) = self.duals([node.view, node.first, node.count])
+        cls = self.pure.class_of_rows(node)
+        first, count = self.held(first), self.held(count)
+        is_whole = isinstance(node.type, View) and node.type.item is not REAL
+        tangents = (
+            NO_TANGENT if is_whole else each(owners, lambda x: f"rows_of({cls}, {x}, {first}, {count})")
+        )
+        return f"rows_of({cls}, {owner}, {first}, {count})", tangents
+
+    def as_table(self, node: form.AsTable) -> tuple[str, Tangents]:
+        (owner, owners), (rows, _), (columns, _) = self.duals([node.view, node.rows, node.columns])
+        rows, columns = self.held(rows), self.held(columns)
+        return (
+            f"as_table({owner}, {rows}, {columns})",
+            each(owners, lambda x: f"as_table({x}, {rows}, {columns})"),
+        )
+
+    def zeros(self, node: form.Zeros) -> tuple[str, Tangents]:
+        text = self.pure.text(node)
+        return text, [text] * self.writer.directions
+
+    def make_tuple(self, node: form.MakeTuple) -> tuple[str, Tangents]:
+        found = self.duals(node.items)
+        tangents = tuple(tangent for _, tangent in found)
+        return self.pure.tuple_text(node, [text for text, _ in found]), tangents
+
+    def item(self, node: form.Item) -> tuple[str, Tangents]:
+        owner, owners = self.dual(node.tuple)
+        return f"{self.held(owner)}[{node.index}]", owners[node.index] if isinstance(
+            owners, tuple
+        ) else NO_TANGENT
+
+    def pick(self, node: form.Pick) -> tuple[str, Tangents]:
+        (owner, owners), (index, _) = self.duals([node.tuple, node.index])
+        at = self.held(index)
+        tangents = self._picked(owners, at) if isinstance(owners, tuple) else NO_TANGENT
+        return f"{self.held(owner)}[{at}]", tangents
+
+    def _picked(self, items: tuple[Tangents, ...], at: str) -> Tangents:
+        """The tangent of the item at a place that is computed."""
+        if all(item is None for item in items):
+            return NO_TANGENT
+        if any(isinstance(item, tuple) for item in items):
+            width = max(len(item) for item in items if isinstance(item, tuple))
+            parts = [item if isinstance(item, tuple) else (None,) * width for item in items]
+            return tuple(self._picked(tuple(part[i] for part in parts), at) for i in range(width))
+        n = self.writer.directions
+        listed = [item if isinstance(item, list) else ["0.0"] * n for item in items]
+        return [f"({', '.join(item[k] for item in listed)},)[{at}]" for k in range(n)]
+
+    def choice(self, node: form.Choice) -> tuple[str, Tangents]:
+        """Either branch, by a statement: each may need names of its own."""
+        condition = self.value(node.condition)
+        self._choices += 1
+        name = f"choice.{self._choices}"
+        known = self.varying.get(name, False)
+        self.emit(f"if {condition}:")
+        for branch in (node.yes, node.no):
+            self._indent += 1
+            text, tangents = self.dual(branch)
+            known = self.grow(name, varying_of(tangents), node.type)
+            self.set_tangents(name, known, tangents, node.type)
+            self.emit(f"{self.identifier(name)} = {text}")
+            self._indent -= 1
+            if branch is node.yes:
+                self.emit("else:")
+        return self.variable(form.Variable(node.type, name))
+
+    def let(self, node: form.Let) -> tuple[str, Tangents]:
+        self.set_name(node.name, node.value)
+        return self.dual(node.body)
+
+    def logic(self, node: form.Logic) -> tuple[str, Tangents]:
+        name = self.new()
+        self.emit(f"{name} = {self.value(node.left)}")
+        self.emit(f"if {'' if node.operator == 'and' else 'not '}{name}:")
+        self._indent += 1
+        self.emit(f"{name} = {self.value(node.right)}")
+        self._indent -= 1
+        return name, NO_TANGENT
+
+    def compare(self, node: form.Compare) -> tuple[str, Tangents]:
+        """A comparison; equal numbers that move apart count as different, as they are beside the point."""
+        found = self.duals([node.left, node.right])
+        if not any(varies(tangents) for _, tangents in found):
+            (left, _), (right, _) = found
+            return f"({left} {node.operator} {right})", NO_TANGENT
+        if not self._is_equality(node):
+            self.note(f"`{node.operator}` decides by what varies: the tangent is that of the branch taken")
+            (left, _), (right, _) = found
+            return f"({left} {node.operator} {right})", NO_TANGENT
+        self.note(
+            f"`{node.operator}` decides by what varies: where both sides are equal and move apart, "
+            "the tangent is that of different numbers"
+        )
+        (left, lefts), (right, rights) = [(self.held(v), self.held_tangents(t)) for v, t in found]
+        zeros = ["0.0"] * self.writer.directions
+        pairs = zip(
+            lefts if isinstance(lefts, list) else zeros,
+            rights if isinstance(rights, list) else zeros,
+            strict=True,
+        )
+        if node.operator == "==":
+            apart = "".join(f" and {x} == {y}" for x, y in pairs if x != y)
+        else:
+            apart = "".join(f" or {x} != {y}" for x, y in pairs if x != y)
+        return f"({left} {node.operator} {right}{apart})", NO_TANGENT
+
+    def convert(self, node: form.Convert) -> tuple[str, Tangents]:
+        if isinstance(node.type, Tuple):
+            text, tangents = self.dual(node.operand)
+            return self.pure.converted_tuple(self.held(text), node.operand.type, node.type), tangents
+        text, tangents = self.dual(node.operand)
+        kept = (node.operand.type is REAL and node.type is REAL) or isinstance(node.type, View)
+        return self.pure.converted(text, node.operand, node.type), tangents if kept else NO_TANGENT
+
+    def unary(self, node: form.Unary) -> tuple[str, Tangents]:
+        text, tangents = self.dual(node.operand)
+        space = " " if node.operator == "not" else ""
+        value = f"({node.operator}{space}{text})"
+        return value, each(tangents, lambda x: f"(-{x})") if node.type is REAL else NO_TANGENT
+
+    def binary(self, node: form.Binary) -> tuple[str, Tangents]:
+        found = self.duals([node.left, node.right])
+        if node.type is not REAL or not any(varies(t) for _, t in found):
+            (left, _), (right, _) = found
+            return f"({left} {node.operator} {right})", NO_TANGENT
+        (left, lefts), (right, rights) = [(self.held(v), self.held_tangents(t)) for v, t in found]
+        value = f"({left} {node.operator} {right})"
+        if node.operator == "/":
+            value = self.held(value)
+        elif node.operator in ("//", "%"):
+            self.note(f"`{node.operator}` jumps: the tangent is that between two jumps")
+        return value, operator_rates.of_operator(self, node.operator, value, (left, lefts), (right, rights))
+
+    def mathematics(self, node: form.Mathematics) -> tuple[str, Tangents]:
+        found = self.duals(node.arguments)
+        kind = node.type
+        if not any(varies(t) for _, t in found) or (isinstance(kind, Number) and kind is not REAL):
+            return self.pure.mathematics_text(node, [text for text, _ in found]), NO_TANGENT
+        found = [(self.held(v), self.held_tangents(t)) for v, t in found]
+        value = self.held(self.pure.mathematics_text(node, [text for text, _ in found]))
+        if node.name in KINKED:
+            self.note(f"{KINKED[node.name]} has a kink: there the tangent is the mean of both sides")
+        elif node.name == "fmod":
+            self.note("fmod() jumps: the tangent is that between two jumps")
+        return value, operator_rates.of_mathematics(self, node.name, value, found)
+
+    def call(self, node: form.Call) -> tuple[str, Tangents]:
+        function, found = node.function, self.duals(node.arguments)
+        texts = [text for text, _ in found]
+        varying: Varying = tuple(varying_of(tangents) for _, tangents in found)
+        author = self.writer.names.name(function.author, "function")
+        if not varies_any(varying):
+            call = f"{author}({', '.join(texts)})"
+            return (call if function.result is NOTHING else self.held(call)), NO_TANGENT
+        own = own_tangent(function.author)
+        if own is not None:
+            return self._call_own(own, author, node, found)
+        followed = FOLLOWED_AS.get(function.author)
+        value = ""
+        if followed is not None:
+            texts = [self.held(text) for text in texts]
+            value = self.new()
+            self.emit(f"{value} = {author}({', '.join(texts)})")
+            function = self.writer.program.function(followed, tuple(a.type for a in node.arguments))
+        name, result = self.writer.tangent(function, varying)
+        behind = [
+            x for _, tangents in found for _, leaf in of_leaves(tangents) if leaf is not None for x in leaf
+        ]
+        call = f"{name}({', '.join([*texts, *behind])})"
+        places = [place for place, is_on in leaves(result) if is_on]
+        if not places:
+            return (value or call), NO_TANGENT
+        head = self.new()
+        names = {p: [f"{head}_{p}_{k}" for k in range(self.writer.directions)] for p in places}
+        self.emit(f"{', '.join([head, *(x for group in names.values() for x in group)])} = {call}")
+        return value or head, _as_tangents(result, names, "0")
+
+    def _call_own(
+        self, own: Any, author: str, node: form.Call, found: list[tuple[str, Tangents]]
+    ) -> tuple[str, Tangents]:
+        """The tangent that an author has written: called for each direction, behind the function."""
+        found = [(self.held(text), self.held_tangents(tangents)) for text, tangents in found]
+        texts = [text for text, _ in found]
+        head, result = "", node.function.result
+        call = f"{author}({', '.join(texts)})"
+        if result is NOTHING:
+            self.emit(call)
+        else:
+            head = self.new()
+            self.emit(f"{head} = {call}")
+        given: list[list[str]] = []
+        for argument, (_, tangents) in zip(node.arguments, found, strict=True):
+            if has_reals(argument.type):
+                given.append([self._whole(argument.type, tangents, k) for k in range(self.writer.directions)])
+        name = self.writer.names.name(own, "own")
+        answers = []
+        for k in range(self.writer.directions):
+            one = f"{name}({', '.join([*texts, *(each[k] for each in given)])})"
+            if result is NOTHING:
+                self.emit(one)
+                continue
+            answers.append(self.new())
+            self.emit(f"{answers[-1]} = {one}")
+        if result is NOTHING:
+            return "None", NO_TANGENT
+        return head, _taken_apart(result, answers)
+
+    def _whole(self, kind: Type, tangents: Tangents, k: int) -> str:
+        """The tangent of an argument as an author's tangent takes it: zeros where nothing varies."""
+        if isinstance(kind, Tuple):
+            parts = tangents if isinstance(tangents, tuple) else (None,) * len(kind.items)
+            texts = [self._whole(item, part, k) for item, part in zip(kind.items, parts, strict=True)]
+            return f"({', '.join(texts)},)"
+        if isinstance(tangents, list):
+            return tangents[k]
+        if isinstance(kind, Number):
+            return "0.0"
+        raise self.refuse("an author's tangent is given a view that does not vary")
+
+
+def _is_rounding(node: Any) -> bool:
+    """Whether a real becomes a whole number."""
+    return isinstance(node, form.Convert) and node.operand.type is REAL and node.type is not REAL
+
+
+def has_reals(kind: Type) -> bool:
+    """Whether a value of a type can vary."""
+    if isinstance(kind, Tuple):
+        return any(map(has_reals, kind.items))
+    return kind is REAL or (isinstance(kind, View) and kind.item is REAL)
+
+
+def varies_any(varying: Varying) -> bool:
+    """Whether some part varies."""
+    return any(is_on for _, is_on in leaves(varying))
+
+
+def _taken_apart(kind: Type, texts: list[str]) -> Tangents:
+    if isinstance(kind, Tuple):
+        return tuple(_taken_apart(item, [f"{x}[{i}]" for x in texts]) for i, item in enumerate(kind.items))
+    return texts if kind is REAL else NO_TANGENT
+
+
+def _leaf_kinds(kind: Type, place: str = "0") -> list[tuple[str, Type]]:
+    if isinstance(kind, Tuple):
+        return [x for i, item in enumerate(kind.items) for x in _leaf_kinds(item, f"{place}_{i}")]
+    return [(place, kind)]
+
+
+def _as_tangents(varying: Varying, names: dict[str, list[str]], place: str) -> Tangents:
+    if isinstance(varying, tuple):
+        return tuple(_as_tangents(item, names, f"{place}_{i}") for i, item in enumerate(varying))
+    return names[place] if varying else NO_TANGENT
+
+
+def each(tangents: Tangents, build: Callable[[str], str]) -> Tangents:
+    """What is made of each tangent of a number, a view or a record."""
+    return [build(text) for text in tangents] if isinstance(tangents, list) else NO_TANGENT
+
+
+def as_identifier(name: str) -> str:
+    """A name in letters that Python takes."""
+    text = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+    return f"n{text}" if not text or text[0].isdigit() or text.startswith("_") else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _in_words(node: Expression) -> str:
+    words = {form.CallAddress: "code at an address", form.CallLinked: "code that is compiled by itself"}
+    return words.get(type(node), type(node).__name__)
+
+
+EXPRESSIONS: dict[type, Callable[[ExpressionWriter, Any], tuple[str, Tangents]]] = {
+    form.Constant: ExpressionWriter.constant,
+    form.ConstantView: ExpressionWriter.constant,
+    form.Variable: ExpressionWriter.variable,
+    form.Element: ExpressionWriter.element,
+    form.Length: ExpressionWriter.length,
+    form.Section: ExpressionWriter.section,
+    form.Row: ExpressionWriter.row,
+    form.RecordAt: ExpressionWriter.row,
+    form.Field: ExpressionWriter.field,
+    form.RowsIn: ExpressionWriter.rows_in,
+    form.AsTable: ExpressionWriter.as_table,
+    form.Zeros: ExpressionWriter.zeros,
+    form.MakeTuple: ExpressionWriter.make_tuple,
+    form.Item: ExpressionWriter.item,
+    form.Pick: ExpressionWriter.pick,
+    form.Unary: ExpressionWriter.unary,
+    form.Binary: ExpressionWriter.binary,
+    form.Compare: ExpressionWriter.compare,
+    form.Logic: ExpressionWriter.logic,
+    form.Choice: ExpressionWriter.choice,
+    form.Convert: ExpressionWriter.convert,
+    form.Let: ExpressionWriter.let,
+    form.Mathematics: ExpressionWriter.mathematics,
+    form.Call: ExpressionWriter.call,
+}
