@@ -463,3 +463,17 @@ def test_a_distribution_whose_metadata_are_damaged(install: Install, tmp_path: P
     shown = listing(tmp_path, "--json")
     assert shown.returncode == 0, shown.stderr
     assert {"tyres", "wheels"} <= {row["name"] for row in json.loads(shown.stdout)["result"]["plugins"]}
+
+
+@pytest.mark.parametrize("ending", ["", "\nraise ValueError('half way')\n"])
+def test_a_plugin_that_changes_the_folder_at_import_leaves_it_as_it_was(
+    ending: str, install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, elsewhere = tmp_path / "mine", tmp_path / "elsewhere"
+    mine.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.chdir(mine)
+    install("wander", f"import os\nos.chdir({str(elsewhere)!r})\n{SOUND}{ending}")
+    records = {record.name: record for record in Registry.discover().plugins}
+    assert Path.cwd() == mine
+    assert records["wander"].status == ("failed" if ending else "loaded")

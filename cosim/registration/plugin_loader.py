@@ -23,6 +23,7 @@ from cosim.registration.kinds import declared_kinds
 from cosim.registration.plugin_record import PluginRecord
 from cosim.registration.registering import Registrations
 from cosim.registration.selection import NO_AUTOLOAD, ONLY, selection
+from cosim.registration.unloaded_class import folder_kept
 from cosim.version import DISTRIBUTION
 
 ONE_HOOK = (
@@ -132,7 +133,8 @@ def load_plugin(candidate: Candidate) -> PluginRecord:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", candidate.name):
             raise candidate.error("the name of the entry point must be snake_case: every id begins with it")
         declared_kinds()  # the kernel's first: a plugin's of the same name is the one that is refused
-        module = candidate.load()
+        with folder_kept():
+            module = candidate.load()
         contract = _checked_contract(candidate, module)
         registrations = _registrations(candidate, module)
     except KeyboardInterrupt:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,10 +43,27 @@ class UnloadedClass:
     def load(self) -> type[Any]:
         """Import the module and take the class from it; whatever the import raises goes on."""
         module, _, name = self.target.partition(":")
-        loaded: Any = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        with folder_kept() if module not in sys.modules else nullcontext():
+            imported = importlib.import_module(module)
+        loaded: Any = functools.reduce(getattr, name.split("."), imported)
         if not isinstance(loaded, type):
             raise AttributeError(f"{self.target} is not a class")
         return loaded
+
+
+@contextmanager
+def folder_kept() -> Iterator[None]:
+    """Go back to the present folder, where code that is imported leaves it: relative paths are the user's."""
+    try:
+        folder = os.getcwd()
+    except OSError:  # it has been removed
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.chdir(folder)
 
 
 def place_of(loaded: type[Any]) -> str:

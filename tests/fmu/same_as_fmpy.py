@@ -42,6 +42,7 @@ def facts_of_fmpy(read: Any) -> dict[str, Any]:
     units = {unit.name: unit.baseUnit for unit in read.unitDefinitions if unit.baseUnit is not None}
     return {
         "head": (read.guid or "", read.generationTool or "", int(read.numberOfContinuousStates)),
+        "name": read.modelName or "",
         "indicators": int(read.numberOfEventIndicators),
         "steps": None if steps is None else [getattr(steps, name) for name in ABILITIES.values()],
         "stepping": None if first or steps is None else [getattr(steps, name) for name in STEPS.values()],
@@ -106,6 +107,7 @@ def facts(read: ModelDescription) -> dict[str, Any]:
     steps, exchange, run = read.co_simulation, read.model_exchange, read.experiment
     return {
         "head": (read.token, read.tool, read.states),
+        "name": read.name,
         "indicators": read.indicators,
         "steps": None if steps is None else [getattr(steps, name) for name in ABILITIES],
         "stepping": None

@@ -165,8 +165,8 @@ class ModelDescription:
         "1.0", "2.0", "3.0" and others that begin with "3.".
     token : str
         GUID, or instantiation token.
-    tool : str
-        That has made it.
+    name, tool : str
+        Of the model, and what has made the FMU.
     co_simulation, model_exchange : Abilities or None
     variables : list of DeclaredVariable
         Other names of variables (FMI 3.0) come last.
@@ -180,6 +180,7 @@ class ModelDescription:
 
     version: str
     token: str
+    name: str
     tool: str
     co_simulation: Abilities | None
     model_exchange: Abilities | None

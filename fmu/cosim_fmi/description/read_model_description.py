@@ -89,6 +89,7 @@ def read_model_description(root: Element) -> ModelDescription:
     return ModelDescription(
         version=version,
         token=root.get("instantiationToken" if version == "3.0" else "guid", ""),
+        name=root.get("modelName", ""),
         tool=root.get("generationTool", ""),
         co_simulation=_abilities(root, "CoSimulation", version),
         model_exchange=_abilities(root, "ModelExchange", version),

@@ -73,7 +73,7 @@ class CheckedFmu:
         except cosim.FmuError:
             return cls(path, "", "", "", (), (), "", tuple(findings))
         kinds = tuple(dict.fromkeys(KINDS[name] for name in archive.interfaces))
-        model, tool = ("", "") if read is None else (read.modelName or "", read.generationTool or "")
+        model, tool = ("", "") if read is None else (read.name, read.tool)
         shown = f"{experiments}{agree}" if experiments else ""
         return cls(path, model, tool, archive.version, kinds, archive.platforms, shown, tuple(findings))
 
