@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim.kit import kill_with_parent, python_command, start_process
-from cosim_fmi.instances.unpacked_fmu import log_helper
+from cosim_fmi.instances import log_helper
 from cosim_fmi.validate.experiments import Experiment
 from cosim_fmi.validate.finding import Finding
 from cosim_fmi.validate.probe import LOADING
