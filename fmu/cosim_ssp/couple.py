@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.instances.unpacked_fmu import read_fmu
+from cosim_fmi.instances import read_fmu
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.participants.given_participants import open_fmu

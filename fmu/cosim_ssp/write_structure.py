@@ -9,7 +9,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.instances.unpacked_fmu import read_fmu
+from cosim_fmi.instances import read_fmu
 from cosim_master.coupling.connection import Link
 from cosim_master.coupling.convert_value import conversion_of, definition_of
 from cosim_master.coupling.coupling import file_paths

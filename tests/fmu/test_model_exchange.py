@@ -12,7 +12,7 @@ import pytest
 from swinging_balls import order
 
 import cosim
-from cosim_fmi.instances.fmu_clocks import FmuClocks
+from cosim_fmi.instances import FmuClocks
 from cosim_fmu import CoSimulation
 from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.fmu_model import FmuModel

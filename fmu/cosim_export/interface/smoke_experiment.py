@@ -40,7 +40,7 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
     """
     from cosim_fmi.archive import FmuArchive, remove_folder
     from cosim_fmi.description.read_model_description import read_model_description
-    from cosim_fmi.instances.unpacked_fmu import place_of_library
+    from cosim_fmi.instances import place_of_library
     from cosim_fmi.validate.experiments import write_experiment
     from cosim_fmi.validate.fmu_probe import FmuProbe, job_for
 

@@ -19,7 +19,7 @@ from cosim_fmi.description.model_description import (
     DeclaredVariable,
     ModelDescription,
 )
-from cosim_fmi.instances.unpacked_fmu import log_helper
+from cosim_fmi.instances import log_helper
 from cosim_fmi.validate.experiments import Experiment
 from cosim_fmi.validate.finding import Finding
 from cosim_fmi.validate.probe import LOADING

@@ -13,7 +13,7 @@ import cosim
 from cosim_fmi.archive import VERSIONS, FmuArchive, remove_folder
 from cosim_fmi.description.model_description import ModelDescription
 from cosim_fmi.description.read_model_description import read_model_description
-from cosim_fmi.instances.unpacked_fmu import place_of_library
+from cosim_fmi.instances import place_of_library
 from cosim_fmi.validate.experiments import read_experiments
 from cosim_fmi.validate.finding import SEVERITIES, Finding
 from cosim_fmi.validate.fmu_probe import FmuProbe

@@ -15,7 +15,7 @@ from typing import Any
 import cosim
 from cosim.kit import parse_unit, run_source, text
 from cosim_fmi.description.fmu_interface import Element
-from cosim_fmi.instances.unpacked_fmu import identity, read_fmu
+from cosim_fmi.instances import identity, read_fmu
 from cosim_master.component.fmu_component import ModelExchangeFmu
 
 TAKEN = (

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_fmi.instances.unpacked_fmu import FmuState
+from cosim_fmi.instances import FmuState
 from cosim_fmi.model_exchange.instance_calls import LAZY
 from cosim_fmi.variables.variable_access import Access
 from cosim_master.component import calls

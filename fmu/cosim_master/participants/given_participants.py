@@ -19,7 +19,7 @@ from cosim.kit import (
     ParticipantDescription,
     ParticipantVariable,
 )
-from cosim_fmi.instances.unpacked_fmu import read_fmu
+from cosim_fmi.instances import read_fmu
 from cosim_master.abilities import Resizes
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.participants.fmu_participant import FmuParticipant

@@ -22,8 +22,8 @@ from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance
 from cosim_fmi.binding.fmu_output import printed_to
 from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undisturbed
 from cosim_fmi.description.fmu_interface import FmuInterface, read_interface
-from cosim_fmi.instances.fmu_clocks import FmuClocks
-from cosim_fmi.instances.unpacked_fmu import (
+from cosim_fmi.instances import (
+    FmuClocks,
     FmuState,
     KeptInstance,
     UnpackedFmu,

@@ -15,7 +15,7 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance
 from cosim_fmi.description.fmu_interface import FmuInterface
-from cosim_fmi.instances.unpacked_fmu import FmuState
+from cosim_fmi.instances import FmuState
 from cosim_fmi.variables.variable_access import Access
 from cosim_fmu.abilities import NativeCalls
 from cosim_master.algorithms.joint import check_options

@@ -12,7 +12,7 @@ from typing import Any
 import cosim
 from cosim.kit import ResultStream, black_box, interrupt_between_steps
 from cosim_fmi.binding.process_guard import last_words
-from cosim_fmi.instances.unpacked_fmu import same_folder
+from cosim_fmi.instances import same_folder
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling, RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.instances.unpacked_fmu import same_folder
+from cosim_fmi.instances import same_folder
 from cosim_master.abilities import InitializationMode, ReportsCloseError, TellsWarnings
 from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import Coupling

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.binding.fmu_library import is_fatal
-from cosim_fmi.instances.unpacked_fmu import same_folder
+from cosim_fmi.instances import same_folder
 from cosim_master.coupling.check_loops import doubtful_outputs
 from cosim_master.coupling.connection import Link, links_from, links_into
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling
