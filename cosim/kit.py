@@ -27,6 +27,7 @@ co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescripti
 helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn` …: where they are
                   started; `kill_with_parent`, `end_with_parent`: they end with the process that started them;
                   `black_box`, `Recovery`: what outlives the process of a run
+runs              `python_in_steps`: what of a run is plain Python, and what that costs
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `ArrayPlace`, `arrays_at` …; `checked_interval`: the distance of recorded points
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `space_warning`: files
@@ -189,6 +190,7 @@ if TYPE_CHECKING:
     from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning
+    from cosim.simulation.python_in_steps import python_in_steps as python_in_steps
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics

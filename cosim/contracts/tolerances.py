@@ -98,21 +98,13 @@ def _tolerances(
 ) -> tuple[Vector, Vector]:
     problems: list[Problem] = []
     rtol = _spread(where, "relative_tolerance", system, relative, np.full(system.ny, accuracy), problems)
-    sizes = declared_sizes(system)
+    sizes = system.nominal_sizes
     scaled = SCALE * np.where(rtol > 0.0, rtol, accuracy) * np.where(sizes > 0.0, sizes, 1.0)
     usual = np.maximum(scaled, least)
     atol = _spread(where, "absolute_tolerance", system, absolute, usual, problems)
     if problems:
         raise ModelError(problems)
     return _fixed(rtol), _fixed(atol)
-
-
-def declared_sizes(system: System) -> Vector:
-    """The ``nominal`` of every continuous state, 0 where its author has declared none."""
-    sizes = np.zeros(system.ny)
-    for variable in _states(system):
-        sizes[variable.slot.offset : variable.slot.offset + variable.slot.size] = variable.nominal or 0.0
-    return sizes
 
 
 def held_sizes(where: str, system: System, relative: Tolerance | None, absolute: Tolerance | None) -> Vector:
@@ -133,7 +125,7 @@ def _held_sizes(where: str, system: System, relative: Tolerance | None, absolute
     rtol = _spread(where, "relative_tolerance", system, relative, np.ones(system.ny), problems)
     if problems:
         raise ModelError(problems)
-    sizes = declared_sizes(system)
+    sizes = system.nominal_sizes
     return _fixed(np.where((sizes == 0.0) & ((absolute_tolerances != 0.0) | (rtol == 0.0)), 1.0, sizes))
 
 

@@ -48,6 +48,8 @@ from cosim_compiler.native import (
 from cosim_compiler.record import place_in
 
 ENTER_SIGNATURE = "iif>i"
+WRITTEN = "numbers", "coefficients", "settings", "work", "scratch", "held_ints", "probe", "places"
+"""Arrays that a run may write and that are not of the State."""
 STAGES = {
     RESTORED: Stage.MODEL,
     NOTHING: Stage.MODEL,
@@ -179,6 +181,13 @@ class CompiledStep:
         self._use_arrays(fixed)  # without a State, until one is bound
         self.arrays.located.start = np.nan
         self.arrays.course.most_steps, self.arrays.evaluation.lowered = 1, UNTOUCHED
+        self.meeting = 0.0
+        self._as_made = {name: fixed[name].copy() for name in WRITTEN}
+
+    def begin_again(self) -> None:
+        """Be as it was made, but for its State: what a run has written is forgotten."""
+        for name, array in self._as_made.items():
+            getattr(self.arrays, name)[:] = array
         self.meeting = 0.0
 
     def _python_address(self, function: Any, signature: str) -> int:

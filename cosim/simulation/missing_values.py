@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.simulation.event_record import Finding
-from cosim.system.signals import Signal
+from cosim.simulation.recorded_signals import RecordedSignals
 
-NOTICED = ("output", "measure")  # every step looks at states; of variables NaN often says "none yet"
 MESSAGE = (
     "is not a number (NaN) here for the first time: look for a division by zero, or a root or logarithm of a "
     "negative number"
@@ -35,21 +32,13 @@ class MissingValues:
 
     Parameters
     ----------
-    paths : sequence of str
-        Of what is recorded, in the order of the rows.
-    signals : sequence of Signal
-        What these paths stand for.
+    signals : RecordedSignals
+        What is recorded.
     """
 
-    def __init__(self, paths: Sequence[str], signals: Sequence[Signal]) -> None:
-        self._signals: list[tuple[int, int, str]] = []  # first column, size, path
+    def __init__(self, signals: RecordedSignals) -> None:
+        self._signals, self._width = signals.noticed, signals.width
         self._reported: set[int] = set()  # columns
-        at = 1
-        for path, signal in zip(paths, signals, strict=True):
-            if signal.declaration.kind in NOTICED and signal.slot.array == "c":
-                self._signals.append((at, signal.slot.size, path))
-            at += signal.slot.size
-        self._width = at
 
     def clear(self) -> None:
         """Forget which signals have been NaN."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.preparation.choice import choice_of_slots
 from cosim.preparation.compiled_step import CompiledStep
 from cosim.simulation.event_record import Finding
 from cosim.simulation.missing_values import MissingValues
+from cosim.simulation.recorded_signals import recorded_signals
 from cosim.step.records import AT_EVENTS, AT_STEPS, NO_ROWS, ON_GRID, ON_GRID_ALONE, OutputGrid
 from cosim.step.run import GRID_WIDTH
 from cosim.system.system import System
@@ -35,9 +35,8 @@ class RecordedRows:
     """
 
     def __init__(self, system: System, paths: Sequence[str], where: str, grid: Mapping[str, float]) -> None:
-        signals = [system.signal(path) for path in paths]
-        self._choice, count = choice_of_slots(system, [signal.slot for signal in signals])
-        self._width, self._missing = 1 + count, MissingValues(paths, signals)
+        signals = recorded_signals(system, paths)
+        self._choice, self._width, self._missing = signals.choice, signals.width, MissingValues(signals)
         room = max(BUFFERED_VALUES, 64 * self._width)
         if where == "grid alone":  # the last row may be replaced: none is taken before the end
             points = (grid["until"] - grid["origin"]) / grid["interval"] - grid["point"]

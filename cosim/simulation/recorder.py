@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.contracts.result_stream import ResultStream
+from cosim.simulation.python_in_steps import python_in_steps
 from cosim.simulation.recorded_columns import RecordedColumns
+from cosim.simulation.recorded_signals import recorded_signals
 from cosim.simulation.result import Result
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.stride import MOST_VALUES
@@ -30,12 +32,8 @@ class Recorder:
 
     def __init__(self, simulator: Simulator, paths: Sequence[str]) -> None:
         self.simulator, self.paths = simulator, list(paths)
-        signals = [simulator.system.signal(path) for path in self.paths]
-        self._units = {
-            path: s.units[0] if len(set(s.units)) == 1 else "1"
-            for path, s in zip(self.paths, signals, strict=True)
-        }
-        self._columns = RecordedColumns([signal.slot.size for signal in signals])
+        signals = recorded_signals(simulator.system, self.paths)
+        self._units, self._columns = signals.units, RecordedColumns(signals.sizes)
         self._passed_on: list[NDArray[np.float64]] = []
 
     def collect(self, least: int = 0) -> None:
@@ -85,6 +83,7 @@ class Recorder:
             **vars(simulator.statistics),
             "wall_time": wall_time,
             "dynamics": simulator.system.dynamics,
+            "python_in_steps": python_in_steps(simulator.system, type(integrator)),
             "warnings": integrator.warnings,
             "references": integrator.bibtex.strip(),
         }

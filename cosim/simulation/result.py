@@ -487,6 +487,8 @@ class Result(FixedAttributes):
 
 def _values(name: str, sequence: ArrayLike, problems: list[Problem]) -> NDArray[Any]:
     """The values of a signal as one of the three kinds of array."""
+    if type(sequence) is np.ndarray and sequence.dtype == np.float64:
+        return sequence
     values = np.asarray(sequence)
     if values.dtype.kind == "U" and not isinstance(sequence, np.ndarray):
         values = np.asarray(sequence, dtype=object)  # numpy would make texts of numbers, and drop zeros

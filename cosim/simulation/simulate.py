@@ -16,7 +16,9 @@ from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, make_integrator
 from cosim.simulation.chosen_signals import check_signals, choose_signals
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
+from cosim.simulation.last_simulator import keep_simulator, settings_key, take_simulator
 from cosim.simulation.output_interval import checked_interval
+from cosim.simulation.python_in_steps import python_in_steps
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
 from cosim.simulation.result_drafts import ResultDrafts
@@ -156,8 +158,11 @@ def simulate(
             checkpoint = Checkpoint(checkpoint)
     until = end_of_run(until)
     options.setdefault("event_limit", RESULT_EVENTS)
+    key = settings_key(integrator, accuracy, endless_events, options)
     with without_collection():
-        simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
+        simulator = take_simulator(system, state, key) or Simulator(
+            system, state, integrator, accuracy, endless_events=endless_events, **options
+        )
     begin = simulator.state.copy() if derivatives else simulator.state
     if derivatives:
         check_run(system, derivatives)
@@ -172,6 +177,8 @@ def simulate(
         recorder = Recorder(simulator, choose_signals(system, signals))
     drafts = None if keep is None else ResultDrafts(keep)
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
+    for sentence in python_in_steps(system, type(simulator.integrator)):
+        log.info("%s", sentence)
     started = wall.perf_counter()  # of the run itself: without what was compiled for it
 
     def result_so_far() -> Result:
@@ -231,6 +238,7 @@ def simulate(
         found, findings = run_derivatives(system, result, derivatives, begin, simulator.state.time, chosen)
         result.derivatives.update(found)
         result.findings.extend(findings)
+    keep_simulator(system, key, simulator)
     return result
 
 

@@ -135,7 +135,7 @@ class Simulator(ClosedAttributes):
         check_choice(endless_events, "endless_events", POLICIES)
         check_whole(event_limit, "event_limit", 0)
         check_system(system, type(self).__name__)
-        self._system, self._policy = system, endless_events
+        self._system, self._policy, self._accuracy = system, endless_events, accuracy
         self._log_level = LOG_ALL if event_limit else LOG_FINDINGS
         self._state: State | None = system.default_state() if state is None else self._check_state(state)
         self.findings: list[Finding] = []
@@ -199,6 +199,24 @@ class Simulator(ClosedAttributes):
             if state.accuracy is None:
                 state.accuracy = accuracy
             self._bind(state)
+
+    def begin_again(self, state: State) -> None:
+        """Take another State, with which no run has begun, and forget all that was recorded or set before.
+
+        `initialize` comes next.
+        """
+        self._refuse_inside_step()
+        self._state, time = self._check_state(state), state.time
+        if self._accuracy is not None:
+            state.accuracy = self._accuracy
+        self._rows = self._monitor = None
+        self._stride = stride.FIRST_STRIDE
+        self._handlers.answers.clear()
+        self._step.begin_again()
+        self._step.arrays.output.logging = self._log_level
+        self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, time, time)
+        self._real_time = RealTime(time)
+        self._monitored = None
 
     def _check_state(self, state: State) -> State:
         if not isinstance(state, State):

@@ -7,6 +7,7 @@ from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
@@ -69,6 +70,22 @@ def list_variables(system: System) -> Iterator[Variable]:
             text = text_of[0].format(part=name) if text_of else text
             stage, text = system.stage_of(slot), intern(text)
             yield Variable(f"{name}.{alias}", "cache", slot, (unit,), stage, description=text)
+
+
+def nominal_sizes(system: System) -> NDArray[np.float64]:
+    """The ``nominal`` of every continuous state, 0 where none is listed that its author has declared."""
+    sizes = np.zeros(system.ny)
+    for name, part in system.parts.items():
+        slots = system.assembly.layout.slots[name]
+        for declaration in filter(is_listed, part.declarations.values()):
+            array, first, size = slots[declaration.name]
+            if array == "y":
+                sizes[first : first + size] = declaration.nominal or 0.0
+        for slot_name, element, *_ in part.signals.values():
+            array, first, _ = slots[slot_name]
+            if array == "y":
+                sizes[first + element] = 0.0
+    return sizes
 
 
 def _about_measure(part: Component) -> str:

@@ -33,7 +33,7 @@ from cosim.system.blocks import Block, Slot
 from cosim.system.dependencies import Dependencies, places
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.input_lines import InputLines
-from cosim.system.list_variables import list_variables
+from cosim.system.list_variables import list_variables, nominal_sizes
 from cosim.system.needed_blocks import NeededBlocks
 from cosim.system.parameter_check import ParameterCheck
 from cosim.system.projection import Projection
@@ -557,6 +557,11 @@ class System(FixedAttributes):
     def variables(self) -> dict[str, Variable]:
         """All that can be named, by path."""
         return {v.path: v for v in list_variables(self)}
+
+    @cached_property
+    def nominal_sizes(self) -> NDArray[np.float64]:
+        """The ``nominal`` of every continuous state, 0 where its author has declared none."""
+        return nominal_sizes(self)
 
     @cached_property
     def digest(self) -> str:

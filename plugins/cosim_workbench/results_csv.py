@@ -85,7 +85,7 @@ class ResultsCsv(cosim.ResultSink):
                 end = _end_of_rows(file)
                 try:
                     for text in row_texts(result, rows):
-                        _write_at(file, end, bytes(text) + GOING_ON)
+                        _write_at(file, end, b"".join((text, GOING_ON)))
                         end += len(text)
                     _write_at(file, end, last := _last_line(result))
                     file.truncate(end + len(last))

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import check_ending, choose_signals, file_digest, seconds, uninterrupted
+from cosim.kit import (
+    DEFAULT,
+    check_ending,
+    choose_signals,
+    file_digest,
+    python_in_steps,
+    seconds,
+    uninterrupted,
+)
 from cosim_workbench.atomic_file import check_folder, is_device
 from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
@@ -249,6 +257,9 @@ def _simulate(
                 print(message, file=sys.stderr)
         if arguments.quiet:
             return cosim.simulate(system, **settings)
+        method = cosim.registry().get("integrator", settings.get("integrator", DEFAULT))
+        for sentence in python_in_steps(system, method):
+            print(f"note: {sentence}", file=sys.stderr)
         with progress_bar(settings["until"]) as progress:
             return cosim.simulate(system, progress=progress, **settings)
 

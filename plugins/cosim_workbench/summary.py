@@ -33,6 +33,7 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
         ("method", _method(figures)),
         ("reference", _citation(result.references)),
         ("dynamics", str(figures.get("dynamics", ""))),
+        *(("in Python", text) for text in figures.get("python_in_steps", ())),
         ("time", _times(result)),
         ("work", _steps(figures)),
         ("events", counted_events(result)),

@@ -92,7 +92,7 @@ def test_a_long_run_is_written_while_it_goes_on(
     monkeypatch.setattr("cosim.simulation.recorder.VALUES", 1)
     monkeypatch.setattr("cosim.simulation.recorder.ROWS", 1)
     assert main(command) == (1 if failing else 0)
-    assert set(seen_before) == {b""} and len(seen) > 4
+    assert len(seen_before) > 4 and len(seen) > 4
     assert set(seen[1:]) == {b"# not whole: the run has not ended"}
     if failing:
         found = cosim.read_result(path)

@@ -1,0 +1,57 @@
+"""The Simulator of the last run of a system, for the next one with the same settings.
+
+What a Simulator begins with follows from the system and the settings, so a run begins with the bytes of one
+that was made anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cosim.contracts.integrator import Integrator
+from cosim.simulation.simulator import Simulator
+from cosim.system.state import State
+from cosim.system.system import System
+from cosim_compiler.native import is_plain
+
+OWN_PACKAGES = "cosim.", "cosim_"
+NAME = "_last_simulator"
+Settings = tuple[Any, ...]
+
+
+def settings_key(
+    integrator: str | type[Integrator] | Integrator,
+    accuracy: float | None,
+    endless_events: str,
+    options: Mapping[str, Any],
+) -> Settings | None:
+    """What a Simulator depends on beside its system; None where an object says it that may change."""
+    values = (accuracy, endless_events, *options.values())
+    if not isinstance(integrator, str) or not all(type(value) in (float, int, str) for value in values):
+        return None
+    return integrator, tuple(options), tuple(map(type, values)), values
+
+
+def take_simulator(system: System, state: State | None, key: Settings | None) -> Simulator | None:
+    """The Simulator that was kept under this key, at the beginning of a run; None where there is none.
+
+    No other run finds it before it is kept again.
+    """
+    if key is None or (state is not None and state.agenda.initialized):
+        return None
+    kept = vars(system).pop(NAME, None)
+    if kept is None or kept[0] != key:
+        return None
+    simulator: Simulator = kept[1]
+    simulator.begin_again(system.default_state() if state is None else state)
+    return simulator
+
+
+def keep_simulator(system: System, key: Settings | None, simulator: Simulator) -> None:
+    """Keep a Simulator whose run has ended well, unless its method is Python or no part of this product."""
+    method = type(simulator.integrator).__module__
+    if key is None or is_plain() or not method.startswith(OWN_PACKAGES):
+        return
+    if simulator.compiled_step.method is None:
+        vars(system)[NAME] = key, simulator
