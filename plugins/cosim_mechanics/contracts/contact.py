@@ -180,7 +180,9 @@ class Contact(ForceElement):
         dynamic_friction, viscous_friction, stick_damping, stretch, regime, direction, friction,
         friction_force,
     ):  # fmt: skip
-        if regime == STICKS:
+        if normal_force == 0.0:
+            f = (0.0, 0.0, 0.0)
+        elif regime == STICKS:
             f = sticking_force(
                 tangential_stiffness,
                 2.0 * stick_damping * math.sqrt(tangential_stiffness * effective_mass),
