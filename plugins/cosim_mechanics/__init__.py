@@ -38,11 +38,15 @@ if TYPE_CHECKING:
     from cosim_mechanics.contracts import coordinate as coordinate
     from cosim_mechanics.contracts import dissipated_energy as dissipated_energy
     from cosim_mechanics.contracts import supplied_energy as supplied_energy
+    from cosim_mechanics.corners import box_corners as box_corners
+    from cosim_mechanics.corners import capsule_ends as capsule_ends
+    from cosim_mechanics.corners import hull_vertices as hull_vertices
     from cosim_mechanics.cylinder import Cylinder as Cylinder
     from cosim_mechanics.energy import Energy as Energy
     from cosim_mechanics.forces.actuator import Actuator as Actuator
     from cosim_mechanics.forces.applied_force import AppliedForce as AppliedForce
     from cosim_mechanics.forces.applied_wrench import AppliedWrench as AppliedWrench
+    from cosim_mechanics.forces.capsule_contact import CapsuleContact as CapsuleContact
     from cosim_mechanics.forces.constant_force import ConstantForce as ConstantForce
     from cosim_mechanics.forces.constant_torque import ConstantTorque as ConstantTorque
     from cosim_mechanics.forces.coordinate_damper import CoordinateDamper as CoordinateDamper

@@ -12,6 +12,7 @@ from cosim_mechanics.complete_model import GRAVITY, complete_model, mechanics_id
 
 if TYPE_CHECKING:
     from cosim_mechanics.contracts import Constraint, Joint
+    from cosim_mechanics.forces.sphere_contact import SphereContact
     from cosim_mechanics.rigid_body import RigidBody
 
 
@@ -146,3 +147,42 @@ class Multibody(cosim.Model):
         Constraint
         """
         return cast("Constraint", self.add(mechanics_id(kind), name, **values))
+
+    @cosim.kit.options_checked
+    def contacts(
+        self, name: str, body1: Any, body2: Any, points: Any, radius: float, **values: Any
+    ) -> list[SphereContact]:
+        """Add contacts of a rounded body with a plane: one ``mechanics.sphere_contact`` for each point.
+
+        Parameters
+        ----------
+        name : str
+            The contacts are ``name_1``, ``name_2`` …, in the order of the points.
+        body1, body2 : body or its name
+            The one with the plane, the rounded one.
+        points : sequence of array_like, shape (3,), m
+            Centres of the roundings, in the frame of body 2: `box_corners`, `capsule_ends`, `hull_vertices`.
+        radius : float, m
+            Of the roundings.
+        **values
+            As of `SphereContact`.
+
+        Returns
+        -------
+        list of SphereContact
+        """
+        return [
+            cast(
+                "SphereContact",
+                self.add(
+                    "mechanics.sphere_contact",
+                    f"{name}_{i}",
+                    body1=body1,
+                    body2=body2,
+                    center_on_body2=point,
+                    radius=radius,
+                    **values,
+                ),
+            )
+            for i, point in enumerate(points, 1)
+        ]

@@ -11,6 +11,7 @@ from cosim_mechanics import (
     Actuator,
     AppliedForce,
     AppliedWrench,
+    CapsuleContact,
     ConstantForce,
     ConstantTorque,
     CoordinateDamper,
@@ -148,6 +149,23 @@ class TestSphereContact(ForceElementContract):
             static_friction=0.8,
             dynamic_friction=0.5,
             viscous_friction=0.2,
+        )
+    )
+
+
+class TestCapsuleContact(ForceElementContract):
+    distance, speed, step, tolerance = 0.15, 0.5, 1e-4, 1e-6
+    make = staticmethod(
+        lambda: CapsuleContact(
+            center_on_body1=(0.3, 0, 0),
+            half_axis_on_body2=(0.02, 0.1, 0.05),
+            radius1=0.1,
+            radius2=0.3,
+            stiffness=1e5,
+            restitution=0.6,
+            dissipation=0.4,
+            static_friction=0.8,
+            dynamic_friction=0.5,
         )
     )
 

@@ -14,10 +14,13 @@ from cosim_mechanics.contracts.contact_law import (
     YIELDING,
     YIELDS,
     bristle_speed,
+    damped_force,
     damping_ratio_of,
     direction_of,
+    hertz_force,
     hertz_stiffness,
     mindlin_stiffness,
+    share_followed,
     sliding_direction,
     sticking_force,
     tangential_part,
@@ -144,11 +147,10 @@ class Contact(ForceElement):
         depth, curvature_radius, stiffness, poisson_ratio,
         elastic_force, tangential_stiffness, potential_energy,
     ):  # fmt: skip
-        x = max(depth, 0.0)
-        push = hertz_stiffness(stiffness, curvature_radius) * x * math.sqrt(x)
+        push = hertz_force(stiffness, curvature_radius, depth)
         elastic_force[0] = push
-        tangential_stiffness[0] = mindlin_stiffness(stiffness, curvature_radius, x, poisson_ratio)
-        potential_energy[0] = 0.4 * push * x
+        tangential_stiffness[0] = mindlin_stiffness(stiffness, curvature_radius, depth, poisson_ratio)
+        potential_energy[0] = 0.4 * push * depth
 
     @cosim.kernel
     def velocity(X_GB1, V_GB1, X_GB2, V_GB2, normal, point, depth_rate, slip_velocity):
@@ -163,11 +165,14 @@ class Contact(ForceElement):
         stiffness, dissipation, effective_mass, damping_ratio, curvature_radius, depth, elastic_force,
         depth_rate, normal_force,
     ):  # fmt: skip
-        damped = elastic_force * (1.0 + 1.5 * dissipation * depth_rate)
-        if damping_ratio > 0.0 and depth > 0.0:
-            k = hertz_stiffness(stiffness, curvature_radius)
-            damped += damping_ratio * math.sqrt(5.0 * effective_mass * k * math.sqrt(depth)) * depth_rate
-        normal_force[0] = max(0.0, damped)
+        normal_force[0] = damped_force(
+            elastic_force,
+            dissipation,
+            damping_ratio,
+            effective_mass * hertz_stiffness(stiffness, curvature_radius),
+            depth,
+            depth_rate,
+        )
 
     @cosim.kernel
     def rub(
@@ -175,7 +180,9 @@ class Contact(ForceElement):
         dynamic_friction, viscous_friction, stick_damping, stretch, regime, direction, friction,
         friction_force,
     ):  # fmt: skip
-        if regime == STICKS:
+        if normal_force == 0.0:
+            f = (0.0, 0.0, 0.0)
+        elif regime == STICKS:
             f = sticking_force(
                 tangential_stiffness,
                 2.0 * stick_damping * math.sqrt(tangential_stiffness * effective_mass),
@@ -205,10 +212,9 @@ class Contact(ForceElement):
         add_force_at(F_GB2, X_GB2, point, f)
         add_force_at(F_GB1, X_GB1, point, scaled(-1.0, f))
         dissipated_energy_dot[0] = (normal_force - elastic_force) * depth_rate - dot(friction, slip_velocity)
-        follows = regime == STICKS and depth > 0.0
-        rate = rotate_inverse(X_GB1, slip_velocity)
+        rate = rotate_inverse(X_GB1, scaled(share_followed(regime, depth), slip_velocity))
         for i in range(3):
-            stretch_dot[i] = rate[i] if follows else 0.0
+            stretch_dot[i] = rate[i]
 
     @cosim.witness(direction="falling")
     def change(
