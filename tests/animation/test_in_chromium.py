@@ -17,7 +17,6 @@ pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
 ]
-MOST_MILLISECONDS = 4.0
 
 
 def browse(page: Path, *words: str, begin: str = "") -> str:
@@ -25,7 +24,7 @@ def browse(page: Path, *words: str, begin: str = "") -> str:
         str(CHROMIUM),
         *FLAGS.split(),
         f"--user-data-dir={page.parent / 'profile'}",
-        "--window-size=900,600",
+        "--window-size=600,400",
     ]
     done = subprocess.run(
         [*command, *words, f"{page.as_uri()}#{begin}"], capture_output=True, text=True, timeout=300
@@ -58,17 +57,3 @@ def test_pictures_change_with_time(tmp_path: Path) -> None:
     assert '<span id="now">0.700 s</span>' in shown
     view = re.search(r'<div id="view">(.*?)</div>', shown, re.S)
     assert view is not None and "fault" not in view[1]  # WebGL is there
-
-
-def test_two_hundred_bodies_are_drawn_in_time(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    chain(200).simulate(until=0.02, signals=["*.q"]).animate(path=page)
-    measure = (
-        "<script>player.script.total = player.script.count = 0;"
-        "for (let i = 0; i < 200; i++) player.show(0.0001 * i);"
-        "document.body.dataset.took = player.script.total / player.script.count;</script></body>"
-    )
-    page.write_text(page.read_text("utf-8").replace("</body>", measure), "utf-8")
-    found = re.search(r'data-took="([\d.]+)"', browse(page, "--dump-dom"))
-    assert found is not None
-    assert float(found[1]) < MOST_MILLISECONDS

@@ -51,7 +51,8 @@ def test_the_files_of_a_stranger(tmp_path: Path) -> None:
     with using(lines=Lines):
         assert list(cosim.Model.from_file(tmp_path / "m.lines").parts) == ["a", "b"]
         with pytest.raises(
-            cosim.CosimError, match=r"m\.x: no plugin reads .*'\.x'. There are: \.lines, \.txt, \.toml"
+            cosim.CosimError,
+            match=r"m\.x: no plugin reads .*'\.x'. There are: \.lines, \.txt, \.urdf, \.toml",
         ):
             cosim.Model.from_file("m.x")
 
