@@ -266,6 +266,7 @@ if TYPE_CHECKING:
     from cosim.walker import REDO_SIGNATURE as REDO_SIGNATURE
     from cosim.walker import REPEAT_SIGNATURE as REPEAT_SIGNATURE
     from cosim.walker import STEP_SIGNATURE as STEP_SIGNATURE
+    from cosim.walker import PYTHON_SIGNATURE as PYTHON_SIGNATURE
     from cosim.walker import WALK as WALK
     from cosim.walker import WALK_SIGNATURE as WALK_SIGNATURE
     from cosim.walker import call_block as call_block
@@ -304,7 +305,13 @@ if TYPE_CHECKING:
     from cosim_compiler.native import compile_function as compile_function
     from cosim_compiler.native import function_address as function_address
     from cosim_compiler.native import is_plain as is_plain
+    from cosim_compiler.language.known_arrays import KnownArray as KnownArray
+    from cosim_compiler.language.types import COLUMNS_IN_GROUP as COLUMNS_IN_GROUP
     from cosim_compiler.native import lower as lower
+    from cosim_compiler.native import lower_to_c as lower_to_c
+    from cosim_compiler.printers.c99 import HEAD as C_HEAD
+    from cosim_compiler.printers.c_lowered import LoweredC as LoweredC
+    from cosim_compiler.printers.c_lowered import parameters_of as parameters_in_c
     from cosim_compiler.native import release_address as release_address
     from cosim_compiler.record import Record as Record
     from cosim_compiler.record import place_in as place_in

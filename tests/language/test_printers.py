@@ -152,8 +152,7 @@ def stretch(x: Any, stiffness: Any, limit: Any, f: Any) -> None:
 
 EXPECTED = """\
 static void k_stretch(double x, double stiffness, double limit, reals f) {
-    double reach = 0;
-    reach = least(fabs(x), limit);
+    double reach = least(fabs(x), limit);
     if (x < 0.0) {
         reach = -reach;
     }

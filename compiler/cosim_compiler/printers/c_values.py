@@ -24,6 +24,7 @@ from cosim_compiler.language.types import (
     View,
     types_of,
 )
+from cosim_compiler.printers.c_declarations import Declarations
 from cosim_compiler.printers.c_names import NUMBERS, Names, Types, real, whole, words_of
 
 RANK = {
@@ -49,6 +50,7 @@ class ValueWriter:
     """Writes expressions, and the lines that have to stand before them; see `c99.FunctionWriter`."""
 
     function: Function
+    declares: Declarations
 
     def __init__(self, types: Types, names: Names, declared: dict[str, str]) -> None:
         self.types, self.names, self.declared = types, names, declared
@@ -67,7 +69,7 @@ class ValueWriter:
             return " = 0"
         return " = 0" if isinstance(kind, (Group, Record)) else " = {0}"
 
-    def assign(self, name: str, value: Expression) -> None:
+    def assign(self, name: str, value: Expression, is_declared: bool) -> None:
         raise NotImplementedError
 
     def handing_on(self, status: str) -> str:
@@ -94,8 +96,7 @@ class ValueWriter:
     def named(self, kind: Type, text: str) -> str:
         """A value under a name of its own."""
         name = self.new("value")
-        self.room.append(f"    {self.types[kind]} {name}{self.zero(kind)};")
-        self.line(f"{name} = {text};")
+        self.line(f"{self.types[kind]} {name} = {text};")
         return name
 
     def apart(self, node: Expression) -> tuple[list[str], str]:
@@ -152,7 +153,7 @@ class ValueWriter:
         return self.converted(self.function.variables[node.name], node.type, self.local[node.name])
 
     def _let(self, node: form.Let) -> str:
-        self.assign(node.name, node.value)
+        self.assign(node.name, node.value, id(node) in self.declares.by)
         return self.of(node.body)
 
     def _unary(self, node: form.Unary) -> str:
@@ -196,7 +197,7 @@ class ValueWriter:
         if not before_yes and not before_no:
             return f"({condition} ? {yes} : {no})"
         name = self.new("value")
-        self.room.append(f"    {self.types[node.type]} {name}{self.zero(node.type)};")
+        self.line(f"{self.types[node.type]} {name};")
         self.line(f"if ({condition}) {{")
         self.lines += before_yes
         self.line(f"    {name} = {yes};")
@@ -221,7 +222,7 @@ class ValueWriter:
     def _in_two(self, node: form.Mathematics, argument: str) -> str:
         """A function that leaves its second result at an address."""
         name = self.new("second")
-        self.room.append(f"    {'int' if node.name == 'frexp' else 'double'} {name} = 0;")
+        self.line(f"{'int' if node.name == 'frexp' else 'double'} {name} = 0;")
         first = self.named(REAL, f"{node.name}({argument}, &{name})")
         return f"({self.types[node.type]}){{{first}, {name}}}"
 
@@ -251,6 +252,8 @@ class ValueWriter:
         return f"({self.types[node.type]}){{{', '.join(self.in_order(node.items)) or '0'}}}"
 
     def _item(self, node: form.Item) -> str:
+        if isinstance(node.tuple, form.MakeTuple) and all(map(is_pure, node.tuple.items)):
+            return bracketed(self.of(node.tuple.items[node.index]))
         return f"{self.of(node.tuple)}._{node.index}"
 
     def _pick(self, node: form.Pick) -> str:
@@ -270,7 +273,7 @@ class ValueWriter:
         flat = ""
         for axis, (index, text) in enumerate(zip(node.indices, indices, strict=True)):
             at = text
-            if not (isinstance(index, form.Constant) and index.value >= 0):
+            if not self.declares.is_nonnegative(index):
                 at = f"from_end({text}, {view}.{'nm'[axis]})"
             flat = f"{flat} * {view}.m + {at}" if axis else at
         return f"{view}.at[{flat}]"
@@ -283,7 +286,7 @@ class ValueWriter:
         rows, index = self.in_order([node.rows, node.index])
         if not _is_term(rows):
             rows = self.named(node.rows.type, rows)
-        if not (isinstance(node.index, form.Constant) and node.index.value >= 0):
+        if not self.declares.is_nonnegative(node.index):
             index = f"from_end({index}, {rows}.n)"
         return f"(&{rows}.at[{index}])"
 
@@ -393,16 +396,17 @@ class ValueWriter:
     def _result_room(self, result: Type) -> str:
         name = self.new("found")
         kind = "int64_t" if result is NOTHING else self.types[result]
-        self.room.append(f"    {kind} {name}{self.zero(result)};")
+        self.line(f"{kind} {name}{self.zero(result)};")
         return name
 
     def _hand_on(self, call: str) -> None:
         """Call, and return a status that is not 0."""
+        if not self.function.raises and not self.tries:  # what it calls never does
+            self.line(f"(void){call};")
+            return
         name = self.new("status")
-        self.room.append(f"    int32_t {name};")
-        self.line(f"{name} = {call};")
-        zero = "" if self.function.raises else " /* never */"
-        self.line(f"if ({name} != 0) {self.handing_on(name)}{zero}")
+        self.line(f"int32_t {name} = {call};")
+        self.line(f"if ({name} != 0) {self.handing_on(name)}")
 
     def words(self, arguments: Sequence[Expression], texts: Sequence[str]) -> list[str]:
         """Arguments, whose texts these are, as machine code that others compiled takes them."""

@@ -1,0 +1,181 @@
+"""Functions for libraries without Python, as C; as `llvm_lowered`.
+
+The arrays of a group are known in part (`language.known_arrays`), and so are the functions that are called by
+numbers: a call whose number is known is a call of that function.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.known_arrays import KnownArray, Simplifier
+from cosim_compiler.language.program import Program
+from cosim_compiler.language.typed_form import Constant, Function, view_type
+from cosim_compiler.language.types import COLUMNS_IN_GROUP, NOTHING, WHOLE, types_of
+from cosim_compiler.printers import c99
+from cosim_compiler.printers.c_names import NUMBERS, VIEWS, real, whole
+from cosim_compiler.printers.llvm_lowered import linked_by_name
+
+LINE = 110
+Wanted = Mapping[str, tuple[types.FunctionType, str]]
+
+
+@dataclass
+class LoweredC:
+    """A file of C in parts.
+
+    Attributes
+    ----------
+    types : list of str
+        Structures, in an order in which each stands behind those that it needs.
+    tables : list of str
+        Arrays that no run changes, and what functions have of their own.
+    functions : list of str
+    names : dict of str to str
+        What wanted functions are called in it.
+    raising : set of str
+        The names in C of those that return a status.
+    called : dict of str to str
+        Signature of each function that is called by a symbol, or by a number that only a run knows.
+    """
+
+    types: list[str]
+    tables: list[str]
+    functions: list[str]
+    names: dict[str, str]
+    raising: set[str]
+    called: dict[str, str]
+
+
+def lowered(
+    wanted: Wanted,
+    group: str,
+    arrays: Mapping[str, KnownArray],
+    numbers: Mapping[str, int],
+    place_of: Callable[[types.FunctionType], str],
+) -> LoweredC:
+    """Functions with all that they call.
+
+    Parameters
+    ----------
+    wanted : mapping of str to (function, str)
+        Functions and their signatures.
+    group : str
+        Name of the named tuple whose arrays these are.
+    arrays : mapping of str to KnownArray
+    numbers : mapping of str to int
+        By which number each of the wanted functions is called, where it is.
+    place_of : callable
+        Where a function stands, for readers.
+
+    Raises
+    ------
+    ContractError
+        One is not of the kernel language.
+    """
+    program = Program(linked_by_name)
+    roots = {name: program.root(function, letters) for name, (function, letters) in wanted.items()}
+    simplifier = Simplifier(group, arrays)
+    functions = simplifier.simplified(program.functions, list(roots.values()))
+    module = c99.Module()
+    numbered = {numbers[name]: simplifier.functions[f.symbol] for name, f in roots.items() if name in numbers}
+    called: dict[str, str] = {}
+    listed = []
+    for function in functions:
+        text = LoweredWriter(module, function, arrays, numbered, called).text()
+        listed.append(f"/* {place_of(function.author)} */\n{text}")
+    names = {name: module.names[function.symbol] for name, function in roots.items()}
+    raising = {module.names[f.symbol] for f in functions if f.raises}
+    tables = [text for name, array in arrays.items() for text in _table(name, array)]
+    structures = list(module.types.structures.values())
+    return LoweredC(structures, [*tables, *module.declared.values()], listed, names, raising, called)
+
+
+def _table(name: str, array: KnownArray) -> list[str]:
+    """An array that no run changes, as a view."""
+    if array.numbers is None:
+        return []
+    is_real = any(isinstance(number, float) for number in array.numbers)
+    cells = [(real if is_real else whole)(number) for number in array.numbers] or ["0"]
+    lines, line = [], ""
+    for cell in cells:
+        if line and len(line) + len(cell) > LINE:
+            lines.append(line)
+            line = ""
+        line += f"{cell}, " if line else f"    {cell}, "
+    kind = "table" if array.columns > 1 else "reals" if is_real else "integers"
+    item = "double" if is_real else "int64_t"
+    lengths = f"{array.length}, {array.columns}" if array.columns > 1 else str(array.length)
+    numbers = "\n".join(text.rstrip() for text in [*lines, line])
+    return [
+        f"static const {item} constant_{name}[] = {{\n{numbers}\n}};",
+        f"static const {kind} model_{name} = {{({item} *)constant_{name}, {lengths}}};",
+    ]
+
+
+class LoweredWriter(c99.FunctionWriter):
+    """Writes one function."""
+
+    def __init__(
+        self,
+        module: c99.Module,
+        function: Function,
+        arrays: Mapping[str, KnownArray],
+        numbered: Mapping[int, Function],
+        called: dict[str, str],
+    ) -> None:
+        super().__init__(module, function)
+        self.arrays, self.numbered, self.called = arrays, numbered, called
+
+    def _member(self, node: form.Member) -> str:
+        if self.arrays[node.name].numbers is not None:
+            return f"model_{node.name}"
+        text = f"{self.of(node.group)}->{node.name}"
+        return text if view_type(node).axes == 1 else f"(table){{{text}.at, {text}.n, {COLUMNS_IN_GROUP}}}"
+
+    def _calllinked(self, node: form.CallLinked) -> str:
+        """What is raised is in the result."""
+        first = node.arguments[0]
+        if isinstance(first, Constant) and first.type is WHOLE and first.value in self.numbered:
+            return self._known(node, self.numbered[first.value])
+        self.called[node.symbol] = node.signature
+        text = f"{node.symbol}({', '.join(self.in_order(node.arguments))})"
+        if node.type is NOTHING:
+            self.line(f"{text};")
+            return ""
+        return self.named(node.type, text)
+
+    def _known(self, node: form.CallLinked, function: Function) -> str:
+        """The call of a function by a number that is known; of a block the result is the status."""
+        arguments = self.in_order(node.arguments[1:])
+        name = self.names[function.symbol]
+        is_block = function.result is NOTHING and node.type is not NOTHING
+        if is_block:
+            text = f"{name}({', '.join(arguments)})"
+            if function.raises:
+                return self.named(WHOLE, f"{text} != 0")
+            self.line(f"{text};")
+            return "0"
+        if not function.raises:
+            text = f"{name}({', '.join(arguments)})"
+            if function.result is NOTHING or node.type is NOTHING:
+                self.line(f"{text};" if function.result is NOTHING else f"(void){text};")
+                return ""
+            return self.named(node.type, self.converted(function.result, node.type, text))
+        result = ""
+        if function.result is not NOTHING:
+            result = self._result_room(function.result)
+            arguments.append(f"&{result}")
+        self.line(f"(void){name}({', '.join(arguments)});")
+        return "" if node.type is NOTHING else self.converted(function.result, node.type, result)
+
+
+def parameters_of(signature: str, names: Sequence[str]) -> list[str]:
+    """Parameters in C of a signature of letters."""
+    kinds: dict[Any, str] = {**VIEWS, **NUMBERS}
+    arguments, _ = types_of(signature)
+    return [f"{kinds[kind]} {name}" for kind, name in zip(arguments, names, strict=True)]
