@@ -21,6 +21,8 @@ from cosim.kit import (
     lower_to_c,
     name_of,
     parameters_in_c,
+    place_in,
+    records,
 )
 from cosim_lowering.c_schedule import CSchedule
 from cosim_lowering.linking import GROWS, constants_of, plan_of
@@ -34,6 +36,8 @@ CALLERS = {
     DENSE_SIGNATURE: "call_dense",
     PYTHON_SIGNATURE: "call_python",
 }
+NEVER_WRITTEN = [place_in(records.PlacesHeader, f"output.{name}") for name in ("recording", "logging")]
+"""In `places`: a host without Python neither records nor reads the log of events."""
 RESULTS = {"i": "int64_t", "f": "double", "v": "void"}
 
 
@@ -133,7 +137,9 @@ def _known(program: Program, constants: Collection[str]) -> dict[str, KnownArray
         array = program.arrays[name]
         length = None if name in GROWS else len(array)
         numbers = array.reshape(-1).tolist() if name in constants else None
-        known[name] = KnownArray(length, COLUMNS_IN_GROUP if letter == "T" else 1, numbers)
+        columns = COLUMNS_IN_GROUP if letter == "T" else 1
+        fixed = {at: int(array[at]) for at in NEVER_WRITTEN} if name == "places" else {}
+        known[name] = KnownArray(length, columns, numbers, fixed)
     return known
 
 
@@ -159,10 +165,9 @@ def _run_of(program: Program, constants: Collection[str]) -> str:
     for i, (name, letter, _) in enumerate(ARRAYS):
         length = f"arrays[{i}].rows" if name in GROWS else str(len(program.arrays[name]))
         if name in constants:
-            lines.append(f"    run.{name}.at = model_{name}.at;")
+            lines.append(f"    run.{name}.at = model_{name}.at, run.{name}.n = {length};")
         else:
-            lines.append(f"    run.{name}.at = arrays[{i}].data;")
-        lines.append(f"    run.{name}.n = {length};")
+            lines.append(f"    run.{name}.at = arrays[{i}].data, run.{name}.n = {length};")
     return "\n".join(["static group_Run run_of(const Array *arrays) {", "    group_Run run;", *lines, "    return run;", "}", ""])
 
 

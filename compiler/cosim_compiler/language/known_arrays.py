@@ -35,11 +35,14 @@ class KnownArray:
     columns : int
     numbers : sequence of int or float, optional
         Its elements, where no run changes them.
+    fixed : mapping of int to int or float
+        Single elements of another array that no run changes.
     """
 
     length: int | None
     columns: int = 1
     numbers: Sequence[Any] | None = None
+    fixed: Mapping[int, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Simplifier:
     def __init__(self, group: str, arrays: Mapping[str, KnownArray]) -> None:
         self.group, self.arrays = group, arrays
         self.functions: dict[str, Function] = {}
+        self.unchanging: set[str] = set()
 
     def simplified(self, functions: Iterable[Function], roots: Sequence[Function]) -> list[Function]:
         """The functions that are still reached from some, in their order."""
@@ -91,12 +95,27 @@ class Simplifier:
         values: dict[str, Any] = {name: GROUP for name, kind in function.parameters if self._is_group(kind)}
         own = set(_given_once(function))
         new.body = tuple(self._block(function.body, values, own))
-        read = {node.name for node in nodes_in(new.body) if isinstance(node, form.Variable)}
-        new.body = tuple(_without_unread(new.body, read))
+        body: tuple[Statement, ...] = ()
+        while body != new.body:
+            body = new.body
+            read = {node.name for node in nodes_in(body) if isinstance(node, form.Variable)}
+            new.body = self._without_unread(body, read)
         names = {name for name, _ in function.parameters} | _names_in(new.body)
         new.variables = {name: kind for name, kind in function.variables.items() if name in names}
         new.raises = function.raises and _can_raise(new.body)
+        if not new.raises and not any(isinstance(s, form.Store) for s in statements_in(new.body)):
+            if all(self._changes_nothing(node) for node in nodes_in(new.body)):
+                self.unchanging.add(new.symbol)
         return new
+
+    def _changes_nothing(self, node: Expression) -> bool:
+        """Whether an expression, apart from its parts, only computes."""
+        if isinstance(node, form.Call):
+            return node.function.symbol in self.unchanging
+        return not isinstance(node, (form.CallLinked, form.CallAddress))
+
+    def _is_dispensable(self, value: Expression) -> bool:
+        return all(self._changes_nothing(node) for node in form.walk(value) if isinstance(node, Expression))
 
     def _is_group(self, kind: Any) -> bool:
         return isinstance(kind, Group) and kind.of.__name__ == self.group
@@ -130,7 +149,7 @@ class Simplifier:
                     values[new.name] = known
             return [new]
         if isinstance(new, form.Evaluate):
-            return [] if is_pure(new.value) or self._does_nothing(new.value) else [new]
+            return [] if self._is_dispensable(new.value) else [new]
         if isinstance(new, form.If):
             if isinstance(new.condition, Constant):
                 return self._block(new.body if new.condition.value else new.orelse, values, own)
@@ -144,20 +163,32 @@ class Simplifier:
             return self._block(new.orelse, values, own)
         if isinstance(new, form.For):
             bounds = [self._value(part, values, 0) for part in (new.first, new.last, new.step)]
-            if None not in bounds and not range(*bounds) and is_pure(new.first) and is_pure(new.last):
+            if None not in bounds and not range(*bounds):
                 return self._block(new.orelse, values, own)
         for name in ("body", "orelse", "handler"):
             if hasattr(new, name):
                 new = dataclasses.replace(new, **{name: tuple(self._block(getattr(new, name), values, own))})
         return [new]
 
-    def _does_nothing(self, node: Expression) -> bool:
-        return (
-            isinstance(node, form.Call)
-            and not node.function.raises
-            and not [s for s in node.function.body if not (isinstance(s, form.Return) and s.value is None)]
-            and all(map(is_pure, node.arguments))
-        )
+    def _without_unread(self, body: Sequence[Statement], read: set[str]) -> tuple[Statement, ...]:
+        """Without assignments that nothing reads and that do nothing else; the same object where all stay."""
+        kept: list[Statement] = []
+        for statement in body:
+            if isinstance(statement, form.Assign) and statement.name not in read:
+                if self._is_dispensable(statement.value):
+                    continue
+            changes: dict[str, Any] = {}
+            for name in ("body", "orelse", "handler"):
+                before = getattr(statement, name, None)
+                after = None if before is None else self._without_unread(before, read)
+                if after is not before:
+                    changes[name] = after
+            if isinstance(statement, form.Once):
+                turns = tuple(self._without_unread(turn, read) for turn in statement.turns)
+                if any(new is not old for new, old in zip(turns, statement.turns, strict=True)):
+                    changes["turns"] = turns
+            kept.append(dataclasses.replace(statement, **changes) if changes else statement)
+        return body if tuple(kept) == tuple(body) and isinstance(body, tuple) else tuple(kept)
 
     def _place(self, place: Any, values: Values) -> Any:
         """The place of a store keeps its form."""
@@ -218,6 +249,8 @@ class Simplifier:
         if not isinstance(view, Part) or view.first is None:
             return None
         first, count = self._value(node.first, values, depth), self._value(node.count, values, depth)
+        if (first is None and not is_pure(node.first)) or (count is None and not is_pure(node.count)):
+            return None
         at = view.first + first if isinstance(first, int) else None
         return Part(view.array, at, count if isinstance(count, int) else None)
 
@@ -247,8 +280,10 @@ class Simplifier:
         return self._number(view.array, view.first + at)
 
     def _number(self, array: str, at: int) -> Any:
-        numbers = self.arrays[array].numbers
-        return None if numbers is None or not 0 <= at < len(numbers) else numbers[at]
+        known = self.arrays[array]
+        if known.numbers is None:
+            return known.fixed.get(at)
+        return known.numbers[at] if 0 <= at < len(known.numbers) else None
 
     def _of_length(self, node: form.Length, values: Values, depth: int) -> Any:
         view = self._value(node.view, values, depth)
@@ -258,7 +293,9 @@ class Simplifier:
         return view.count // columns if isinstance(node.view, form.Member) else view.count
 
     def _of_maketuple(self, node: form.MakeTuple, values: Values, depth: int) -> Any:
-        return tuple(self._value(item, values, depth) for item in node.items)
+        items = tuple(self._value(item, values, depth) for item in node.items)
+        is_lost = (known is None and not is_pure(item) for known, item in zip(items, node.items, strict=True))
+        return None if any(is_lost) else items
 
     def _of_item(self, node: form.Item, values: Values, depth: int) -> Any:
         items = self._value(node.tuple, values, depth)
@@ -315,20 +352,23 @@ class Simplifier:
     def _of_call(self, node: form.Call, values: Values, depth: int) -> Any:
         """The result of a function that only computes it."""
         function = self.functions.get(node.function.symbol)
-        if function is None or depth == DEEPEST or function.raises or not all(map(is_pure, node.arguments)):
+        if function is None or depth == DEEPEST or function.raises:
             return None
         inside: dict[str, Any] = {}
         for (name, kind), argument in zip(function.parameters, node.arguments, strict=True):
             inside[name] = self._value(argument, values, depth)
-            if function.variables[name] != kind:
+            if function.variables[name] != kind or not (is_pure(argument) or inside[name] is not None):
                 return None
         own = set(_given_once(function))
         for statement in function.body:
             if isinstance(statement, form.Return) and statement.value is not None:
                 return self._value(statement.value, inside, depth + 1)
-            if not isinstance(statement, form.Assign) or statement.name not in own or not is_pure(statement.value):
+            if not isinstance(statement, form.Assign) or statement.name not in own:
                 return None
-            inside[statement.name] = self._value(statement.value, inside, depth + 1)
+            known = self._value(statement.value, inside, depth + 1)
+            if known is None and not is_pure(statement.value):
+                return None
+            inside[statement.name] = known
         return None
 
 
@@ -355,22 +395,6 @@ def _given_once(function: Function) -> list[str]:
             assigned += [statement.name] if isinstance(statement, form.Assign) else []
     given.update(node.name for node in nodes_in(function.body) if isinstance(node, form.Let))
     return [name for name in assigned if given[name] == 1]
-
-
-def _without_unread(body: Sequence[Statement], read: set[str]) -> list[Statement]:
-    """Without assignments that nothing reads and that do nothing else."""
-    kept: list[Statement] = []
-    for statement in body:
-        if isinstance(statement, form.Assign) and statement.name not in read and is_pure(statement.value):
-            continue
-        changes: dict[str, Any] = {}
-        for name in ("body", "orelse", "handler"):
-            if hasattr(statement, name):
-                changes[name] = tuple(_without_unread(getattr(statement, name), read))
-        if isinstance(statement, form.Once):
-            changes["turns"] = tuple(tuple(_without_unread(turn, read)) for turn in statement.turns)
-        kept.append(dataclasses.replace(statement, **changes) if changes else statement)
-    return kept
 
 
 def _names_in(body: Sequence[Statement]) -> set[str]:

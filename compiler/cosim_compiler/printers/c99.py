@@ -33,11 +33,11 @@ from cosim_compiler.language.typed_form import (
     Try,
     While,
     ends,
-    is_pure,
     leaves,
 )
 from cosim_compiler.language.types import NOTHING, Group, Number, Record, Type
 from cosim_compiler.printers.c_declarations import Declarations
+from cosim_compiler.printers.c_lines import compact, joined
 from cosim_compiler.printers.c_names import Names, Types
 from cosim_compiler.printers.c_values import ValueWriter, bracketed
 
@@ -181,7 +181,11 @@ class FunctionWriter(ValueWriter):
             self.line("return 0;")
         elif function.result is not NOTHING and not ends(function.body):
             self.returns_zero()
-        return "\n".join([f"{head} {{", *self.locals(), *self.room, *self.lines, "}", ""])
+        self.lines = compact(joined(self.lines))
+        lines = [*self.locals(), *self.room, *self.lines]
+        if len(lines) == 1 and len(short := f"{head} {{ {lines[0].strip()} }}") < WIDTH:
+            return f"{short}\n"
+        return "\n".join([f"{head} {{", *lines, "}", ""])
 
     def locals(self) -> list[str]:
         """Names that are declared where the function begins, and parameters that nothing reads."""
@@ -303,7 +307,7 @@ class FunctionWriter(ValueWriter):
 
     def only_does(self, value: Expression) -> None:
         """Compute what nothing reads, for what it does."""
-        if not is_pure(value):
+        if not self.is_pure(value):
             text = self.whole_of(value)
             if text and not text.isidentifier():
                 self.line(f"{text};" if value.type is NOTHING else f"(void){bracketed(text)};")

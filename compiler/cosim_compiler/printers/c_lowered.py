@@ -14,8 +14,8 @@ from typing import Any
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.known_arrays import KnownArray, Simplifier
 from cosim_compiler.language.program import Program
-from cosim_compiler.language.typed_form import Constant, Function, view_type
-from cosim_compiler.language.types import COLUMNS_IN_GROUP, NOTHING, WHOLE, types_of
+from cosim_compiler.language.typed_form import Constant, Expression, Function, view_type
+from cosim_compiler.language.types import COLUMNS_IN_GROUP, NOTHING, WHOLE, Record, types_of
 from cosim_compiler.printers import c99
 from cosim_compiler.printers.c_names import NUMBERS, VIEWS, real, whole
 from cosim_compiler.printers.llvm_lowered import linked_by_name
@@ -84,10 +84,14 @@ def lowered(
     module = c99.Module()
     numbered = {numbers[name]: simplifier.functions[f.symbol] for name, f in roots.items() if name in numbers}
     called: dict[str, str] = {}
+    accessors: set[str] = set()
     listed = []
     for function in functions:
-        text = LoweredWriter(module, function, arrays, numbered, called).text()
-        listed.append(f"/* {place_of(function.author)} */\n{text}")
+        if _only_finds(function, accessors):
+            accessors.add(function.symbol)
+        text = LoweredWriter(module, function, arrays, numbered, called, accessors).text()
+        is_short = text.count("\n") == 1
+        listed.append(f"/* {place_of(function.author)} */\n{text.rstrip() if is_short else text}")
     names = {name: module.names[function.symbol] for name, function in roots.items()}
     raising = {module.names[f.symbol] for f in functions if f.raises}
     tables = [text for name, array in arrays.items() for text in _table(name, array)]
@@ -117,6 +121,25 @@ def _table(name: str, array: KnownArray) -> list[str]:
     ]
 
 
+PLACES = (
+    *(form.Constant, form.Variable, form.Member, form.RowsIn, form.RecordAt, form.Field),
+    *(form.Binary, form.Convert, form.MakeTuple, form.Item, form.Call, form.AsTable, form.Length),
+)
+
+
+def _only_finds(function: Function, accessors: set[str]) -> bool:
+    """Whether a function only says where something lies, which no run changes."""
+    if function.raises or len(function.body) != 1 or not isinstance(function.body[0], form.Return):
+        return False
+    value = function.body[0].value
+    return value is not None and all(
+        isinstance(node, PLACES)
+        and not (isinstance(node, form.Field) and not isinstance(node.type, Record))
+        and not (isinstance(node, form.Call) and node.function.symbol not in accessors)
+        for node in form.walk(value)
+    )
+
+
 class LoweredWriter(c99.FunctionWriter):
     """Writes one function."""
 
@@ -127,9 +150,22 @@ class LoweredWriter(c99.FunctionWriter):
         arrays: Mapping[str, KnownArray],
         numbered: Mapping[int, Function],
         called: dict[str, str],
+        accessors: set[str],
     ) -> None:
         super().__init__(module, function)
-        self.arrays, self.numbered, self.called = arrays, numbered, called
+        self.arrays, self.numbered, self.called, self.accessors = arrays, numbered, called, accessors
+
+    def is_pure(self, node: Expression) -> bool:
+        """Calls that only find a place may stand anywhere."""
+        impure = (form.Call, form.CallLinked, form.CallAddress, form.Let, form.Zeros)
+        return not any(isinstance(part, impure) and not self.is_accessor(part) for part in form.walk(node))
+
+    def is_accessor(self, node: Any) -> bool:
+        """Whether it is the call of a function that only says where something lies."""
+        return isinstance(node, form.Call) and node.function.symbol in self.accessors
+
+    def _call(self, node: form.Call) -> str:
+        return self.call(node) if self.is_accessor(node) else super()._call(node)
 
     def _member(self, node: form.Member) -> str:
         if self.arrays[node.name].numbers is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -25,6 +26,7 @@ from cosim_compiler.language.types import (
     types_of,
 )
 from cosim_compiler.printers.c_declarations import Declarations
+from cosim_compiler.printers.c_lines import shortened
 from cosim_compiler.printers.c_names import NUMBERS, Names, Types, real, whole, words_of
 
 RANK = {
@@ -33,6 +35,8 @@ RANK = {
 }  # fmt: skip
 """How strongly an operator of C binds; those above all stand for a term."""
 TERM = 20
+TERM_TEXT = re.compile(r"[\w.]+(\([\w, ]*\))?((->|\.)\w+)*")
+"""A name or a number, or a call of names, and what is read of it."""
 OF_FUNCTIONS: dict[tuple[str, Type], str] = {
     ("%", REAL): "real_rest", ("//", REAL): "real_quotient", ("%", WHOLE): "rest", ("//", WHOLE): "quotient",
     ("<<", WHOLE): "shifted_left", (">>", WHOLE): "shifted_right",
@@ -57,6 +61,7 @@ class ValueWriter:
         self.local = Names(types.structures, names.taken)
         self.lines: list[str] = []
         self.room: list[str] = []
+        self.status: str | None = None
         self.indent = 1
         self.count = 0
 
@@ -77,13 +82,17 @@ class ValueWriter:
 
     # the order in which C computes
 
+    def is_pure(self, node: Expression) -> bool:
+        """Whether computing it twice, or not at all, changes nothing."""
+        return is_pure(node)
+
     def in_order(self, nodes: Sequence[Expression]) -> list[str]:
         """Several expressions; where a later one calls something, elements are read before."""
         texts = []
         for i, node in enumerate(nodes):
             text = self.of(node)
             is_held = text.isidentifier() or not form.reads_elements(node)
-            if not is_held and not all(map(is_pure, nodes[i + 1 :])):
+            if not is_held and not all(map(self.is_pure, nodes[i + 1 :])):
                 text = self.named(node.type, text)
             texts.append(text)
         return texts
@@ -172,14 +181,16 @@ class ValueWriter:
         return f"{left} {node.operator} {right}"
 
     def _logic(self, node: form.Logic) -> str:
-        before, right = self.apart(node.right)
+        hoisted, right = self.apart(node.right)
         left = self.of(node.left)
+        before, right = shortened(hoisted, right)
         if not before:
             if self.rank(node.left) < TERM and not isinstance(node.left, form.Compare):
                 left = left if self._is_chain(node, node.left) else bracketed(left)
             if self.rank(node.right) < TERM and not isinstance(node.right, form.Compare):
                 right = bracketed(right)
-            return f"{left} {SIGNS[node.operator]} {right}"
+            text = f"{left} {SIGNS[node.operator]} {right}"
+            return self.named(TRUTH, text) if hoisted else text
         name = self.named(TRUTH, left)
         self.line(f"if ({'' if node.operator == 'and' else '!'}{name}) {{")
         self.lines += before
@@ -193,9 +204,12 @@ class ValueWriter:
 
     def _choice(self, node: form.Choice) -> str:
         condition = self.of(node.condition)
-        (before_yes, yes), (before_no, no) = self.apart(node.yes), self.apart(node.no)
+        hoisted_yes, yes = self.apart(node.yes)
+        hoisted_no, no = self.apart(node.no)
+        (before_yes, yes), (before_no, no) = shortened(hoisted_yes, yes), shortened(hoisted_no, no)
         if not before_yes and not before_no:
-            return f"({condition} ? {yes} : {no})"
+            text = f"({condition} ? {yes} : {no})"
+            return self.named(node.type, text) if hoisted_yes or hoisted_no else text
         name = self.new("value")
         self.line(f"{self.types[node.type]} {name};")
         self.line(f"if ({condition}) {{")
@@ -279,7 +293,9 @@ class ValueWriter:
         return f"{view}.at[{flat}]"
 
     def _field(self, node: form.Field) -> str:
-        text = f"{self.of(node.record)}->{node.name}"
+        record = self.of(node.record)
+        is_place = record.startswith("(&") and isinstance(node.record, (form.RecordAt, form.Field))
+        text = f"{record[2:-1]}.{node.name}" if is_place else f"{record}->{node.name}"
         return f"(&{text})" if isinstance(node.type, Record) else text
 
     def _recordat(self, node: form.RecordAt) -> str:
@@ -404,9 +420,10 @@ class ValueWriter:
         if not self.function.raises and not self.tries:  # what it calls never does
             self.line(f"(void){call};")
             return
-        name = self.new("status")
-        self.line(f"int32_t {name} = {call};")
-        self.line(f"if ({name} != 0) {self.handing_on(name)}")
+        if self.status is None:
+            self.status = self.new("status")
+            self.room.append(f"    int32_t {self.status};")
+        self.line(f"if (({self.status} = {call}) != 0) {self.handing_on(self.status)}")
 
     def words(self, arguments: Sequence[Expression], texts: Sequence[str]) -> list[str]:
         """Arguments, whose texts these are, as machine code that others compiled takes them."""
@@ -452,4 +469,4 @@ def bracketed(text: str) -> str:
 
 
 def _is_term(text: str) -> bool:
-    return text.replace("_", "").replace(".", "").replace("->", "").isalnum()
+    return TERM_TEXT.fullmatch(text) is not None
