@@ -4,7 +4,8 @@ Authors of components do not need it. It is as stable as the contract version sa
 
 ================= ==========================================================================================
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
-                  its address, `lower` its text for other processors (with `data_of`, `length_of`);
+                  its address, `lower` its text for other processors (with `data_of`, `length_of`),
+                  `lower_to_c` its C99 (`KnownArray`: what is known of an array, `LoweredC`: the file in parts);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
@@ -70,8 +71,11 @@ if TYPE_CHECKING:
     from cosim.component.declarations import text as text
     from cosim.component.documented import declared_bounds as declared_bounds
     from cosim.component.documented import declared_default as declared_default
+    from cosim.component.history import ENTRIES as FIRST_ENTRIES
+    from cosim.component.history import ENTRY_WIDTH as ENTRY_WIDTH
     from cosim.component.history import LOOKED as LOOKED
     from cosim.component.history import History as History
+    from cosim.component.history import Ring as Ring
     from cosim.component.history import history_at as history_at
     from cosim.component.history import margin as margin
     from cosim.component.kink_functions import missed_kinks as missed_kinks

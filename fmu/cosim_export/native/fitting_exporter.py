@@ -41,6 +41,8 @@ class FittingFmuExporter(cosim.Exporter):
         names: Mapping[str, str] | None = None,
         scalars: bool = False,
         clocks: bool = True,
+        sources: bool = False,
+        history: int | None = None,
         libpython: str | None = None,
         **options: Any,
     ) -> Path:
@@ -55,6 +57,8 @@ class FittingFmuExporter(cosim.Exporter):
         native = {name: value for name, value in native.items() if value is not None}
         native |= {"scalars": True} if scalars else {}
         native |= {} if clocks else {"clocks": False}
+        native |= {"sources": True} if sources else {}
+        native |= {} if history is None else {"history": history}
         try:
             if is_plain():
                 raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")

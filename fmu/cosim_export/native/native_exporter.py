@@ -26,6 +26,7 @@ from cosim_export.native.compilers import (
     compilers_for,
     default_platforms,
 )
+from cosim_export.native.history_room import DEFAULT_ENTRIES
 from cosim_export.native.native_sources import SHELL, NativeSources
 from cosim_export.native.platforms import Platform, chosen_platforms
 from cosim_export.native.terminals import ICON, PLACE
@@ -86,6 +87,8 @@ class NativeFmuExporter(FmuExporter):
         names: Mapping[str, str] | None = None,
         scalars: bool = False,
         clocks: bool = True,
+        sources: bool = False,
+        history: int | None = None,
         compiler: Compiler | None = None,
         **options: Any,
     ) -> Path:
@@ -106,6 +109,12 @@ class NativeFmuExporter(FmuExporter):
             Whether each element of a vector or matrix is a variable of its own in FMI 3.0, as in FMI 2.0.
         clocks : bool
             Whether periodic events are output clocks in FMI 3.0, which some tools do not read.
+        sources : bool
+            Whether the FMU brings C99 sources, for tools that compile themselves. It then has libraries for the
+            `platforms` that are given, and for none unless some are.
+        history : int, optional
+            With sources: how many values of each signal can be remembered (delays …), since nothing is allocated
+            after the instantiation; 4096 unless given.
         compiler : Compiler, optional
             In place of the best one that is installed.
 
@@ -114,7 +123,9 @@ class NativeFmuExporter(FmuExporter):
         ``model.export_fmu("engine_mount.fmu", native=True, platforms=["linux64", "win64"], fmi=3)``
         """
         target = Path(path)
-        version, kinds, chosen = _choices(fmi, kind, platforms)
+        if history is not None and not sources:
+            raise cosim.ModelError.of("history", "is fixed in sources alone: in a library histories grow")
+        version, kinds, chosen = _choices(fmi, kind, () if sources and platforms is None else platforms)
         called = Naming.of(naming, names)
         compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
         check_place(target, ".fmu")
@@ -123,20 +134,24 @@ class NativeFmuExporter(FmuExporter):
         selections |= {"expose": expose, "all": all, "defaults": defaults}
         experiment = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
         settings = run_settings(model, experiment, integrator, options)
-        sources = NativeSources(model, version, kinds, selections, settings, called, not scalars, clocks)
-        archive = _libraries(compilers, chosen, sources)
-        name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in sources.kinds)}, without Python"
-        exactly = sources.program.integrator.capabilities.resumes_exactly
-        page = documentation(model, sources.interface, name, _needs(chosen), exactly)
+        entries = (DEFAULT_ENTRIES if history is None else history) if sources else None
+        made = NativeSources(
+            *(model, version, kinds, selections, settings, called, not scalars, clocks, bool(chosen), entries)
+        )
+        archive = _libraries(compilers, chosen, made)
+        archive |= {f"sources/{file}": content for file, content in made.printed.items()}
+        name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in made.kinds)}, without Python"
+        exactly = made.program.integrator.capabilities.resumes_exactly
+        page = documentation(model, made.interface, name, _needs(chosen), exactly)
         licences = _licence()
-        archive |= {DESCRIPTION: sources.description, "documentation/index.html": page.encode(), **licences}
-        archive |= license_entry(sources.interface.about, licences)
+        archive |= {DESCRIPTION: made.description, "documentation/index.html": page.encode(), **licences}
+        archive |= license_entry(made.interface.about, licences)
         archive["model.png" if version == 2 else ICON] = icon()
-        if sources.terminals is not None:
-            archive[PLACE] = sources.terminals
+        if made.terminals is not None:
+            archive[PLACE] = made.terminals
         write_archive(target, archive)
-        listed = ", ".join(platform.name for platform in chosen)
-        self.tell(f"native FMU ({name}; {listed})", sources.interface, sources.left_out)
+        listed = ", ".join([*(platform.name for platform in chosen), *(["C99 sources"] if sources else [])])
+        self.tell(f"native FMU ({name}; {listed})", made.interface, made.left_out)
         return target
 
 
@@ -155,11 +170,18 @@ def _choices(
     choices = (
         tried(lambda: _version(fmi)),
         tried(lambda: None if kind is None else _kinds(kind)),
-        tried(lambda: chosen_platforms(default_platforms() if platforms is None else _names(platforms))),
+        tried(lambda: _platforms(platforms)),
     )
     if problems:
         raise cosim.ModelError(problems)
     return choices
+
+
+def _platforms(platforms: str | Sequence[str] | None) -> list[Platform]:
+    """Those that are named; this machine's own unless some are, and none where none have to be."""
+    if platforms == ():
+        return []
+    return chosen_platforms(default_platforms() if platforms is None else _names(platforms))
 
 
 def _version(fmi: int | str) -> int:
@@ -206,6 +228,8 @@ def _libraries(
 
 
 def _needs(platforms: Sequence[Platform]) -> list[str]:
+    if not platforms:
+        return ["A C99 compiler and the C library: the FMU has sources alone."]
     return [
         f"One of these platforms: {', '.join(p.name for p in platforms)}. Nothing has to be installed: the "
         "library needs the C library of the operating system alone."
