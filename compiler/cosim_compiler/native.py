@@ -165,6 +165,9 @@ def lower_to_c(
     group: str,
     arrays: Mapping[str, KnownArray],
     numbers: Mapping[str, int],
+    rows: Mapping[str, tuple[str, Mapping[str, Any]]],
+    sizes: Mapping[str, int],
+    keeps_all: bool,
 ) -> LoweredC:
     """The same functions as C99, for readers and for compilers of others.
 
@@ -178,6 +181,8 @@ def lower_to_c(
         What is known of each of them.
     numbers : mapping of str to int
         Functions by the numbers by which others call them.
+    rows, sizes, keeps_all
+        Functions for arguments that are known; see `printers.c_lowered`.
 
     Raises
     ------
@@ -187,7 +192,7 @@ def lower_to_c(
     from cosim_compiler.printers import c_lowered
 
     wanted = {name: (_checked(function), letters) for name, (function, letters) in functions.items()}
-    return c_lowered.lowered(wanted, group, arrays, numbers, _place_of)
+    return c_lowered.lowered(wanted, group, arrays, numbers, _place_of, rows, sizes, keeps_all)
 
 
 def _place_of(function: types.FunctionType) -> str:

@@ -24,7 +24,7 @@ from cosim.kit import (
     place_in,
     records,
 )
-from cosim_lowering.c_schedule import CSchedule
+from cosim_lowering.c_schedule import CSchedule, done_and_returned
 from cosim_lowering.linking import GROWS, constants_of, plan_of
 from cosim_lowering.program import Program
 from cosim_lowering.reported import reported_alone
@@ -62,32 +62,40 @@ class CProgram:
         self.program = program
         constants = constants_of(program)
         functions = program.functions
-        lowered = lower_to_c(functions, "Run", _known(program, constants), program.numbers)
-        signatures = {BLOCK_SIGNATURE} | {
-            letters for symbol, _ in lowered.called.items() for letters in CALLERS if name_of(letters) == symbol
-        }
-        others = {s for s in lowered.called if s != WALK and s not in map(name_of, CALLERS)}
-        signatures |= {f[1] for f in functions.values() if name_of(f[1]) in others}
-        parts = [C_HEAD, "", '#include "array.h"', "", *lowered.types]
-        parts += [f"#define {WALK} walk", *(f"#define {name_of(s)} {_caller(s)}" for s in sorted(signatures))]
-        parts += [*(f"static {_head(s)};" for s in sorted(signatures)), f"static {_walk_head()};", ""]
-        parts += [*lowered.tables, "", *lowered.functions]
-        parts += [self._call_by_number(lowered, letters) for letters in sorted(signatures)]
-        parts += [self._schedule(lowered), _run_of(program, constants)]
-        parts += [_entry(entry, functions[f"lowered_{entry}"][1], lowered, raised) for entry in entries]
+        self.schedule = self._schedule()
+        self.holds = bool(program.arrays["held_table"].any())
+        self.lowered = lower_to_c(
+            functions,
+            "Run",
+            _known(program, constants),
+            program.numbers,
+            {call.name: (call.function, call.known) for calls in self.schedule.calls.values() for call in calls},
+            {name: program.arrays[name].size for name in "ypdk"} | {"c": program.system.new_cache().size},
+            self.holds,
+        )
+        by_symbol = {name_of(letters): letters for letters in {f[1] for f in functions.values()} | {*CALLERS}}
+        called = {by_symbol[symbol] for symbol in self.lowered.called if symbol != WALK}
+        signatures = sorted(called | ({BLOCK_SIGNATURE} if self.holds else set()))
+        parts = [C_HEAD, "", '#include "array.h"', "", *self.lowered.types]
+        parts += [f"#define {WALK} walk", *(f"#define {name_of(s)} {_caller(s)}" for s in signatures)]
+        parts += [*(f"static {_head(s)};" for s in signatures), f"static {_walk_head()};", ""]
+        parts += [*self.lowered.tables, "", *self.lowered.functions]
+        parts += [self._call_by_number(letters) for letters in signatures]
+        parts += [self._walk(), _run_of(program, constants)]
+        parts += [_entry(entry, functions[f"lowered_{entry}"][1], self.lowered, raised) for entry in entries]
         self.text = "\n".join(parts)
 
-    def _call_by_number(self, lowered: LoweredC, letters: str) -> str:
+    def _call_by_number(self, letters: str) -> str:
+        """The function that calls one of several of a signature, by its number."""
         is_block = letters == BLOCK_SIGNATURE
-        names = [f"a{i}" for i in range(len(letters.split(">")[0]))]
+        names = _names(letters)
         result = RESULTS[letters[-1]]
         lines = []
-        functions = self.program.functions
         for name, number in self.program.numbers.items():
-            if functions[name][1] != letters:
+            called, arguments = self.lowered.names.get(name), ", ".join(names)
+            if self.program.functions[name][1] != letters or called is None:
                 continue
-            called, arguments = lowered.names[name], ", ".join(names)
-            raises = called in lowered.raising
+            raises = called in self.lowered.raising
             if is_block:
                 done = f"return {called}({arguments});" if raises else f"{called}({arguments}); return 0;"
             elif letters[-1] == "v":
@@ -99,12 +107,14 @@ class CProgram:
             lines.append(f"    case {number}: {done}")
         room = [f"    {result} found = 0;"] if any("&found" in line for line in lines) else []
         end = "1" if is_block else "" if letters[-1] == "v" else "0"
-        unread = [] if lines else [f"    {''.join(f'(void){name}; ' for name in names).strip()}"]
+        rows = self._known_rows() if is_block and not self.holds else []
+        unread = "".join(f"(void){name}; " for name in names).strip()
         return "\n".join(
             [
                 f"static {_head(letters)} {{",
-                *unread,
+                f"    {unread}",
                 *room,
+                *rows,
                 "    switch (number) {",
                 *lines,
                 f"    default: return{' ' if end else ''}{end};",
@@ -114,21 +124,38 @@ class CProgram:
             ]
         )
 
-    def _schedule(self, lowered: LoweredC) -> str:
+    def _known_rows(self) -> list[str]:
+        """Rows by their first integer, then by the number of the function."""
+        by_first: dict[int, list[str]] = {}
+        for row in self.schedule.calls:
+            done = done_and_returned(self.schedule.row(self.lowered, row))
+            by_first.setdefault(row[1], []).append(f"        if (number == {row[0]}) {{ {done} }}")
+        cases = [[f"    case {first}:", *lines, "        break;"] for first, lines in by_first.items()]
+        lines = [line for case in cases for line in case]
+        return ["    switch (first) {", *lines, "    default: break;", "    }"]
+
+    def _schedule(self) -> CSchedule:
         program, plan = self.program, plan_of(self.program)
         table, watched = program.arrays["table"], program.arrays["watched"]
-        names = {number: lowered.names[name] for name, number in program.numbers.items()}
-        can_raise = {name for name in program.numbers if lowered.names[name] in lowered.raising}
         return CSchedule(
             table if table.any() else table[:0],
-            names,
-            lowered.raising,
+            {number: name for name, number in program.numbers.items()},
+            {name: f.__dict__["__row__"] for name, (f, _) in program.functions.items() if "__row__" in f.__dict__},
             program.blocks,
             (plan.derivatives.first, plan.derivatives.last),
             program.system.inner_range,
             watched if watched.any() else watched[:0],
-            (plan.report_end, reported_alone(program, can_raise)),
-        ).text()
+        )
+
+    def _walk(self) -> str:
+        raising = {
+            call.function
+            for calls in self.schedule.calls.values()
+            for call in calls
+            if self.lowered.rows[call.name][0] in self.lowered.raising
+        }
+        reports = plan_of(self.program).report_end, reported_alone(self.program, raising)
+        return self.schedule.text(self.lowered, reports, self.holds)
 
 
 def _known(program: Program, constants: Collection[str]) -> dict[str, KnownArray]:
@@ -149,9 +176,16 @@ def _caller(letters: str) -> str:
 
 def _head(letters: str) -> str:
     """The head of what calls a function of a signature by its number; that of a block answers with the status."""
-    arguments = parameters_in_c(letters, [f"a{i}" for i in range(len(letters.split(">")[0]))])
+    arguments = parameters_in_c(letters, _names(letters))
     result = "int64_t" if letters == BLOCK_SIGNATURE else RESULTS[letters[-1]]
     return f"{result} {_caller(letters)}(int64_t number, {', '.join(arguments)})"
+
+
+def _names(letters: str) -> list[str]:
+    """What the arguments of a signature are called."""
+    if letters == BLOCK_SIGNATURE:
+        return ["t", *"ypdkhc", "ints", "first", "count"]
+    return [f"a{i}" for i in range(len(letters.split(">")[0]))]
 
 
 def _walk_head() -> str:

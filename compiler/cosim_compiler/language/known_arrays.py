@@ -13,7 +13,7 @@ from typing import Any
 
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.known_values import OPERATIONS, SIGNS
-from cosim_compiler.language.statement_parts import called_by, nodes_in, statements_in
+from cosim_compiler.language.statement_parts import bodies_of, called_by, nodes_in, statements_in
 from cosim_compiler.language.typed_form import Constant, Expression, Function, Statement, is_pure
 from cosim_compiler.language.types import NOTHING, REAL, TRUTH, WHOLE, Group, Number, Record, RecordRows
 from cosim_compiler.record import width_of
@@ -76,11 +76,14 @@ class Simplifier:
         self.functions: dict[str, Function] = {}
         self.unchanging: set[str] = set()
 
-    def simplified(self, functions: Iterable[Function], roots: Sequence[Function]) -> list[Function]:
-        """The functions that are still reached from some, in their order."""
-        listed = list(functions)
-        for function in listed:
+    def simplify(self, functions: Iterable[Function]) -> None:
+        """Take all functions in."""
+        for function in functions:
             self.functions[function.symbol] = self._function(function)
+
+    def reached(self, functions: Iterable[Function], roots: Sequence[Function]) -> list[Function]:
+        """The simplified functions that are reached from some, in their order."""
+        listed = list(functions)
         reached: set[str] = set()
         left = [root.symbol for root in roots]
         while left:
@@ -90,9 +93,29 @@ class Simplifier:
                 left += [f.symbol for f in called_by(self.functions[symbol])]
         return [self.functions[f.symbol] for f in listed if f.symbol in reached]
 
-    def _function(self, function: Function) -> Function:
+    def specialized(self, function: Function, symbol: str, given: Mapping[str, Any]) -> Function:
+        """A function, simplified before, for arguments that are known: numbers, and arrays by their names.
+
+        Arguments that are not read any more are left out.
+        """
+        values = {name: self._part(value) if isinstance(value, str) else value for name, value in given.items()}
+        new = self._function(function, values)
+        new.symbol = symbol
+        read = {node.name for node in nodes_in(new.body) if isinstance(node, form.Variable)}
+        new.parameters = [(name, kind) for name, kind in new.parameters if name in read]
+        names = {name for name, _ in new.parameters} | _names_in(new.body)
+        new.variables = {name: kind for name, kind in new.variables.items() if name in names}
+        self.functions[symbol] = new
+        return new
+
+    def _part(self, array: str) -> Part:
+        known = self.arrays[array]
+        return Part(array, 0, None if known.length is None else known.length * known.columns)
+
+    def _function(self, function: Function, given: Mapping[str, Any] | None = None) -> Function:
         new = dataclasses.replace(function)
         values: dict[str, Any] = {name: GROUP for name, kind in function.parameters if self._is_group(kind)}
+        values |= given or {}
         own = set(_given_once(function))
         new.body = tuple(self._block(function.body, values, own))
         body: tuple[Statement, ...] = ()
@@ -165,6 +188,13 @@ class Simplifier:
             bounds = [self._value(part, values, 0) for part in (new.first, new.last, new.step)]
             if None not in bounds and not range(*bounds):
                 return self._block(new.orelse, values, own)
+            if None not in bounds and len(range(*bounds)) == 1 and new.name in own:
+                values[new.name] = bounds[0]
+                turn = tuple(self._block(new.body, values, own))
+                orelse = tuple(self._block(new.orelse, values, own))
+                if _leaves_turn(turn):
+                    return [form.Once(new.line, (turn,), orelse)]
+                return [*turn] if form.ends(turn) else [*turn, *orelse]
         for name in ("body", "orelse", "handler"):
             if hasattr(new, name):
                 new = dataclasses.replace(new, **{name: tuple(self._block(getattr(new, name), values, own))})
@@ -241,8 +271,7 @@ class Simplifier:
     def _of_member(self, node: form.Member, values: Values, depth: int) -> Any:
         if self._value(node.group, values, depth) is not GROUP:
             return None
-        array = self.arrays[node.name]
-        return Part(node.name, 0, None if array.length is None else array.length * array.columns)
+        return self._part(node.name)
 
     def _of_rowsin(self, node: form.RowsIn, values: Values, depth: int) -> Any:
         view = self._value(node.view, values, depth)
@@ -392,9 +421,19 @@ def _given_once(function: Function) -> list[str]:
     for statement in statements_in(function.body):
         if isinstance(statement, (form.Assign, form.For, form.Try)):
             given[statement.name] += 1
-            assigned += [statement.name] if isinstance(statement, form.Assign) else []
+            assigned += [statement.name] if isinstance(statement, (form.Assign, form.For)) else []
     given.update(node.name for node in nodes_in(function.body) if isinstance(node, form.Let))
     return [name for name in assigned if given[name] == 1]
+
+
+def _leaves_turn(body: Sequence[Statement]) -> bool:
+    """Whether a break or a continue among these statements belongs to the loop around them."""
+    return any(
+        isinstance(statement, (form.Break, form.Continue))
+        or (not isinstance(statement, (form.For, form.While)) and any(map(_leaves_turn, bodies_of(statement))))
+        or (isinstance(statement, (form.For, form.While)) and _leaves_turn(statement.orelse))
+        for statement in body
+    )
 
 
 def _names_in(body: Sequence[Statement]) -> set[str]:

@@ -13,7 +13,10 @@ MAKES_ORDER_COUNT = re.compile(r"->|\.at\[|\b(?!if|while|return|sizeof)\w+\((?!\
 HARMLESS = re.compile(r"\b(least|greatest|least_whole|greatest_whole|from_end|whole|fabs|sqrt|isnan|isinf|isfinite)\(")
 STORE = re.compile(r"( *(?:[\w ]+\*? ?)?\*?\w+(?:->\w+|\.at\[[^\[\]>]*\]|\.\w+)?) = (.*)")
 BLOCK = re.compile(r"(?P<indent> *)(if|for|while) \(.*\) \{")
-SIMPLE = re.compile(r"(return|break|continue|goto)\b.*;|(\(void\))?[\w*][\w.\[\]*>()+-]*( = |\().*;")
+SIMPLE = re.compile(
+    r"(return|break|continue|goto)\b.*;|(\(void\))?\w+\(.*\);"
+    r"|\*?\w+(\(\w*\))?((\.|->)\w+|\[[^\[\]]*\])* = .*;"
+)
 """A statement that is no declaration and no block."""
 LONGEST = 110
 

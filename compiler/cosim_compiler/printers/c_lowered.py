@@ -15,7 +15,7 @@ from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.known_arrays import KnownArray, Simplifier
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Constant, Expression, Function, view_type
-from cosim_compiler.language.types import COLUMNS_IN_GROUP, NOTHING, WHOLE, Record, types_of
+from cosim_compiler.language.types import COLUMNS_IN_GROUP, NOTHING, REAL, WHOLE, Record, types_of
 from cosim_compiler.printers import c99
 from cosim_compiler.printers.c_names import NUMBERS, VIEWS, real, whole
 from cosim_compiler.printers.llvm_lowered import linked_by_name
@@ -37,6 +37,8 @@ class LoweredC:
     functions : list of str
     names : dict of str to str
         What wanted functions are called in it.
+    rows : dict of str to (str, list of str)
+        What functions for known rows are called in it, and which of its arguments it still takes.
     raising : set of str
         The names in C of those that return a status.
     called : dict of str to str
@@ -47,6 +49,7 @@ class LoweredC:
     tables: list[str]
     functions: list[str]
     names: dict[str, str]
+    rows: dict[str, tuple[str, list[str]]]
     raising: set[str]
     called: dict[str, str]
 
@@ -57,6 +60,9 @@ def lowered(
     arrays: Mapping[str, KnownArray],
     numbers: Mapping[str, int],
     place_of: Callable[[types.FunctionType], str],
+    rows: Mapping[str, tuple[str, Mapping[str, Any]]],
+    sizes: Mapping[str, int],
+    keeps_all: bool,
 ) -> LoweredC:
     """Functions with all that they call.
 
@@ -71,6 +77,13 @@ def lowered(
         By which number each of the wanted functions is called, where it is.
     place_of : callable
         Where a function stands, for readers.
+    rows : mapping of str to (str, mapping)
+        By names of functions that are written besides: one of the wanted ones, and which of its arguments are
+        known: numbers, and arrays of the group by their names.
+    sizes : mapping of str to int
+        By name of an argument of these functions: how long it is at least.
+    keeps_all : bool
+        Whether what these replace is written, too.
 
     Raises
     ------
@@ -80,7 +93,14 @@ def lowered(
     program = Program(linked_by_name)
     roots = {name: program.root(function, letters) for name, (function, letters) in wanted.items()}
     simplifier = Simplifier(group, arrays)
-    functions = simplifier.simplified(program.functions, list(roots.values()))
+    replaced = set() if keeps_all else {name for name, _ in rows.values()}
+    simplifier.simplify(program.functions)
+    by_row = {
+        name: simplifier.specialized(simplifier.functions[roots[of].symbol], f"k.{name}", given)
+        for name, (of, given) in rows.items()
+    }
+    kept_roots = [root for name, root in roots.items() if name not in replaced]
+    functions = simplifier.reached([*program.functions, *by_row.values()], [*kept_roots, *by_row.values()])
     module = c99.Module()
     numbered = {numbers[name]: simplifier.functions[f.symbol] for name, f in roots.items() if name in numbers}
     called: dict[str, str] = {}
@@ -89,14 +109,16 @@ def lowered(
     for function in functions:
         if _only_finds(function, accessors):
             accessors.add(function.symbol)
-        text = LoweredWriter(module, function, arrays, numbered, called, accessors).text()
+        lengths = sizes if function in by_row.values() else {}
+        text = LoweredWriter(module, function, arrays, numbered, called, accessors, lengths).text()
         is_short = text.count("\n") == 1
         listed.append(f"/* {place_of(function.author)} */\n{text.rstrip() if is_short else text}")
-    names = {name: module.names[function.symbol] for name, function in roots.items()}
+    names = {name: module.names[root.symbol] for name, root in roots.items() if root.symbol in {f.symbol for f in functions}}
+    row_names = {name: (module.names[f.symbol], [n for n, _ in f.parameters]) for name, f in by_row.items()}
     raising = {module.names[f.symbol] for f in functions if f.raises}
     tables = [text for name, array in arrays.items() for text in _table(name, array)]
     structures = list(module.types.structures.values())
-    return LoweredC(structures, [*tables, *module.declared.values()], listed, names, raising, called)
+    return LoweredC(structures, [*tables, *module.declared.values()], listed, names, row_names, raising, called)
 
 
 def _table(name: str, array: KnownArray) -> list[str]:
@@ -151,8 +173,10 @@ class LoweredWriter(c99.FunctionWriter):
         numbered: Mapping[int, Function],
         called: dict[str, str],
         accessors: set[str],
+        sizes: Mapping[str, int],
     ) -> None:
         super().__init__(module, function)
+        self.sizes = sizes
         self.arrays, self.numbered, self.called, self.accessors = arrays, numbered, called, accessors
 
     def is_pure(self, node: Expression) -> bool:
@@ -172,6 +196,15 @@ class LoweredWriter(c99.FunctionWriter):
             return f"model_{node.name}"
         text = f"{self.of(node.group)}->{node.name}"
         return text if view_type(node).axes == 1 else f"(table){{{text}.at, {text}.n, {COLUMNS_IN_GROUP}}}"
+
+    def _section(self, node: form.Section) -> str:
+        """A part of which is known that it lies inside."""
+        view, bounds = node.view, (node.first, node.last)
+        size = self.sizes.get(view.name, -1) if isinstance(view, form.Variable) else -1
+        if all(isinstance(bound, Constant) and 0 <= bound.value <= size for bound in bounds):
+            name = "part" if view_type(node).item is REAL else "part_of_integers"
+            return f"{name}({self.of(view)}, {', '.join(self.of(b) for b in bounds if b is not None)})"
+        return super()._section(node)
 
     def _calllinked(self, node: form.CallLinked) -> str:
         """What is raised is in the result."""
