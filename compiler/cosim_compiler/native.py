@@ -201,7 +201,9 @@ def _place_of(function: types.FunctionType) -> str:
     if not code.co_filename.endswith(".py"):
         return f"{function.__name__}: {code.co_filename.strip('<>')}"
     inside = (function.__module__ or "").split(".")[:-1]
-    return f"{function.__name__}: {'/'.join([*inside, Path(code.co_filename).name])}, line {code.co_firstlineno}"
+    return (
+        f"{function.__name__}: {'/'.join([*inside, Path(code.co_filename).name])}, line {code.co_firstlineno}"
+    )
 
 
 def python_address(function: Callable[..., Any], signature: str) -> int:

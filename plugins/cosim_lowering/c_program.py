@@ -8,7 +8,6 @@ from cosim.kit import (
     ARRAYS,
     BLOCK_SIGNATURE,
     COLUMNS_IN_GROUP,
-    C_HEAD,
     DENSE_SIGNATURE,
     ENTRY_SIGNATURE,
     PYTHON_SIGNATURE,
@@ -36,8 +35,11 @@ CALLERS = {
     DENSE_SIGNATURE: "call_dense",
     PYTHON_SIGNATURE: "call_python",
 }
-NEVER_WRITTEN = [place_in(records.PlacesHeader, f"output.{name}") for name in ("recording", "logging")]
-"""In `places`: a host without Python neither records nor reads the log of events."""
+NEVER_WRITTEN = [
+    place_in(records.PlacesHeader, name)
+    for name in ("output.recording", "output.logging", "evaluation.touched")
+]
+"""In `places`: a host without Python neither records nor reads the log of events, and computes all rows."""
 RESULTS = {"i": "int64_t", "f": "double", "v": "void"}
 
 
@@ -69,14 +71,18 @@ class CProgram:
             "Run",
             _known(program, constants),
             program.numbers,
-            {call.name: (call.function, call.known) for calls in self.schedule.calls.values() for call in calls},
+            {
+                call.name: (call.function, call.known)
+                for calls in self.schedule.calls.values()
+                for call in calls
+            },
             {name: program.arrays[name].size for name in "ypdk"} | {"c": program.system.new_cache().size},
             self.holds,
         )
         by_symbol = {name_of(letters): letters for letters in {f[1] for f in functions.values()} | {*CALLERS}}
         called = {by_symbol[symbol] for symbol in self.lowered.called if symbol != WALK}
         signatures = sorted(called | ({BLOCK_SIGNATURE} if self.holds else set()))
-        parts = [C_HEAD, "", '#include "array.h"', "", *self.lowered.types]
+        parts = [self.lowered.head, "", '#include "array.h"', "", *self.lowered.types]
         parts += [f"#define {WALK} walk", *(f"#define {name_of(s)} {_caller(s)}" for s in signatures)]
         parts += [*(f"static {_head(s)};" for s in signatures), f"static {_walk_head()};", ""]
         parts += [*self.lowered.tables, "", *self.lowered.functions]
@@ -140,7 +146,11 @@ class CProgram:
         return CSchedule(
             table if table.any() else table[:0],
             {number: name for name, number in program.numbers.items()},
-            {name: f.__dict__["__row__"] for name, (f, _) in program.functions.items() if "__row__" in f.__dict__},
+            {
+                name: f.__dict__["__row__"]
+                for name, (f, _) in program.functions.items()
+                if "__row__" in f.__dict__
+            },
             program.blocks,
             (plan.derivatives.first, plan.derivatives.last),
             program.system.inner_range,
@@ -175,7 +185,7 @@ def _caller(letters: str) -> str:
 
 
 def _head(letters: str) -> str:
-    """The head of what calls a function of a signature by its number; that of a block answers with the status."""
+    """The head of what calls functions of a signature by number; that of blocks answers with the status."""
     arguments = parameters_in_c(letters, _names(letters))
     result = "int64_t" if letters == BLOCK_SIGNATURE else RESULTS[letters[-1]]
     return f"{result} {_caller(letters)}(int64_t number, {', '.join(arguments)})"
@@ -196,13 +206,22 @@ def _walk_head() -> str:
 def _run_of(program: Program, constants: Collection[str]) -> str:
     """How the arrays of an instance become those of a run."""
     lines = []
-    for i, (name, letter, _) in enumerate(ARRAYS):
+    for i, (name, *_) in enumerate(ARRAYS):
         length = f"arrays[{i}].rows" if name in GROWS else str(len(program.arrays[name]))
         if name in constants:
             lines.append(f"    run.{name}.at = model_{name}.at, run.{name}.n = {length};")
         else:
             lines.append(f"    run.{name}.at = arrays[{i}].data, run.{name}.n = {length};")
-    return "\n".join(["static group_Run run_of(const Array *arrays) {", "    group_Run run;", *lines, "    return run;", "}", ""])
+    return "\n".join(
+        [
+            "static group_Run run_of(const Array *arrays) {",
+            "    group_Run run;",
+            *lines,
+            "    return run;",
+            "}",
+            "",
+        ]
+    )
 
 
 def _entry(entry: str, letters: str, lowered: LoweredC, raised: int) -> str:
@@ -211,10 +230,16 @@ def _entry(entry: str, letters: str, lowered: LoweredC, raised: int) -> str:
     arguments = ["&run", "time"]
     lines = ["    const group_Run run = run_of(arrays);"]
     if letters != ENTRY_SIGNATURE:
-        lines, arguments = [], [f"(reals){{arrays[{i}].data, arrays[{i}].rows}}" for i in range(len(letters) - 3)]
+        lines, arguments = (
+            [],
+            [f"(reals){{arrays[{i}].data, arrays[{i}].rows}}" for i in range(len(letters) - 3)],
+        )
         arguments.append("time")
     if name in lowered.raising:
-        lines += ["    int64_t found = 0;", f"    int32_t status = {name}({', '.join([*arguments, '&found'])});"]
+        lines += [
+            "    int64_t found = 0;",
+            f"    int32_t status = {name}({', '.join([*arguments, '&found'])});",
+        ]
         lines += [f"    return status != 0 ? {raised} : found;"]
     else:
         lines += [f"    return {name}({', '.join(arguments)});"]

@@ -126,7 +126,9 @@ class CSchedule:
         for i in rows:
             comment = f" /* {_in_a_comment(self.labels[i])} */"
             for call, raises in self.row(lowered, self.table[i]):
-                lines.append(f"    if ({call} != 0) return {i + 1};{comment}" if raises else f"    {call};{comment}")
+                lines.append(
+                    f"    if ({call} != 0) return {i + 1};{comment}" if raises else f"    {call};{comment}"
+                )
                 comment = ""
         head = f"static int64_t {name}({VARIABLES}) {{"
         return "\n".join([head, f"    {UNREAD}", *lines, "    return 0;", "}", ""])
@@ -154,11 +156,17 @@ class CSchedule:
             *([] if holds else ["    (void)ints;"]),
         ]
         is_table = "rows.at == model_table.at" + (" && ints.at == model_ints.at" if holds else "")
-        lines += [f"    if ({is_table}) {{", f"        if (first == {begin} && last == {stop}) return evaluation({HANDED});"]
-        if report_end is not None:
-            lines.append(f"        if (first == {stop} && last == {report_end}) (void)reported_later({HANDED});")
         lines += [
-            f"        if (first == {self.inner[0]} && last == {self.inner[1]}) return inner_evaluation({HANDED});",
+            f"    if ({is_table}) {{",
+            f"        if (first == {begin} && last == {stop}) return evaluation({HANDED});",
+        ]
+        if report_end is not None:
+            lines.append(
+                f"        if (first == {stop} && last == {report_end}) (void)reported_later({HANDED});"
+            )
+        lines += [
+            f"        if (first == {self.inner[0]} && last == {self.inner[1]})",
+            f"            return inner_evaluation({HANDED});",
             "        for (int64_t i = first; i < last; i++)",
             f"            if (row_of_table(i, {HANDED}) != 0) return i + 1;",
             "        return 0;",
@@ -195,7 +203,9 @@ def _calls_of(function: str, first: int, count: int, widths: Mapping[str, int]) 
     width = widths.get(function, 0)
     plain = re.sub(r"^block_\d+_", "", function)
     if width and 1 < count <= MOST_ALONE:
-        return [KnownCall(f"{plain}_{first + width * i}", function, first + width * i, 1) for i in range(count)]
+        return [
+            KnownCall(f"{plain}_{first + width * i}", function, first + width * i, 1) for i in range(count)
+        ]
     return [KnownCall(f"{plain}_{first}", function, first, count)]
 
 

@@ -1,4 +1,4 @@
-"""A program whose arrays are known in part: what follows from them is computed, and what is never reached goes.
+"""A program whose arrays are known in part: what follows from them is computed, what is not reached goes.
 
 A library of one model has tables that no run changes. Reading such a number is that number; a branch that it
 decides is the statements of that branch.
@@ -15,7 +15,7 @@ from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.known_values import OPERATIONS, SIGNS
 from cosim_compiler.language.statement_parts import bodies_of, called_by, nodes_in, statements_in
 from cosim_compiler.language.typed_form import Constant, Expression, Function, Statement, is_pure
-from cosim_compiler.language.types import NOTHING, REAL, TRUTH, WHOLE, Group, Number, Record, RecordRows
+from cosim_compiler.language.types import NOTHING, REAL, TRUTH, Group, Number, Record, RecordRows
 from cosim_compiler.record import width_of
 
 DEEPEST = 12
@@ -98,7 +98,9 @@ class Simplifier:
 
         Arguments that are not read any more are left out.
         """
-        values = {name: self._part(value) if isinstance(value, str) else value for name, value in given.items()}
+        values = {
+            name: self._part(value) if isinstance(value, str) else value for name, value in given.items()
+        }
         new = self._function(function, values)
         new.symbol = symbol
         read = {node.name for node in nodes_in(new.body) if isinstance(node, form.Variable)}
@@ -126,9 +128,9 @@ class Simplifier:
         names = {name for name, _ in function.parameters} | _names_in(new.body)
         new.variables = {name: kind for name, kind in function.variables.items() if name in names}
         new.raises = function.raises and _can_raise(new.body)
-        if not new.raises and not any(isinstance(s, form.Store) for s in statements_in(new.body)):
-            if all(self._changes_nothing(node) for node in nodes_in(new.body)):
-                self.unchanging.add(new.symbol)
+        stores = any(isinstance(statement, form.Store) for statement in statements_in(new.body))
+        if not (new.raises or stores) and all(map(self._changes_nothing, nodes_in(new.body))):
+            self.unchanging.add(new.symbol)
         return new
 
     def _changes_nothing(self, node: Expression) -> bool:
@@ -156,7 +158,11 @@ class Simplifier:
     def _statement(self, statement: Statement, values: dict[str, Any], own: set[str]) -> list[Statement]:
         if isinstance(statement, form.Once):
             turns = tuple(tuple(self._block(turn, values, own)) for turn in statement.turns)
-            return [dataclasses.replace(statement, turns=turns, orelse=tuple(self._block(statement.orelse, values, own)))]
+            return [
+                dataclasses.replace(
+                    statement, turns=turns, orelse=tuple(self._block(statement.orelse, values, own))
+                )
+            ]
         changes: dict[str, Any] = {}
         for field in dataclasses.fields(statement):
             value = getattr(statement, field.name)
@@ -190,7 +196,7 @@ class Simplifier:
                 return self._block(new.orelse, values, own)
             if None not in bounds and len(range(*bounds)) == 1 and new.name in own:
                 values[new.name] = bounds[0]
-                turn = tuple(self._block(new.body, values, own))
+                turn = _without_continue(self._block(new.body, values, own))
                 orelse = tuple(self._block(new.orelse, values, own))
                 if _leaves_turn(turn):
                     return [form.Once(new.line, (turn,), orelse)]
@@ -204,9 +210,9 @@ class Simplifier:
         """Without assignments that nothing reads and that do nothing else; the same object where all stay."""
         kept: list[Statement] = []
         for statement in body:
-            if isinstance(statement, form.Assign) and statement.name not in read:
-                if self._is_dispensable(statement.value):
-                    continue
+            is_unread = isinstance(statement, form.Assign) and statement.name not in read
+            if is_unread and self._is_dispensable(statement.value):  # type: ignore[attr-defined]
+                continue
             changes: dict[str, Any] = {}
             for name in ("body", "orelse", "handler"):
                 before = getattr(statement, name, None)
@@ -251,7 +257,8 @@ class Simplifier:
             return chosen
         if isinstance(new, form.Logic):
             return _decided(new)
-        return new  # type: ignore[no-any-return]
+        simplified: Expression = new
+        return simplified
 
     @staticmethod
     def _constant(kind: Any, value: Any) -> Constant:
@@ -260,7 +267,7 @@ class Simplifier:
     # values
 
     def _value(self, node: Expression | None, values: Values, depth: int) -> Any:
-        """What an expression stands for: a number, a part of an array, a tuple; None where it is not known."""
+        """What an expression stands for: a number, a part of an array, a tuple; None if it is not known."""
         if isinstance(node, Constant):
             return node.value
         if isinstance(node, form.Variable):
@@ -301,7 +308,11 @@ class Simplifier:
     def _of_element(self, node: form.Element, values: Values, depth: int) -> Any:
         view = self._value(node.view, values, depth)
         indices = [self._value(index, values, depth) for index in node.indices]
-        if not isinstance(view, Part) or view.first is None or not all(type(i) is int and i >= 0 for i in indices):
+        if (
+            not isinstance(view, Part)
+            or view.first is None
+            or not all(type(i) is int and i >= 0 for i in indices)
+        ):
             return None
         at = indices[0]
         if len(indices) == 2:
@@ -426,11 +437,32 @@ def _given_once(function: Function) -> list[str]:
     return [name for name in assigned if given[name] == 1]
 
 
+def _without_continue(turn: Sequence[Statement]) -> tuple[Statement, ...]:
+    """A turn that nothing follows: what stands behind a branch that ends it belongs to the other branch."""
+    for i, statement in enumerate(turn):
+        if isinstance(statement, form.Continue):
+            return tuple(turn[:i])
+        if (
+            isinstance(statement, form.If)
+            and statement.body
+            and isinstance(statement.body[-1], form.Continue)
+        ):
+            rest = _without_continue([*statement.orelse, *turn[i + 1 :]])
+            body = _without_continue(statement.body)
+            if not body:
+                condition = form.Unary(TRUTH, "not", statement.condition)
+                return (*turn[:i], form.If(statement.line, condition, rest, ())) if rest else tuple(turn[:i])
+            return (*turn[:i], form.If(statement.line, statement.condition, body, rest))
+    return tuple(turn)
+
+
 def _leaves_turn(body: Sequence[Statement]) -> bool:
     """Whether a break or a continue among these statements belongs to the loop around them."""
     return any(
         isinstance(statement, (form.Break, form.Continue))
-        or (not isinstance(statement, (form.For, form.While)) and any(map(_leaves_turn, bodies_of(statement))))
+        or (
+            not isinstance(statement, (form.For, form.While)) and any(map(_leaves_turn, bodies_of(statement)))
+        )
         or (isinstance(statement, (form.For, form.While)) and _leaves_turn(statement.orelse))
         for statement in body
     )

@@ -191,13 +191,13 @@ class FunctionWriter(ValueWriter):
         """Names that are declared where the function begins, and parameters that nothing reads."""
         function = self.function
         inside, given = {*self.declares.by.values()}, dict(function.parameters)
+        words = set(WORD.findall("\n".join([*self.room, *self.lines])))
         alike: dict[str, list[str]] = {}
         for name, kind in function.variables.items():
             is_passed = name in given and given[name] == kind
-            if not is_passed and name not in inside and (name in self.declares.read or name in given):
+            if not is_passed and name not in inside and self.local[name] in words:
                 alike.setdefault(f"{self.types[kind]} ", []).append(f"{self.local[name]}{self.zero(kind)}")
         lines = [line for kind, names in alike.items() for line in _in_lines(kind, names)]
-        words = set(WORD.findall("\n".join([*self.room, *self.lines])))
         unread = [name for name in (self.passed(*each) for each in function.parameters) if name not in words]
         return [*lines, *([f"    {' '.join(f'(void){name};' for name in unread)}"] if unread else [])]
 

@@ -49,8 +49,14 @@ class Declarations:
             return node.name in self.nonnegative
         if isinstance(node, form.Binary):
             if node.operator in ("//", "%", ">>"):
-                return isinstance(node.right, form.Constant) and node.right.value > 0 and self.is_nonnegative(node.left)
-            return node.operator in "+*" and self.is_nonnegative(node.left) and self.is_nonnegative(node.right)
+                return (
+                    isinstance(node.right, form.Constant)
+                    and node.right.value > 0
+                    and self.is_nonnegative(node.left)
+                )
+            return (
+                node.operator in "+*" and self.is_nonnegative(node.left) and self.is_nonnegative(node.right)
+            )
         if isinstance(node, form.Convert):
             kind = node.operand.type
             return kind is TRUTH or (kind is WHOLE and self.is_nonnegative(node.operand))
@@ -100,12 +106,17 @@ class Declarations:
             reads = (n.name for n in form.walk(statement.value) if isinstance(n, (form.Variable, form.Let)))
             if name not in reads:
                 self.by[id(statement)] = name
-        elif len(given) == 1 and is_alone and (
-            given[0] is statement
-            and isinstance(statement, form.For)
-            or isinstance(given[0], form.Let)
-            and len({*places}) == 1
-            and not isinstance(statement, form.While)
+        elif (
+            len(given) == 1
+            and is_alone
+            and (
+                (given[0] is statement and isinstance(statement, form.For))
+                or (
+                    isinstance(given[0], form.Let)
+                    and len({*places}) == 1
+                    and not isinstance(statement, form.While)
+                )
+            )
         ):
             self.by[id(given[0])] = name
 
@@ -127,4 +138,3 @@ class Declarations:
         if given.step.value > 0:
             return self.is_nonnegative(given.first)
         return isinstance(given.last, form.Constant) and given.last.value >= -1
-

@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-HELD = re.compile(r"(?P<indent> *)(?P<kind>[\w ]+?\*? ?)(?P<name>value_\d+_*) = (?P<value>.*);")
+HELD = re.compile(r"(?P<indent> *)(?P<kind>[\w ]+?\*? ?)(?P<name>(?:value|held)_\d+_*) = (?P<value>.*);")
 WORD = re.compile(r"\w+")
 MAKES_ORDER_COUNT = re.compile(r"->|\.at\[|\b(?!if|while|return|sizeof)\w+\((?!\*)")
 """What reads memory or calls something: C leaves open whether it comes before a call beside it."""
-HARMLESS = re.compile(r"\b(least|greatest|least_whole|greatest_whole|from_end|whole|fabs|sqrt|isnan|isinf|isfinite)\(")
+HARMLESS = re.compile(
+    r"\b(least|greatest|least_whole|greatest_whole|from_end|whole|fabs|sqrt|isnan|isinf|isfinite)\("
+)
 STORE = re.compile(r"( *(?:[\w ]+\*? ?)?\*?\w+(?:->\w+|\.at\[[^\[\]>]*\]|\.\w+)?) = (.*)")
 BLOCK = re.compile(r"(?P<indent> *)(if|for|while) \(.*\) \{")
 SIMPLE = re.compile(
@@ -41,8 +43,17 @@ def compact(lines: Sequence[str]) -> list[str]:
     kept: list[str] = []
     i = 0
     while i < len(lines):
+        two = _two_ways(lines[i : i + 5])
+        if two:
+            kept += two
+            i += 5
+            continue
         head, *following = lines[i : i + 3]
-        if len(following) == 2 and (match := BLOCK.fullmatch(head)) and following[1] == f"{match['indent']}}}":
+        if (
+            len(following) == 2
+            and (match := BLOCK.fullmatch(head))
+            and following[1] == f"{match['indent']}}}"
+        ):
             statement = following[0].strip()
             short = f"{head.removesuffix(' {')} {statement}"
             if SIMPLE.fullmatch(statement) and len(short) <= LONGEST:
@@ -54,8 +65,21 @@ def compact(lines: Sequence[str]) -> list[str]:
     return kept
 
 
+def _two_ways(lines: Sequence[str]) -> list[str]:
+    """``if`` and ``else`` of one statement each, in two lines; nothing where they are more."""
+    if len(lines) < 5 or not (match := BLOCK.fullmatch(lines[0])) or not lines[0].lstrip().startswith("if "):
+        return []
+    indent = match["indent"]
+    if lines[2] != f"{indent}}} else {{" or lines[4] != f"{indent}}}":
+        return []
+    yes, no = lines[1].strip(), lines[3].strip()
+    two = [f"{lines[0].removesuffix(' {')} {yes}", f"{indent}else {no}"]
+    is_simple = SIMPLE.fullmatch(yes) and SIMPLE.fullmatch(no) and max(map(len, two)) <= LONGEST
+    return two if is_simple else []
+
+
 def shortened(before: Sequence[str], text: str) -> tuple[list[str], str]:
-    """The lines that have to stand before an expression, and its text, with values put where they are read."""
+    """The lines that have to stand before an expression, and its text; values stand where they are read."""
     *lines, last = joined([*before, f"return {text};"])
     return lines, last.removeprefix("return ").removesuffix(";")
 

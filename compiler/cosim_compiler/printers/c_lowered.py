@@ -6,12 +6,16 @@ numbers: a call whose number is known is a call of that function.
 
 from __future__ import annotations
 
+import re
 import types
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cosim_compiler.calls import name_of
 from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.builtins import OF_C_LIBRARY
 from cosim_compiler.language.known_arrays import KnownArray, Simplifier
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Constant, Expression, Function, view_type
@@ -21,6 +25,21 @@ from cosim_compiler.printers.c_names import NUMBERS, VIEWS, real, whole
 from cosim_compiler.printers.llvm_lowered import linked_by_name
 
 LINE = 110
+WORD = re.compile(r"\w+")
+ROUNDED_APART = """\
+/* A product and a sum are two roundings. */
+#if defined(__clang__) || !defined(__GNUC__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__FP_FAST_FMA)
+#pragma GCC optimize("fp-contract=off")
+#endif
+"""
+OF_C_LIBRARY_ALONE = """\
+/* Functions of the C library have names that compilers do not know: they compute nothing of them. */
+#if defined(__GNUC__) && defined(__ELF__)
+{}
+#endif
+"""
 Wanted = Mapping[str, tuple[types.FunctionType, str]]
 
 
@@ -30,6 +49,8 @@ class LoweredC:
 
     Attributes
     ----------
+    head : str
+        What all such files begin with.
     types : list of str
         Structures, in an order in which each stands behind those that it needs.
     tables : list of str
@@ -45,6 +66,7 @@ class LoweredC:
         Signature of each function that is called by a symbol, or by a number that only a run knows.
     """
 
+    head: str
     types: list[str]
     tables: list[str]
     functions: list[str]
@@ -105,20 +127,58 @@ def lowered(
     numbered = {numbers[name]: simplifier.functions[f.symbol] for name, f in roots.items() if name in numbers}
     called: dict[str, str] = {}
     accessors: set[str] = set()
-    listed = []
+    texts: dict[str, str] = {}
     for function in functions:
         if _only_finds(function, accessors):
             accessors.add(function.symbol)
         lengths = sizes if function in by_row.values() else {}
         text = LoweredWriter(module, function, arrays, numbered, called, accessors, lengths).text()
+        place = f"/* {place_of(function.author)} */"
         is_short = text.count("\n") == 1
-        listed.append(f"/* {place_of(function.author)} */\n{text.rstrip() if is_short else text}")
-    names = {name: module.names[root.symbol] for name, root in roots.items() if root.symbol in {f.symbol for f in functions}}
+        texts[module.names[function.symbol]] = (
+            f"{text.rstrip()} {place}" if is_short else f"{place}\n{text.rstrip()}"
+        )
+    by_number = {name for name in numbers if name_of(wanted[name][1]) not in called and not keeps_all}
+    unread = {module.names[roots[name].symbol] for name in by_number if roots[name] in program.functions}
+    listed = list(_without_unread(texts, unread).values())
+    names = {
+        name: module.names[root.symbol] for name, root in roots.items() if module.names[root.symbol] in texts
+    }
     row_names = {name: (module.names[f.symbol], [n for n, _ in f.parameters]) for name, f in by_row.items()}
     raising = {module.names[f.symbol] for f in functions if f.raises}
     tables = [text for name, array in arrays.items() for text in _table(name, array)]
+    head = c99.HEAD + ROUNDED_APART + _of_c_library("\n".join(listed))
     structures = list(module.types.structures.values())
-    return LoweredC(structures, [*tables, *module.declared.values()], listed, names, row_names, raising, called)
+    return LoweredC(
+        head, structures, [*tables, *module.declared.values()], listed, names, row_names, raising, called
+    )
+
+
+def _without_unread(texts: dict[str, str], removable: set[str]) -> dict[str, str]:
+    """Functions by their names, without those that no other calls any more, and what these alone called."""
+    counts = Counter(word for text in texts.values() for word in set(WORD.findall(text)))
+    removed = True
+    while removed:
+        removed = False
+        for name in [name for name in removable if name in texts and counts[name] == 1]:
+            words = set(WORD.findall(texts.pop(name)))
+            counts.subtract(words)
+            removable = removable | (words & texts.keys())
+            removed = True
+    return texts
+
+
+def _of_c_library(text: str) -> str:
+    """Other names for the functions of the C library that a text calls."""
+    lines = []
+    for name, count in OF_C_LIBRARY.items():
+        if re.search(rf"\b{name}\(", text):
+            arguments = ", ".join(["double"] * count)
+            lines += [
+                f'double library_{name}({arguments}) __asm__("{name}");',
+                f"#define {name} library_{name}",
+            ]
+    return OF_C_LIBRARY_ALONE.format("\n".join(lines)) if lines else ""
 
 
 def _table(name: str, array: KnownArray) -> list[str]:
@@ -243,7 +303,7 @@ class LoweredWriter(c99.FunctionWriter):
         return "" if node.type is NOTHING else self.converted(function.result, node.type, result)
 
 
-def parameters_of(signature: str, names: Sequence[str]) -> list[str]:
+def parameters_in_c(signature: str, names: Sequence[str]) -> list[str]:
     """Parameters in C of a signature of letters."""
     kinds: dict[Any, str] = {**VIEWS, **NUMBERS}
     arguments, _ = types_of(signature)

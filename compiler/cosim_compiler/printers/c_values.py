@@ -55,6 +55,7 @@ class ValueWriter:
 
     function: Function
     declares: Declarations
+    tries: list[tuple[str, str]]
 
     def __init__(self, types: Types, names: Names, declared: dict[str, str]) -> None:
         self.types, self.names, self.declared = types, names, declared

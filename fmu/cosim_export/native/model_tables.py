@@ -13,11 +13,11 @@ from cosim.kit import (
     EVENT,
     FAILED,
     GROW,
-    Ring,
     REACHED,
     SENTENCES,
     STEPPED,
     TERMINATED,
+    Ring,
     StepCode,
     StepFailure,
     place_in,
@@ -145,6 +145,8 @@ def c_real(value: float) -> str:
     >>> c_real(0.5), c_real(-math.inf)
     ('0x1.0000000000000p-1', '-INFINITY')
     """
+    if value == int(value) if math.isfinite(value) and abs(value) < 2**31 else False:
+        return repr(float(value))
     if math.isfinite(value):
         return float(value).hex()
     return "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"

@@ -110,11 +110,11 @@ class NativeFmuExporter(FmuExporter):
         clocks : bool
             Whether periodic events are output clocks in FMI 3.0, which some tools do not read.
         sources : bool
-            Whether the FMU brings C99 sources, for tools that compile themselves. It then has libraries for the
-            `platforms` that are given, and for none unless some are.
+            Whether the FMU brings C99 sources, for tools that compile themselves. It then has libraries for
+            the `platforms` that are given, and for none unless some are.
         history : int, optional
-            With sources: how many values of each signal can be remembered (delays …), since nothing is allocated
-            after the instantiation; 4096 unless given.
+            With sources: how many values of each signal can be remembered (delays …), since nothing is
+            allocated after the instantiation; 4096 unless given.
         compiler : Compiler, optional
             In place of the best one that is installed.
 
@@ -209,6 +209,7 @@ def _libraries(
     """The shared libraries, by their names in the archive."""
     libraries, count, number = {}, sum(len(platform.targets) for platform in platforms), 0
     for platform in platforms:
+        assert sources.code is not None
         built = {}
         for target in platform.targets:
             number += 1

@@ -11,7 +11,9 @@ from xml.etree.ElementTree import Element, SubElement
 from cosim_export.native.model_tables import ENTRY_POINTS
 
 PROTOTYPE = re.compile(r"^(?:const )?\w+ \**(\w+)\(", re.MULTILINE)
-OF_STANDARD = re.compile(r"^(?:HANDS_ON|VECTOR|VALUES|NOT_HERE)\(\s*(fmi\d\w+)|^FMI\d_EXPORT [\w *]+?(fmi\d\w+)\(", re.MULTILINE)
+OF_STANDARD = re.compile(
+    r"^(?:HANDS_ON|VECTOR|VALUES|NOT_HERE)\(\s*(fmi\d\w+)|^FMI\d_EXPORT [\w *]+?(fmi\d\w+)\(", re.MULTILINE
+)
 PLAIN = {"names.h", "plain_names.h"}
 """Headers of the shell that are written here for a model."""
 GENERATED = ("model.c", "code.c")
@@ -41,7 +43,7 @@ def source_files(
     standard = _names_of_standard(shell / f"fmi{version}.c")
     files = {path.name: path.read_bytes() for path in [*headers, *units]}
     files["names.h"] = _names(identifier, version, _shared_names(headers), standard).encode()
-    files["plain_names.h"] = _plain_names(identifier, version, standard).encode()
+    files["plain_names.h"] = _plain_names(version, standard).encode()
     files |= {"model.c": tables.encode(), "code.c": code.encode()}
     if version == 3:
         files[BUILD_DESCRIPTION] = _build_description(identifier, compiled_files(files))
@@ -70,10 +72,10 @@ def _names(identifier: str, version: int, shared: Sequence[str], standard: Seque
         [
             f"/* Names that the files of {identifier} share: several FMUs may be linked into one program.",
             "",
-            f"   Functions of the standard are called {identifier}_fmi{version}…, as the standard has it for sources.",
-            "   With gcc and clang on Linux and QNX they have their plain names as well, which are weak. Elsewhere",
-            f"   they have the plain names alone, unless COSIM_FUNCTION_PREFIX is defined. {override}",
-            "   leaves the plain names alone everywhere. */",
+            f"   Functions of the standard are called {identifier}_fmi{version}..., as it wants of sources.",
+            "   With gcc and clang on Linux and QNX they have their plain names as well, which are weak.",
+            "   Elsewhere they have the plain names alone, unless COSIM_FUNCTION_PREFIX is defined.",
+            f"   {override} leaves the plain names alone everywhere. */",
             "#ifndef COSIM_NAMES_H",
             "#define COSIM_NAMES_H",
             "",
@@ -89,20 +91,22 @@ def _names(identifier: str, version: int, shared: Sequence[str], standard: Seque
             "#endif",
             "",
         ]
-    ).replace("…", "...")
+    )
 
 
-def _plain_names(identifier: str, version: int, standard: Sequence[str]) -> str:
+def _plain_names(version: int, standard: Sequence[str]) -> str:
     def lines() -> Iterator[str]:
-        for name in standard:
-            full = f"{identifier}_{name}"
-            yield f"#undef {name}"
-            yield f'extern __typeof__({full}) {name} __attribute__((weak, alias("{full}"), visibility("default")));'
+        for i in range(0, len(standard), 4):
+            yield " ".join(f"PLAIN({name})" for name in standard[i : i + 4])
 
     return "\n".join(
         [
             "/* The names of the standard, for shared libraries that are made of these files as they are. */",
             f"#if defined(COSIM_HAS_BOTH_NAMES) && !defined(FMI{version}_OVERRIDE_FUNCTION_PREFIX)",
+            "#define IN_QUOTES(text) #text",
+            "#define ALIAS(full, plain) extern __typeof__(full) plain_##full __asm__(plain) "
+            '__attribute__((weak, alias(IN_QUOTES(full)), visibility("default")));',
+            "#define PLAIN(name) ALIAS(name, #name)",
             *lines(),
             "#endif",
             "",
