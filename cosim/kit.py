@@ -201,7 +201,7 @@ if TYPE_CHECKING:
     from cosim.step.constraints import failure_code as failure_code
     from cosim.step.constraints import has_constraints as has_constraints
     from cosim.step.constraints import has_corrections as has_corrections
-    from cosim.step.constraints import larger as larger
+    from cosim.step.constraints import nan_max as nan_max
     from cosim.step.constraints import project as project
     from cosim.step.constraints import project_end as project_end
     from cosim.step.constraints import project_error as project_error

@@ -11,21 +11,23 @@ import numpy as np
 
 import cosim
 from cosim import kit
+from cosim.preparation.monitored_steps import MONITORED_SIGNATURE, advance_monitored
 from cosim.step.constraints import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
 from cosim.system import copy_blocks
 from cosim.system.block_address import block_address
 from cosim_ensembles import batch
 from cosim_ensembles.reduction import KNOWN
-from cosim_fmi.variables import by_address, typed_calls
+from cosim_fmi.variables import typed_calls, typed_variables
 from cosim_lowering.linking import lowered_texts
 from cosim_lowering.program import Program
 from cosim_master.algorithms import next_request
-from cosim_master.exchange import number_function, run_exchanges
+from cosim_master.exchange import exchange_machine, run_exchanges
 from cosim_master.model_exchange import loop_calls, model_exchange_calls, system_calls
 from cosim_master.model_exchange.called_simulator import CalledSimulator
-from cosim_master.samples import collect_samples
+from cosim_master.recording import collect_samples
 from cosim_mechanics import Joint, Multibody
+from cosim_workbench import number_text
 
 VALUES: dict[str, dict[str, Any]] = {
     **{"signals.time_table": {"times": (0.0, 1.0, 2.0, 3.0), "samples": (0.0, 1.0, -1.0, 2.0)}},
@@ -197,14 +199,16 @@ def use_all() -> None:
     for function in KNOWN.values():
         kit.function_address(function, batch.REDUCTION_SIGNATURE)
     for exchange, count in run_exchanges.ENTRIES.items():
-        kit.c_address(exchange, number_function.signature_of(count))
+        kit.c_address(exchange, exchange_machine.signature_of(count))
     for typed in (typed_calls.write_typed, typed_calls.read_typed):
         kit.c_address(typed, typed_calls.ARRAY_CALL)
     for called in (*system_calls.ENTRIES, system_calls.solve):
-        kit.compile_function(called, by_address.SIGNATURE)
+        kit.compile_function(called, typed_variables.SIGNATURE)
     kit.compile_function(next_request.next_request, next_request.SIGNATURE)
     kit.compile_function(collect_samples.collect_samples, collect_samples.SIGNATURE)
     kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
+    kit.compile_function(number_text.append_rows, number_text.ROWS_SIGNATURE)
+    kit.compile_function(advance_monitored, MONITORED_SIGNATURE)
     CalledSimulator(next(runs()))
     for function, signature in model_exchange_calls.ENTRIES.items():
         kit.c_address(function, signature)

@@ -15,7 +15,7 @@ import memory_folder
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from cosim_fmi.archive import private_folder
+from cosim_fmi.archive import private_folder, remove_folder
 
 HERE = Path(__file__).parent
 
@@ -95,7 +95,7 @@ def pytest_xdist_setupnodes() -> None:
     """
     if "TMPDIR" not in os.environ and memory_folder.has_room():
         tempfile.tempdir = str(memory_folder.PLACE)
-    _folders.append(private_folder.private_folder("tests"))
+    _folders.append(private_folder("tests"))
     os.environ["TMPDIR"] = tempfile.tempdir = str(_folders[-1])
 
 
@@ -106,7 +106,7 @@ def pytest_unconfigure() -> None:
     pytest goes on to search five times for garbage whose end failed: after this the other four find nothing.
     """
     while _folders:
-        private_folder.remove_folder(_folders.pop())
+        remove_folder(_folders.pop())
     gc.collect()
     gc.freeze()
 

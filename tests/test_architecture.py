@@ -34,7 +34,7 @@ PUBLIC = {
     "cosim_lowering",
     "cosim_measures.histories",
     "cosim_measures.sampled",
-    "cosim_measures.still",
+    "cosim_measures.piecewise_constant",
     "cosim_signals.curves",
     "cosim_signals.series",
     "cosim_toml",
@@ -266,10 +266,10 @@ def test_import_directions(package: str) -> None:
         ("cosim_dynamics", "plugins/cosim_dynamics/x.py", "from cosim_mechanics.pin import Pin"),
         ("cosim_workbench", "plugins/cosim_workbench/x.py", "import rich"),
         ("cosim_master", "fmu/cosim_master/run/x.py", "from cosim_export.interface import names"),
-        ("cosim_export", "fmu/cosim_export/native/x.py", "from cosim_master.coupling import link"),
+        ("cosim_export", "fmu/cosim_export/native/x.py", "from cosim_master.coupling import connection"),
         ("cosim_master", "fmu/cosim_master/run/x.py", "from cosim_ssp import couple"),
         ("cosim_ssp", "fmu/cosim_ssp/x.py", "from cosim_fmu import CoSimulation"),
-        ("cosim_workbench", "plugins/cosim_workbench/x.py", "from cosim_fmi.archive import fmu_archive"),
+        ("cosim_workbench", "plugins/cosim_workbench/x.py", "from cosim_fmi.archive import FmuArchive"),
         ("cosim_fmu", "fmu/cosim_fmu/x.py", "import fmpy"),
         ("cosim_mechanics", "plugins/cosim_mechanics/x.py", "from cosim_mechanics.testing import y"),
         ("cosim_mechanics", "plugins/cosim_mechanics/x.py", "import pytest"),
@@ -488,7 +488,7 @@ def test_importing_cosim_is_light(statement: str) -> None:
 
 def test_a_process_for_an_fmu_loads_no_registry() -> None:
     """It begins sooner, for each FMU of a run that is in a process of its own."""
-    modules = ["process_worker", "open_fmu", "fmu_participant"]
+    modules = ["process_worker", "given_participants", "fmu_participant"]
     imports = "; ".join(f"import cosim_master.participants.{name}" for name in modules)
     code = f"{imports}; import sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

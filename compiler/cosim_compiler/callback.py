@@ -15,6 +15,8 @@ from cosim_compiler.convention import WORDS, prototype
 def callback_of(function: Callable[..., Any], signature: str) -> Any:
     """A ctypes callback: a place for the result, then the words of each argument."""
     kinds, result_letter = signature.split(">")
+    if result_letter == "i" and not kinds.strip("fi"):
+        return prototype(signature)(_of_numbers(function))
 
     def raw(result: Any, *words: Any) -> int:
         try:
@@ -44,3 +46,19 @@ def callback_of(function: Callable[..., Any], signature: str) -> Any:
         return 0
 
     return prototype(signature)(raw)
+
+
+def _of_numbers(function: Callable[..., Any]) -> Any:
+    """The same where all arguments are numbers and the result is a whole one, without a loop over letters."""
+    place = ctypes.c_int64.from_address
+
+    def raw(result: Any, *numbers: Any) -> int:
+        try:
+            place(result).value = function(*numbers)
+        except BaseException as error:
+            last_errors[:] = [error]
+            place(result).value = -1
+            return 1
+        return 0
+
+    return raw

@@ -1,7 +1,7 @@
 """What the machine code of a function depends on, as a digest.
 
 Everything counts that is reachable from the function, values by their bytes. The digest is the same in every
-process: no address, no hash of Python's and no name stands for a function or a value.
+process: it uses no addresses, no hash() and no names.
 """
 
 from __future__ import annotations

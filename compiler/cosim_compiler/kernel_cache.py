@@ -2,7 +2,7 @@
 
 One file for each digest of everything that the code depends on, so that nothing stale can be found
 there. What is read begins with a checksum of the rest and of its digest; a damaged entry is made again, a
-read-only folder is read alone, entries that were not used for a while are removed. Machine code is
+read-only folder is only read, entries that were not used for a while are removed. Machine code is
 run: therefore folder and entries belong to the user alone, and a folder that others could write to is
 left alone, and another one used.
 """

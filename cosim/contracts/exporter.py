@@ -48,6 +48,18 @@ class Exporter(AbstractClosedAttributes):
         """
         return []
 
+    def add_experiment(self, path: Path) -> str:
+        """Put an experiment with reference results into what was written, where it has a place for one.
+
+        ``cosim export`` calls it.
+
+        Returns
+        -------
+        str
+            Why there is none; "" where there is, or where such files have no place for one.
+        """
+        return ""
+
     @abstractmethod
     def export(
         self,

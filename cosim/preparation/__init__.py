@@ -2,6 +2,7 @@
 
 ====================================== ====================================================================
 `compiled_step`                        the arrays of a run, and how Python calls the Step
+`monitored_steps`                      steps with a function of Python called after each
 `entries`, `restored`                  entry points; whether a state that came from outside can be one
 `run_tables`                           where each part of a run lies, and what it begins with
 `event_entries`, `witness`             what a system declares about events

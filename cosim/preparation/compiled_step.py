@@ -173,7 +173,7 @@ class CompiledStep:
         if self.method is None:
             integrator.use_work(fixed["work"])
         self.head = np.zeros(WHOLE_HEAD, dtype=np.int64)
-        self._head_address = address_of(self.head)
+        self.head_address = address_of(self.head)
         nothing: Any = (None,) * len(Run._fields)
         self.arrays: Any = Run(*nothing)
         self._use_arrays(fixed)  # without a State, until one is bound
@@ -263,6 +263,11 @@ class CompiledStep:
         )
         self.arrays = run
 
+    @staticmethod
+    def address(name: str) -> int:
+        """Where the machine code of an entry point begins."""
+        return _address(name)
+
     def record(self, choice: Any, rows: Any, mode: int) -> None:
         """Record these values from here on; see `recording`."""
         self._use_arrays({"choice": choice, "rows": rows})
@@ -273,28 +278,15 @@ class CompiledStep:
 
     def call(self, name: str, t: float = 0.0) -> int:
         """Call an entry point; histories grow as they need. Returns one of the codes of `failures`."""
-        state = self._state
-        assert state is not None
+        state = self.prepare_call()
         state_arrays = state._arrays
-        arrays = self.arrays
-        if (
-            state_arrays["h"] is not arrays.h
-            or state_arrays["c"] is not arrays.c
-            or state_arrays["y"] is not arrays.y
-            or state_arrays["memory"] is not arrays.memory
-        ):
-            self.bind(state)
-        self.stage_in(state)
-        options, accuracy = arrays.options, state.accuracy
-        options.accuracy = np.nan if accuracy is None else accuracy
-        options.meeting = self.meeting
         function, address = _enter(), _address(name)
         while True:
             if is_plain():
                 with np.errstate(all="ignore"):
                     code = int(CALLED[name](self.arrays, t))
             else:
-                code = function(address, self._head_address, t)
+                code = function(address, self.head_address, t)
             if code != GROW:
                 break
             longer = np.zeros(self.arrays.failure.needed)
@@ -303,6 +295,28 @@ class CompiledStep:
             self.use_state()
         self.stage_out(state)
         return int(code)
+
+    def prepare_call(self) -> State:
+        """The State that is bound, whose arrays and accuracy the next call of an entry point works on."""
+        state = self._state
+        assert state is not None
+        if not self.has_arrays_of(state):
+            self.bind(state)
+        self.stage_in(state)
+        options, accuracy = self.arrays.options, state.accuracy
+        options.accuracy = np.nan if accuracy is None else accuracy
+        options.meeting = self.meeting
+        return state
+
+    def has_arrays_of(self, state: State) -> bool:
+        """Whether it works on the arrays that the State has now."""
+        shared, arrays = state._arrays, self.arrays
+        return (
+            shared["h"] is arrays.h
+            and shared["c"] is arrays.c
+            and shared["y"] is arrays.y
+            and shared["memory"] is arrays.memory
+        )
 
     def stage_in(self, state: State) -> None:
         """How far the State is realized, for the functions of the Step."""
@@ -320,9 +334,11 @@ class CompiledStep:
     def stage_out(self, state: State) -> None:
         """How far the Step has left the State realized."""
         evaluation, versions = self.arrays.evaluation, state.versions
-        for stage in range(min(evaluation.lowered, COMPUTED.start), COMPUTED.stop):
+        lowered = evaluation.lowered
+        for stage in range(lowered if lowered < COMPUTED.start else COMPUTED.start, COMPUTED.stop):
             versions[stage] += 1
-        evaluation.lowered = UNTOUCHED
+        if lowered != UNTOUCHED:
+            evaluation.lowered = UNTOUCHED
         stage = STAGES[evaluation.stage]
         if state.stage is not stage:
             state.stage = stage

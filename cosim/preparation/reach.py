@@ -50,9 +50,8 @@ _known: weakref.WeakKeyDictionary[System, Reach] = weakref.WeakKeyDictionary()
 def reach_of(system: System) -> Reach:
     """Readers of variables, nodes, and followers of nodes.
 
-    A row is called again when it reads a variable that was written, or something that a row writes which is
-    called again; of an accumulator, all that add to it are. Blocks of a solver and functions in plain
-    Python are called whatever they say that they read.
+    A row runs again if one of its inputs changed; of an accumulator all contributors run again. Blocks of a
+    solver and functions in plain Python run whatever they declare to read.
 
     """
     if system not in _known:

@@ -83,6 +83,11 @@ def seconds_interrupted() -> float:
     return max((monotonic() - arrived[0][0] for arrived in _arrivals if arrived), default=0.0)
 
 
+def is_interrupted() -> bool:
+    """Whether a Ctrl-C or SIGTERM is held back by `interrupt_between_steps`."""
+    return any(_arrivals)
+
+
 def waited_for_interrupt(seconds: float) -> bool:
     """Whether a Ctrl-C or SIGTERM is held back, or comes within so many seconds.
 

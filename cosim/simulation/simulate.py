@@ -22,6 +22,7 @@ from cosim.simulation.result import Result
 from cosim.simulation.result_drafts import ResultDrafts
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
+from cosim.simulation.stride import MOST_VALUES
 from cosim.system.state import State
 from cosim.system.system import System, check_system
 from cosim_compiler.collection import without_collection
@@ -165,14 +166,14 @@ def simulate(
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     started = wall.perf_counter()  # of the run itself: without what was compiled for it
 
-    def result_so_far(message: str = "", unfinished: str = "it goes on") -> Result:
-        return recorder.result(message, wall.perf_counter() - started, unfinished)
+    def result_so_far() -> Result:
+        return recorder.result("", wall.perf_counter() - started, "it goes on", ends=False)
 
     def write_result(message: str, unfinished: str = "") -> Result:
         with uninterrupted():
             if stream is not None:
                 recorder.pass_on(stream, everything=True)
-            result = result_so_far(message, unfinished)
+            result = recorder.result(message, wall.perf_counter() - started, unfinished, ends=True)
             if stream is not None:
                 stream.close(result)
             if checkpoint is not None:
@@ -196,6 +197,8 @@ def simulate(
                     drafts.write(result_so_far())
                 if stream is not None:
                     recorder.pass_on(stream, everything=saves)
+                else:
+                    recorder.collect(MOST_VALUES)
                 if checkpoint is not None and saves:
                     checkpoint.write(simulator.state)
                 check()

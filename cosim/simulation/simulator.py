@@ -27,6 +27,7 @@ from cosim.simulation.given_start import GivenStart
 from cosim.simulation.handled_events import EventLog
 from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.monitor import Monitor, call_monitor
+from cosim.simulation.monitored import Monitored
 from cosim.simulation.passed_timers import passed_timers
 from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.real_time import RealTime
@@ -44,6 +45,7 @@ from cosim.step.records import LOG_ALL, LOG_FINDINGS
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
 from cosim.system.system import System, check_system
+from cosim_compiler.native import is_plain
 
 EVENT_LIMIT = 100_000
 OF_INTEGRATORS = (
@@ -139,6 +141,7 @@ class Simulator(ClosedAttributes):
         self.findings: list[Finding] = []
         self._rows: RecordedRows | None = None
         self._monitor: Monitor | None = None
+        self._monitored: Monitored | None = None
         self._stride = stride.FIRST_STRIDE
         self._inside_step = threading.Lock()
         time = self._state.time
@@ -257,6 +260,7 @@ class Simulator(ClosedAttributes):
 
     def _bind(self, state: State) -> None:
         """Work on this State; one that was saved is realized as it was where its last step ended."""
+        self._monitored = None
         self._step.bind(state)
         self._handlers.bind(state)
         if state.agenda.initialized and state.clock.stamp == state.time:
@@ -290,10 +294,18 @@ class Simulator(ClosedAttributes):
         """Have a function called at the end of every step, after all publishes."""
         check_callable(monitor, "monitor", "the State")
         self._monitor = monitor
+        self._stop_monitored()
 
     def clear_monitor(self) -> None:
         """Remove the monitor."""
         self._monitor = None
+        self._stop_monitored()
+
+    def _stop_monitored(self) -> None:
+        """Something has changed that steps under way with a monitor do not know."""
+        if self._monitored is not None:
+            self._monitored.stop()
+            self._monitored = None
 
     @property
     def target_realtime_rate(self) -> float:
@@ -306,6 +318,7 @@ class Simulator(ClosedAttributes):
             text = f"is {shown(rate)}, needs a number of simulated seconds for each second; 0 for no limit"
             raise ModelError.of("target_realtime_rate", text)
         self._real_time.target_rate = max(0.0, float(rate))
+        self._stop_monitored()
 
     @property
     def actual_realtime_rate(self) -> float:
@@ -492,13 +505,12 @@ class Simulator(ClosedAttributes):
     # inside a step; `wanted` is the time where the call was to go, s
 
     def _advance_stride(self, target: float, wanted: float) -> bool:
-        """A tenth of a second of steps or 1 MB of rows, or one step with a monitor or a rate to keep."""
-        if self._real_time.target_rate > 0.0 or self._monitor is not None:
+        """A tenth of a second of steps or 1 MB of rows, or one step with a rate to keep."""
+        if self._real_time.target_rate > 0.0:
             return self._advance(target, wanted)
-        rows, step = self._rows, self._step
-        began, before = wall.perf_counter(), 0 if rows is None else rows.count_values(step)
+        began, before = wall.perf_counter(), self.recorded_values
         has_arrived = self._advance(target, wanted, self._stride)
-        recorded = 0 if rows is None else rows.count_values(step) - before
+        recorded = self.recorded_values - before
         self._stride = stride.next_stride(self._stride, wall.perf_counter() - began, recorded)
         return has_arrived
 
@@ -506,13 +518,34 @@ class Simulator(ClosedAttributes):
         """Up to `most` steps toward `target`, then the monitor; whether it was reached."""
         if self._real_time.target_rate > 0.0:
             self._real_time.wait(self.state.time)
-        code = self._attempt(wanted, self._call_step, "advance", target, most)
-        answer = self._handlers.worst_answer()
-        if self._monitor is not None and self.state.agenda.updates_done == 0:
-            # where an update has asked to stop there was no step
-            answer = worst((answer, self._attempt(wanted, self._call_monitor, self._monitor)))
+        code, answer = failures.GROW, None
+        if self._monitor is not None and most > 1 and not is_plain():
+            code, answer = self._attempt(wanted, self._advance_monitored, target, most)
+        if code == failures.GROW:
+            most = most if self._monitor is None else 1
+            code = self._attempt(wanted, self._call_step, "advance", target, most)
+        if answer is None:
+            answer = self._handlers.worst_answer()
+            if self._monitor is not None and self.state.agenda.updates_done == 0:
+                # where an update has asked to stop there was no step
+                answer = worst((answer, self._attempt(wanted, self._call_monitor, self._monitor)))
         self._report(answer, wanted)
         return bool(code == failures.REACHED)
+
+    def _advance_monitored(self, wanted: float, target: float, most: int) -> tuple[int, EventStatus | None]:
+        """Up to `most` steps with the monitor called after each but that which ends otherwise than others."""
+        if self._monitored is None:
+            assert self._monitor is not None
+            self._monitored = Monitored(self._step, self.state, self._monitor, self._take_records)
+        code, answer = self._monitored.advance(target, most)
+        if code != failures.GROW:
+            self._check_code(wanted, code)
+        return code, answer
+
+    def _take_records(self) -> None:
+        """As `_check_code` after a step that the next one may follow."""
+        if self._step.arrays.output.log_used > 0 or self._handlers.interrupted is not None:
+            self._check_code(math.nan, failures.STEPPED)
 
     def _attempt(self, wanted: float, action: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call ``action(wanted, …)`` inside a step; where it fails or is interrupted, the status says so."""
@@ -634,6 +667,11 @@ class Simulator(ClosedAttributes):
     def record_now(self) -> None:
         """Record the present State as well."""
         self._check_code(self.state.time, self._step.call("record"))
+
+    @property
+    def recorded_values(self) -> int:
+        """How many numbers were recorded, times among them, since rows were taken."""
+        return 0 if self._rows is None else self._rows.count_values(self._step)
 
     def take_rows(self) -> NDArray[np.float64]:
         """What was recorded since the last call, shape (rows, 1 + values): times, then the values."""

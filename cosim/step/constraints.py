@@ -257,7 +257,7 @@ def move_part_of_way(system, corrections, t, nq, nu, factor):
     longest = 0.0
     for m in range(nq, nq + nu):
         y[m] = factor * y[m]
-        longest = larger(longest, abs(y[m]))
+        longest = nan_max(longest, abs(y[m]))
     if longest > 0.0:
         part = min(1.0, LONGEST / longest)
         for m in range(nq, nq + nu):
@@ -275,7 +275,7 @@ def position_error(system, corrections, t):
     return error if error - error == 0.0 else math.inf
 
 
-def larger(a, b):
+def nan_max(a, b):
     """The larger number; NaN when the second one is (``max`` is not the same everywhere then)."""
     if b > a or b != b:
         return b

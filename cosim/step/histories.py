@@ -1,6 +1,6 @@
 """What a run remembers: auto-updates, histories, what they keep of a step between its ends, room for more.
 
-A signal that the integrator does not integrate tells it nothing: steps grow as if it stood still. So the
+Error control does not see a signal that is not integrated: steps grow as if it were constant. So the
 histories of such signals (updates "between") are checked when a step has ended: the signal is evaluated on
 the dense output, and a point is added where the history is off, from left to right in parts of parts, until
 it is off nowhere: from where the new point has changed a history it is checked again. A step that would need

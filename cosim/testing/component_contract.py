@@ -42,6 +42,7 @@ class ComponentContract(PartContract):
     ...     make = staticmethod(lambda: Tank(area="2 m2"))
     """
 
+    beside: ClassVar[str] = "signals.pid"
     until: ClassVar[float] = 1.0
     accuracy: ClassVar[float] = 1e-8
     inputs: ClassVar[dict[str, float]] = {}
@@ -58,6 +59,11 @@ class ComponentContract(PartContract):
         simulator = cosim.Simulator(system, start, accuracy=cls.accuracy)
         simulator.initialize()
         return simulator
+
+    @classmethod
+    def example(cls) -> tuple[cosim.State, str]:
+        """The component in its system, initialized."""
+        return cls.simulator().state, PART
 
     @classmethod
     def drawn(cls, values: int) -> cosim.Simulator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import inspect
 import os
@@ -67,7 +68,7 @@ class KitRun:
             cls(**self.values)  # a wrong parameter is said at once
         else:
             self._check_arguments(cls)
-        module, _, kit = (self.kit or cls.contract_kit).partition(":")
+        module, kit = self._kit_names()
         if not quiet:
             given = ", ".join(f"{name} = {value}" for name, value in self.values.items())
             print(f"{self.entry.id}: {kit}{f' with {given}' if given else ''}", flush=True)
@@ -78,7 +79,18 @@ class KitRun:
             words["kind"] = self.entry.kinds[-1]
             own = dict(getattr(cls, "kit_values", {}))
             file.write_text(TEST.format(**words, values=self.values, kit_values=own), "utf-8")
-            options = [str(file), "-p", "no:cacheprovider", "-p", "no:terminal", "--rootdir", folder]
+            options = [
+                str(file),
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "no:terminal",
+                "-p",
+                "no:unraisableexception",
+                "--rootdir",
+                folder,
+            ]
+            options += ["--confcutdir", folder]  # else it lists all that lies beside the folder
             options += ["-c", os.devnull, "-W", "ignore", "-W", "always::cosim.testing.KitWarning"]
             options += ["-k", self.only] if self.only else []
             pytest.main(options, plugins=[_Listener(self, quiet)])
@@ -88,6 +100,18 @@ class KitRun:
             told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
             is_checked = self.passed or counts["failed"]
             print(f"  {told if is_checked else 'nothing was checked'}, {self.seconds:.1f} s\n", flush=True)
+
+    def kit_class(self) -> type[Any]:
+        """The kit with the class in it, as the checks run it; `CosimError` where it has no such class."""
+        module, kit = self._kit_names()
+        cls, values = self.entry.cls, self.values
+        body = {"make": staticmethod(lambda **options: cls(**{**values, **options}))}
+        base = getattr(importlib.import_module(module), kit)
+        return type("TestIt", (base,), {**getattr(cls, "kit_values", {}), **body})
+
+    def _kit_names(self) -> tuple[str, str]:
+        module, _, kit = (self.kit or self.entry.cls.contract_kit).partition(":")
+        return module, kit
 
     def refuse(self, error: cosim.CosimError, quiet: bool = False) -> None:
         """Count as failed that the class takes none of the values made up for it."""

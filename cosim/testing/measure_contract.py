@@ -45,6 +45,7 @@ class MeasureContract(PartContract):
     ...     make = staticmethod(lambda: Average())
     """
 
+    beside: ClassVar[str] = "measures.delay"
     times: ClassVar[tuple[float, ...]] = (0.21, 0.46, 0.83)
     step: ClassVar[float] = 1e-3
     tolerance: ClassVar[float] = 1e-5
@@ -56,6 +57,11 @@ class MeasureContract(PartContract):
         simulator = cosim.Simulator(system_of(cls), accuracy=cls.accuracy)
         simulator.initialize()
         return simulator
+
+    @classmethod
+    def example(cls) -> tuple[cosim.State, str]:
+        """The measure in its system, initialized."""
+        return cls.simulator().state, "measure"
 
     @classmethod
     def drawn(cls, values: int) -> cosim.Simulator:

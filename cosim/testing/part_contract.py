@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import cosim
 from cosim.testing.described import check_bounds
 from cosim.testing.other_mode import results_in_other_mode
 
@@ -16,9 +17,17 @@ class PartContract:
     ----------
     make : callable
         Makes a part, without its attachments.
+    beside : str
+        Id of a built-in part of the kind, whose time a report shows beside that of the part.
     """
 
     make: ClassVar[Callable[..., Any]]
+    beside: ClassVar[str] = ""
+
+    @classmethod
+    def example(cls) -> tuple[cosim.State, str]:
+        """A State of a system with the part, and the part's name in it."""
+        raise NotImplementedError
 
     @classmethod
     def results(cls) -> list[str]:

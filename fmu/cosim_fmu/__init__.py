@@ -14,8 +14,8 @@ import cosim.kit
 # Late, because who exports, and the process of an isolated FMU, never need the master.
 if TYPE_CHECKING:
     from cosim_fmu.co_simulation import CoSimulation as CoSimulation
-    from cosim_master.coupling.co_simulation_error import CoSimulationError as CoSimulationError
-    from cosim_master.coupling.stop_requested import StopRequested as StopRequested
+    from cosim_master.coupling.errors import CoSimulationError as CoSimulationError
+    from cosim_master.coupling.errors import StopRequested as StopRequested
     from cosim_master.participants.fmu_participant import FmuParticipant as FmuParticipant
     from cosim_master.participants.process_participant import ProcessParticipant as ProcessParticipant
     from cosim_master.participants.system_participant import SystemParticipant as SystemParticipant

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -25,19 +26,20 @@ from cosim.kit import (
     seconds,
 )
 from cosim_master.abilities import KeepsInstance, Repeats
-from cosim_master.algorithms.given_algorithm import made_algorithm
 from cosim_master.algorithms.joint import Joint
-from cosim_master.coupling.check_loops import check_loops, unknown_outputs
-from cosim_master.coupling.check_tolerances import check_tolerances
-from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.algorithms.programmed_algorithm import made_algorithm
+from cosim_master.coupling.check_loops import check_loops, early_ticks, unknown_outputs
+from cosim_master.coupling.communication_points import (
+    CommunicationPoints,
+    RunOptions,
+    only_experiment,
+    step_of,
+)
+from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import Coupling
-from cosim_master.coupling.default_experiment import only_experiment, step_of
-from cosim_master.coupling.early_ticks import early_ticks
-from cosim_master.coupling.feedthrough import feedthrough_loops, stepping_order
-from cosim_master.coupling.link import Link
+from cosim_master.coupling.errors import WiringProblem, problem
+from cosim_master.coupling.feedthrough import feedthrough_loops, override_feedthrough, stepping_order
 from cosim_master.coupling.power_bonds import check_bonds
-from cosim_master.coupling.run_options import RunOptions
-from cosim_master.coupling.said_feedthrough import override_feedthrough
 from cosim_master.coupling.wiring import (
     check_abilities,
     check_clocks,
@@ -46,20 +48,22 @@ from cosim_master.coupling.wiring import (
     check_last_step,
     check_starts,
     check_steps,
+    check_tolerances,
 )
-from cosim_master.coupling.wiring_problem import WiringProblem, problem
 from cosim_master.participants.given_participants import configure, described, made_participants
 from cosim_master.participants.joined import joined
-from cosim_master.results.co_simulation_result import CoSimulationResult
-from cosim_master.results.coupling_report import CouplingReport
+from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
-from cosim_master.run.time_limit import TimeLimit
+from cosim_master.run.stepped_run import SteppedRun
+from cosim_master.run.wall_clock import TimeLimit
 from cosim_master.start.explain import explain
 from cosim_master.start.probe_participants import probe_participants
 from cosim_master.trust.second_run import RunAgain
 from cosim_master.trust.verified_coupling import verified_coupling
 
+MOST_STEPS = 2**40
+"""Of a run without an end."""
 Recipe = tuple[Callable[..., "CoSimulation"], tuple[Any, ...], Mapping[str, Any]]
 """What makes a co-simulation, and its arguments."""
 
@@ -193,9 +197,11 @@ class CoSimulation(Coupling, ClosedAttributes):
         self.step_multiple, faults = check_steps(self.participants, steps or {}, self.step, self._exchanging)
         problems += faults
         problems += self._check_joint()
-        self.bonds, faults = check_bonds(bonds, [*self.links, *self.inner_links], self.descriptions)
-        self.bonds = [bond for bond in self.bonds if not set(bond) & set(self.inner_links)]
-        problems += faults
+        self.bonds = []
+        if bonds != ():
+            found, faults = check_bonds(bonds, [*self.links, *self.inner_links], self.descriptions)
+            self.bonds = [bond for bond in found if not set(bond) & set(self.inner_links)]
+            problems += faults
         self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
         self.remarks: list[str] = []
         self._failures: list[str] = []
@@ -465,7 +471,10 @@ class CoSimulation(Coupling, ClosedAttributes):
             interval=interval,
             time_limit=time_limit,
         )
-        with TimeLimit(options.time_limit, self.participants.values()) as limit:
+        with ExitStack() as stack:
+            limit = None
+            if options.time_limit is not None:
+                limit = stack.enter_context(TimeLimit(options.time_limit, self.participants.values()))
             return self._simulate(
                 *(until, limit, options),
                 progress=progress,
@@ -477,7 +486,7 @@ class CoSimulation(Coupling, ClosedAttributes):
             )
 
     def _simulate(
-        self, until: float | str | None, limit: TimeLimit, options: RunOptions, **settings: Any
+        self, until: float | str | None, limit: TimeLimit | None, options: RunOptions, **settings: Any
     ) -> CoSimulationResult:
         until = self.until if until is None else until
         if until is None:
@@ -508,10 +517,46 @@ class CoSimulation(Coupling, ClosedAttributes):
         self._set(result=result)
         return result
 
+    def led_run(
+        self, start: float | None = None, stop: float | None = None, tolerance: float | None = None
+    ) -> SteppedRun:
+        """A run that another master leads from time to time; `SteppedRun.begin` begins it.
+
+        Parameters
+        ----------
+        start : float, optional
+            s; that of the co-simulation unless given.
+        stop : float, optional
+            Where no step goes beyond, s; as far as can be counted unless given.
+        tolerance : float, optional
+            For participants that none is given for.
+        """
+        self.settle_order()
+        other = copy.copy(self)
+        start = self.start if start is None else start
+        other._set(start=start)
+        if tolerance is not None:
+            given = {name: t for name, t in self.tolerances.items() if t not in (None, self.tolerance)}
+            found, problems = check_tolerances(self.participants, tolerance, given)
+            if problems:
+                raise cosim.ModelError(problems)
+            other._set(tolerance=tolerance, tolerances=found)
+        group = math.lcm(*self.step_multiple.values())  # the last step is a whole one
+        until = start + MOST_STEPS // group * group * self.step if stop is None else stop
+        points = CommunicationPoints(start, until, self.step)
+        if problems := check_last_step(self.descriptions, self.step_multiple, points):
+            raise cosim.ModelError(problems)
+        return SteppedRun(other, points, None if stop is None else until)
+
     @property
     def _exchanging(self) -> cosim.MasterAlgorithm | None:
         """The algorithm that exchanges values at communication points."""
         return self.algorithm.others if isinstance(self.algorithm, Joint) else self.algorithm
+
+    @property
+    def _is_connected(self) -> bool:
+        """Whether there is an order of participants to find, and feedthrough to know of."""
+        return bool(self.links) or self.joint is not None
 
     def _check_joint(self) -> list[WiringProblem]:
         """A problem for each member of the joint system with a step of its own."""
@@ -665,7 +710,7 @@ class CoSimulation(Coupling, ClosedAttributes):
         CoSimulationError
             A participant cannot be initialized.
         """
-        if self._is_settled or self.algorithm is None:
+        if self._is_settled or self.algorithm is None or not self._is_connected:
             return
         found = probe_participants(
             *(self.participants, self.descriptions, self.links, self.parameter_links, self.start_values),
@@ -681,7 +726,7 @@ class CoSimulation(Coupling, ClosedAttributes):
     @property
     def warnings(self) -> list[str]:
         """What the user should know before a run, in sentences."""
-        if self.algorithm is None or not self.algorithm.exchanges_within_step:
+        if self.algorithm is None or not self.algorithm.exchanges_within_step or not self._is_connected:
             return self._failures
         early = early_ticks(self.participants, self.links)
         unknown = unknown_outputs(self.descriptions, self.links)  # a joint system finds out by itself
@@ -700,7 +745,7 @@ class CoSimulation(Coupling, ClosedAttributes):
     def _put_in_order(self, *, is_probed: bool) -> list[WiringProblem]:
         """Order the participants by what is known of their feedthrough; what is wrong with loops."""
         algorithm = self._exchanging
-        if algorithm is None or not algorithm.exchanges_within_step:
+        if algorithm is None or not algorithm.exchanges_within_step or not self._is_connected:
             return []
         links, joint = [*self.links, *self.inner_links], [] if self.joint is None else self.joint.names
         loops = feedthrough_loops(self.descriptions, links, joint)

@@ -165,7 +165,7 @@ class ReportsCloseError(Protocol):
 
 @runtime_checkable
 class TellsWarnings(Protocol):
-    """A participant that did something otherwise than its description, or its user, has it.
+    """A participant that deviated from its description or from what the user asked for.
 
     Attributes
     ----------

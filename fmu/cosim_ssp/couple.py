@@ -12,13 +12,12 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.instances.unpacked_fmu import read_fmu
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import Coupling
+from cosim_master.participants.given_participants import open_fmu
 from cosim_master.participants.instance_participant import InstanceParticipant
-from cosim_master.participants.isolation import AS_SAID, Isolation
+from cosim_master.participants.joined import AS_SAID, Isolation
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
-from cosim_master.participants.open_fmu import open_fmu
 from cosim_master.participants.process_participant import ProcessParticipant
-from cosim_ssp.conversions import way_along
-from cosim_ssp.network import Network, Place, Route, routes
+from cosim_ssp.network import Network, Place, Route, routes, way_along
 from cosim_ssp.own_connectors import SystemInputs, derived_signals
 from cosim_ssp.package import Package, problem_of
 from cosim_ssp.read_structure import read_ssp

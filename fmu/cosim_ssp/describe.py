@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 from cosim_ssp.network import Network, text_of
 from cosim_ssp.package import Package
 from cosim_ssp.read_structure import read_ssp
-from cosim_ssp.structure import (
-    SINKS,
-    SOURCES,
-    Component,
-    Connector,
-    DictionaryReference,
-    Node,
-    System,
-)
+from cosim_ssp.structure import SINKS, SOURCES, Component, Connector, DictionaryReference, Node, System
+from cosim_workbench.contracts import Describer
 
 
 def describe_ssp(path: Path) -> str:
@@ -78,3 +72,14 @@ def _kind(element: Node) -> str:
     if isinstance(element, DictionaryReference):
         return f"signal dictionary {element.dictionary}, {connectors}"
     return f"system, {connectors}"
+
+
+class SspDescriber(Describer):
+    """Says which elements an SSP has, how they are connected, and what was noticed in reading it."""
+
+    suffixes: ClassVar[tuple[str, ...]] = (".ssp", ".ssd")
+    what: ClassVar[str] = "a system of other tools (.ssp, .ssd)"
+
+    def describe(self, path: Path) -> str:
+        """Elements, connections, how it is run, variants."""
+        return describe_ssp(path)

@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 import cosim
-from cosim_fmi.archive.private_folder import remove_folder
-from cosim_fmi.archive.untrusted_zip import DAMAGES, check_members, leaves_folder, unpack
+from cosim_fmi.archive import DAMAGES, check_members, leaves_folder, remove_folder, unpack
 from cosim_ssp.xml_document import LARGEST_DOCUMENT, Element, parse_document
 
 DEFAULT = "SystemStructure.ssd"

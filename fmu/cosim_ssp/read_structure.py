@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import cosim
 from cosim_ssp.package import Package, problem_of
-from cosim_ssp.read_parameters import (
-    Document,
-    binding_values,
-    open_document,
-    transformation_of,
-    yes,
-)
-from cosim_ssp.read_settings import read_settings
+from cosim_ssp.read_parameters import Document, binding_values, number, open_document, transformation_of, yes
 from cosim_ssp.structure import (
     KINDS,
     TYPES,
@@ -27,8 +21,62 @@ from cosim_ssp.structure import (
     System,
     Wire,
 )
-from cosim_ssp.tools import open_simulation_platform
+from cosim_ssp.tools import omsimulator, open_simulation_platform
 from cosim_ssp.xml_document import NAMESPACES, Element, child, children, local_name
+
+OURS = "io.github.cosim-framework"
+OURS_NAMESPACE = "https://cosim-framework.github.io/ssp"
+TOOLS = (open_simulation_platform, omsimulator)
+
+
+def read_settings(document: Document) -> Settings:
+    """How a document wants to be run.
+
+    Raises
+    ------
+    ValueError
+        A number that is none.
+    """
+    settings = Settings()
+    experiment = child(document.root, "DefaultExperiment")
+    if experiment is not None:
+        for name in ("start", "stop"):
+            if experiment.get(f"{name}Time"):
+                setattr(settings, name, number(document, experiment, f"{name}Time", 0.0))
+    # what is said of the whole counts more than what is said of a part, wherever it stands
+    for element in sorted((e for e in document.root.iter() if local_name(e)), key=_depth):
+        name = local_name(element)
+        if name == "Master" and element.tag.startswith("{" + OURS_NAMESPACE):
+            _ours(document, element, settings)
+        elif settings.source != OURS and _is_annotated(element):
+            for tool in TOOLS:
+                tool.read_settings(document, element, settings)
+    return settings
+
+
+def _ours(document: Document, element: Element, settings: Settings) -> None:
+    settings.source = OURS
+    settings.step = number(document, element, "step", 0.0) or settings.step
+    settings.algorithm = element.get("algorithm", settings.algorithm)
+    settings.tolerance = number(document, element, "tolerance", 0.0) or settings.tolerance
+    try:
+        options = json.loads(element.get("options", "{}"))
+    except (ValueError, RecursionError):
+        options = None
+    if isinstance(options, dict):
+        settings.options = options
+    else:
+        document.say(element, f"options are {element.get('options')!r}, which is not a JSON object")
+
+
+def _depth(element: Element) -> int:
+    """Systems that an element is in."""
+    return sum(local_name(above) == "System" for above in element.iterancestors())
+
+
+def _is_annotated(element: Element) -> bool:
+    return any(local_name(above) == "Annotation" for above in element.iterancestors())
+
 
 FMU, SSD, SSP = (
     "application/x-fmu-sharedlibrary",

@@ -7,8 +7,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
-from cosim_ssp.conversions import WHOLE, Leg, items_of, unit_of, way_along
-from cosim_ssp.network import Hop, Network, Place, Point, routes
+from cosim_ssp.network import WHOLE, Hop, Leg, Network, Place, Point, items_of, routes, unit_of, way_along
 from cosim_ssp.package import problem_of
 from cosim_ssp.structure import REALS, Component, Node, System, Value
 

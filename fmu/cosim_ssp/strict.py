@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cosim_ssp.read_settings import OURS, OURS_NAMESPACE
+from cosim_ssp.read_structure import OURS, OURS_NAMESPACE
 from cosim_ssp.structure import REALS, TYPES
 from cosim_ssp.xml_document import NAMESPACES, Element, add, annotate, child, local_name
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cosim_master.coupling.unit_match import Definition
+from cosim_master.coupling.convert_value import Definition
 
 SOURCES = ("output", "calculatedParameter", "constant", "local")
 SINKS = ("input", "parameter", "structuralParameter")

@@ -10,9 +10,9 @@ from typing import Any
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.instances.unpacked_fmu import read_fmu
-from cosim_master.coupling.file_paths import file_paths
-from cosim_master.coupling.link import Link
-from cosim_master.coupling.unit_match import conversion_of, definition_of
+from cosim_master.coupling.connection import Link
+from cosim_master.coupling.convert_value import conversion_of, definition_of
+from cosim_master.coupling.coupling import file_paths
 from cosim_ssp.read_parameters import EXPONENTS
 from cosim_ssp.structure import REALS
 from cosim_ssp.tools import open_simulation_platform

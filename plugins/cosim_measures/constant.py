@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import cosim
-from cosim_measures.still import Still
+from cosim_measures.piecewise_constant import PiecewiseConstant
 
 
-class Constant(Still):
+class Constant(PiecewiseConstant):
     """A number, or several, that never change by themselves.
 
     Law: value = what was given, all derivatives are 0. Known whenever a State is.

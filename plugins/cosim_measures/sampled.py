@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import cosim
-from cosim_measures.still import Still
+from cosim_measures.piecewise_constant import PiecewiseConstant
 
 
-class Sampled(Still):
+class Sampled(PiecewiseConstant):
     """Base of signals that are taken at fixed times and held between them; a subclass says what is taken.
 
     Parameters

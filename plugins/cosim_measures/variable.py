@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import cosim
-from cosim_measures.still import Still
+from cosim_measures.piecewise_constant import PiecewiseConstant
 
 STAGES = ("instance", "time", "position", "velocity", "dynamics", "acceleration", "report")
 
 
-class Variable(Still):
+class Variable(PiecewiseConstant):
     """A number in the State, set from outside.
 
     Law: value = what was written to it last (``state["name"] = 3.0``), all derivatives are 0. Known whenever

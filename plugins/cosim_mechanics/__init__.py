@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cosim_mechanics.constraints.speed_coupler import SpeedCoupler as SpeedCoupler
     from cosim_mechanics.constraints.weld_constraint import WeldConstraint as WeldConstraint
     from cosim_mechanics.contracts import Constraint as Constraint
+    from cosim_mechanics.contracts import Contact as Contact
     from cosim_mechanics.contracts import DynamicsSolver as DynamicsSolver
     from cosim_mechanics.contracts import Force as Force
     from cosim_mechanics.contracts import ForceContribution as ForceContribution
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from cosim_mechanics.forces.global_damper import GlobalDamper as GlobalDamper
     from cosim_mechanics.forces.gravity import Gravity as Gravity
     from cosim_mechanics.forces.linear_bushing import LinearBushing as LinearBushing
+    from cosim_mechanics.forces.smooth_sphere_contact import SmoothSphereContact as SmoothSphereContact
     from cosim_mechanics.forces.sphere_contact import SphereContact as SphereContact
     from cosim_mechanics.forces.tabular_spring import TabularSpring as TabularSpring
     from cosim_mechanics.forces.two_point import TwoPoint as TwoPoint

@@ -29,6 +29,7 @@ class Ground(cosim.Component):
     X_GB = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of the body in Ground: the identity")
     V_GB = cosim.cache_slot(unit=["rad/s"] * 3 + ["m/s"] * 3, shape=6, description="zero")
     A_GB = cosim.cache_slot(unit=["rad/s2"] * 3 + ["m/s2"] * 3, shape=6, description="zero")
+    inverse_mass = cosim.cache_slot(unit="1/kg", internal=True, description="zero")
     F_GB = cosim.cache_slot(
         unit=["N.m"] * 3 + ["N"] * 3,
         shape=6,
@@ -37,8 +38,9 @@ class Ground(cosim.Component):
     )
 
     @cosim.kernel(stage=cosim.Stage.INSTANCE)
-    def rest(X_GB, V_GB, A_GB):
+    def rest(X_GB, V_GB, A_GB, inverse_mass):
         put12(X_GB, IDENTITY)
+        inverse_mass[0] = 0.0
         for i in range(6):
             V_GB[i] = 0.0
             A_GB[i] = 0.0

@@ -39,6 +39,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("mechanics.global_damper", mechanics.GlobalDamper)
     register("mechanics.gravity", mechanics.Gravity)
     register("mechanics.linear_bushing", mechanics.LinearBushing)
+    register("mechanics.smooth_sphere_contact", mechanics.SmoothSphereContact)
     register("mechanics.sphere_contact", mechanics.SphereContact)
     register("mechanics.tabular_spring", mechanics.TabularSpring)
     register("mechanics.two_point_damper", mechanics.TwoPointDamper)

@@ -105,6 +105,7 @@ class RigidBody(cosim.Component):
     )
     kinetic_energy = cosim.cache_slot(unit="J", description="kinetic energy of the body")
 
+    inverse_mass = cosim.cache_slot(unit="1/kg", internal=True, description="for contacts")
     X_GB = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of the body in Ground")
     V_GB = cosim.cache_slot(
         unit=["rad/s"] * 3 + ["m/s"] * 3, shape=6, description="velocity of the body's origin in Ground"
@@ -123,6 +124,10 @@ class RigidBody(cosim.Component):
     def properties(mass, inertia):
         # Elements may be written one at a time, so what they make together is judged here once more.
         return fault_of_mass_properties(mass, inertia)
+
+    @cosim.kernel(stage=cosim.Stage.INSTANCE)
+    def invert(mass, inverse_mass):
+        inverse_mass[0] = 1.0 / mass
 
     @cosim.kernel(stage=cosim.Stage.REPORT)
     def energy(X_GB, V_GB, mass, center_of_mass, inertia, kinetic_energy):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import cosim
-from cosim_measures.still import Still
+from cosim_measures.piecewise_constant import PiecewiseConstant
 
 
-class Comparison(Still):
+class Comparison(PiecewiseConstant):
     """Whether one signal is greater than another, or than a number.
 
     Law: value = 1 while first - second > threshold, else 0; without a second signal, while first > threshold.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import cosim
-from cosim_measures.still import Still
+from cosim_measures.piecewise_constant import PiecewiseConstant
 
 OVERLAP = 1e-3  # by how much of the distance of the thresholds an event may come late
 
 
-class Hysteresis(Still):
+class Hysteresis(PiecewiseConstant):
     """A switch with two thresholds.
 
     Law: goes on when the source rises above `upper`, off when it falls below `lower`, and stays as it is

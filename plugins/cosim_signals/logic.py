@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import cosim
-from cosim_measures.still import Still
-from cosim_signals.truth import TRUE_ABOVE, is_true, truth
+from cosim_measures.piecewise_constant import PiecewiseConstant
+from cosim_signals.logic_level import TRUE_ABOVE, is_true, logic_level
 
 AND, OR, XOR, NAND, NOR = 0.0, 1.0, 2.0, 3.0, 4.0
 
 
-class Logic(Still):
+class Logic(PiecewiseConstant):
     """And, or, exclusive or, and their negations, of two signals that are true or false.
 
     Law: value = 1 or 0. A signal is true above one half; `signals.comparison` and `signals.hysteresis` give 1
@@ -48,7 +48,7 @@ class Logic(Still):
 
     @cosim.kernel
     def join(first, second, first_is_true, second_is_true, operator, value):
-        total = truth(first, first_is_true) + truth(second, second_is_true)
+        total = logic_level(first, first_is_true) + logic_level(second, second_is_true)
         if operator == AND:
             value[0] = 1.0 if total == 2 else 0.0
         elif operator == OR:

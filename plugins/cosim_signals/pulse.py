@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim.kit import periodic_time, rational_time
-from cosim_measures.still import Still
+from cosim_measures.piecewise_constant import PiecewiseConstant
 from cosim_signals.source import Source
 
 MOST_PARTS = 1000000
@@ -33,7 +33,7 @@ def edges_before(t, start_time, period, width):
     return number
 
 
-class Pulse(Source, Still):
+class Pulse(Source, PiecewiseConstant):
     """Pulses that come again and again.
 
     Law: value = offset + amplitude from `start_time` + i `period` on, for `width` of the period, i = 0, 1,

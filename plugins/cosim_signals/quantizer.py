@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim_measures.still import Still
+from cosim_measures.piecewise_constant import PiecewiseConstant
 
 OVERLAP = 1e-3  # by how much of an interval an event may come late
 
@@ -19,7 +19,7 @@ def nearest_level(source: float, interval: float) -> int:
     return math.floor(source / interval + 0.5)
 
 
-class Quantizer(Still):
+class Quantizer(PiecewiseConstant):
     """A signal in whole steps: what a sensor with a finite resolution shows.
 
     Law: value = interval * level, where level is the whole number nearest to source / interval. All

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim_measures.still import Still
+from cosim_measures.piecewise_constant import PiecewiseConstant
 from cosim_signals.source import Source
 
 
-class Step(Source, Still):
+class Step(Source, PiecewiseConstant):
     """A jump at a given time.
 
     Law: value = offset before `start_time`, offset + height from then on; all derivatives are 0. The jump is

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim_signals.truth import TRUE_ABOVE, is_true, truth
+from cosim_signals.logic_level import TRUE_ABOVE, is_true, logic_level
 
 
 class Switch(cosim.Measure):
@@ -43,19 +43,19 @@ class Switch(cosim.Measure):
 
     @cosim.kernel
     def choose(condition, first, second, is_first, value):
-        value[0] = first if truth(condition, is_first) == 1 else second
+        value[0] = first if logic_level(condition, is_first) == 1 else second
 
     @cosim.kernel
     def derivative(condition, first_dot, second_dot, is_first, value_dot):
-        value_dot[0] = first_dot if truth(condition, is_first) == 1 else second_dot
+        value_dot[0] = first_dot if logic_level(condition, is_first) == 1 else second_dot
 
     @cosim.kernel
     def second_derivative(condition, first_dot2, second_dot2, is_first, value_dot2):
-        value_dot2[0] = first_dot2 if truth(condition, is_first) == 1 else second_dot2
+        value_dot2[0] = first_dot2 if logic_level(condition, is_first) == 1 else second_dot2
 
     @cosim.kernel
     def third_derivative(condition, first_dot3, second_dot3, is_first, value_dot3):
-        value_dot3[0] = first_dot3 if truth(condition, is_first) == 1 else second_dot3
+        value_dot3[0] = first_dot3 if logic_level(condition, is_first) == 1 else second_dot3
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def begin(condition, is_first_next):

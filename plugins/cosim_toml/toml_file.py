@@ -74,6 +74,13 @@ class TomlFile:
             line = raw.count(b"\n", 0, error.start) + 1
             raise ModelError.of(f"{path}:{line}", "is no UTF-8 text") from None
 
+    @classmethod
+    def of_data(cls, path: Path, data: dict[str, Any]) -> TomlFile:
+        """The same data from another file, whose lines are not known."""
+        made = cls(path, "")
+        made.data = data
+        return made
+
     def line(self, path: KeyPath) -> int | None:
         """Line of the longest part of a key path that is in the file."""
         while path:

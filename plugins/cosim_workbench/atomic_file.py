@@ -36,7 +36,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
         When the folder is not there or cannot be written to; a `NotWrittenError` when the disk is full.
     """
     check_folder(path)
-    if _is_device(path):
+    if is_device(path):
         with tempfile.TemporaryDirectory() as folder:
             finished = Path(folder) / path.name
             yield finished
@@ -106,11 +106,11 @@ def check_folder(path: Path) -> None:
         raise cosim.CosimError(f"{path}: there is no folder {path.parent}")
     if path.is_dir():
         raise cosim.CosimError(f"{path}: is a folder, needs the name of a file")
-    if not os.access(path if _is_device(path) else path.parent, os.W_OK):
+    if not os.access(path if is_device(path) else path.parent, os.W_OK):
         raise cosim.CosimError(f"{path}: the folder cannot be written to; choose another with -o.")
 
 
-def _is_device(path: Path) -> bool:
+def is_device(path: Path) -> bool:
     """Whether there is something that is neither a file nor a folder."""
     return path.exists() and not path.is_file() and not path.is_dir()
 

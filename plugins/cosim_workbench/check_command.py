@@ -6,10 +6,13 @@ import argparse
 import importlib
 import inspect
 import tomllib
+from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
 from cosim_workbench.arguments import completes
+from cosim_workbench.atomic_file import check_folder, replaced_file
+from cosim_workbench.check_report import report_page, report_row
 from cosim_workbench.library import library
 from cosim_workbench.scaffold import registered_kits
 
@@ -27,6 +30,7 @@ class CheckCommand(cosim.Command):
             "cosim check acme.soft_damper damping=40",
             "with a parameter; else 1.0 where there is no default",
         ),
+        ("cosim check acme --report acme.html", "and write a page for the plugin's users"),
     )
     failure: ClassVar[str] = "a check failed"
 
@@ -39,11 +43,20 @@ class CheckCommand(cosim.Command):
             "-k", dest="only", metavar="WORDS", default="", help="only checks with these words"
         )
 
+        parser.add_argument(
+            "--report",
+            metavar="FILE.html",
+            type=Path,
+            help="write a page: checks, energy, export, documentation, types and speed of each class",
+        )
+
     def run(self, arguments: argparse.Namespace) -> int:
         """Status 1 when a check fails."""
         for name in ("pytest", "hypothesis"):
             library(name, "cosim check", "testing")
         kit: Any = importlib.import_module("cosim.testing.kit_run")  # nothing else in the product needs it
+        if arguments.report is not None:
+            check_folder(arguments.report)
         values = dict(map(_value, arguments.values))
         runs = [
             kit.KitRun(entry, kit_name, values, arguments.only) for entry, kit_name in _entries(arguments.id)
@@ -55,6 +68,9 @@ class CheckCommand(cosim.Command):
                 if len(runs) == 1:
                     raise
                 run.refuse(refused, quiet=arguments.json)  # the other classes are checked all the same
+        if arguments.report is not None:
+            with replaced_file(arguments.report) as draft:
+                draft.write_text(report_page(arguments.id, [report_row(run) for run in runs]), "utf-8")
         self.report(checked=[run.to_dict() for run in runs])
         return 0 if all(run.passed for run in runs) else 1
 

@@ -17,7 +17,7 @@ class DescribeCommand(cosim.Command):
 
     name: ClassVar[str] = "describe"
     known_as: ClassVar[tuple[str, ...]] = ("help", "doc", "show", "man")
-    summary: ClassVar[str] = "describe a component or an integrator, and whether it can run without Python"
+    summary: ClassVar[str] = "show parameters and ports, and whether it compiles to a native FMU"
     examples = (
         ("cosim describe mechanics.linear_bushing", "parameters, states, outputs, each with its unit"),
         ("cosim describe radau5", "the word alone, where only one id has it"),

@@ -34,16 +34,17 @@ SHAPES = {
 
 
 class ExportCommand(cosim.Command):
-    """Write a model file as an FMU, or a scenario as an SSP."""
+    """Write a model file as an FMU, a scenario as an FMU or an SSP."""
 
     name: ClassVar[str] = "export"
     known_as: ClassVar[tuple[str, ...]] = ("build", "convert", "fmu")
-    summary: ClassVar[str] = "write a model file as an FMU, a scenario as an SSP"
+    summary: ClassVar[str] = "write a model file as an FMU, a scenario as an FMU or an SSP"
     examples = (
         ("cosim export mount.toml", "mount.fmu; machine code where it can be, else Python"),
         ("cosim export mount.toml --python --outputs engine.z,vertical_speed -o small.fmu", "chosen outputs"),
         ("cosim export mount.toml --native --fmi 3 --kind me", "FMI 3.0 Model Exchange"),
         ("cosim export mount.toml --sources", "C99 sources, for targets that compile themselves"),
+        ("cosim export loop.toml", "loop.fmu: a whole scenario as one FMU"),
         ("cosim export loop.toml -o loop.ssp", "a scenario, with its FMUs, for other tools"),
     )
 
@@ -95,14 +96,18 @@ class ExportCommand(cosim.Command):
             metavar="N",
             help="of an FMU with sources: values that each delay can remember (4096)",
         )
+        parser.add_argument(
+            "--no-experiment",
+            action="store_true",
+            help="without a smoke experiment, for which the FMU is run",
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, export."""
         exporters: list[type[FileExporter]] = [e.cls for e in cosim.registry().entries("file_exporter")]
-        for kind in exporters:
-            if kind.reads(arguments.model):
-                return self._export_file(kind(), arguments)
+        if able := [kind for kind in exporters if kind.reads(arguments.model)]:
+            return self._export_file(_fitting(able, arguments.output)(), arguments)
         target = arguments.output or Path(f"{arguments.model.stem}.fmu")
         if target.suffix.lower() != ".fmu":
             raise cosim.CosimError(f"{target}: the name of an FMU ends in .fmu")
@@ -113,6 +118,7 @@ class ExportCommand(cosim.Command):
             model.build()  # the exporter builds a copy, whose faults would have no lines
             exporter = model.exporter(options.pop("native"))
             written = exporter.export(model, target, **options)
+            self._prove(exporter, written, arguments)
         self.report(model=model.name, fmu=written, exporter=exporter.summary, warnings=[*exporter.warnings])
         if not arguments.quiet:
             print(f"{model.name} → {written}")
@@ -124,18 +130,23 @@ class ExportCommand(cosim.Command):
     def _export_file(self, exporter: FileExporter, arguments: argparse.Namespace) -> int:
         """Write what is no model in its own form."""
         target = arguments.output or Path(f"{arguments.model.stem}{exporter.suffix}")
-        if target.suffix.lower() != exporter.suffix:
-            text = f"{arguments.model} is exported as {exporter.what.partition(' as ')[2]}"
-            raise cosim.CosimError(f"{target}: {text}: its name ends in {exporter.suffix}")
         check_folder(target)
         if odd := [f"--{n}" for n in (*SELECTIONS, "all", "step") if getattr(arguments, n)]:
             raise cosim.CosimError(f"{arguments.model}: {', '.join(odd)}: for a model, and this is none")
         with nullcontext() if arguments.quiet else compile_notice():
             written = exporter.export(arguments.model, target, **self._options(arguments))
+            self._prove(exporter, written, arguments)
         self.report(written=written)
         if not arguments.quiet:
-            print(f"{arguments.model} → {written}")
+            print("\n".join(filter(None, (f"{arguments.model} → {written}", exporter.summary))))
         return 0
+
+    def _prove(
+        self, exporter: cosim.Exporter | FileExporter, written: Path, arguments: argparse.Namespace
+    ) -> None:
+        """Let what was written bring an experiment with reference results."""
+        if not arguments.no_experiment and (why := exporter.add_experiment(written)):
+            exporter.summary = "\n".join(filter(None, (exporter.summary, why)))
 
     def _options(self, arguments: argparse.Namespace) -> dict[str, Any]:
         """Of the FMU, as `Model.export_fmu` takes them."""
@@ -169,6 +180,17 @@ class ExportCommand(cosim.Command):
         texts = {name: text for name, text in typed.items() if isinstance(text, str) and name != "fmi"}
         lists = {name: _listed(text) for name, text in texts.items()}
         return {"native": native, **typed, **lists}
+
+
+def _fitting(able: list[type[FileExporter]], target: Path | None) -> type[FileExporter]:
+    """The exporter that writes such a file; the first one where none is named."""
+    if target is None:
+        return able[0]
+    for kind in able:
+        if kind.suffix == target.suffix.lower():
+            return kind
+    ways = " or ".join(f"{kind.suffix} ({kind.what})" for kind in able)
+    raise cosim.CosimError(f"{target}: the name of what is exported ends in {ways}")
 
 
 def _listed(text: str) -> list[str]:

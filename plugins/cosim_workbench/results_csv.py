@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 import cosim
-from cosim.kit import NotWrittenError, conversion, parse_unit
-from cosim_workbench.atomic_file import check_folder, replaced_file
+from cosim.kit import NotWrittenError, ResultStream, conversion, parse_unit
+from cosim_workbench.atomic_file import check_folder, is_device, replaced_file
+from cosim_workbench.csv_text import quoted, row_texts
+from cosim_workbench.extended_file import ExtendedFile
 
 QUOTED = re.compile(r' *"((?:[^"]|"")*)" *')
 UNIT = re.compile(r"(.+?)\s+\[([^\[\]]+)\]")
@@ -24,8 +26,6 @@ MISSING = ["nan"]
 """An empty cell, as pandas writes NaN."""
 WORDS = {"true": "1", "false": "0"}
 """As fmpy and pandas write booleans."""
-ROWS = 4096
-"""Whose text is in memory at once."""
 FIRST = b'"time"'
 NOT_WHOLE = "# not whole: "
 """How the last line begins where rows are missing behind it; numpy and fmpy leave such lines out."""
@@ -71,10 +71,10 @@ class ResultsCsv(cosim.ResultSink):
 
     def write(self, result: cosim.Result, path: Path) -> Path:
         """Write all signals; the file is replaced when it is whole."""
-        names = ["time", *result.names]
-        with replaced_file(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(",".join(map(_quoted, names)) + "\n")
-            file.writelines(_lines(result, 0))
+        with replaced_file(Path(path)) as draft, draft.open("wb") as file:
+            file.write(_first_line(result))
+            for text in row_texts(result, 0):
+                file.write(text)
             file.write(_last_line(result))
         return Path(path)
 
@@ -84,11 +84,10 @@ class ResultsCsv(cosim.ResultSink):
             with Path(path).open("r+b", buffering=0) as file:
                 end = _end_of_rows(file)
                 try:
-                    for text in _lines(result, rows):
-                        data = text.encode()
-                        _write_at(file, end, data + GOING_ON)
-                        end += len(data)
-                    _write_at(file, end, last := _last_line(result).encode())
+                    for text in row_texts(result, rows):
+                        _write_at(file, end, bytes(text) + GOING_ON)
+                        end += len(text)
+                    _write_at(file, end, last := _last_line(result))
                     file.truncate(end + len(last))
                 except OSError:  # a full disk: whole rows, and a last line where one was before
                     file.truncate(end)
@@ -97,6 +96,13 @@ class ResultsCsv(cosim.ResultSink):
         except OSError as error:
             raise NotWrittenError(f"{path}: cannot be written: {error.strerror or error}") from None
         return Path(path)
+
+    def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
+        """Rows at the end of a file while the run goes on; it has no place for a source."""
+        self.check(path)
+        if is_device(path):
+            raise cosim.CosimError(f"{path}: is no file, so a run cannot be written to it while it goes on")
+        return ExtendedFile(self, path)
 
     def read(self, path: Path) -> cosim.Result:
         """A result with these signals; without events and statistics.
@@ -362,28 +368,15 @@ def _unit(text: str) -> str:
     return text
 
 
-def _lines(result: cosim.Result, first: int) -> Iterator[str]:
-    """Text of the rows from one on, many lines at a time."""
-    columns = [result.time, *(result[name] for name in result.names)]
-    for begin in range(first, len(result.time), ROWS):
-        cells = (_cells(values[begin : begin + ROWS]) for values in columns)
-        yield "\n".join(map(",".join, zip(*cells, strict=True))) + "\n"
+def _first_line(result: cosim.Result) -> bytes:
+    """The names of the columns."""
+    return (",".join(map(quoted, ["time", *result.names])) + "\n").encode()
 
 
-def _cells(values: np.typing.NDArray[Any]) -> Iterable[str]:
-    """Text of each row; `repr` of a float is the shortest text that reads back as the same number."""
-    write: Callable[[Any], str] = _quoted if values.dtype == object else repr
-    if values.dtype == np.bool_:
-        values = values.astype(np.int64)
-    if values.ndim == 1:
-        return map(write, values.tolist())
-    return (" ".join(map(write, row)) for row in values.tolist())
-
-
-def _last_line(result: cosim.Result) -> str:
+def _last_line(result: cosim.Result) -> bytes:
     """What stands behind the rows of a result that is not whole."""
     reason = " ".join(result.unfinished.split())
-    return f"{NOT_WHOLE}{reason[: LONGEST_LAST_LINE // 8]}\n" if reason else ""
+    return f"{NOT_WHOLE}{reason[: LONGEST_LAST_LINE // 8]}\n".encode() if reason else b""
 
 
 def _without_last_line(text: str) -> tuple[str, str]:
@@ -410,8 +403,3 @@ def _write_at(file: BinaryIO, place: int, data: bytes) -> None:
     left = memoryview(data)
     while left:
         left = left[file.write(left) :]
-
-
-def _quoted(text: str) -> str:
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"'

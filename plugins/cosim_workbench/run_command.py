@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import choose_signals, file_digest, uninterrupted
+from cosim.kit import choose_signals, file_digest, seconds, uninterrupted
+from cosim_workbench.atomic_file import is_device
 from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
-from cosim_workbench.parquet_results import ParquetParts, ParquetResults
+from cosim_workbench.parquet_results import ParquetResults
 from cosim_workbench.plot import Plot, check_plot
 from cosim_workbench.progress import compile_notice, progress_bar
 from cosim_workbench.reports import reported_result
+from cosim_workbench.results_csv import ResultsCsv
 from cosim_workbench.resumed_results import ResumedResults
 from cosim_workbench.simulation_table import TOLERANCES, own_options, positive
 from cosim_workbench.summary import summary
@@ -23,6 +25,8 @@ from cosim_workbench.typed_settings import add_method, typed_settings
 
 UNTIL = 1.0
 """s, when neither the file nor the command line says."""
+LONG_RUN = 100_000
+"""Points of the output, beyond which a CSV file is written while the run goes on."""
 
 
 class RunCommand(cosim.Command):
@@ -104,8 +108,9 @@ class RunCommand(cosim.Command):
             interval = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
             settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, interval)
         resumed = ResumedResults(sink, target)
-        if isinstance(sink, ParquetResults) and not (arguments.plot or arguments.verify or arguments.resume):
-            return self._run_streaming(model, settings, arguments, target)
+        in_memory = arguments.plot or arguments.verify or arguments.resume
+        if not in_memory and _is_streamed(sink, target, settings):
+            return self._run_streaming(model, settings, arguments, sink, target)
         settings["keep"] = lambda result: sink.write(resumed.joined(result), target)
         try:
             first = _simulate(model, settings, arguments, resumed)
@@ -138,10 +143,15 @@ class RunCommand(cosim.Command):
         print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
 
     def _run_streaming(
-        self, model: cosim.Model, settings: dict[str, Any], arguments: argparse.Namespace, target: Path
+        self,
+        model: cosim.Model,
+        settings: dict[str, Any],
+        arguments: argparse.Namespace,
+        sink: cosim.ResultSink,
+        target: Path,
     ) -> int:
         """Write while the run goes on: a long one needs no more memory than a short one."""
-        stream = ParquetParts(target, {"model": file_digest(arguments.model)})
+        stream = sink.stream(target, {"model": file_digest(arguments.model)})
         try:
             result = _simulate(model, {**settings, "stream": stream}, arguments, None)
         except (cosim.SimulationError, KeyboardInterrupt) as error:
@@ -188,6 +198,16 @@ class RunCommand(cosim.Command):
         )
         print(opinion.verdict if arguments.quiet else f"\n{opinion}")
         return 0 if opinion.is_confirmed else 1
+
+
+def _is_streamed(sink: cosim.ResultSink, target: Path, settings: dict[str, Any]) -> bool:
+    """Whether results are written while the run goes on: Parquet, and long CSV files."""
+    if isinstance(sink, ParquetResults):
+        return True
+    if not isinstance(sink, ResultsCsv) or is_device(target) or settings.get("output_interval") is None:
+        return False
+    until, interval = (seconds(settings[name], name) for name in ("until", "output_interval"))
+    return until > LONG_RUN * interval
 
 
 def _result_of(error: BaseException | None) -> cosim.Result | None:

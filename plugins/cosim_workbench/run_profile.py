@@ -70,13 +70,22 @@ def profile(model: cosim.Model, settings: dict[str, Any]) -> RunProfile:
     simulator.advance_to(until)
     measured.run = time.perf_counter() - began
     measured.evaluations = simulator.statistics.evaluations - before
-    _time_blocks(system, simulator.state.copy().realize(cosim.Stage.REPORT), measured)
+    measured.stages, measured.parts = time_blocks(simulator.state.copy())
     _list_python(system, simulator.integrator, measured)
     return measured
 
 
-def _time_blocks(system: cosim.System, state: cosim.State, measured: RunProfile) -> None:
-    """Call each block so often that the call of the walker does not count."""
+def time_blocks(state: cosim.State) -> tuple[dict[str, float], dict[str, float]]:
+    """Time of one evaluation by stage and by part, s.
+
+    Each block is called so often that the call of the walker does not count.
+
+    Parameters
+    ----------
+    state : State
+        It is realized.
+    """
+    system = state.realize(cosim.Stage.REPORT).system
     parts: dict[str, float] = defaultdict(float)
     stages: dict[str, float] = defaultdict(float)
     arrays = system.arrays(state)
@@ -95,8 +104,7 @@ def _time_blocks(system: cosim.System, state: cosim.State, measured: RunProfile)
             owners = block.owners or (block.label,)
             for owner in owners:
                 parts[_part_of(str(owner))] += spent / len(owners)
-    measured.stages = dict(stages)
-    measured.parts = dict(sorted(parts.items(), key=lambda item: -item[1]))
+    return dict(stages), dict(sorted(parts.items(), key=lambda item: -item[1]))
 
 
 def _part_of(owner: str) -> str:

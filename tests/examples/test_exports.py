@@ -8,7 +8,7 @@ import pytest
 
 import cosim
 from cosim import kit
-from cosim_fmi.validate.check_fmu import check_file, check_run
+from cosim_fmi.validate.validate_command import check_file, check_run
 
 Install = Callable[[Path], Any]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "engine_mount"

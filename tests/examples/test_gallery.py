@@ -13,12 +13,17 @@ import pytest
 import cosim
 from cosim.testing import ComponentContract
 from cosim_mechanics import Multibody
-from cosim_mechanics.testing import ForceElementContract
+from cosim_mechanics.testing import ConstraintContract, ForceElementContract
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "gallery"))
+from backlash import Backlash  # noqa: E402
+from battery import Battery  # noqa: E402
+from heated_rod import HeatedRod  # noqa: E402
 from hydraulic_cylinder import HydraulicCylinder  # noqa: E402
+from lead_screw import LeadScrew  # noqa: E402
 from lugre_friction import LuGreFriction  # noqa: E402
 from map_2d import Map2d  # noqa: E402
+from muscle import Muscle  # noqa: E402
 from tyre import Tyre  # noqa: E402
 
 TABLE: dict[str, Any] = {"x_points": [0, 1, 3], "y_points": [0, 2], "table": [[0, 2], [1, 5], [7, 3]]}
@@ -34,6 +39,26 @@ class TestTyre(ComponentContract):
 
 class TestHydraulicCylinder(ComponentContract):
     make = staticmethod(HydraulicCylinder)
+
+
+class TestMuscle(ForceElementContract):
+    make = staticmethod(lambda: Muscle(excitation=0.7, insertion=(0.0, 0.02, 0.05)))
+
+
+class TestLeadScrew(ConstraintContract):
+    make = staticmethod(LeadScrew)
+
+
+class TestBacklash(ForceElementContract):
+    make = staticmethod(Backlash)
+
+
+class TestBattery(ComponentContract):
+    make = staticmethod(Battery)
+
+
+class TestHeatedRod(ComponentContract):
+    make = staticmethod(HeatedRod)
 
 
 class TestMap2d(ComponentContract):
@@ -94,3 +119,75 @@ def test_a_map_whose_points_do_not_grow_is_refused() -> None:
         model = cosim.Model("map")
         model.add(Map2d, "map", **{**TABLE, "x_points": [0, 1, 1]})
         model.simulate(until=0.1)
+
+
+def test_a_muscle_holds_its_isometric_force_at_its_optimal_length() -> None:
+    model = Multibody("arm", gravity=(0, 0, 0))
+    model.body("bone", mass=1.0, inertia=(1, 1, 1))
+    model.joint("slider", child="bone", name="way", q=0.05)
+    model.constraint("lock", "hold", coordinate="way", value=0.05)
+    model.add(
+        Muscle,
+        "muscle",
+        body1="ground",
+        body2="bone",
+        origin=(-0.1, 0, 0),
+        via=(0, 0, 0),
+        insertion=(0.05, 0, 0),
+        excitation=0.5,
+    )
+    result = model.simulate(until=0.3, accuracy=1e-8)
+    assert result["muscle.length"][-1] == pytest.approx(0.2, rel=1e-12)
+    assert result["muscle.tension"][-1] == pytest.approx(500.0 * (1.0 - math.exp(-0.3 / 0.03)), rel=1e-6)
+
+
+def test_a_load_on_the_nut_turns_the_shaft_by_its_lead() -> None:
+    model = Multibody("press", gravity=(0, 0, 0))
+    model.body("shaft", mass=1.0, inertia=(1, 1, 0.01))
+    model.body("nut", mass=2.0, inertia=(1, 1, 1))
+    model.joint("pin", child="shaft", name="turn")
+    model.joint("slider", child="nut", name="way")
+    model.add(LeadScrew, "screw", shaft="turn", nut="way", lead="5 mm")
+    model.add("mechanics.actuator", "load", coordinate="way", effort=100.0)
+    result = model.simulate(until=1.0, accuracy=1e-8)
+    gain = 0.005 / (2.0 * math.pi)
+    assert result["turn.u"][-1] == pytest.approx(100.0 * gain / (0.01 + 2.0 * gain * gain), rel=1e-6)
+    assert result["way.q"][-1] == pytest.approx(gain * result["turn.q"][-1], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("angle", "torque"), [(0.0, 0.0), (0.01, 0.0), (-0.01, 0.0), (0.013, 30.0), (-0.015, -50.0)]
+)
+def test_teeth_press_beyond_half_the_gap_alone(angle: float, torque: float) -> None:
+    model = Multibody("gears", gravity=(0, 0, 0))
+    for name in ("motor", "load"):
+        model.body(name, mass=1.0, inertia=(1, 1, 1))
+        model.joint("pin", child=name, name=f"{name}_shaft", q=angle if name == "motor" else 0.0)
+    model.add(Backlash, "teeth", driving="motor_shaft", driven="load_shaft", gap=0.02)
+    state = model.build().default_state().realize(cosim.Stage.REPORT)
+    assert state["teeth.torque"] == pytest.approx(torque, abs=1e-9)
+
+
+def test_a_battery_is_cut_off_when_it_is_empty() -> None:
+    model = cosim.Model("flashlight")
+    model.add(Battery, "cell", current=5.0, capacity="1 A.h", C1=100.0)
+    result = model.simulate(until=1000.0, accuracy=1e-8)
+    (cut,) = [event for event in result.events if event.handler.endswith("cut_off")]
+    assert cut.time == pytest.approx(3600.0 / 5.0, rel=1e-9)
+    assert abs(result["cell.charge"][-1]) < 1e-9
+    at = int(np.searchsorted(result.time, 360.0))
+    assert result["cell.charge"][at] == pytest.approx(1.0 - result.time[at] / 720.0, rel=1e-9)
+    drop = 5.0 * (0.02 + 0.01)
+    ocv = np.interp(result["cell.charge"][at], [0, 0.1, 0.5, 0.9, 1], [3, 3.5, 3.7, 4, 4.2])
+    assert result["cell.voltage"][at] == pytest.approx(ocv - drop, abs=1e-7)
+
+
+@pytest.mark.parametrize("cells", [1, 2, 40])
+def test_a_heated_rod_gets_a_straight_line_of_temperatures(cells: int) -> None:
+    model = cosim.Model("rod")
+    model.add(HeatedRod, "rod", power=10.0, ambient=300.0, shares=[1.0] + [0.0] * (cells - 1))
+    result = model.simulate(until=1e6, integrator="integrators.bdf", accuracy=1e-6)
+    where = (np.arange(cells) + 0.5) / cells
+    line = 300.0 + 10.0 * (1.0 - where) / (400.0 * 1e-4)
+    assert np.allclose(np.atleast_1d(result["rod.temperature"][-1]), line, rtol=1e-5)
+    assert result["rod.hottest"][-1] == pytest.approx(line[0], rel=1e-5)

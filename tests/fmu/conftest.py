@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from c_programs import SOURCES, build, c_compiler
-from small_fmus import model_description
+from small_fmus import write_fmu
 
 
 @pytest.fixture(scope="session")
@@ -32,12 +31,6 @@ def make_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Pat
     """Make an FMU of a C source: ``make_fmu("gain", name="loud", macros=("ONLY_NEEDED",))``."""
 
     def make(kind: str, *, name: str = "", macros: tuple[str, ...] = (), **description: object) -> Path:
-        from fmpy import platform, sharedLibraryExtension
-
-        path = tmp_path / f"{name or kind}.fmu"
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("modelDescription.xml", model_description(kind, **description))  # type: ignore[arg-type]
-            archive.write(compiled(kind, *macros), f"binaries/{platform}/{kind}{sharedLibraryExtension}")
-        return path
+        return write_fmu(tmp_path / f"{name or kind}.fmu", kind, compiled(kind, *macros), **description)
 
     return make

@@ -8,7 +8,7 @@ from pathlib import Path
 from driven import Driven
 
 import cosim
-from cosim_export.interface.run_settings import run_settings
+from cosim_export.interface.fmu_exporter import run_settings
 from cosim_mechanics import Multibody
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

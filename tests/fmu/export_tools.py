@@ -43,7 +43,7 @@ def export(model: cosim.Model, path: Path, **options: Any) -> Path:
 
 
 @functools.cache
-def _unpacked(path: Path, changed: int) -> Path:
+def unpack(path: Path, changed: int) -> Path:
     """Where an FMU lies unpacked, once for all instances, as a host does it: it has hundreds of files."""
     from fmpy import extract
 
@@ -61,9 +61,7 @@ class Fmu:
 
         self.messages: list[str] = []
         own = folder is not None
-        self.folder = (
-            Path(extract(str(path), str(folder))) if own else _unpacked(path, path.stat().st_mtime_ns)
-        )
+        self.folder = Path(extract(str(path), str(folder))) if own else unpack(path, path.stat().st_mtime_ns)
         self.description = read_model_description(str(path), validate=False)
         self.references = {v.name: v.valueReference for v in self.description.modelVariables}
         self.types = {v.name: v.type for v in self.description.modelVariables}

@@ -18,8 +18,7 @@ from typing import Any
 from fmpy import extract, platform, read_model_description, sharedLibraryExtension
 
 from cosim_fmi.validate.fmu_probe import job_for
-from cosim_fmi.validate.foreign_fmu import ForeignFmu
-from cosim_fmi.validate.foreign_instance import ForeignInstance
+from cosim_fmi.validate.foreign_instance import ForeignFmu, ForeignInstance
 
 DOUBLE, POINTER, REFERENCE, SIZE = ctypes.c_double, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_size_t
 VALUES = (0.0, 1.0, -1.0, 0.5, 1e300, -1e300, math.nan, math.inf, 1e-320, 7.0)

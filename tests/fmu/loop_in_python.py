@@ -61,7 +61,7 @@ class PythonExchange:
         coupled = self.coupled
         going = [name for name in coupled.order if not coupled.rests(name)]
         free = [name for name in going if coupled.descriptions[name].steps_in_threads]
-        if coupled.threads.count == 1 or not free or len(going) < 2:
+        if coupled.threads is None or not free or len(going) < 2:
             for name in going:
                 self.advance(name, time, size)
             return

@@ -9,13 +9,11 @@ import pytest
 
 import cosim
 from cosim import kit
-from cosim_export.interface.first_state import first_state
-from cosim_export.interface.frame_angles import angle_of
-from cosim_export.interface.select_variables import select_variables
-from cosim_export.native.compilers import OwnCompiler, available_compilers
+from cosim_export.interface.fmu_exporter import first_state
+from cosim_export.interface.select_variables import angle_of, select_variables
+from cosim_export.native.compilers import OwnCompiler, available_compilers, own_platform
 from cosim_export.native.native_exporter import NativeFmuExporter
 from cosim_export.native.native_sources import NativeSources
-from cosim_export.native.platforms import own_platform
 
 COMPILER = next((c for c in available_compilers() if isinstance(c, OwnCompiler)), None)
 needs_compiler = pytest.mark.skipif(

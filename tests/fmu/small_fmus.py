@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 MARKER = ("marker", "parameter", "String", 0, {"start": ""})
@@ -117,3 +119,13 @@ def model_description(
         f"{experiment}<ModelVariables>{''.join(lines)}</ModelVariables>"
         f"<ModelStructure><Outputs>{''.join(outputs)}</Outputs></ModelStructure></fmiModelDescription>"
     ).replace("<UnitDefinitions></UnitDefinitions>", "")
+
+
+def write_fmu(path: Path, kind: str, library: Path, **description: object) -> Path:
+    """The FMU of a C source that has been compiled."""
+    from fmpy import platform, sharedLibraryExtension
+
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("modelDescription.xml", model_description(kind, **description))  # type: ignore[arg-type]
+        archive.write(library, f"binaries/{platform}/{kind}{sharedLibraryExtension}")
+    return path

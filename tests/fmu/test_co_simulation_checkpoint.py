@@ -18,7 +18,7 @@ import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation, SystemParticipant, TimedInputs
 from cosim_master.algorithms import exchange_layout
-from cosim_master.checkpoint.tree_bytes import VERSION, from_bytes, to_bytes
+from cosim_master.run.saved_trees import VERSION, from_bytes, to_bytes
 
 MakeFmu = Callable[..., Path]
 LINKS = [

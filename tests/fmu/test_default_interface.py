@@ -13,7 +13,7 @@ from export_tools import ball, export
 import cosim
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.select_variables import select_variables
-from cosim_export.native.all_states import with_all_states
+from cosim_export.native.description import with_all_states
 from cosim_mechanics import Multibody
 
 

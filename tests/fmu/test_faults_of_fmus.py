@@ -208,7 +208,7 @@ def test_exit_in_calls_for_states_in_this_process(
 
 
 def test_exit_in_a_probe_is_a_finding(tmp_path: Path, compiled: Compiled) -> None:
-    from cosim_fmi.validate.check_fmu import check_run
+    from cosim_fmi.validate.validate_command import check_run
 
     found = list(check_run(make(tmp_path, compiled, "SetupExperiment", "exit(0)"), 60.0))
     said = "fmi2SetupExperiment: the FMU called exit()"
@@ -298,7 +298,7 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path, compiled: Compi
         running[0].kill()
         running[0].wait()
         time.sleep(1.0)
-        code = "from cosim_fmi.archive.private_folder import *; private_folder('x')"
+        code = "from cosim_fmi.archive import *; private_folder('x')"
         subprocess.run([sys.executable, "-c", code], env=environment, check=True)
         assert len(list(place.iterdir())) == 2  # the last one has just been left, too
     finally:

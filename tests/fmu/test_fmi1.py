@@ -10,8 +10,8 @@ from fmi1_fmu import make_fmi1
 
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, FmuParticipant
+from cosim_master.participants.given_participants import open_fmu
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
-from cosim_master.participants.open_fmu import open_fmu
 
 Compiled = Callable[..., Path]
 

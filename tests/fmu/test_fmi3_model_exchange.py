@@ -11,8 +11,8 @@ from swinging_balls import order
 from test_model_exchange import G, height
 
 from cosim_fmu import CoSimulation, CoSimulationError
+from cosim_master.participants.given_participants import open_fmu
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
-from cosim_master.participants.open_fmu import open_fmu
 
 Make = Callable[[str], Path]
 

@@ -464,7 +464,7 @@ def test_feedthrough_that_is_not_declared_is_found(tmp_path: Path, compiled: Cal
 
 def test_it_is_not_exported(ball: Path, tmp_path: Path) -> None:
     for exporter in ("fmu.fitting", "fmu.native", "fmu.pythonfmu"):
-        with pytest.raises(cosim.ModelError, match="fmu: this part cannot be exported: it is an FMU itself"):
+        with pytest.raises(cosim.ModelError, match="fmu: this part cannot be exported: it contains an FMU"):
             one(ball).export_fmu(tmp_path / "again.fmu", exporter=exporter)
 
 

@@ -16,8 +16,8 @@ from cosim_fmi.instances.fmu_clocks import FmuClocks
 from cosim_fmu import CoSimulation
 from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.fmu_model import FmuModel
+from cosim_master.participants.given_participants import open_fmu
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
-from cosim_master.participants.open_fmu import open_fmu
 
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="ball" guid="{ball}" numberOfEventIndicators="1">

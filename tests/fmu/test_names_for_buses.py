@@ -13,8 +13,8 @@ from native_tools import export_native, needs_compiler
 
 import cosim
 from cosim.cli import main
-from cosim_export.interface.left_out import bus_warnings
-from cosim_export.interface.rename_variables import Naming
+from cosim_export.interface.fmu_exporter import bus_warnings
+from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
 
 KINDS = [

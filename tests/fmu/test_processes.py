@@ -19,7 +19,7 @@ from test_threads import NAMES, STAR
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_fmu.scenario.scenario import Scenario
-from cosim_master.participants.open_fmu import open_fmu
+from cosim_master.participants.given_participants import open_fmu
 from cosim_master.participants.process_messages import send
 
 MakeFmu = Callable[..., Path]

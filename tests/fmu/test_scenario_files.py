@@ -8,8 +8,8 @@ from ssp_files import DECLARED, parameter_set
 
 import cosim
 from cosim_fmu import CoSimulation
-from cosim_fmu.scenario.parameter_file import read_parameters
 from cosim_fmu.scenario.scenario import Scenario
+from cosim_fmu.scenario.scenario_variant import read_parameters
 
 MakeFmu = Callable[..., Path]
 RING = """\

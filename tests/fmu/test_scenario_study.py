@@ -14,7 +14,7 @@ import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation
 from cosim_fmu.scenario.scenario import Scenario
-from cosim_fmu.study.scenario_subject import ScenarioSubject
+from cosim_fmu.scenario_subject import ScenarioSubject
 
 MakeFmu = Callable[..., Path]
 LOOP = """\

@@ -9,8 +9,8 @@ import pytest
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu import CoSimulation
-from cosim_fmu.scenario.condition import parse_condition
 from cosim_fmu.scenario.scenario import Scenario
+from cosim_fmu.scenario.scenario_changes import parse_condition
 
 TANK = '''\
 from cosim.kit import ParticipantDescription, ParticipantVariable

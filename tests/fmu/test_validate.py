@@ -13,8 +13,8 @@ from model3_fmu import make_model3
 from test_model_exchange import DESCRIPTION
 
 from cosim.cli import main
-from cosim_fmi.validate.check_fmu import check_file, check_run
 from cosim_fmi.validate.finding import Finding
+from cosim_fmi.validate.validate_command import check_file, check_run
 
 Make = Callable[..., Path]
 XML = "modelDescription.xml"

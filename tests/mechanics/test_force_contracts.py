@@ -19,6 +19,7 @@ from cosim_mechanics import (
     GlobalDamper,
     Gravity,
     LinearBushing,
+    SmoothSphereContact,
     SphereContact,
     TabularSpring,
     TwoPointActuator,
@@ -135,6 +136,23 @@ class TestSphereContact(ForceElementContract):
     distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
     make = staticmethod(
         lambda: SphereContact(
+            frame_on_body1=(0, 0, -0.1),
+            center_on_body2=(0.02, 0, 0),
+            radius=0.1,
+            stiffness=1e5,
+            restitution=0.6,
+            dissipation=0.4,
+            static_friction=0.8,
+            dynamic_friction=0.5,
+            viscous_friction=0.2,
+        )
+    )
+
+
+class TestSmoothSphereContact(ForceElementContract):
+    distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
+    make = staticmethod(
+        lambda: SmoothSphereContact(
             frame_on_body1=(0, 0, -0.1),
             center_on_body2=(0.02, 0, 0),
             radius=0.1,

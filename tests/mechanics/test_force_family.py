@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.interpolate import PchipInterpolator
 
 import cosim
-from cosim_mechanics import Multibody, SphereContact, TabularSpring
+from cosim_mechanics import Multibody, SmoothSphereContact, TabularSpring
 
 LENGTHS = np.array([0.2, 0.3, 0.55, 0.6, 1.0, 1.1])
 TENSIONS = np.array([-8.0, -8.0, 1.0, 3.0, 2.0, 40.0])
@@ -274,7 +274,7 @@ def test_contact_has_the_published_forces(depth: float, velocity: tuple[float, f
     model.joint(
         "free", child=ball, q=[1, 0, 0, 0, 0.3, 0.1, CONTACT["radius"] - depth], u=[0, 0, 0, *velocity]
     )
-    model.add("mechanics.sphere_contact", "floor", body1="ground", body2=ball, **CONTACT)
+    model.add("mechanics.smooth_sphere_contact", "floor", body1="ground", body2=ball, **CONTACT)
     state = model.build().default_state().realize(cosim.Stage.REPORT)
     normal, friction = published(depth, -velocity[2], np.array([*velocity[:2], 0.0]))
     assert state["floor.normal_force"] == pytest.approx(normal, rel=1e-12)
@@ -291,12 +291,16 @@ def test_contact_has_the_published_forces(depth: float, velocity: tuple[float, f
     assert state["floor.potential_energy"] == pytest.approx(energy, rel=1e-7)
 
 
-def test_a_ball_comes_to_rest_on_the_floor() -> None:
+def test_a_ball_comes_to_rest_on_the_smooth_floor() -> None:
     model = Multibody("drop")
     ball = model.body("ball", mass=1.0, inertia=(0.004, 0.004, 0.004))
     model.joint("free", child=ball, q=[1, 0, 0, 0, 0, 0, 0.3], u=[0, 0, 0, 1.0, 0, 0])
     model.add(
-        "mechanics.sphere_contact", "floor", body1="ground", body2=ball, **{**CONTACT, "dissipation": 1.5}
+        "mechanics.smooth_sphere_contact",
+        "floor",
+        body1="ground",
+        body2=ball,
+        **{**CONTACT, "dissipation": 1.5},
     )
     result = model.simulate(until=2.0, accuracy=1e-8)
     assert abs(result["ball.vz"][-1]) < 0.02
@@ -306,11 +310,14 @@ def test_a_ball_comes_to_rest_on_the_floor() -> None:
     )
     assert result["floor.dissipated_energy"][-1] > 1.5
     assert abs(result["energy.residual"]).max() < 1e-6
+    assert [f.kind for f in result.findings if "smoothing" in f.message], (
+        "the floor says that the ball floats"
+    )
 
 
 def test_contact_needs_a_radius_of_its_own() -> None:
     with pytest.raises(cosim.ModelError, match="radius"):
-        SphereContact(stiffness=1e5)
+        SmoothSphereContact(stiffness=1e5)
 
 
 def test_the_balance_is_told_by_part(tmp_path) -> None:

@@ -50,6 +50,7 @@ def test_other_tools_read_it_as_one_table(tmp_path: Path, monkeypatch: pytest.Mo
     from pyarrow import parquet
 
     monkeypatch.setattr(parquet_results, "VALUES", 2 * (1 + len(some().columns())))
+    monkeypatch.setattr(parquet_results, "ROWS", 1)
     path = some().to_parquet(tmp_path / "run.parquet")
     assert sorted(p.name for p in path.iterdir()) == [
         "_summary.json", "part-000000.parquet", "part-000001.parquet", "part-000002.parquet",
@@ -110,6 +111,7 @@ def test_a_result_without_points(tmp_path: Path) -> None:
 def test_old_results_are_replaced_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.parquet"
     monkeypatch.setattr(parquet_results, "VALUES", 1)
+    monkeypatch.setattr(parquet_results, "ROWS", 1)
     some().to_parquet(path)
     monkeypatch.setattr(parquet_results, "VALUES", 2**17)
     some().to_parquet(path)
@@ -174,6 +176,7 @@ def in_small_bites(simulator: cosim.Simulator, until: float) -> Any:
 
 def test_a_run_is_written_while_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cosim.simulation.recorder.VALUES", 200)
+    monkeypatch.setattr("cosim.simulation.recorder.ROWS", 1)
     monkeypatch.setattr("cosim.simulation.simulator.Simulator.advance_some", in_small_bites)
     system = pendulum().build()
     whole = cosim.simulate(system, until=2.0, output_interval=1e-3)

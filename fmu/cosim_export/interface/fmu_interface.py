@@ -32,9 +32,11 @@ class FmuInterface:
         Id of the integrator.
     integrator_options : dict
         For its constructor: ``fixed_step``, ``maximum_step`` …
-    accuracy : float
-        Used unless the environment gives a tolerance.
+    accuracy : float or None
+        Used unless the environment gives a tolerance; None where participants have their own.
     step_size, stop_time : float or None
+        Of the default experiment, s.
+    start_time : float
         Of the default experiment, s.
     naming : str
         "structured" or "flat".
@@ -48,9 +50,10 @@ class FmuInterface:
     variables: tuple[FmuVariable, ...]
     integrator: str
     integrator_options: dict[str, Any]
-    accuracy: float
+    accuracy: float | None
     step_size: float | None = None
     stop_time: float | None = None
+    start_time: float = 0.0
     naming: str = "structured"
     has_arrays: bool = True
 

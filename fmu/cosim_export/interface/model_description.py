@@ -1,7 +1,8 @@
-"""Finishing the model description that pythonfmu begins."""
+"""Model descriptions of FMUs: what all versions share, units and types."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import time
@@ -10,11 +11,149 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from cosim.kit import conversion, parse_unit
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.names import is_structured
-from cosim_export.interface.type_definitions import declared_types, enumeration_types, type_definitions
-from cosim_export.interface.unit_definitions import unit_definitions
+
+DISPLAY_UNITS = {"rad": "deg", "rad/s": "deg/s", "rad/s2": "deg/s2", "Pa": "bar", "J": "kJ", "W": "kW"}
+"""What people read a quantity in, where that is not the unit that is computed in."""
+
+BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
+
+
+def unit_definitions(units: Iterable[str]) -> Element | None:
+    """Definitions of all units in use, by the exponents of FMI's base units, sorted; None without any.
+
+    Parameters
+    ----------
+    units : iterable of str
+        Modelica unit expressions; "1" needs no definition.
+
+    Examples
+    --------
+    >>> from xml.etree.ElementTree import tostring
+    >>> tostring(unit_definitions(["N.m/rad", "1"])[0]).decode()
+    '<Unit name="N.m/rad"><BaseUnit kg="1" m="2" s="-2" rad="-1" /></Unit>'
+    """
+    used = sorted(set(units) - {"1"})
+    if not used:
+        return None
+    root = Element("UnitDefinitions")
+    for name in used:
+        unit = parse_unit(name)
+        exponents = {b: str(e) for b, e in zip(BASE_UNITS, unit.exponents, strict=True) if e}
+        if unit.factor != 1.0:
+            exponents["factor"] = repr(float(unit.factor))
+        if unit.offset != 0.0:
+            exponents["offset"] = repr(float(unit.offset))
+        element = SubElement(root, "Unit", {"name": name})
+        if all(exponent == int(exponent) for exponent in unit.exponents):  # FMI has no roots
+            SubElement(element, "BaseUnit", exponents)
+        shown = DISPLAY_UNITS.get(name)
+        if shown is not None:
+            factor, _ = conversion(name, shown)
+            SubElement(element, "DisplayUnit", {"name": shown, "factor": repr(factor)})
+    return root
+
+
+QUANTITIES = {
+    "kg": "Mass",
+    "m": "Length",
+    "m/s": "Velocity",
+    "m/s2": "Acceleration",
+    "N": "Force",
+    "N/m": "TranslationalSpringConstant",
+    "kg.m2": "MomentOfInertia",
+    "rad": "Angle",
+    "rad/s": "AngularVelocity",
+    "N.m": "Torque",
+    "N.m/rad": "RotationalSpringConstant",
+    "N.m.s/rad": "RotationalDampingConstant",
+    "s": "Time",
+    "J": "Energy",
+    "W": "Power",
+}
+"""By unit: what is measured in it here, in the words of the Modelica Standard Library's types."""
+
+
+def declared_types(units: Iterable[str], names_of_variables: Iterable[str]) -> dict[str, str]:
+    """Names of types by unit, sorted; none that is the name of a variable, which FMI does not want.
+
+    Examples
+    --------
+    >>> declared_types(["m", "1", "rad", "m"], ["SI.Angle"])
+    {'m': 'SI.Length'}
+    """
+    names = {unit: f"SI.{QUANTITIES[unit]}" for unit in sorted(set(units) & set(QUANTITIES))}
+    variables = set(names_of_variables)
+    return {unit: name for unit, name in names.items() if name not in variables}
+
+
+def enumeration_types(
+    named: Iterable[tuple[str, tuple[str, ...]]], reserved: Iterable[str]
+) -> dict[tuple[str, ...], str]:
+    """Names of types by the words that a variable is one of, after the first variable that has them.
+
+    Parameters
+    ----------
+    named : iterable of (str, tuple of str)
+        Names of variables, and their words.
+    reserved : iterable of str
+        Names that no type may have.
+
+    Examples
+    --------
+    >>> enumeration_types([("car.mode", ("eco", "sport")), ("bus.mode", ("on", "off"))], ["Mode"])
+    {('eco', 'sport'): 'Mode_2', ('on', 'off'): 'Mode_3'}
+    """
+    used, types = set(reserved), dict[tuple[str, ...], str]()
+    for variable, words in named:
+        if words in types:
+            continue
+        plain = variable.rpartition(".")[2].partition("[")[0]
+        base = plain[:1].upper() + plain[1:]
+        numbered = (f"{base}_{i}" for i in itertools.count(2))
+        name = next(n for n in itertools.chain([base], numbered) if n not in used)
+        used.add(name)
+        types[words] = name
+    return types
+
+
+def type_definitions(
+    types: dict[str, str], version: int, enumerations: Mapping[tuple[str, ...], str] | None = None
+) -> Element | None:
+    """The definitions, for FMI 2.0 or 3.0; None without any.
+
+    Parameters
+    ----------
+    types : dict of str to str
+        From `declared_types`.
+    version : int
+        2 or 3.
+    enumerations : mapping of tuple of str to str, optional
+        From `enumeration_types`.
+    """
+    if not types and not enumerations:
+        return None
+    root = Element("TypeDefinitions")
+    for unit, name in types.items():
+        details = {"quantity": QUANTITIES[unit], "unit": unit}
+        if unit in DISPLAY_UNITS:
+            details["displayUnit"] = DISPLAY_UNITS[unit]
+        if version == 2:
+            SubElement(SubElement(root, "SimpleType", {"name": name}), "Real", details)
+        else:
+            SubElement(root, "Float64Type", {"name": name, **details})
+    for words, name in (enumerations or {}).items():
+        if version == 2:
+            listed = SubElement(SubElement(root, "SimpleType", {"name": name}), "Enumeration")
+        else:
+            listed = SubElement(root, "EnumerationType", {"name": name})
+        for number, word in enumerate(words, start=1):
+            SubElement(listed, "Item", {"name": word, "value": str(number)})
+    return root
+
 
 CAPABILITIES = {
     "needsExecutionTool": "false",
@@ -30,7 +169,13 @@ SMALLEST = 1e-100
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
-def finish_model_description(begun: bytes, interface: FmuInterface, generation_tool: str, guid: str) -> bytes:
+def finish_model_description(
+    begun: bytes,
+    interface: FmuInterface,
+    generation_tool: str,
+    guid: str,
+    abilities: Mapping[str, str] = CAPABILITIES,
+) -> bytes:
     """A whole model description, from the one that pythonfmu wrote and what it cannot say.
 
     pythonfmu knows no units, bounds, dependencies or initial unknowns, writes numbers with 16 digits
@@ -42,6 +187,8 @@ def finish_model_description(begun: bytes, interface: FmuInterface, generation_t
         ``modelDescription.xml`` of pythonfmu; its root and its element CoSimulation are kept.
     interface : FmuInterface
     generation_tool, guid : str
+    abilities : mapping of str to str
+        Attributes of the element CoSimulation.
 
     Returns
     -------
@@ -52,7 +199,7 @@ def finish_model_description(begun: bytes, interface: FmuInterface, generation_t
     simulation = root.find("CoSimulation")
     categories = root.find("LogCategories")
     assert simulation is not None and categories is not None
-    simulation.attrib.update({**CAPABILITIES, "modelIdentifier": interface.identifier})
+    simulation.attrib.update({**abilities, "modelIdentifier": interface.identifier})
     tool = f"{generation_tool} with {root.get('generationTool', 'pythonfmu')}"
     return model_description([simulation], categories, interface, tool, guid)
 
@@ -125,7 +272,7 @@ def plain_text(text: str) -> str:
 
 def default_experiment(interface: FmuInterface) -> Element:
     """Start, stop, tolerance and step; elements and attributes are the same in FMI 2.0 and 3.0."""
-    attributes = {"startTime": "0.0"}
+    attributes = {"startTime": real_text(interface.start_time)}
     for name, value in (
         ("stopTime", interface.stop_time),
         ("tolerance", interface.accuracy),

@@ -1,8 +1,14 @@
-"""Names of variables as FMI wants them."""
+"""Names of variables: as FMI wants them, without dots, or those that a user gives."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import cosim
+from cosim_export.interface.fmu_variable import FmuVariable
 
 PIECE = r"[A-Za-z_][A-Za-z0-9_]*(\[[0-9]+(,[0-9]+)*\])?"
 PATH = rf"{PIECE}(\.{PIECE})*"
@@ -59,3 +65,145 @@ def c_identifier(name: str) -> str:
     """
     text = re.sub(r"[^A-Za-z0-9_]", "_", name) or "model"
     return f"_{text}" if text[0].isdigit() else text
+
+
+NAMINGS = ("structured", "flat")
+
+
+@dataclass(frozen=True)
+class Naming:
+    """What the variables of an FMU are called.
+
+    Parameters
+    ----------
+    kind : str
+        "structured" (``strut.stiffness[4]``, ``der(strut.x)``), or "flat": identifiers of C
+        (``strut_stiffness_4``, ``der_strut_x``).
+    names : mapping of str to str
+        By the structured name of a variable, or of the vector that it is an element of: another one.
+    """
+
+    kind: str
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, naming: str, names: Mapping[str, str] | None) -> Naming:
+        """With a check of what was given."""
+        problems = []
+        if naming not in NAMINGS:
+            problems.append(cosim.Problem("naming", f"is {naming!r}, needs {' or '.join(NAMINGS)}"))
+        given = dict(names or {})
+        problems += [
+            cosim.Problem("names", f"{old!r} is called {new!r}, needs a name: text without line breaks")
+            for old, new in given.items()
+            if not (isinstance(new, str) and new.strip() == new and new.isprintable() and new)
+        ]
+        if problems:
+            raise cosim.ModelError(problems)
+        return cls(naming, given)
+
+    def path(self, path: str) -> str:
+        """The name of what is no variable: a clock, a terminal."""
+        return self.names.get(path, c_identifier(path) if self.kind == "flat" else path)
+
+    def renamed(
+        self, variables: Sequence[FmuVariable], in_arrays: Iterable[str] = ()
+    ) -> tuple[FmuVariable, ...]:
+        """The variables under their new names, also where others name them.
+
+        Parameters
+        ----------
+        variables : sequence of FmuVariable
+        in_arrays : iterable of str
+            Names of elements of arrays, which keep their subscripts: the array has a name.
+
+        Raises
+        ------
+        ModelError
+            Names that are given to nothing; one name for several variables.
+        """
+        self._check_given(variables)
+        keeping = set(in_arrays)
+        new = {v.name: self._name(v, v.name in keeping) for v in variables}
+        _check_collisions(new, keeping)
+
+        def of(names: Iterable[str]) -> tuple[str, ...]:
+            return tuple(new[name] for name in names)
+
+        return tuple(
+            replace(
+                v,
+                name=new[v.name],
+                dependencies=of(v.dependencies),
+                initial_dependencies=of(v.initial_dependencies),
+                derivative_of=new[v.derivative_of] if v.derivative_of else "",
+            )
+            for v in variables
+        )
+
+    def _check_given(self, variables: Sequence[FmuVariable]) -> None:
+        known = [v.name for v in variables]
+        known += list(dict.fromkeys(without_subscripts(name) for name in known))
+        wrong = [name for name in self.names if name not in known]
+        if wrong:
+            texts = (str(cosim.LookUpError("variable of the FMU", name, known)) for name in wrong)
+            raise cosim.ModelError([cosim.Problem("names", text) for text in texts])
+
+    def _name(self, variable: FmuVariable, keeps_subscripts: bool) -> str:
+        """The name of a variable; a derivative is named after its state unless it is given a name itself."""
+        if variable.derivative_of and variable.name not in self.names:
+            return self._built(variable.derivative_of, keeps_subscripts, "der_{}", "der({})")
+        return self._built(variable.name, keeps_subscripts, "{}", "{}")
+
+    def _built(self, name: str, keeps_subscripts: bool, flat: str, structured: str) -> str:
+        if name in self.names:
+            return (flat if self.kind == "flat" else structured).format(self.names[name])
+        match = SUBSCRIPTS.search(name)
+        base, subscripts = (name[: match.start()], match[0]) if match else (name, "")
+        named = self.names.get(base)
+        if self.kind == "structured":
+            return structured.format((base if named is None else named) + subscripts)
+        start = c_identifier(base) if named is None else named
+        return flat.format(start) + (subscripts if keeps_subscripts else _flat_subscripts(subscripts))
+
+
+def _flat_subscripts(subscripts: str) -> str:
+    return re.sub(r"[\[,]", "_", subscripts.rstrip("]"))
+
+
+def _check_collisions(new: Mapping[str, str], in_arrays: set[str]) -> None:
+    """Refuses one name for several variables, or for a variable and an array."""
+    arrays = {without_subscripts(new[name]) for name in in_arrays}
+    counts = Counter([*new.values(), *arrays])
+    old: dict[str, list[str]] = {}
+    for before, after in new.items():
+        for name in {after, without_subscripts(after) if before in in_arrays else after}:
+            if counts[name] > 1:
+                old.setdefault(name, []).append(before)
+    of_states = {name: befores for name, befores in old.items() if not befores[0].startswith("der(")}
+    problems = [
+        cosim.Problem(
+            "names", f"{' and '.join(befores)} would both be called {name!r}: give one another name (names)"
+        )
+        for name, befores in (of_states or old).items()  # rates are named after their states
+    ]
+    if problems:
+        raise cosim.ModelError(problems)
+
+
+def leaves_that_are_branches(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Variables whose name is the beginning of another one, and the first of these.
+
+    Examples
+    --------
+    >>> leaves_that_are_branches(["felt", "felt.delay", "felts.x", "felt.late"])
+    [('felt', 'felt.delay')]
+    """
+    listed = list(dict.fromkeys(names))
+    first: dict[str, str] = {}
+    for name in listed:
+        start = name
+        while "." in start:
+            start = start.rpartition(".")[0]
+            first.setdefault(start, name)
+    return [(name, first[name]) for name in listed if name in first]

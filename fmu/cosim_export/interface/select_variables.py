@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import cosim
 from cosim.kit import Variable, matches, parse_unit
-from cosim_export.interface.first_state import first_state
-from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.interface.frame_angles import angle_of
+from cosim_export.interface.fmu_exporter import first_state
+from cosim_export.interface.fmu_variable import FmuVariable, smallest_taken
+from cosim_export.interface.model_description import DISPLAY_UNITS
 from cosim_export.interface.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES, NamedByModel, is_pose
 from cosim_export.interface.names import element_name
-from cosim_export.interface.smallest_taken import smallest_taken
-from cosim_export.interface.unit_definitions import DISPLAY_UNITS
+
+
+def angle_of(pose: Sequence[float], index: int) -> float:
+    """An angle of a frame, rad, from its twelve reals.
+
+    Examples
+    --------
+    >>> angle_of((0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0), 2)
+    1.5707963267948966
+    """
+    return float(_spatial().angles_123(pose)[index])
+
+
+def turned(pose: Sequence[float], angles: Mapping[int, float]) -> list[float]:
+    """A frame with some of its angles replaced, rad; the others and the position stay."""
+    spatial = _spatial()
+    all_angles = [angles.get(i, angle) for i, angle in enumerate(spatial.angles_123(pose))]
+    return [*spatial.pose_from_angles(all_angles, pose[9:])]
+
+
+def _spatial() -> Any:
+    """By name, so that an FMU without frames does not carry mechanics: a model with frames brings it."""
+    return importlib.import_module("cosim_mechanics.spatial")
+
 
 TYPES = {float: "Real", int: "Integer", bool: "Boolean"}
 LARGEST_INTEGER = 2**31 - 1  # of FMI 2.0

@@ -1,4 +1,4 @@
-"""C compilers: zig's, which makes libraries for every platform, or the machine's own, for its own."""
+"""C compilers (zig's, which makes libraries for every platform, or the machine's own) and their platforms."""
 
 from __future__ import annotations
 
@@ -7,19 +7,93 @@ import importlib.metadata
 import importlib.util
 import json
 import logging
+import platform as machine
 import shutil
+import struct
 import subprocess
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import cosim
 from cosim.kit import keep, kept, python_command, run_process
-from cosim_export.native.platforms import PLATFORMS, Platform, Target, own_platform
 from cosim_lowering.machine_code import MachineCode
+
+
+@dataclass(frozen=True)
+class Target:
+    """One processor and operating system.
+
+    Attributes
+    ----------
+    zig : str
+        What zig's C compiler calls it; on Linux with the oldest C library that it runs with.
+    folder3 : str
+        Folder of its binaries in an FMU for FMI 3.0.
+    """
+
+    zig: str
+    folder3: str
+
+
+@dataclass(frozen=True)
+class Platform:
+    """What users name: one folder of binaries in FMI 2.0.
+
+    Attributes
+    ----------
+    name : str
+        Its folder in an FMU for FMI 2.0.
+    suffix : str
+        Of a shared library.
+    targets : tuple of Target
+        More than one where a library holds code for several processors.
+    """
+
+    name: str
+    suffix: str
+    targets: tuple[Target, ...]
+
+
+PLATFORMS = {
+    platform.name: platform
+    for platform in (
+        Platform("linux64", ".so", (Target("x86_64-linux-gnu.2.17", "x86_64-linux"),)),
+        Platform("aarch64-linux", ".so", (Target("aarch64-linux-gnu.2.17", "aarch64-linux"),)),
+        Platform("win64", ".dll", (Target("x86_64-windows-gnu", "x86_64-windows"),)),
+        Platform(
+            "darwin64",
+            ".dylib",
+            (Target("x86_64-macos", "x86_64-darwin"), Target("aarch64-macos", "aarch64-darwin")),
+        ),
+    )
+}
+
+
+def own_platform() -> str | None:
+    """The name of this machine's platform, where there is one for it."""
+    is_arm = machine.machine().lower() in ("arm64", "aarch64")
+    if sys.platform.startswith("linux"):
+        return "aarch64-linux" if is_arm else "linux64"
+    if sys.platform == "win32":
+        return None if is_arm else "win64"
+    return "darwin64" if sys.platform == "darwin" else None
+
+
+def chosen_platforms(names: list[str]) -> list[Platform]:
+    """The platforms of these names, each once, or of ``all``; `ModelError` for all that do not exist."""
+    if names == ["all"]:
+        return list(PLATFORMS.values())
+    wrong = [f"'{name}' is none" for name in names if name not in PLATFORMS] if names else ["none is named"]
+    choices = f"there are {', '.join(PLATFORMS)}, or all of them: all"
+    if wrong:
+        raise cosim.ModelError([cosim.Problem("platforms", f"{text}; {choices}") for text in wrong])
+    return [PLATFORMS[name] for name in dict.fromkeys(names)]
+
 
 log = logging.getLogger("cosim.native")
 FLAGS = (
@@ -225,3 +299,31 @@ def _capture(command: list[str], folder: Path | None) -> subprocess.CompletedPro
         return run_process(command, cwd=folder, capture_output=True, text=True)
     except OSError as error:
         raise cosim.CosimError(f"{command[0]} cannot be run: {error}") from error
+
+
+FAT_MAGIC = 0xCAFEBABE
+ALIGNMENT = 14  # 2**14 bytes: pages of arm64
+HEADER, ENTRY = struct.Struct(">II"), struct.Struct(">IIIII")
+
+
+def universal_library(libraries: Sequence[bytes]) -> bytes:
+    """A universal file of Mach-O libraries, each for another processor; one alone stays as it is.
+
+    Parameters
+    ----------
+    libraries : sequence of bytes
+        64-bit Mach-O files; each begins with its magic number, its processor and the processor's variant.
+    """
+    if len(libraries) == 1:
+        return libraries[0]
+    page = 1 << ALIGNMENT
+    entries, body = b"", b""
+    at = page
+    for library in libraries:
+        processor, variant = struct.unpack_from("<II", library, 4)
+        entries += ENTRY.pack(processor, variant, at, len(library), ALIGNMENT)
+        padded = library + bytes(-len(library) % page)
+        body += padded
+        at += len(padded)
+    head = HEADER.pack(FAT_MAGIC, len(libraries)) + entries
+    return head + bytes(page - len(head)) + body

@@ -1,14 +1,252 @@
-"""What the model description says of a native FMU beyond its variables."""
+"""Model descriptions of native FMUs, for FMI 2.0 and 3.0."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from fractions import Fraction
 from xml.etree.ElementTree import Element, SubElement
 
+import cosim
 from cosim_export.interface.fmu_interface import FmuInterface
-from cosim_export.interface.model_description import model_description
-from cosim_export.native.description3 import fmi3_description
+from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.interface.model_description import (
+    Types,
+    add_what_is_common,
+    as_text,
+    common_attributes,
+    head,
+    knowns,
+    model_description,
+    number_attributes,
+    plain_text,
+    unknowns,
+)
+from cosim_export.interface.select_variables import select_variables, with_dependencies
+from cosim_export.native.fmu_array import FmuArray, variables_of
+
+
+def with_all_states(
+    system: cosim.System, variables: Sequence[FmuVariable], reset: Collection[int] = ()
+) -> tuple[FmuVariable, ...]:
+    """The variables, then every continuous state that is not among them, each with its derivative.
+
+    Parameters
+    ----------
+    system : cosim.System
+    variables : sequence of FmuVariable
+        As `select_variables` gave them.
+    reset : collection of int
+        Where in y the states lie that events may set.
+    """
+    states = [p for p, v in system.variables.items() if v.kind in ("position", "speed", "auxiliary")]
+    if not states:
+        return tuple(variables)
+    names = {v.name for v in variables}
+    every = select_variables(system, inputs=[], outputs=[], parameters=[], expose=states)
+    offsets = {v.offset for v in variables if v.array == "y" and v.initial == "exact"}
+    missing = {v.name for v in every if v.array == "y" and v.offset not in offsets}
+    shown = (
+        *variables,
+        *(v for v in every if v.name not in names and (v.name in missing or v.derivative_of in missing)),
+    )
+    states_shown = {v.derivative_of for v in shown}
+    return tuple(
+        replace(v, reinit=True) if v.name in states_shown and v.array == "y" and v.offset in reset else v
+        for v in (with_dependencies(system, shown) if missing else shown)
+    )
+
+
+def with_indicators(
+    variables: Sequence[FmuVariable], indicators: Mapping[str, int]
+) -> tuple[tuple[FmuVariable, ...], tuple[str, ...]]:
+    """The variables, then those of the event indicators that are not among them; the names of all of these.
+
+    FMI 3.0 declares each event indicator as a variable.
+
+    Parameters
+    ----------
+    variables : sequence of FmuVariable
+    indicators : mapping of str to int
+        Path of each witness, in order, and where in the cache its value lies.
+    """
+    shown = {v.path: v.name for v in variables if v.array == "c"}
+    more = [
+        FmuVariable.computed(path, path, offset, description="an event where it crosses zero")
+        for path, offset in indicators.items()
+        if path not in shown
+    ]
+    return (*variables, *more), tuple(shown.get(path, path) for path in indicators)
+
+
+TYPES = {
+    "Real": "Float64",
+    "Integer": "Int64",
+    "Boolean": "Boolean",
+    "Enumeration": "Enumeration",
+    "String": "String",
+}
+
+
+def fmi3_description(
+    kinds: Iterable[Element],
+    categories: Element,
+    interface: FmuInterface,
+    generation_tool: str,
+    token: str,
+    event_indicators: Sequence[str] = (),
+    clocks: Mapping[str, tuple[int, Fraction | None]] | None = None,
+) -> bytes:
+    """The text of ``modelDescription.xml`` for FMI 3.0.
+
+    A value reference is the place in ``interface.variables``, as in FMI 2.0, of an array that of its first
+    element; the time comes after them all.
+
+    Parameters
+    ----------
+    kinds : iterable of Element
+        ModelExchange, CoSimulation: what the FMU can do.
+    categories : Element
+        LogCategories
+    interface : FmuInterface
+    generation_tool, token : str
+    event_indicators : sequence of str
+        Names of variables, in the order of ``fmi3GetEventIndicators``.
+    clocks : mapping of str to (int, float or None), optional
+        What ticks periodically, as `Program.periodic` has it: an output clock each. Their value references
+        follow that of the time.
+
+    References
+    ----------
+    Functional Mock-up Interface 3.0, sections 2.2.8, 2.4 and 3.3.
+    """
+    attributes = {"fmiVersion": "3.0", "modelName": plain_text(interface.model_name)}
+    attributes |= {"instantiationToken": token, **common_attributes(interface, generation_tool, token)}
+    root = Element("fmiModelDescription", attributes)
+    root.extend(kinds)
+    types = add_what_is_common(root, interface, categories, 3)
+    listed = variables_of(interface)
+    reference = {v.name: array.reference for array in listed for v in array.elements}
+    variables = SubElement(root, "ModelVariables")
+    steps = any(kind.get("providesIntermediateUpdate") == "true" for kind in root.iter("CoSimulation"))
+    for array in listed:
+        element = _variable(array, reference, types)
+        first = array.elements[0]
+        if steps and first.causality in ("input", "output", "local") and first.variability == "continuous":
+            element.set("intermediateUpdate", "true")
+        variables.append(element)
+    time = _time(len(interface.variables), {array.name for array in listed})
+    names = {v.name for v in interface.variables}
+    ticking = list(_clocks(clocks or {}, len(interface.variables) + 1, names))
+    variables.extend([time, *ticking])
+    root.append(_structure(interface.variables, reference, event_indicators, ticking))
+    return as_text(root)
+
+
+def _clocks(
+    clocks: Mapping[str, tuple[int, Fraction | None]], first: int, names_of_variables: Set[str]
+) -> Iterator[Element]:
+    """Triggered outputs: the FMU goes through these events by itself, whether or not a host looks."""
+    for i, (path, (_, period)) in enumerate(clocks.items()):
+        yield Element(
+            "Clock",
+            {
+                "name": f"{path}_clock" if path in names_of_variables else path,
+                "valueReference": str(first + i),
+                "description": f"ticks every {_seconds(period)} s"
+                if period
+                else "ticks with a period that can be set",
+                "causality": "output",
+                "intervalVariability": "triggered",
+            },
+        )
+
+
+def _seconds(period: Fraction) -> str:
+    """A decimal, or a fraction that is none.
+
+    Examples
+    --------
+    >>> _seconds(Fraction(3, 10)), _seconds(Fraction(1, 3))
+    ('0.3', '1/3')
+    """
+    decimal = repr(float(period))
+    return decimal if Fraction(decimal) == period else str(period)
+
+
+def _variable(array: FmuArray, reference: Mapping[str, int], types: Types) -> Element:
+    first = array.elements[0]
+    attributes = head(first, array.name, array.reference, array.description)
+    attributes |= number_attributes(first, types)
+    starts = [number_attributes(v, types).get("start") for v in array.elements]
+    attributes.pop("start", None)
+    if None not in starts and first.type != "String":
+        attributes["start"] = " ".join(map(str, starts))
+    if first.derivative_of:
+        attributes["derivative"] = str(reference[first.derivative_of])
+    if any(v.reinit for v in array.elements):
+        attributes["reinit"] = "true"
+    element = Element(TYPES[first.type], attributes)
+    for size in array.dimensions:
+        SubElement(element, "Dimension", {"start": str(size)})
+    for start in starts if first.type == "String" and None not in starts else ():
+        SubElement(element, "Start", {"value": str(start)})
+    return element
+
+
+def _time(reference: int, names_of_variables: Set[str]) -> Element:
+    """The independent variable, which FMI 3.0 wants among the others."""
+    name = next(n for n in ("time", "simulation_time", f"time_{reference}") if n not in names_of_variables)
+    attributes = {"name": name, "valueReference": str(reference), "description": "simulation time"}
+    return Element("Float64", {**attributes, "causality": "independent", "variability": "continuous"})
+
+
+def _structure(
+    variables: Sequence[FmuVariable],
+    reference: Mapping[str, int],
+    event_indicators: Sequence[str],
+    clocks: Sequence[Element],
+) -> Element:
+    """What unknowns depend on; an array on all that one of its elements depends on.
+
+    Other than in FMI 2.0 parameters and discrete states count between steps, too.
+
+    References
+    ----------
+    Functional Mock-up Interface 3.0, section 2.4.8, attribute ``dependencies``.
+    """
+    outputs, derivatives, initial = unknowns(variables)
+    now, at_start = knowns(variables)
+    now |= at_start
+    structure = Element("ModelStructure")
+
+    def add(
+        tag: str, listed: Sequence[FmuVariable], knowns_of_tag: Set[str], initially: bool = False
+    ) -> None:
+        needs: dict[int, set[int]] = {}
+        for variable in listed:
+            names = variable.initial_dependencies if initially else variable.dependencies
+            places = needs.setdefault(reference[variable.name], set())
+            places |= {reference[name] for name in knowns_of_tag & set(names)}
+            if variable.initially_on_time if initially else variable.depends_on_time:
+                places.add(len(variables))
+        for place, places in needs.items():
+            known_places = " ".join(map(str, sorted(places)))
+            SubElement(structure, tag, {"valueReference": str(place), "dependencies": known_places})
+
+    add("Output", outputs, now)
+    for clock in clocks:
+        place = {"valueReference": clock.attrib["valueReference"], "dependencies": str(len(variables))}
+        SubElement(structure, "Output", place)
+    add("ContinuousStateDerivative", derivatives, now)
+    add("InitialUnknown", initial, at_start, initially=True)
+    for clock in clocks:
+        place = {"valueReference": clock.attrib["valueReference"], "dependencies": ""}
+        SubElement(structure, "InitialUnknown", place)
+    for name in event_indicators:
+        SubElement(structure, "EventIndicator", {"valueReference": str(reference[name])})
+    return structure
+
 
 CATEGORIES = {
     "logAll": "everything",

@@ -337,7 +337,7 @@ def _model(
         "name": c_text(interface.model_name),
         "token": c_text(token),
         "digest": "{" + ", ".join(map(str, digest)) + "}",
-        "accuracy": c_real(interface.accuracy),
+        "accuracy": c_real(interface.accuracy or 0.0),
         "kinds": str(sum(KINDS[kind] for kind in kinds)),
         **{"array_count": str(len(names)), "arrays": "array_starts"},
         **{"variable_count": str(len(interface.variables) + 1), "variables": "variables"},

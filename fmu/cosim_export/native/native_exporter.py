@@ -11,26 +11,26 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
+from cosim.kit import is_plain
 from cosim_export.interface.archive import check_place, write_archive
-from cosim_export.interface.check_parts import check_parts
-from cosim_export.interface.documentation import documentation
-from cosim_export.interface.fmu_exporter import FmuExporter
-from cosim_export.interface.icon import icon
-from cosim_export.interface.legal import license_entry
-from cosim_export.interface.rename_variables import Naming
-from cosim_export.interface.run_settings import run_settings
+from cosim_export.interface.documentation import documentation, icon, license_entry
+from cosim_export.interface.fmu_exporter import FmuExporter, check_parts, run_settings
+from cosim_export.interface.names import Naming
+from cosim_export.interface.smoke_experiment import add_smoke_experiment
 from cosim_export.native.compilers import (
     Compiler,
     Library,
+    Platform,
     available_compilers,
+    chosen_platforms,
     compilers_for,
     default_platforms,
+    universal_library,
 )
 from cosim_export.native.history_room import DEFAULT_ENTRIES
 from cosim_export.native.native_sources import SHELL, NativeSources
-from cosim_export.native.platforms import Platform, chosen_platforms
 from cosim_export.native.terminals import ICON, PLACE
-from cosim_export.native.universal import universal_library
+from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
 from cosim_lowering.refusals import component_refusals, method_refusals
 
 log = logging.getLogger("cosim.native")
@@ -246,3 +246,71 @@ def _licence() -> dict[str, bytes]:
     paths = [Path(str(file.locate())) for file in files if file.name == "LICENSE"]
     name = "documentation/licenses/cosim-framework/LICENSE"
     return {name: paths[0].read_bytes()} if paths and paths[0].is_file() else {}
+
+
+class FittingFmuExporter(cosim.Exporter):
+    """Writes a native FMU where all of a model can be lowered and a compiler is here, else a Python one.
+
+    `summary` says which, and why it is not the native one.
+    """
+
+    def export(
+        self,
+        model: cosim.Model,
+        path: str | PathLike[str],
+        *,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        parameters: Sequence[str] | None = None,
+        expose: Sequence[str] | None = None,
+        step_size: float | None = None,
+        stop_time: float | None = None,
+        integrator: str | None = None,
+        accuracy: float | None = None,
+        all: bool = False,  # noqa: A002
+        platforms: str | Sequence[str] | None = None,
+        fmi: int | str | None = None,
+        kind: str | Sequence[str] | None = None,
+        defaults: bool = True,
+        naming: str = "structured",
+        names: Mapping[str, str] | None = None,
+        scalars: bool = False,
+        clocks: bool = True,
+        libpython: str | None = None,
+        **options: Any,
+    ) -> Path:
+        """Write the FMU; options as for `NativeFmuExporter.export` and `PythonFmuExporter.export`."""
+        arguments: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
+        arguments |= {"expose": expose, "step_size": step_size, "stop_time": stop_time}
+        arguments |= {"integrator": integrator, "accuracy": accuracy, "all": all, **options}
+        arguments |= {"defaults": defaults, "naming": naming, "names": names}
+        if libpython is not None:
+            return self._written(PythonFmuExporter(), model, path, {**arguments, "libpython": libpython})
+        native = {"platforms": platforms, "fmi": fmi, "kind": kind}
+        native = {name: value for name, value in native.items() if value is not None}
+        native |= {"scalars": True} if scalars else {}
+        native |= {} if clocks else {"clocks": False}
+        try:
+            if is_plain():
+                raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
+            return self._written(NativeFmuExporter(), model, path, {**arguments, **native})
+        except cosim.ModelError as error:
+            if native:
+                raise
+            first, *others = (f"{problem.where}: {problem.text}" for problem in error.problems)
+        written = self._written(PythonFmuExporter(), model, path, arguments)
+        self.fallback = f"not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
+        what, _, more = self.summary.partition("\n")
+        self.summary = f"{what}; {self.fallback}\n{more}".rstrip()
+        return written
+
+    def add_experiment(self, path: Path) -> str:
+        """A smoke experiment: some steps, and what the FMU shows."""
+        return add_smoke_experiment(path)
+
+    def _written(
+        self, exporter: cosim.Exporter, model: cosim.Model, path: Any, arguments: dict[str, Any]
+    ) -> Path:
+        written = exporter.export(model, path, **arguments)
+        self.summary, self.warnings = exporter.summary, exporter.warnings
+        return written

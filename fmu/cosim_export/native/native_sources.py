@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_export.interface.first_state import first_state
+from cosim_export.interface.fmu_exporter import first_state, left_out
 from cosim_export.interface.fmu_interface import FmuInterface
-from cosim_export.interface.left_out import left_out
-from cosim_export.interface.rename_variables import Naming
+from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
-from cosim_export.native.all_states import with_all_states, with_indicators
-from cosim_export.native.description import describe
+from cosim_export.native.description import describe, with_all_states, with_indicators
 from cosim_export.native.fmu_array import arrays_of
 from cosim_export.native.history_room import history_room
 from cosim_export.native.model_tables import ENTRY_POINTS, RAISED, model_tables

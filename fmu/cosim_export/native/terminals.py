@@ -2,15 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
 import cosim
-from cosim_export.interface.diagram import attached_to
+from cosim_export.interface.documentation import attached_to, part_of
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.model_description import as_text, plain_text
-from cosim_export.native.body_flanges import frame_members, motion_along, places_of
 from cosim_export.native.fmu_array import FmuArray, variables_of
+
+Shown = Mapping[str, Sequence[FmuArray]]
+"""By part: what the FMU shows of it."""
+MOTION = {"X_GB": (9, "r_0"), "V_GB": (3, "v"), "A_GB": (3, "a")}
+"""By slot of a body: where in it the numbers of its origin begin, and what these are called of a frame."""
+TURNING = {"V_GB": (0, "w"), "A_GB": (0, "z")}
+FORCES = {"N": "f", "N.m": "t"}
+Members = list[tuple[str, FmuArray]]
+
+
+class Place(NamedTuple):
+    """A station of a body, and a direction in Ground where it has one."""
+
+    body: str
+    station: tuple[float, ...]
+    axis: tuple[float, ...]
+
+
+def places_of(part: cosim.Component | None) -> Iterator[Place]:
+    """The place on each body that a part was attached to."""
+    if part is None:
+        return
+    station, axis = (
+        tuple(part.values.numbers[name].tolist()) if name in part.values.numbers else ()
+        for name in ("station", "axis")
+    )
+    for declaration in part.declarations.values():
+        attached = part.values.given.get(declaration.name)
+        if declaration.options.get("provides") == "body" and isinstance(attached, (str, cosim.Component)):
+            yield Place(part_of(attached), station, axis)
+
+
+def motion_along(system: cosim.System, part: cosim.Component | None, shown: Shown) -> Iterator[FmuArray]:
+    """What is shown of the motion of the place at which a part pushes, along the direction in which it does.
+
+    Measures at the same station along the same direction; of the body's origin also its own coordinates,
+    where the direction is an axis of Ground.
+    """
+    for place in places_of(part):
+        if len(place.axis) != 3:
+            continue
+        for name, other in system.parts.items():
+            if other is not part and name != place.body and place in places_of(other):
+                yield from (a for a in shown.get(name, ()) if not _is_effort(a))
+        if not any(place.station) and sorted(place.axis) == [0.0, 0.0, 1.0]:
+            for _, index, array in _of_body(system, place.body, shown, MOTION):
+                if index == place.axis.index(1.0):
+                    yield array
+
+
+def frame_members(
+    system: cosim.System, part: cosim.Component | None, shown: Shown
+) -> tuple[Members, Members] | None:
+    """Motion and forces of a whole frame: a part with a vector of forces or torques at the origin of a body.
+
+    Names as in Modelica's frames: r_0, v, a, w, z, f and t, or elements of them. None where the part acts
+    elsewhere, or where neither place nor velocity of the body is shown whole.
+    """
+    places = list(places_of(part))
+    if part is None or len(places) != 1 or any(places[0].station) or places[0].axis:
+        return None
+    efforts: Members = []
+    for unit, letter in FORCES.items():
+        arrays = [a for a in shown.get(part.name, ()) if a.elements[0].unit == unit]
+        if sum(len(a.elements) for a in arrays) == 3:
+            efforts += [
+                (letter if len(arrays) == 1 else f"{letter}[{i}]", a) for i, a in enumerate(arrays, 1)
+            ]
+        elif arrays:
+            return None  # several forces
+    by_letter: dict[str, dict[int, FmuArray]] = {}
+    for table in (MOTION, TURNING):
+        for letter, index, array in _of_body(system, places[0].body, shown, table):
+            by_letter.setdefault(letter, {}).setdefault(index, array)
+    moving = [
+        (f"{letter}[{i + 1}]", numbers[i])
+        for letter, numbers in by_letter.items()
+        if len(numbers) == 3
+        for i in range(3)
+    ]
+    has_place = any(name in ("r_0[1]", "v[1]") for name, _ in moving)
+    return (moving, efforts) if efforts and has_place else None
+
+
+def _is_effort(array: FmuArray) -> bool:
+    return array.elements[0].unit in FORCES
+
+
+def _of_body(
+    system: cosim.System, body: str, shown: Shown, table: Mapping[str, tuple[int, str]]
+) -> Iterator[tuple[str, int, FmuArray]]:
+    """What is shown of a body: the letter, which of three numbers, and the variable; scalars alone."""
+    slots = {name: system.variables.get(f"{body}.{name}") for name in table}
+    for name, (first, letter) in table.items():
+        variable = slots[name]
+        for array in shown.get(body, ()) if variable is not None else ():
+            element = array.elements[0]
+            if variable is None or array.dimensions or element.array != variable.slot.array:
+                continue
+            index = element.offset - variable.slot.offset - first
+            if 0 <= index < 3 and element.angle is None:
+                yield letter, index, array
+
 
 PLACE = "terminalsAndIcons/terminalsAndIcons.xml"
 ICON = "terminalsAndIcons/icon.png"

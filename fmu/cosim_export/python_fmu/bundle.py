@@ -11,7 +11,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from cosim.kit import Entry
 from cosim_export.python_fmu.slave import digest_of, is_left_out
 
 OURS = ("cosim_compiler", "cosim", "cosim_export")
-COMMANDS = "cosim_workbench"
+COMMANDS = ("cosim_workbench", "cosim_fmi")
 """What modules of ours import for commands and checks alone, which no FMU runs."""
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)
 IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from[ \t]+([\w.]+)|import[ \t]+([^\n;#]*))", re.MULTILINE)
@@ -87,6 +87,8 @@ class Bundle:
         The registered classes that the model uses.
     known : sequence of Entry
         All registered classes: they tell which package belongs to which plugin.
+    ours : sequence of str
+        Packages that run the FMU.
 
     Attributes
     ----------
@@ -103,6 +105,7 @@ class Bundle:
 
     used: Iterable[Entry]
     known: Iterable[Entry]
+    ours: Sequence[str] = OURS
     packages: dict[str, Package] = field(default_factory=dict)
     requires: dict[str, str] = field(default_factory=dict)
 
@@ -116,8 +119,8 @@ class Bundle:
         }
         self._plugins = {e.distribution for e in entries if e.distribution}
         framework = self._owners.get("cosim_fmu", ("cosim-framework", cosim.__version__))
-        self._owners |= dict.fromkeys(OURS, framework)
-        for name in OURS:
+        self._owners |= dict.fromkeys(self.ours, framework)
+        for name in self.ours:
             self._add(name, f"package {name}")
         for entry in self.used:
             for cls in entry.cls.__mro__:
@@ -126,6 +129,11 @@ class Bundle:
                     self._add_inner(cls.__module__, follow=entry.kind == "integrator")
         if self._problems:
             raise cosim.ModelError(self._problems)
+
+    def require(self, name: str) -> None:
+        """Require a package that functions import."""
+        if name not in self.packages:
+            self.requires[name] = self._shipped_by.get(name, [name])[0]
 
     def manifest(self, model: str) -> dict[str, object]:
         """What the FMU checks before it imports anything."""
@@ -183,7 +191,7 @@ class Bundle:
             for imported, is_needed in _imports(text):
                 if self._is_standard(imported) or imported == name:
                     continue
-                if name in OURS and imported == COMMANDS:
+                if name in self.ours and imported in COMMANDS and imported not in self.ours:
                     continue
                 if is_needed or imported in self._owners or not self._shipped_by.get(imported):
                     self._add(imported, f"{name} ({file.rpartition('/')[2]})")
@@ -194,7 +202,7 @@ class Bundle:
         An integrator and its helpers are used whole. Of other packages that would be too much: a solver's
         has functions for analyses that no FMU makes.
         """
-        if _top(module) not in self.packages or _top(module) in OURS:
+        if _top(module) not in self.packages or _top(module) in self.ours:
             return
         for name in sorted(_inner_imports(module, set(), follow)):
             distributions = self._shipped_by.get(name, [])

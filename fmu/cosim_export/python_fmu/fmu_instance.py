@@ -10,10 +10,22 @@ from typing import Any
 
 import cosim
 from cosim.kit import Registry, records, use_registry
-from cosim_export.interface.first_state import first_state
+from cosim_export.interface.fmu_exporter import first_state
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.interface.frame_angles import angle_of, turned
+from cosim_export.interface.select_variables import angle_of, turned
+from cosim_export.python_fmu.host_calls import (
+    ENDING,
+    INITIALIZING,
+    INSTANTIATED,
+    MODES,
+    STEPPING,
+    STOPPED,
+    check_experiment,
+    check_mode,
+    check_step,
+    find_variable,
+)
 
 MODEL = "model.json"
 INTERFACE = "interface.json"
@@ -21,16 +33,7 @@ REGISTRY = "registry.json"
 Plan = tuple[cosim.Stage, list[tuple[int, int]], list[tuple[int, int]]]
 """How variables are read: at which stage, from which arrays and places, which of them are angles."""
 VALUES: dict[str, Any] = {"Real": float, "Integer": int, "Boolean": bool, "String": str}
-SET_AS = {"Enumeration": "Integer"}
-"""What a variable of another type is read and set as."""
 MAGIC = b"COSIMFMU1\n"
-INSTANTIATED, INITIALIZING, STEPPING, STOPPED, ENDING = MODES = (
-    "instantiated",
-    "in initialization mode",
-    "between steps",
-    "at its end",
-    "about to end: its initialization has asked to stop",
-)
 
 
 class FmuInstance:
@@ -70,12 +73,7 @@ class FmuInstance:
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Start and stop time, s, and a tolerance, which takes the place of the accuracy of the export."""
         self._need(INSTANTIATED)
-        if tolerance is not None and not 0.0 < tolerance < 1.0:
-            raise cosim.StateError(f"the tolerance is {tolerance!r}, needs to be between 0 and 1")
-        if not math.isfinite(start):
-            raise cosim.StateError(f"the start time is {start!r}, needs a finite number")
-        if stop is not None and not stop >= start:
-            raise cosim.StateError(f"the stop time {stop!r} s is not after the start time {start!r} s")
+        check_experiment(start, stop, tolerance)
         if tolerance is not None:
             self.state.accuracy = tolerance
         self.state.set_time(start)
@@ -104,10 +102,7 @@ class FmuInstance:
         self._wish = status.format_message()
 
     def _need(self, *modes: str) -> None:
-        if self.mode not in modes:
-            raise cosim.StateError(
-                f"not allowed here: the instance is {self.mode}, needs to be {' or '.join(modes)}"
-            )
+        check_mode(self.mode, *modes)
 
     def step(self, time: float, size: float) -> str:
         """Advance from `time` by `size` (s); empty text, or why the system wants the run to end.
@@ -143,29 +138,7 @@ class FmuInstance:
         return ""
 
     def _check_step(self, time: float, size: float) -> None:
-        if self.mode == STOPPED:
-            raise cosim.StateError(
-                f"the simulation ended at t = {self.state.time!r} s; call fmi2Reset or restore a saved state"
-            )
-        if self.mode not in (STEPPING, ENDING):
-            raise cosim.StateError(
-                f"the instance is {self.mode}; initialize first: fmi2EnterInitializationMode, "
-                "fmi2ExitInitializationMode"
-            )
-        if not (math.isfinite(time) and math.isfinite(size)):
-            raise cosim.StateError("time and step size have to be finite")
-        if size <= 0.0:
-            raise cosim.StateError(f"the step size is {size!r} s, needs more than 0")
-        slack = 1e-6 * size + 8.0 * math.ulp(max(abs(time), abs(self.state.time)))
-        if abs(time - self.state.time) > slack:
-            raise cosim.StateError(
-                f"the instance is at t = {self.state.time!r} s. Step on from there, or go back with a saved "
-                "state (fmi2SetFMUstate)"
-            )
-        if self.stop_time is not None and time + size > self.stop_time + slack:
-            raise cosim.StateError(
-                f"the step ends after the stop time {self.stop_time!r} s that fmi2SetupExperiment gave"
-            )
+        check_step(self.mode, self.state.time, self.stop_time, time, size)
 
     def news(self) -> list[str]:
         """What the simulation has found since this was last asked, in sentences: see `Simulator.findings`."""
@@ -362,15 +335,7 @@ class FmuInstance:
             raise cosim.StateError(f"{variable.name}: it can be set until initialization is over")
 
     def _variable(self, kind: str, reference: int) -> FmuVariable:
-        count = len(self.interface.variables)
-        if not 0 <= reference < count:
-            raise cosim.StateError(
-                f"no variable has the value reference {reference}; there are 0 … {count - 1}"
-            )
-        variable = self.interface.variables[reference]
-        if SET_AS.get(variable.type, variable.type) != kind:
-            raise cosim.StateError(f"{variable.name} is of type {variable.type}, not {kind}")
-        return variable
+        return find_variable(self.interface, kind, reference)
 
     # the whole state
 

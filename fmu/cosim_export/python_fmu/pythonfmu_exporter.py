@@ -3,49 +3,85 @@
 from __future__ import annotations
 
 import json
-import sys
-import tempfile
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from hashlib import sha256
-from importlib import import_module
+from contextlib import closing
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import cosim
 from cosim.kit import Entry, Registry, use_registry
-from cosim_export.interface.archive import check_place, read_archive, write_archive
-from cosim_export.interface.check_parts import check_parts
+from cosim_export.interface.archive import check_place
 from cosim_export.interface.documentation import documentation, needs_of_python
-from cosim_export.interface.fmu_exporter import FmuExporter
+from cosim_export.interface.fmu_exporter import FmuExporter, check_parts, left_out, run_settings
 from cosim_export.interface.fmu_interface import FmuInterface
-from cosim_export.interface.icon import icon
-from cosim_export.interface.left_out import left_out
-from cosim_export.interface.legal import external_dependencies, license_entry
-from cosim_export.interface.model_description import finish_model_description
-from cosim_export.interface.rename_variables import Naming
-from cosim_export.interface.run_settings import run_settings
+from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
-from cosim_export.python_fmu import slave
-from cosim_export.python_fmu.bundle import OURS, Bundle
+from cosim_export.python_fmu.bundle import Bundle
 from cosim_export.python_fmu.fmu_instance import INTERFACE, MODEL, REGISTRY
-from cosim_export.python_fmu.installed_pythonfmu import binaries, installed_pythonfmu
-from cosim_export.python_fmu.link_libpython import link_libpython, patchelf_for
-from cosim_export.python_fmu.mend_library import answers_errors, mend_library
-from cosim_export.python_fmu.recording_registry import RecordingRegistry
+from cosim_export.python_fmu.python_archive import whole_manifest, write_python_fmu
+from cosim_export.python_fmu.pythonfmu_library import patchelf_for
+from cosim_export.python_fmu.slave import MANIFEST
+from cosim_export.python_fmu.typed_class import TYPED, TypedClass
 
-DESCRIPTION = "modelDescription.xml"
+
+class RecordingRegistry(Registry):
+    """A registry with the entries of another one, which remembers what was looked up in it.
+
+    A component class that no plugin registered is known by where it is defined, as long as another
+    process can import it from there; one that was typed into a notebook or a script gets a module
+    (`TypedClass`), which is there until `close`.
+
+    Parameters
+    ----------
+    base : Registry
+
+    Attributes
+    ----------
+    used : dict of (str, str) to Entry
+        By kind and id.
+    """
+
+    def __init__(self, base: Registry) -> None:
+        super().__init__(base.plugins)
+        self.used: dict[tuple[str, str], Entry] = {}
+        self._unregistered: dict[str, Entry] = {}
+        self._typed: dict[type, TypedClass] = {}
+
+    def close(self) -> None:
+        """Forget the modules of classes that were typed."""
+        for typed in self._typed.values():
+            typed.close()
+
+    def entry(self, kind: str, id: str) -> Entry:
+        """The entry, which is remembered."""
+        entry = self._unregistered.get(id) if kind == "component" else None
+        entry = entry or super().entry(kind, id)
+        self.used[kind, id] = entry
+        return entry
+
+    def owner(self, cls: type) -> Entry:
+        """The entry of a class, made up for a component class that no plugin registered."""
+        registered = self.registered(cls)
+        if registered is not None or not issubclass(cls, cosim.Component):
+            return registered or super().owner(cls)
+        name = f"{cls.__module__}:{cls.__qualname__}"
+        if "." in cls.__qualname__:
+            text = (
+                "the class is defined in a function or in a class, where another process cannot import it: "
+                "define it at the top of a module."
+            )
+            raise cosim.ModelError.of(name, text)
+        if cls.__module__ == TYPED:
+            typed = self._typed.get(cls) or TypedClass(cls)
+            self._typed[cls], cls = typed, typed.cls
+            name = f"{cls.__module__}:{cls.__qualname__}"
+        entry = Entry(name, cls, "", "", "")
+        self._unregistered[name] = entry
+        return entry
+
+
 KIND = "FMI 2.0 Co-Simulation, with its own integrator"
-SCRIPT = '''"""What pythonfmu looks for; it runs this text as a module, and again at each instantiation."""
-
-from importlib import import_module
-
-code = import_module("{code}")
-Slave = globals().get("Slave") or code.create_slave_class()
-code.released_by_pythonfmu.append(globals())
-'''
 
 
 class PythonFmuExporter(FmuExporter):
@@ -137,33 +173,17 @@ class PythonFmuExporter(FmuExporter):
                     **interface.integrator_options,
                 )
             bundle = Bundle(tuple(registry.used.values()), tuple(_all_entries(registry)))
-            manifest = {**bundle.manifest(model.name), "answers_errors": _mended_platforms()}
+            manifest = whole_manifest(bundle, model.name)
             resources = {
-                slave.MANIFEST: _json(manifest),
+                MANIFEST: _json(manifest),
                 MODEL: _json(data),
                 INTERFACE: interface.to_json(),
                 REGISTRY: _json([e.to_dict() for _, e in sorted(registry.used.items())]),
             }
-            files = {name: text.encode() for name, text in resources.items()}
-            archive = {
-                name: _finish_library(data, libpython)
-                if name.startswith("binaries/") and name.endswith(".so")
-                else data
-                for name, data in _build(files, bundle, interface).items()
-            }
             resumes = simulator.integrator.capabilities.resumes_exactly
             page = documentation(rebuilt, interface, KIND, needs_of_python(manifest), resumes)
-            licences = bundle.licences()
-            archive |= {"documentation/index.html": page.encode(), "model.png": icon(), **licences}
-            archive |= license_entry(interface.about, licences)
-            archive |= external_dependencies(needs_of_python(manifest))
-            begun = archive.pop(DESCRIPTION)
-            tool = f"cosim-framework {cosim.__version__}"
-            unnamed = {**archive, DESCRIPTION: finish_model_description(begun, interface, tool, "")}
-            guid = f"{{{uuid.UUID(bytes=_digest(unnamed)[:16])}}}"
-            archive[DESCRIPTION] = finish_model_description(begun, interface, tool, guid)
-            ours = {f"resources/{name}" for package in OURS for name in bundle.packages[package].files}
-            write_archive(target, archive, level=4, shared=ours)  # half of the time, three hundredths larger
+            files = {name: text.encode() for name, text in resources.items()}
+            write_python_fmu(target, files, bundle, interface, page, libpython)
         self.tell("FMU that runs Python (FMI 2.0 Co-Simulation)", interface, hidden)
         return target
 
@@ -188,72 +208,3 @@ def _json(data: Any) -> str:
 def _all_entries(registry: Registry) -> Iterator[Entry]:
     for record in registry.plugins:
         yield from record.entries
-
-
-def _mended_platforms() -> list[str]:
-    """Platforms on which the library of the pythonfmu installed here answers an exception by fmi2Error."""
-    with installed_pythonfmu() as pythonfmu:
-        libraries = binaries(pythonfmu).glob("*/*.so")
-        return sorted({p.parent.name for p in libraries if answers_errors(p.read_bytes())})
-
-
-def _build(files_of_model: Mapping[str, bytes], bundle: Bundle, interface: FmuInterface) -> dict[str, bytes]:
-    """The archive that pythonfmu makes around our resources; building it instantiates the model once.
-
-    Packages that this process holds are put in afterwards: nothing of theirs is read from the FMU here. It
-    holds all that can be imported, else the instance would leave some behind, of a folder that is gone.
-    """
-    for package in bundle.packages:
-        with suppress(Exception):  # the instance imports it as well, and says why it cannot
-            import_module(package)
-    carried = {package.name: package.files for package in bundle.packages.values()}
-    code = Path(slave.__file__).read_bytes()
-    everything = {
-        **files_of_model,
-        **{name: data for files in carried.values() for name, data in files.items()},
-    }
-    name = f"cosim_slave_{_digest({**everything, '': code + SCRIPT.encode()})[:8].hex()}"
-    held = {entry for package, files in carried.items() if package in sys.modules for entry in files}
-    resources = {entry: data for entry, data in everything.items() if entry not in held}
-    scripts = {f"{name}.py": SCRIPT.format(code=f"{name}_code").encode(), f"{name}_code.py": code}
-    with tempfile.TemporaryDirectory(prefix="cosim_export_") as folder:
-        staging = Path(folder) / "resources"
-        for entry, content in {**resources, **scripts}.items():
-            staged = staging / entry
-            staged.parent.mkdir(parents=True, exist_ok=True)
-            staged.write_bytes(content)
-        script_file = staging / f"{name}.py"
-        with installed_pythonfmu() as pythonfmu, _without_scripts(name):
-            built = pythonfmu.FmuBuilder.build_FMU(
-                script_file,
-                dest=Path(folder) / f"{interface.identifier}.fmu",
-                project_files=[p for p in staging.iterdir() if p != script_file],
-            )
-        added = {f"resources/{entry}": everything[entry] for entry in held}
-        return {**read_archive(built), **added}
-
-
-def _finish_library(library: bytes, libpython: str | None) -> bytes:
-    mended = mend_library(library)
-    return mended if libpython is None else link_libpython(mended, libpython)
-
-
-@contextmanager
-def _without_scripts(module: str) -> Iterator[None]:
-    """Have pythonfmu import the scripts that it is given, not those of an FMU that runs here; clean up."""
-    names = (module, f"{module}_code")
-    running = {name: sys.modules.pop(name) for name in names if name in sys.modules}
-    try:
-        yield
-    finally:
-        for name in names:
-            sys.modules.pop(name, None)
-        sys.modules.update(running)
-
-
-def _digest(files: Mapping[str, bytes]) -> bytes:
-    digest = sha256()
-    for name in sorted(files):
-        digest.update(f"{name}\0{len(files[name])}\0".encode())
-        digest.update(files[name])
-    return digest.digest()

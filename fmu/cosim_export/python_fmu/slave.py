@@ -119,7 +119,9 @@ def is_left_out(path: Path) -> bool:
 
 
 def create_instance(resources: Path) -> Any:
-    """Check the process, load the packages and make the `FmuInstance` of the model in `resources`.
+    """Check the process, load the packages and make the instance of what is in `resources`.
+
+    What it is an instance of, the manifest says: `FmuInstance` of a model, or another class with its methods.
 
     Parameters
     ----------
@@ -141,7 +143,8 @@ def create_instance(resources: Path) -> Any:
             module = importlib.import_module(row["name"])
             if row["name"] not in present:
                 setattr(module, STAMP, (row["version"], row["digest"]))
-        instance = importlib.import_module("cosim_export.python_fmu.fmu_instance").FmuInstance(resources)
+        module, _, name = manifest["instance"].partition(":")
+        instance = getattr(importlib.import_module(module), name)(resources)
     _keep_sources(resources)
     return instance
 

@@ -1,18 +1,106 @@
-"""An instance of an FMU of FMI 1.0."""
+"""FMI 1.0: types, functions, and an instance of an FMU."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int8, c_size_t, c_uint, c_void_p
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cosim_fmi.binding import fmi1_table, modes
+from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmi2_instance import memory_functions
-from cosim_fmi.binding.fmi_error import CallOrderError, FmiError
 from cosim_fmi.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
-from cosim_fmi.binding.function_table import FunctionTable
-from cosim_fmi.binding.logs import logger, with_format
+from cosim_fmi.binding.fmu_library import CallOrderError, FmiError, FunctionTable, accesses, plain, vectors
+from cosim_fmi.binding.fmu_output import LOGGER, logger, with_format
+
+# FMI 1.0: types and functions.
+#
+# Source: Functional Mock-up Interface for Model Exchange 1.0 and for Co-Simulation 1.0,
+# ``fmiModelFunctions.h``, ``fmiFunctions.h``.
+
+C_TYPES: dict[str, Any] = {
+    "Real": c_double,
+    "Integer": c_int,
+    "Enumeration": c_int,
+    "Boolean": c_int8,
+    "String": c_char_p,
+}
+
+
+class Callbacks(ctypes.Structure):
+    """fmiCallbackFunctions; of Model Exchange the first three only."""
+
+    _fields_ = (
+        ("logger", LOGGER),
+        ("allocate", c_void_p),
+        ("free", c_void_p),
+        ("step_finished", c_void_p),
+    )
+
+
+class ModelCallbacks(ctypes.Structure):
+    """fmiCallbackFunctions of Model Exchange."""
+
+    _fields_ = Callbacks._fields_[:3]
+
+
+class EventInfo(ctypes.Structure):
+    """fmiEventInfo."""
+
+    _fields_ = (
+        ("converged", c_int8),
+        ("references_changed", c_int8),
+        ("values_changed", c_int8),
+        ("terminate", c_int8),
+        ("defined", c_int8),
+        ("next", c_double),
+    )
+
+
+REFERENCES, REALS, WHO = POINTER(c_uint), POINTER(c_double), c_void_p
+INFO = POINTER(EventInfo)
+TABLE = FunctionTable(
+    version="1.0",
+    prefix="fmi",
+    with_identifier=True,
+    signatures={
+        "GetVersion": (c_char_p, ()),
+        "GetTypesPlatform": (c_char_p, ()),
+        "GetModelTypesPlatform": (c_char_p, ()),
+        "SetDebugLogging": (c_int, (WHO, c_int8)),
+        **accesses(C_TYPES),
+        # Co-Simulation
+        "InstantiateSlave": (
+            WHO,
+            (c_char_p, c_char_p, c_char_p, c_char_p, c_double, c_int8, c_int8, Callbacks, c_int8),
+        ),
+        "InitializeSlave": (c_int, (WHO, c_double, c_int8, c_double)),
+        **plain("TerminateSlave", "ResetSlave", "Terminate"),
+        "FreeSlaveInstance": (None, (WHO,)),
+        "SetRealInputDerivatives": (c_int, (WHO, REFERENCES, c_size_t, POINTER(c_int), REALS)),
+        "DoStep": (c_int, (WHO, c_double, c_double, c_int8)),
+        "GetRealStatus": (c_int, (WHO, c_int, REALS)),
+        # Model Exchange
+        "InstantiateModel": (WHO, (c_char_p, c_char_p, ModelCallbacks, c_int8)),
+        "FreeModelInstance": (None, (WHO,)),
+        "SetTime": (c_int, (WHO, c_double)),
+        "Initialize": (c_int, (WHO, c_int8, c_double, INFO)),
+        "EventUpdate": (c_int, (WHO, c_int8, INFO)),
+        "CompletedIntegratorStep": (c_int, (WHO, POINTER(c_int8))),
+        **vectors("SetContinuousStates", "GetContinuousStates", "GetNominalContinuousStates"),
+        **vectors("GetDerivatives", "GetEventIndicators"),
+    },
+    needed={
+        "CoSimulation": ("InstantiateSlave", "InitializeSlave", "FreeSlaveInstance", "DoStep"),
+        "ModelExchange": (
+            *("InstantiateModel", "Initialize", "FreeModelInstance"),
+            *("EventUpdate", "SetTime", "GetDerivatives"),
+        ),
+    },
+)
+"""`Enumeration` has no functions of its own: it is read and written as `Integer`."""
+
 
 LAST_SUCCESSFUL_TIME = 2
 MIME_TYPE = b"application/x-fmu-sharedlibrary"
@@ -29,8 +117,8 @@ class Fmi1Instance(FmuInstance):
     initializing call has told about events is the answer to the first update.
     """
 
-    table: ClassVar[FunctionTable] = fmi1_table.TABLE
-    c_types: ClassVar[Mapping[str, Any]] = fmi1_table.C_TYPES
+    table: ClassVar[FunctionTable] = TABLE
+    c_types: ClassVar[Mapping[str, Any]] = C_TYPES
     same_functions: ClassVar[Mapping[str, str]] = {"Enumeration": "Integer"}
     nominals_function: ClassVar[str] = "GetNominalContinuousStates"
     allowed: ClassVar[Mapping[str, frozenset[str]]] = {
@@ -61,8 +149,8 @@ class Fmi1Instance(FmuInstance):
     def _instantiate(self, name: str, token: str, folder: Path, options: Options) -> int | None:
         self._experiment: tuple[float, float | None, float | None] = 0.0, None, None
         self._initialized = False
-        self._told: fmi1_table.EventInfo | None = None
-        self._callbacks = fmi1_table.Callbacks(logger(), *memory_functions(), None)
+        self._told: EventInfo | None = None
+        self._callbacks = Callbacks(logger(), *memory_functions(), None)
         with_format(self._callbacks)
         function = self.library.function(self._instantiation())
         with self.receiver.waiting():
@@ -70,7 +158,7 @@ class Fmi1Instance(FmuInstance):
                 where = (folder.as_uri().encode(), MIME_TYPE, 0.0, 0, 0)
                 made = function(name.encode(), token.encode(), *where, self._callbacks, int(options.logging))
             else:
-                callbacks = fmi1_table.ModelCallbacks(
+                callbacks = ModelCallbacks(
                     self._callbacks.logger, self._callbacks.allocate, self._callbacks.free
                 )
                 made = function(name.encode(), token.encode(), callbacks, int(options.logging))
@@ -110,7 +198,7 @@ class Fmi1Instance(FmuInstance):
         if self.steps:
             self.call("InitializeSlave", start, int(stop is not None), stop or 0.0)
         else:
-            info = fmi1_table.EventInfo()
+            info = EventInfo()
             self.call("Initialize", int(tolerance is not None), tolerance or 0.0, ctypes.byref(info))
             self._told = info
 
@@ -150,7 +238,7 @@ class Fmi1Instance(FmuInstance):
         """Call fmiEventUpdate, without results between iterations; first what initialization told."""
         info, self._told = self._told, None
         if info is None:
-            info = fmi1_table.EventInfo()
+            info = EventInfo()
             self.call("EventUpdate", 0, ctypes.byref(info))
         return Update(
             again=not info.converged,

@@ -1,4 +1,4 @@
-"""An instance of an FMU of FMI 2.0."""
+"""FMI 2.0: types, functions, and an instance of an FMU."""
 
 from __future__ import annotations
 
@@ -6,14 +6,107 @@ import ctypes
 import functools
 import os
 from collections.abc import Mapping
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cosim_fmi.binding import fmi2_table, modes
-from cosim_fmi.binding.fmi_error import FmiError
+from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
-from cosim_fmi.binding.function_table import FunctionTable
-from cosim_fmi.binding.logs import logger, with_format
+from cosim_fmi.binding.fmu_library import FmiError, FunctionTable, accesses, plain, vectors
+from cosim_fmi.binding.fmu_output import LOGGER, logger, with_format
+
+# FMI 2.0: types and functions.
+#
+# Source: Functional Mock-up Interface 2.0.4, ``fmi2TypesPlatform.h``, ``fmi2FunctionTypes.h``.
+
+C_TYPES: dict[str, Any] = {
+    "Real": c_double,
+    "Integer": c_int,
+    "Enumeration": c_int,
+    "Boolean": c_int,
+    "String": c_char_p,
+}
+
+
+class Callbacks(ctypes.Structure):
+    """fmi2CallbackFunctions."""
+
+    _fields_ = (
+        ("logger", LOGGER),
+        ("allocate", c_void_p),
+        ("free", c_void_p),
+        ("step_finished", c_void_p),
+        ("environment", c_void_p),
+    )
+
+
+class EventInfo(ctypes.Structure):
+    """fmi2EventInfo."""
+
+    _fields_ = (
+        ("again", c_int),
+        ("terminate", c_int),
+        ("nominals_changed", c_int),
+        ("values_changed", c_int),
+        ("defined", c_int),
+        ("next", c_double),
+    )
+
+
+REFERENCES, REALS, WHO = POINTER(c_uint), POINTER(c_double), c_void_p
+STATE = POINTER(c_void_p)
+ALWAYS = (
+    "Instantiate",
+    "FreeInstance",
+    "EnterInitializationMode",
+    "ExitInitializationMode",
+    "SetupExperiment",
+)
+TABLE = FunctionTable(
+    version="2.0",
+    prefix="fmi2",
+    signatures={
+        "GetVersion": (c_char_p, ()),
+        "GetTypesPlatform": (c_char_p, ()),
+        "SetDebugLogging": (c_int, (WHO, c_int, c_size_t, POINTER(c_char_p))),
+        "Instantiate": (
+            WHO,
+            (c_char_p, c_int, c_char_p, c_char_p, POINTER(Callbacks), c_int, c_int),
+        ),
+        "FreeInstance": (None, (WHO,)),
+        "SetupExperiment": (c_int, (WHO, c_int, c_double, c_double, c_int, c_double)),
+        **plain("EnterInitializationMode", "ExitInitializationMode", "Terminate", "Reset"),
+        **accesses(C_TYPES),
+        "GetFMUstate": (c_int, (WHO, STATE)),
+        "SetFMUstate": (c_int, (WHO, c_void_p)),
+        "FreeFMUstate": (c_int, (WHO, STATE)),
+        "SerializedFMUstateSize": (c_int, (WHO, c_void_p, POINTER(c_size_t))),
+        "SerializeFMUstate": (c_int, (WHO, c_void_p, c_char_p, c_size_t)),
+        "DeSerializeFMUstate": (c_int, (WHO, c_char_p, c_size_t, STATE)),
+        "GetDirectionalDerivative": (
+            c_int,
+            (WHO, REFERENCES, c_size_t, REFERENCES, c_size_t, REALS, REALS),
+        ),
+        # Co-Simulation
+        "SetRealInputDerivatives": (c_int, (WHO, REFERENCES, c_size_t, POINTER(c_int), REALS)),
+        "DoStep": (c_int, (WHO, c_double, c_double, c_int)),
+        "GetRealStatus": (c_int, (WHO, c_int, REALS)),
+        "GetBooleanStatus": (c_int, (WHO, c_int, POINTER(c_int))),
+        # Model Exchange
+        **plain("EnterEventMode", "EnterContinuousTimeMode"),
+        "NewDiscreteStates": (c_int, (WHO, POINTER(EventInfo))),
+        "CompletedIntegratorStep": (c_int, (WHO, c_int, POINTER(c_int), POINTER(c_int))),
+        "SetTime": (c_int, (WHO, c_double)),
+        **vectors("SetContinuousStates", "GetContinuousStates", "GetNominalsOfContinuousStates"),
+        **vectors("GetDerivatives", "GetEventIndicators"),
+    },
+    needed={
+        "CoSimulation": (*ALWAYS, "DoStep"),
+        "ModelExchange": (*ALWAYS, "NewDiscreteStates", "EnterContinuousTimeMode", "SetTime"),
+    },
+)
+"""`Enumeration` has no functions of its own: it is read and written as `Integer`."""
+
 
 LAST_SUCCESSFUL_TIME, TERMINATED = 2, 3
 READABLE = modes.INITIALIZED | {modes.TERMINATED, modes.FAILED}
@@ -35,8 +128,8 @@ class Fmi2Instance(FmuInstance):
     one call of the master consists of, which is left to the algorithms.
     """
 
-    table: ClassVar[FunctionTable] = fmi2_table.TABLE
-    c_types: ClassVar[Mapping[str, Any]] = fmi2_table.C_TYPES
+    table: ClassVar[FunctionTable] = TABLE
+    c_types: ClassVar[Mapping[str, Any]] = C_TYPES
     same_functions: ClassVar[Mapping[str, str]] = {"Enumeration": "Integer"}
     state_functions: ClassVar[Mapping[str, str]] = {
         "get": "GetFMUstate",
@@ -62,7 +155,7 @@ class Fmi2Instance(FmuInstance):
         return "Instantiate"
 
     def _instantiate(self, name: str, token: str, folder: Path, options: Options) -> int | None:
-        self._callbacks = fmi2_table.Callbacks(logger(), *memory_functions(), None, self.receiver.number)
+        self._callbacks = Callbacks(logger(), *memory_functions(), None, self.receiver.number)
         with_format(self._callbacks)
         resources = (folder / "resources").as_uri()
         made: int | None = self.library.function("Instantiate")(
@@ -101,7 +194,7 @@ class Fmi2Instance(FmuInstance):
 
     def update_discrete_states(self) -> Update:
         """Call fmi2NewDiscreteStates."""
-        info = fmi2_table.EventInfo()
+        info = EventInfo()
         self.call("NewDiscreteStates", ctypes.byref(info))
         return Update(
             bool(info.again),

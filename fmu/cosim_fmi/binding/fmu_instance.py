@@ -10,11 +10,18 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from cosim.kit import black_box
-from cosim_fmi.binding import exit_guard, modes
-from cosim_fmi.binding.fmi_error import DISCARD, FATAL, OK, WARNING, CallOrderError, FmiError
-from cosim_fmi.binding.fmu_library import FmuLibrary
-from cosim_fmi.binding.function_table import FunctionTable
-from cosim_fmi.binding.logs import LogReceiver
+from cosim_fmi.binding import modes, process_guard
+from cosim_fmi.binding.fmu_library import (
+    DISCARD,
+    FATAL,
+    OK,
+    WARNING,
+    CallOrderError,
+    FmiError,
+    FmuLibrary,
+    FunctionTable,
+)
+from cosim_fmi.binding.fmu_output import LogReceiver
 
 
 class StepAnswer(NamedTuple):
@@ -156,11 +163,11 @@ class FmuInstance(ABC):
         if self.mode not in self.allowed[group or function]:
             self.check_allowed(function, group)
         bound = self._function(function)
-        exit_guard.calling[0] = self, function
+        process_guard.calling[0] = self, function
         black_box.words[black_box.CALL] = self._call_numbers[function]
         status: int = bound(self.component, *arguments)
         black_box.words[black_box.CALL] = 0
-        exit_guard.calling[0] = None
+        process_guard.calling[0] = None
         if status > WARNING or status < 0:
             self.check(function, status)
         return status
@@ -227,17 +234,17 @@ class FmuInstance(ABC):
             raise CallOrderError(self.name_of("Instantiate"), self.mode)
         function = self._instantiation()
         self.name = name
-        self._call_numbers = exit_guard.call_numbers(self)
-        exit_guard.calling[0] = self, function
+        self._call_numbers = process_guard.call_numbers(self)
+        process_guard.calling[0] = self, function
         black_box.words[black_box.CALL] = self._call_numbers[function]
         inside = tuple(intermediate), intermediate_update
         made = self._instantiate(name, token, folder, Options(logging, event_mode, early_return, *inside))
         black_box.words[black_box.CALL] = 0
-        exit_guard.calling[0] = None
+        process_guard.calling[0] = None
         if not made:
             raise FmiError("the FMU refused to be instantiated", self.name_of(function))
         self.component, self.mode = int(made), modes.INSTANTIATED
-        exit_guard.living.add(self)
+        process_guard.living.add(self)
 
     @abstractmethod
     def _instantiation(self) -> str:
@@ -266,14 +273,14 @@ class FmuInstance(ABC):
         """Free the instance, also after an error; nothing happens without one, or after *fatal*."""
         component, mode = self.component, self.mode
         self.component, self.mode = 0, modes.FREED
-        exit_guard.living.discard(self)
+        process_guard.living.discard(self)
         if component and mode in modes.FREEABLE:
             free = self._function(self._freeing())
-            exit_guard.calling[0] = self, self._freeing()
+            process_guard.calling[0] = self, self._freeing()
             black_box.words[black_box.CALL] = self._call_numbers[self._freeing()]
             free(component)
             black_box.words[black_box.CALL] = 0
-            exit_guard.calling[0] = None
+            process_guard.calling[0] = None
 
     def _freeing(self) -> str:
         return "FreeInstance"

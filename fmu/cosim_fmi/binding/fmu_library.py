@@ -1,17 +1,132 @@
-"""The library of an FMU, loaded."""
+"""The library of an FMU: what its functions are called and take, and what is wrong with a call."""
 
 from __future__ import annotations
 
 import _ctypes
 import ctypes
+import functools
 import os
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from ctypes import POINTER, c_double, c_int, c_size_t, c_uint, c_void_p
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cosim_fmi.binding import exit_guard
-from cosim_fmi.binding.fmi_error import FmiError, MissingFunctionError
-from cosim_fmi.binding.function_table import FunctionTable
+from cosim_fmi.binding import process_guard
+
+if TYPE_CHECKING:
+    from cosim_fmi.binding.fmu_instance import FmuInstance
+
+STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
+OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
+
+
+class FmiError(Exception):
+    """A call that failed, was not allowed, or is missing in the library.
+
+    Attributes
+    ----------
+    function : str
+        Name of the C function, "" where none is meant.
+    status : int or None
+        What it returned.
+    """
+
+    def __init__(self, text: str, function: str = "", status: int | None = None) -> None:
+        self.function, self.status = function, status
+        super().__init__(text)
+
+    @classmethod
+    def of_status(cls, function: str, status: int) -> FmiError:
+        """The function returned a status that is worse than a warning."""
+        if status == PENDING:
+            text = "returned pending, but asynchronous steps are not supported"
+        else:
+            text = f"failed with status {STATUS[status] if 0 <= status < len(STATUS) else status}"
+        return cls(text, function, status)
+
+
+def is_fatal(error: BaseException | None) -> bool:
+    """Whether a call answered *fatal*: no instance of the FMU in this process is to be trusted any more."""
+    while error is not None and not (isinstance(error, FmiError) and error.status == FATAL):
+        error = error.__cause__
+    return error is not None
+
+
+class MissingFunctionError(FmiError):
+    """The library does not export a function."""
+
+    def __init__(self, function: str) -> None:
+        super().__init__("the library does not export this function", function)
+
+
+class CallOrderError(FmiError):
+    """The standard does not allow the call in the mode that the instance is in."""
+
+    def __init__(self, function: str, mode: str) -> None:
+        super().__init__(f"is not allowed while the instance is {mode}", function)
+
+
+Signature = tuple[Any, tuple[Any, ...]]
+
+
+def accesses(c_types: Mapping[str, Any], *more: Any) -> dict[str, Signature]:
+    """The functions that read and write variables, one of each for each type.
+
+    Parameters
+    ----------
+    c_types : mapping of str to ctypes type
+        `Enumeration` has no functions of its own.
+    *more
+        Arguments behind the values.
+    """
+    return {
+        f"{verb}{kind}": (c_int, (c_void_p, POINTER(c_uint), c_size_t, POINTER(c_type), *more))
+        for verb in ("Get", "Set")
+        for kind, c_type in c_types.items()
+        if kind != "Enumeration"
+    }
+
+
+def plain(*names: str) -> dict[str, Signature]:
+    """Functions that take the instance alone."""
+    return dict.fromkeys(names, (c_int, (c_void_p,)))
+
+
+def vectors(*names: str) -> dict[str, Signature]:
+    """Functions that take, or fill, an array of doubles."""
+    return dict.fromkeys(names, (c_int, (c_void_p, POINTER(c_double), c_size_t)))
+
+
+@dataclass(frozen=True)
+class FunctionTable:
+    """The functions of one version.
+
+    Attributes
+    ----------
+    version : str
+        "1.0", "2.0" or "3.0".
+    prefix : str
+        Of the names of functions: "fmi2".
+    signatures : mapping of str to tuple
+        For each name, without its prefix: the ctypes result, and those of the arguments.
+    needed : mapping of str to tuple of str
+        For each interface ("CoSimulation", "ModelExchange") what no library may lack.
+    with_identifier : bool
+        Whether the model identifier stands before each name in the library, as in FMI 1.0.
+    """
+
+    version: str
+    prefix: str
+    signatures: Mapping[str, Signature]
+    needed: Mapping[str, tuple[str, ...]]
+    with_identifier: bool = False
+
+    def symbol(self, name: str, identifier: str) -> str:
+        """What a function is called in a library."""
+        return f"{identifier}_{self.prefix}{name}" if self.with_identifier else self.prefix + name
+
 
 NAMES = {"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}
 
@@ -40,13 +155,13 @@ class FmuLibrary:
 
     def __init__(self, path: Path, table: FunctionTable, identifier: str, interface: str) -> None:
         self.path, self.table, self.identifier, self.interface = path, table, identifier, interface
-        exit_guard.watch_exit()
-        exit_guard.loaded.add(self)
+        process_guard.watch_exit()
+        process_guard.loaded.add(self)
         try:
             if hasattr(os, "add_dll_directory"):
                 os.add_dll_directory(str(path.parent))
             os.chdir(path.parent)  # some expect their own libraries in the present folder
-            with exit_guard.in_library(identifier, "loading its library"):
+            with process_guard.in_library(identifier, "loading its library"):
                 self._dll: Any = ctypes.CDLL(str(path))
         except OSError as error:
             raise FmiError(f"the library cannot be loaded: {error}") from error
@@ -89,6 +204,50 @@ class FmuLibrary:
         """Give it up; the operating system unloads it where no other holds it."""
         dll, self._dll, self._functions = self._dll, None, {}
         if dll is not None:
-            with suppress(OSError), exit_guard.in_library(self.identifier, "unloading its library"):
+            with suppress(OSError), process_guard.in_library(self.identifier, "unloading its library"):
                 (_ctypes.FreeLibrary if os.name == "nt" else _ctypes.dlclose)(vars(dll)["_handle"])  # type: ignore[attr-defined,unused-ignore]
-        exit_guard.loaded.discard(self)  # what it runs when it is unloaded may call exit, too
+        process_guard.loaded.discard(self)  # what it runs when it is unloaded may call exit, too
+
+
+@functools.cache
+def instance_class(version: str) -> type[FmuInstance]:
+    """The class of instances of a version of FMI: "1.0", "2.0" or "3.0"; others are not loaded."""
+    if version == "1.0":
+        from cosim_fmi.binding.fmi1_instance import Fmi1Instance
+
+        return Fmi1Instance
+    if version == "2.0":
+        from cosim_fmi.binding.fmi2_instance import Fmi2Instance
+
+        return Fmi2Instance
+    from cosim_fmi.binding.fmi3_instance import Fmi3Instance
+
+    return Fmi3Instance
+
+
+def open_library(path: Path, version: str, identifier: str, interface: str) -> FmuLibrary:
+    """Load a library.
+
+    Parameters
+    ----------
+    path : Path
+    version : str
+        "1.0", "2.0" or "3.0".
+    identifier : str
+        The model identifier.
+    interface : str
+        "CoSimulation" or "ModelExchange".
+    """
+    return FmuLibrary(path, instance_class(version).table, identifier, interface)
+
+
+def new_instance(library: FmuLibrary, log: Callable[[int, str], None]) -> FmuInstance:
+    """An instance that is to be instantiated.
+
+    Parameters
+    ----------
+    library : FmuLibrary
+    log : callable
+        Called with status and text of each message.
+    """
+    return instance_class(library.table.version)(library, log)

@@ -10,7 +10,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVariable, UnitDefinition
-from cosim_fmi.archive.fmu_archive import FmuArchive
+from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.fmu_clock import FmuClock
 from cosim_fmi.description.model_description import read_model_description
 from cosim_fmi.tools.twenty_sim import adds_inner_steps
@@ -186,7 +186,6 @@ def _interface(
     by_states = not steps and not saves and not clocks and not any(_changes_at_events(v) for v in shown)
     tells = third and steps and ability.providesIntermediateUpdate
     updates = tells and bool(intermediate & inputs)
-    adds = steps and adds_inner_steps(read.generationTool or "")
     description = ParticipantDescription(
         kind=f"FMI {read.fmiVersion} {'Co-Simulation' if steps else 'Model Exchange'}",
         variables=variables,
@@ -222,6 +221,7 @@ def _interface(
         default_experiment=_experiment(read.defaultExperiment),
         has_derivatives=ability.providesDirectionalDerivative,
     )
+    step = description.default_experiment.step if steps else None
     return FmuInterface(
         description=description,
         elements={
@@ -249,7 +249,7 @@ def _interface(
         },
         intermediate=intermediate & inputs if updates else frozenset(),
         shown_inside=intermediate - inputs if tells else frozenset(),
-        inner_step=description.default_experiment.step if adds else None,
+        inner_step=step if step and adds_inner_steps(read.generationTool or "") else None,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
-from cosim_fmi.archive.fmu_archive import FmuArchive
+from cosim_fmi.archive import FmuArchive
 
 Element = Any
 """Of lxml."""

@@ -1,4 +1,4 @@
-"""FMU files that are open: read once and unpacked once, however many instances they have."""
+"""FMU files that are open, instances that wait for the next run, and saved states."""
 
 from __future__ import annotations
 
@@ -6,18 +6,129 @@ import functools
 import os
 import shutil
 import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import cosim
-from cosim_fmi.archive.fmu_archive import FmuArchive
-from cosim_fmi.archive.library_file import is_cut_off
-from cosim_fmi.archive.private_folder import remove_folder
-from cosim_fmi.binding import logs
-from cosim_fmi.binding.fmi_error import FmiError
-from cosim_fmi.binding.fmu_library import FmuLibrary
-from cosim_fmi.binding.new_instance import open_library
-from cosim_fmi.binding.undisturbed import undisturbed
+from cosim_fmi.archive import FmuArchive, is_cut_off, remove_folder
+from cosim_fmi.binding import fmu_output, modes
+from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
+from cosim_fmi.binding.fmu_library import FmiError, FmuLibrary, open_library
+from cosim_fmi.binding.process_guard import process_lock, undisturbed
 from cosim_fmi.description.fmu_interface import FmuInterface, read_interface
+
+
+class FmuState:
+    """Token of `save`; it belongs to the instance that made it.
+
+    Freed with the instance, or as soon as no reference to it is left.
+
+    Attributes
+    ----------
+    saved : SavedState
+    owner : object
+        The participant.
+    more : object
+        What the participant itself has to remember with it.
+    free : callable
+        Gives the memory back; does nothing the second time.
+    """
+
+    __slots__ = ("__weakref__", "free", "more", "owner", "saved")
+
+    def __init__(self, saved: SavedState, owner: object, instance: FmuInstance) -> None:
+        self.saved, self.owner = saved, owner
+        self.more: Any = None
+        self.free = weakref.finalize(self, _free_state, instance, saved)
+        self.free.atexit = False
+
+    @property
+    def initializing(self) -> bool:
+        """Whether the instance was in its initialization mode."""
+        return self.saved.mode == modes.INITIALIZING
+
+
+def _free_state(instance: FmuInstance, saved: SavedState) -> None:
+    if instance.component and instance.mode != modes.FATAL and saved.pointer:
+        try:
+            instance.free_state(saved)
+        except FmiError as error:
+            instance.untold = instance.untold or error
+
+
+class KeptInstance:
+    """Keeps an instance that was terminated, with its library; freed when it is given up, or at exit."""
+
+    def __init__(self) -> None:
+        self._instance: FmuInstance | None = None
+        self._unpacked: UnpackedFmu | None = None
+        self._made_for: Any = None
+        self._free: Any = None
+
+    def keep(self, instance: FmuInstance, unpacked: UnpackedFmu, made_for: Any) -> None:
+        """Take an instance.
+
+        Parameters
+        ----------
+        instance : FmuInstance
+        unpacked : UnpackedFmu
+            Its files, which stay as long.
+        made_for : object
+            What it was made for; with anything else a new instance is needed.
+        """
+        self.give_up()
+        self._instance, self._unpacked, self._made_for = instance, unpacked, made_for
+        self._free = weakref.finalize(
+            self, _free_instance, instance
+        )  # at exit before the library is unloaded
+
+    def reset(
+        self, unpacked: UnpackedFmu, made_for: Any, add: Callable[[int, str], None]
+    ) -> FmuInstance | None:
+        """The instance, reset and with another receiver of messages; None where there is none for this."""
+        instance = self._instance
+        if instance is None or unpacked is not self._unpacked or made_for != self._made_for:
+            self.give_up()
+            return None
+        instance.receiver.add = add
+        try:
+            instance.reset()
+        except Exception:  # one that has no reset, or fails: a new instance does
+            self.give_up()
+            return None
+        self._free.detach()
+        self._instance = self._unpacked = None
+        return instance
+
+    def give_up(self) -> None:
+        """Free it."""
+        if self._instance is not None:
+            self._free()
+            self._instance = self._unpacked = None
+
+
+def _free_instance(instance: FmuInstance) -> None:
+    with suppress(Exception):
+        instance.free()
+
+
+@contextmanager
+def same_folder() -> Iterator[None]:
+    """Come back to the present folder, whatever FMUs change: the names of files may start from it.
+
+    Where it has been removed there is nothing to come back to.
+    """
+    folder = ""
+    with process_lock, suppress(OSError):
+        folder = os.getcwd()
+    try:
+        yield
+    finally:
+        with process_lock, suppress(OSError):
+            os.chdir(folder)
+
 
 Identity = tuple[Path, int, int, int]
 """Path, inode, size and time of change (ns): another file of the same name is another FMU."""
@@ -57,7 +168,7 @@ class UnpackedFmu:
             path = _library_file(self.folder, interface)
             if is_cut_off(path):
                 raise FmiError(f"the library cannot be loaded: {path.name} is cut off")
-            logs.format_with(log_helper())
+            fmu_output.format_with(log_helper())
             made = open_library(path, interface.version, interface.identifier, what)
             self._libraries[what] = made
         return self._libraries[what]

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim_fmi.binding import modes
-from cosim_fmi.binding.fmi_error import FmiError
 from cosim_fmi.binding.fmu_instance import FmuInstance
+from cosim_fmi.binding.fmu_library import FmiError
 from cosim_fmi.model_exchange import instance_calls as words
 
 if TYPE_CHECKING:
-    from cosim_fmi.variables.access import Access
+    from cosim_fmi.variables.variable_access import Access
 
 Reals = NDArray[np.float64]
 

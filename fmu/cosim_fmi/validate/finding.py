@@ -1,8 +1,13 @@
-"""Something that is not as it should be."""
+"""Something that is not as it should be, and a check that cannot go on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+
+class FailedCallError(Exception):
+    """A call of an FMU was answered by discard, error, fatal or pending."""
+
 
 SEVERITIES = ("error", "warning", "note")
 

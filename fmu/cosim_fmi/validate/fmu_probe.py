@@ -7,16 +7,17 @@ import math
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from cosim.kit import kill_with_parent, python_command, start_process
 from cosim_fmi.instances.unpacked_fmu import log_helper
+from cosim_fmi.validate.experiments import Experiment
 from cosim_fmi.validate.finding import Finding
 from cosim_fmi.validate.probe import LOADING
-from cosim_fmi.validate.run_checks import DECISIVE, FORGIVABLE, OF_A_NEW_PROCESS, RUN_CHECKS
+from cosim_fmi.validate.run_checks import DECISIVE, FORGIVABLE, OF_A_NEW_PROCESS, RECORD, RECORDED, RUN_CHECKS
 
 KINDS = {
     "Float64": ("Real", "Float64"),
@@ -44,15 +45,25 @@ class FmuProbe:
         For each process, s.
     interface : str
         "CoSimulation" or "ModelExchange".
+    experiments : sequence of dict
+        Those that it brings with it (`read_experiments`).
     """
 
-    def __init__(self, folder: Path, description: Any, library: Path, timeout: float, interface: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        description: Any,
+        library: Path,
+        timeout: float,
+        interface: str,
+        experiments: Sequence[Experiment] = (),
+    ) -> None:
         self._timeout = timeout
         self._folder = folder / f"cosim-validate-{interface}"
         self._folder.mkdir()
         self._answers = self._folder / "answers"
         self._job = {**job_for(folder, description, library, interface), "answers": str(self._answers)}
-        self._job["folder"] = str(self._folder)
+        self._job |= {"folder": str(self._folder), "experiments": list(experiments)}
 
     def findings(self) -> Iterator[Finding]:
         """Run all checks; where a process dies, the others are done in a new one."""
@@ -79,6 +90,21 @@ class FmuProbe:
             remaining = (
                 remaining[remaining.index(where) + 1 :] if where in remaining else remaining[len(selected) :]
             )
+
+    def recorded(self) -> dict[str, list[float]]:
+        """Values of the only experiment, by name, with "time".
+
+        Raises
+        ------
+        ValueError
+            It cannot be run: why.
+        """
+        rows, died = self._run([RECORD])
+        faults = [row["text"] for row in rows if "text" in row] + ([died] if died else [])
+        if faults:
+            raise ValueError(faults[0])
+        found: dict[str, list[float]] = json.loads((self._folder / RECORDED).read_text())
+        return found
 
     @staticmethod
     def _finding(severity: str, where: str, text: str) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 from collections.abc import Sequence
 from functools import partial
@@ -10,11 +11,65 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
 
-from cosim_fmi.binding.fmi_error import OK, FmiError
+from cosim_fmi.binding import fmu_output
 from cosim_fmi.binding.fmu_instance import SavedState
-from cosim_fmi.binding.new_instance import new_instance
-from cosim_fmi.validate.failed_call_error import FailedCallError
-from cosim_fmi.validate.foreign_fmu import ForeignFmu
+from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance, open_library
+from cosim_fmi.validate.experiments import at_time, value_of
+from cosim_fmi.validate.finding import FailedCallError
+
+NUMBERS = ("Real", "Integer", "Enumeration", "Boolean")
+STEPS = 20
+"""Communication steps of a run."""
+
+
+class ForeignFmu:
+    """A library, and what its model description says.
+
+    Parameters
+    ----------
+    job : dict
+        As `FmuProbe` writes it: paths, capabilities, the variables as dictionaries of text.
+
+    Raises
+    ------
+    FmiError
+        The library cannot be loaded, or is none of an FMU.
+    """
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.job, self.steps = job, job["interface"] == "CoSimulation"
+        fmu_output.format_with(job["log_helper"])
+        self.library = open_library(Path(job["library"]), job["version"], job["identifier"], job["interface"])
+        self.variables: list[dict[str, Any]] = job["variables"]
+        self.start, self.step = job["start"], job["step"]
+        self.stop = self.start + STEPS * self.step
+
+    def has(self, function: str) -> bool:
+        """Whether the library exports a function, named without its prefix."""
+        return self.library.has(function)
+
+    def of(self, *causalities: str, kind: str = "") -> list[dict[str, Any]]:
+        """The variables of some causalities, and of one type."""
+        chosen = [v for v in self.variables if v["causality"] in causalities]
+        return [v for v in chosen if v["type"] == kind] if kind else chosen
+
+    @property
+    def driven(self) -> list[dict[str, Any]]:
+        """The inputs that are changed from step to step: real ones that need no event mode."""
+        free = self.job["version"] != "3.0" and self.steps
+        inputs = [v for v in self.of("input", kind="Real") if v["size"] == 1]
+        return [v for v in inputs if free or v["variability"] != "discrete"]
+
+    @functools.cached_property
+    def seen(self) -> list[dict[str, Any]]:
+        """What is compared, in the order in which it is read: by type; arrays by element."""
+        shown = [v for v in self.of("output", "local") if v["type"] in NUMBERS][:2000]
+        return [
+            {**v, "name": f"{v['name']}[{i}]" if v["size"] > 1 else v["name"]}
+            for v in sorted(shown, key=lambda v: (NUMBERS.index(v["type"]), v["access"]))
+            for i in range(v["size"])
+        ]
+
 
 MOST_EVENT_ITERATIONS = 100
 PARTS = 20
@@ -57,6 +112,51 @@ class ForeignInstance:
         if not self.fmu.steps or job["event_mode"]:
             self._leave_event_mode()
         return self
+
+    def experiment(self, told: dict[str, Any]) -> dict[str, Row]:
+        """Values of what an experiment compares, or records, at its communication points.
+
+        Parameters
+        ----------
+        told : dict
+            As `read_experiments` gives it; names that the FMU does not have are an error.
+        """
+        known = {v["name"]: v for v in self.fmu.variables if v["size"] == 1}
+        shown = [self._known(known, name) for name in told["references"] if name != "time"]
+        stimuli = [self._known(known, name) for name in told["stimuli"] if name != "time"]
+        start, stop, step = told["start"], told["stop"], told["step"]
+        self._call_checked(self.instance.setup, start, stop, told["tolerance"])
+        for name, text in told["parameters"].items():
+            variable = self._known(known, name)
+            self.set([variable], [_as_type(variable, value_of(text, name))])
+        self._stimulate(told, stimuli, start)
+        self._call_checked(self.instance.enter_initialization_mode)
+        self._call_checked(self.instance.exit_initialization_mode)
+        self.time, self.stopped, self._next = start, False, math.inf
+        if self.fmu.job["event_mode"]:
+            self._leave_event_mode()
+        found: dict[str, Row] = {"time": [start], **{v["name"]: self.get([v]) for v in shown}}
+        count = math.ceil((stop - start) / step - 1e-9)
+        for i in range(count):
+            begin, end = start + i * step, stop if i == count - 1 else start + (i + 1) * step
+            self._stimulate(told, stimuli, begin)
+            self.do_step(begin, end - begin)
+            found["time"].append(end)
+            for variable in shown:
+                found[variable["name"]] += self.get([variable])
+        self.terminate()
+        return found
+
+    def _known(self, known: dict[str, Any], name: str) -> dict[str, Any]:
+        if name not in known or known[name]["type"] not in NUMBERS:
+            raise FailedCallError(f"the experiment names {name}, which is no number of this FMU")
+        return dict(known[name])
+
+    def _stimulate(self, told: dict[str, Any], stimuli: list[dict[str, Any]], time: float) -> None:
+        for variable in stimuli:
+            is_linear = variable["type"] == "Real" and variable["variability"] != "discrete"
+            value = at_time(told["stimuli"], variable["name"], time, is_linear=is_linear)
+            self.set([variable], [_as_type(variable, value)])
 
     def steps(self, first: int, last: int, parts: int = 1, drive: bool = True) -> list[Row]:
         """Communication steps from point `first` to `last`, each in `parts`; the values at each point."""
@@ -225,6 +325,12 @@ class ForeignInstance:
         if count:
             self._call_checked(function, data)
         return list(data)
+
+
+def _as_type(variable: dict[str, Any], value: float) -> Any:
+    """A number as a variable has it."""
+    kind = variable["type"]
+    return value if kind == "Real" else value != 0.0 if kind == "Boolean" else int(value)
 
 
 def _references(numbers: Sequence[int]) -> Any:

@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cosim_fmi.binding.fmi_error import FmiError
-from cosim_fmi.validate.failed_call_error import FailedCallError
-from cosim_fmi.validate.foreign_fmu import ForeignFmu
-from cosim_fmi.validate.run_checks import RUN_CHECKS
+from cosim_fmi.binding.fmu_library import FmiError, instance_class
+from cosim_fmi.validate.finding import FailedCallError
+from cosim_fmi.validate.foreign_instance import ForeignFmu
+from cosim_fmi.validate.run_checks import RECORD, RUN_CHECKS, recording
 
 LOADING = "loading"
 
@@ -37,7 +37,7 @@ def probe(job: dict[str, Any]) -> None:
         for name in job["checks"]:
             say(begin=name)
             try:
-                for severity, text in RUN_CHECKS[name](fmu):
+                for severity, text in (recording if name == RECORD else RUN_CHECKS[name])(fmu):
                     say(severity=severity, text=text)
             except FailedCallError as error:
                 say(severity="error", text=str(error))
@@ -47,6 +47,7 @@ def probe(job: dict[str, Any]) -> None:
 def main() -> None:
     """Read the job that the command line names, do it, and leave without unloading the library."""
     job = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    instance_class(job["version"])  # its module is loaded before the names of all are forgotten
     for name in [name for name in sys.modules if name.partition(".")[0] == "cosim_fmi"]:
         del sys.modules[name]  # an FMU of ours may hold another version
     probe(job)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cosim_fmi.validate.failed_call_error import FailedCallError
-from cosim_fmi.validate.foreign_fmu import STEPS, ForeignFmu
-from cosim_fmi.validate.foreign_instance import ForeignInstance, Row
+from cosim_fmi.validate.experiments import disagreements
+from cosim_fmi.validate.finding import FailedCallError
+from cosim_fmi.validate.foreign_instance import STEPS, ForeignFmu, ForeignInstance, Row
 
 HALF = STEPS // 2
 COMMON_2 = """
@@ -280,6 +280,29 @@ def step_sizes(fmu: ForeignFmu) -> Found:
             )
 
 
+def experiments(fmu: ForeignFmu) -> Found:
+    """The experiments that it brings with it give their reference results."""
+    reals = [v["name"] for v in fmu.variables if v["type"] == "Real"]
+    for experiment in fmu.job["experiments"]:
+        try:
+            with _instance(fmu) as instance:
+                found = instance.experiment(experiment)
+        except FailedCallError as error:
+            yield "error", f"{experiment['name']}: {error}"
+            continue
+        for text in disagreements(experiment, found, reals):
+            yield "error", f"{experiment['name']}: {text}"
+
+
+def recording(fmu: ForeignFmu) -> Found:
+    """No check: run the experiments of the job, and write what was seen to a file."""
+    for experiment in fmu.job["experiments"]:
+        with _instance(fmu) as instance:
+            found = instance.experiment(experiment)
+        (Path(fmu.job["folder"]) / RECORDED).write_text(json.dumps(found))
+    yield from ()
+
+
 def bounds(fmu: ForeignFmu) -> Found:
     """Inputs at the ends of their ranges."""
     bounded = [v for v in fmu.of("input", kind="Real") if v["min"] is not None or v["max"] is not None]
@@ -374,10 +397,12 @@ RUN_CHECKS: dict[str, Callable[[ForeignFmu], Found]] = {
     check.__name__.replace("_", " "): check
     for check in (
         functions, simulation, repetition, two_instances, reset, rollback, serialization, new_process,
-        evaluation, step_sizes, bounds, short_lives, wrong_steps, wrong_values,
+        evaluation, step_sizes, experiments, bounds, short_lives, wrong_steps, wrong_values,
     )
 }  # fmt: skip
 """By name, in the order in which they are run."""
+RECORD = "recording"
+RECORDED = "recorded.json"
 DECISIVE = "simulation"
 """A process that dies in it would die in all that follow."""
 FORGIVABLE = ("wrong steps", "wrong values")

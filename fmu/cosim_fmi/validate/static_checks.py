@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cosim_fmi.archive.fmu_archive import FmuArchive
+from cosim_fmi.archive import FmuArchive
 from cosim_fmi.validate.finding import Finding
 
 DESCRIPTION = "modelDescription.xml"

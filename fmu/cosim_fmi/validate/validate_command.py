@@ -1,16 +1,123 @@
-"""``cosim validate X.fmu``."""
+"""``cosim validate X.fmu``: everything that is checked of an FMU."""
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim_fmi.validate.check_fmu import TIMEOUT, check_file, check_run
+from cosim_fmi.archive import VERSIONS, FmuArchive, remove_folder
+from cosim_fmi.description.model_description import read_model_description
+from cosim_fmi.instances.unpacked_fmu import place_of_library
+from cosim_fmi.validate.experiments import read_experiments
 from cosim_fmi.validate.finding import SEVERITIES, Finding
+from cosim_fmi.validate.fmu_probe import FmuProbe
+from cosim_fmi.validate.report_page import CheckedFmu, report_page
+from cosim_fmi.validate.static_checks import static_checks
+
+TIMEOUT = 120.0
+RUN = {"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}
+"""Interfaces that are run, and what they are called."""
+
+
+def check_file(path: Path) -> Iterator[Finding]:
+    """What can be said of an FMU without running its code.
+
+    Parameters
+    ----------
+    path : Path
+        It is not trusted: a bad archive is one finding.
+
+    Examples
+    --------
+    >>> print(*check_file(Path("missing.fmu")))
+    error    archive: no such file
+    """
+    try:
+        archive = FmuArchive(path)
+    except cosim.FmuError as error:
+        yield Finding("error", "archive", str(error).removeprefix(f"{path}: "))
+        return
+    yield from static_checks(archive, _read(archive))
+
+
+def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
+    """What an FMU does when it is run; in processes of its own, so that it may crash.
+
+    Parameters
+    ----------
+    path : Path
+    timeout : float
+        For each process, s.
+    """
+    try:
+        archive = FmuArchive(path)
+    except cosim.FmuError:
+        return  # `check_file` has said it
+    read = _read(archive)
+    if read is None:
+        yield Finding("note", "run", "not run: its model description cannot be read")
+        return
+    if archive.version not in VERSIONS:
+        yield Finding("note", "run", f"not run: FMI {archive.version}; FMI {', '.join(VERSIONS)} are run")
+        return
+    interfaces = [name for name in RUN if name in archive.interfaces]
+    others = [name for name in archive.interfaces if name not in RUN]
+    if others:
+        yield Finding("note", "run", f"{' and '.join(others)} is not run")
+    platform, suffix = place_of_library(archive.version)
+    for interface in interfaces:
+        try:
+            archive.check_binary(interface, platform, suffix)
+        except cosim.FmuError as error:
+            yield Finding("note", "run", f"not run: {str(error).removeprefix(f'{path}: ')}")
+            continue
+        folder = archive.unpack()
+        able = read.coSimulation if interface == "CoSimulation" else read.modelExchange
+        library = folder / "binaries" / platform / f"{able.modelIdentifier}{suffix}"
+        try:
+            if not library.exists():
+                text = f"not run: holds no {library.name}, as its modelIdentifier demands"
+                yield Finding("error", f"binaries/{platform}", text)
+                continue
+            experiments, faults = read_experiments(folder)
+            if interface == interfaces[0]:
+                yield from (Finding("warning", "experiments", text) for text in faults)
+            if experiments and interface != "CoSimulation":
+                if "CoSimulation" not in interfaces:
+                    yield Finding("note", "experiments", "not run: they are run in Co-Simulation alone")
+                experiments = []
+            for finding in FmuProbe(folder, read, library, timeout, interface, experiments).findings():
+                where = f"{RUN[interface]}, {finding.where}" if len(interfaces) > 1 else finding.where
+                yield replace(finding, where=where)
+        finally:
+            remove_folder(folder)
+
+
+def _read(archive: FmuArchive) -> Any:
+    """The model description as fmpy reads it, mended; None when it cannot (what is wrong is a finding)."""
+    try:
+        return read_model_description(archive)[0]
+    except Exception:  # fmpy lets all kinds through
+        return None
+
+
+def _checked(path: Path, findings: list[Finding], *, is_run: bool) -> CheckedFmu:
+    """A row of the page."""
+    try:
+        archive = FmuArchive(path)
+        folder = archive.unpack()
+    except cosim.FmuError:
+        return CheckedFmu.of(path, None, 0, is_run, findings)
+    try:
+        count = len(read_experiments(folder)[0])
+    finally:
+        remove_folder(folder)
+    return CheckedFmu.of(path, _read(archive), count, is_run, findings)
 
 
 class ValidateCommand(cosim.Command):
@@ -21,6 +128,7 @@ class ValidateCommand(cosim.Command):
     examples = (
         ("cosim validate mount.fmu", ""),
         ("cosim validate mount.fmu small.fmu --static", "without running their code"),
+        ("cosim validate *.fmu --report page.html", "a table of tools, versions, kinds and findings"),
     )
     failure: ClassVar[str] = "an FMU has errors"
 
@@ -28,6 +136,9 @@ class ValidateCommand(cosim.Command):
         """The FMUs, and whether their code may be run."""
         parser.add_argument("fmus", type=Path, nargs="+", metavar="FMU", help="the .fmu file")
         parser.add_argument("--static", action="store_true", help="do not run its code")
+        parser.add_argument(
+            "--report", type=Path, metavar="FILE", help="write a table of all as a page: page.html"
+        )
         parser.add_argument(
             "--timeout", default=f"{TIMEOUT:g} s", metavar="TIME", help="for a process that runs it (120 s)"
         )
@@ -37,7 +148,9 @@ class ValidateCommand(cosim.Command):
         timeout = cosim.parse_quantity(arguments.timeout, "s")
         if not timeout > 0.0:
             raise cosim.CosimError(f"--timeout is {arguments.timeout}, needs more than 0")
-        failed = 0
+        if arguments.report is not None and not arguments.report.absolute().parent.is_dir():
+            raise cosim.CosimError(f"--report {arguments.report}: its folder does not exist")
+        failed, rows = 0, list[CheckedFmu]()
         checked: list[dict[str, Any]] = []
         self.report(fmus=checked)
         for path in arguments.fmus:
@@ -51,6 +164,15 @@ class ValidateCommand(cosim.Command):
             totals = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES if counts[s])
             print(f"  {totals or 'no findings'}")
             failed += bool(counts["error"])
+            if arguments.report is not None:
+                rows.append(_checked(path, findings, is_run=not arguments.static))
+        if arguments.report is not None:
+            try:
+                arguments.report.write_text(report_page(rows), "utf-8")
+            except OSError as error:
+                raise cosim.CosimError(f"{arguments.report}: cannot be written: {error.strerror}") from error
+            print(f"report → {arguments.report}")
+            self.report(page=arguments.report)
         return int(failed > 0)
 
     @staticmethod

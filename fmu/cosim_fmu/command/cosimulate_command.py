@@ -21,19 +21,23 @@ from cosim.kit import (
     space_warning,
     uninterrupted,
 )
-from cosim_fmi.binding.exit_guard import last_words
+from cosim_fmi.binding.process_guard import last_words
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.progress_bar import ProgressBar
-from cosim_fmu.command.run_recovery import SAVED, RunRecovery
-from cosim_fmu.command.saved_rows import SavedRows
+from cosim_fmu.command.saved_rows import SAVED, RunRecovery, SavedRows
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.coupling import file_paths
 from cosim_master.coupling.feedthrough import direct_inputs
-from cosim_master.coupling.file_paths import file_paths
-from cosim_master.participants.isolation import Isolation, places_of_fmus
+from cosim_master.participants.joined import Isolation, places_of_fmus
+from cosim_master.recording.co_simulation_result import (
+    REQUIRED,
+    UNSTABLE,
+    CoSimulationResult,
+    CouplingError,
+    CouplingReport,
+)
 from cosim_master.recording.recorder import Recorder
-from cosim_master.results.co_simulation_result import CoSimulationResult
-from cosim_master.results.coupling_report import REQUIRED, UNSTABLE, CouplingError, CouplingReport
 from cosim_workbench.reports import reported_result
 
 if TYPE_CHECKING:

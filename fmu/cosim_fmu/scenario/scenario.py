@@ -9,20 +9,21 @@ from typing import Any, TypeVar
 
 import cosim
 from cosim.kit import ClosedAttributes, path_below, seconds
-from cosim_fmu.scenario.fed_inputs import NAME as FED
-from cosim_fmu.scenario.fed_inputs import fed_inputs
-from cosim_fmu.scenario.parameter_file import flat, read_parameters
 from cosim_fmu.scenario.scenario_changes import NAME, make_changes
-from cosim_fmu.scenario.scenario_participants import make_participant, python_file
-from cosim_fmu.scenario.scenario_variant import lay_over
-from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_fmu.scenario.scenario_participants import NAME as FED
+from cosim_fmu.scenario.scenario_participants import fed_inputs, make_participant, python_file
+from cosim_fmu.scenario.scenario_variant import flat, lay_over, read_parameters
+from cosim_master.coupling.communication_points import (
+    INSIDE,
+    CommunicationPoints,
+    RunOptions,
+    only_experiment,
+    step_of,
+)
 from cosim_master.coupling.connection import KEYS, Connection
-from cosim_master.coupling.coupling import Coupling
-from cosim_master.coupling.default_experiment import only_experiment, step_of
-from cosim_master.coupling.file_paths import file_paths
-from cosim_master.coupling.run_options import INSIDE, RunOptions
-from cosim_master.coupling.wiring_problem import WiringProblem, either, problem
-from cosim_master.participants.isolation import AS_SAID, Isolation
+from cosim_master.coupling.coupling import Coupling, file_paths
+from cosim_master.coupling.errors import WiringProblem, either, problem
+from cosim_master.participants.joined import AS_SAID, Isolation
 from cosim_master.recording.recorder import Recorder
 from cosim_toml.toml_file import TomlFile
 from cosim_toml.toml_lines import KeyPath
@@ -133,7 +134,12 @@ class Scenario(ClosedAttributes):
         ModelError
             It cannot be read, is no TOML, or is a model.
         """
-        scenario = cls(TomlFile.read(Path(path)), isolation=isolation)
+        return cls.of(TomlFile.read(Path(path)), variant, isolation)
+
+    @classmethod
+    def of(cls, source: TomlFile, variant: str | None = None, isolation: Isolation = AS_SAID) -> Scenario:
+        """Of a file that has been read; as `read`."""
+        scenario, path = cls(source, isolation=isolation), source.path
         tables = scenario.source.data
         if "participants" not in tables and {"model", "bodies", "elements", "components"} & set(tables):
             raise cosim.ModelError.of(str(path), "is a model, no scenario: run it with `cosim run`")

@@ -1,22 +1,70 @@
-"""Participants as a scenario file names them."""
+"""Participants as a scenario file names them, and values over time for their inputs."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import cosim
 from cosim.kit import path_below
-from cosim_fmi.instances.fmu_log import is_log
+from cosim_fmi.binding.fmu_output import is_log
 from cosim_master.abilities import LOG_LEVELS, KeepsLog
-from cosim_master.participants.isolation import AS_SAID, Isolation
-from cosim_master.participants.open_fmu import open_fmu
+from cosim_master.coupling.connection import Connection
+from cosim_master.participants.given_participants import open_fmu
+from cosim_master.participants.joined import AS_SAID, Isolation
 from cosim_master.participants.process_participant import ProcessParticipant
 from cosim_master.participants.python_participant import python_participant, python_reference
 from cosim_master.participants.system_participant import SystemParticipant
 from cosim_master.participants.timed_inputs import TimedInputs
 from cosim_toml.toml_lines import KeyPath
+
+NAME = "inputs"
+"""Of the participant that gives the values."""
+WHOLE = ("integer", "boolean")
+
+
+def fed_inputs(
+    series: Any, participants: Mapping[str, cosim.Participant]
+) -> tuple[TimedInputs, list[Connection]]:
+    """A participant that gives these values, and its connections.
+
+    Parameters
+    ----------
+    series : path, Result, mapping or TimedInputs
+        Its signals have the names of inputs: ``"plant.force"``.
+    participants : mapping of str to Participant
+
+    Raises
+    ------
+    ModelError
+        A signal that is called as no variable; another participant has the name `NAME`.
+    CosimError
+        The file cannot be read.
+    """
+    if NAME in participants:
+        text = f"is the name of what gives them: choose another for [participants.{NAME}]"
+        raise cosim.ModelError.of(NAME, text)
+    given = series if isinstance(series, TimedInputs) else TimedInputs(series)
+    types: dict[str, str] = {}
+    problems = []
+    for path in given.describe().variables:
+        name, _, variable = path.partition(".")
+        if name not in participants:
+            problems.append(cosim.Problem(NAME, str(cosim.LookUpError("participant", name, participants))))
+            continue
+        variables = participants[name].describe().variables
+        if variable not in variables:
+            inputs = [n for n, v in variables.items() if v.causality == "input"]
+            problems.append(cosim.Problem(NAME, str(cosim.LookUpError(f"input of {name}", variable, inputs))))
+        elif variables[variable].type in WHOLE:
+            types[path] = variables[variable].type
+    if problems:
+        raise cosim.ModelError(problems)
+    connections = [Connection(f"{NAME}.{path}", path) for path in given.describe().variables]
+    return (given if isinstance(series, TimedInputs) else TimedInputs(series, types=types)), connections
+
 
 KINDS = ("fmu", "model", "type", "series")
 KEYS = (
@@ -151,7 +199,9 @@ def _keep_log(
 
 
 def system_from_file(path: Path, **options: Any) -> SystemParticipant:
-    """A model file of ours as a participant."""
+    """A model file of ours as a participant; with the suffix .json one that `Model.to_dict` gave."""
+    if path.suffix == ".json":
+        return SystemParticipant(cosim.Model.from_dict(json.loads(path.read_text("utf-8"))), **options)
     return SystemParticipant(cosim.Model.from_file(path), **options)
 
 

@@ -1,4 +1,4 @@
-"""A linear participant that steps exactly, so that a co-simulation has no error but that of its coupling."""
+"""Participants for the contract kits: a linear one that steps exactly, and one without functions of C."""
 
 from __future__ import annotations
 
@@ -134,3 +134,23 @@ class LinearParticipant(cosim.Participant):
 
     def close(self) -> None:
         """Nothing to free."""
+
+
+NATIVE = ("native_calls", "native_types", "least_native_steps")
+
+
+class PythonCalls:
+    """Another participant, called by its methods of Python alone: for comparisons.
+
+    Parameters
+    ----------
+    participant : Participant
+    """
+
+    def __init__(self, participant: Any) -> None:
+        self._participant = participant
+
+    def __getattr__(self, name: str) -> Any:
+        if name in NATIVE or name == "_participant":
+            raise AttributeError(name)
+        return getattr(self._participant, name)

@@ -13,7 +13,7 @@ import pytest
 import cosim
 from cosim import kit
 from cosim_fmu import CoSimulation
-from cosim_fmu.testing.python_calls import PythonCalls
+from cosim_fmu.testing.linear_participant import PythonCalls
 from cosim_master.abilities import (
     ExportsFmu,
     HasFile,
@@ -26,8 +26,8 @@ from cosim_master.abilities import (
     Ticks,
     Watches,
 )
-from cosim_master.coupling.check_values import check_values
-from cosim_master.coupling.description_faults import description_faults
+from cosim_master.coupling.wiring import check_values
+from cosim_master.participants.given_participants import description_faults
 
 ABILITIES: tuple[Any, ...] = (
     *(InitializationMode, TellsInside, Watches, RecordsEvents, Resizes, Ticks),

@@ -1,9 +1,15 @@
-"""Where the interface is going: polynomials through its last communication points, as kernel functions."""
+"""Where the interface is going: polynomials through its last points; how holding distorts a ramp."""
 
 from __future__ import annotations
 
+import math
+
 from cosim_master.algorithms.exchange_layout import (
+    ALLOWED,
+    BEGUN,
     END,
+    HELD,
+    LEAP,
     LENGTH,
     MIDDLE,
     NOW,
@@ -11,9 +17,14 @@ from cosim_master.algorithms.exchange_layout import (
     PAST,
     PAST_TIMES,
     POINTS,
+    SHARPEST,
+    SINCE,
     SIZE,
     SLOPE,
     START,
+    STEEPEST,
+    TOLERANCE,
+    WORST,
 )
 
 
@@ -86,3 +97,72 @@ def take_known(counts, numbers, table, k, value):
     table[END * n + k] = value
     table[MIDDLE * n + k] = 0.5 * (start + value)
     table[SLOPE * n + k] = (value - start) / numbers[LENGTH]
+
+
+# What participants that hold the mean of a line make of a ramp: kernel functions.
+#
+# An input held at its mean over a step h shifts a first-order follower of rate a by a u' h² / 12 in the mean,
+# also where nothing bends and the line fits. No participant tells its rate. That of the interface stands
+# for it: how fast its slope changed, over the steepest slope of the run.
+
+PART = 1.0 / 3.0
+"""Of the steepest slope: so much a slope has to change before its rate is believed."""
+EVEN = 4.0 / 3.0
+"""Lengths in a row differ by this factor at most: where values lag by half of one, slopes change with it."""
+
+
+def hold_error(counts, numbers, table, largest):
+    """The error of held inputs in the exchange under way, over its tolerance, where it is the largest."""
+    n = counts[SIZE]
+    for k in range(n):
+        if table[HELD * n + k] != 0.0 and table[STEEPEST * n + k] > 0.0:
+            a = table[(PAST + 1) * n + k]
+            b = table[NOW * n + k]
+            rate = table[SHARPEST * n + k] / table[STEEPEST * n + k]
+            moved = rate * abs(b - a) * numbers[LENGTH] / 12.0
+            ratio = moved / (numbers[TOLERANCE] * max(abs(a), abs(b)) + table[ALLOWED * n + k])
+            if ratio > largest:
+                counts[WORST] = k
+                largest = ratio
+    return largest
+
+
+def learn_rates(counts, numbers, table):
+    """Learn from an exchange that stands how fast slopes change.
+
+    A kink changes the slope in one exchange, or in two when it is inside of one: a rate is believed when no
+    exchange alone made half of the change.
+    """
+    n = counts[SIZE]
+    size = numbers[LENGTH]
+    before = numbers[PAST_TIMES + 1] - numbers[PAST_TIMES]
+    time = numbers[PAST_TIMES + 1] + 0.5 * size
+    even = size < EVEN * before and before < EVEN * size
+    for k in range(n):
+        a = table[(PAST + 1) * n + k]
+        last = (a - table[PAST * n + k]) / before
+        slope = (table[NOW * n + k] - a) / size
+        steepest = max(table[STEEPEST * n + k], min(abs(slope), abs(last)))
+        change = abs(slope - table[BEGUN * n + k])
+        leap = max(table[LEAP * n + k], abs(slope - last))
+        table[STEEPEST * n + k] = steepest
+        table[LEAP * n + k] = leap
+        if not even or change > PART * steepest:
+            if even and 2.0 * leap < change < math.inf:
+                sharp = change / (time - table[SINCE * n + k])
+                table[SHARPEST * n + k] = max(table[SHARPEST * n + k], sharp)
+            begin_change(n, table, k, slope, time)
+
+
+def forget_changes(counts, table):
+    """Slopes of before say nothing of what comes: there was a jump, or a line missed the tolerance."""
+    n = counts[SIZE]
+    for k in range(n):
+        begin_change(n, table, k, math.inf, 0.0)
+
+
+def begin_change(n, table, k, slope, time):
+    """From here on the change of a slope counts."""
+    table[BEGUN * n + k] = slope
+    table[SINCE * n + k] = time
+    table[LEAP * n + k] = 0.0

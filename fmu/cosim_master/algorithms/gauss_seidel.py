@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 from cosim.kit import Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.continued import check_order, continued
-from cosim_master.algorithms.exchange_memory import ExchangeMemory
 from cosim_master.algorithms.loop_iteration import LoopExchange, LoopIteration
-from cosim_master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
+from cosim_master.algorithms.programmed_algorithm import (
+    Call,
+    ExchangeMemory,
+    ProgrammedAlgorithm,
+    check_order,
+    continued,
+)
 
 
 class GaussSeidel(ProgrammedAlgorithm):

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 import cosim
 from cosim.kit import FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.continued import check_order, continued
-from cosim_master.algorithms.exchange_memory import ExchangeMemory
-from cosim_master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
+from cosim_master.algorithms.programmed_algorithm import (
+    Call,
+    ExchangeMemory,
+    ProgrammedAlgorithm,
+    check_order,
+    continued,
+)
 
 WAYS = ("none", "bonds")
 

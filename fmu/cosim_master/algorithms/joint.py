@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import cosim
 from cosim.kit import Exchange, accuracy_fault
-from cosim_master.algorithms.given_algorithm import made_algorithm
+from cosim_master.algorithms.programmed_algorithm import made_algorithm
+from cosim_master.coupling.errors import WiringProblem
 from cosim_master.coupling.integrator_options import check_options
-from cosim_master.coupling.wiring_problem import WiringProblem
 
 
 class Joint(cosim.MasterAlgorithm):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from cosim.kit import Course, Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.interface_newton import InterfaceNewton
 from cosim_master.algorithms.programmed_algorithm import Call
+from cosim_master.algorithms.waveform_iteration import InterfaceNewton
 
 Vector = NDArray[np.float64]
 

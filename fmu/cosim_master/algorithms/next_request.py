@@ -51,10 +51,15 @@ from cosim_master.algorithms.exchange_layout import (
     TOLERANCE,
     WANTED,
 )
-from cosim_master.algorithms.extrapolate import extrapolate, follow_polynomial, remember
-from cosim_master.algorithms.hold_error import forget_changes, hold_error, learn_rates
-from cosim_master.algorithms.iteration import copy_row, follow_guess, iterate
-from cosim_master.algorithms.newton import find_root
+from cosim_master.algorithms.extrapolate import (
+    extrapolate,
+    follow_polynomial,
+    forget_changes,
+    hold_error,
+    learn_rates,
+    remember,
+)
+from cosim_master.algorithms.iteration import copy_row, find_root, follow_guess, iterate
 from cosim_master.algorithms.step_control import adapt, judge, judge_energy, next_length, stop_of
 
 SIGNATURE = "IFFIff>i"

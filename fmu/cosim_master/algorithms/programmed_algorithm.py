@@ -3,19 +3,141 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from inspect import signature
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import Exchange, FeedthroughLoop, compile_function
+from cosim.kit import Course, Exchange, FeedthroughLoop, compile_function
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.exchange_memory import ExchangeMemory
+from cosim_master.algorithms.exchange_layout import ADVANCE, ADVANCE_ALL, READ, SET
 from cosim_master.algorithms.extrapolate import take_known
 from cosim_master.algorithms.next_request import SIGNATURE, next_request
-from cosim_master.coupling.co_simulation_error import CoSimulationError
-from cosim_master.coupling.step_discarded import StepDiscardedError
+from cosim_master.coupling.errors import CoSimulationError, StepDiscardedError, WiringProblem, problem
+
+
+class _Notes:
+    """An exchange that only notes what a master algorithm does."""
+
+    loops = ()
+
+    def __init__(self, order: Sequence[str]) -> None:
+        self.order = order
+        self.operations: list[Call] = []
+
+    def set_inputs(self, name: str) -> None:
+        self.operations.append((SET, name))
+
+    def advance(self, name: str, time: float, size: float) -> None:
+        self.operations.append((ADVANCE, name))
+
+    def advance_all(self, time: float, size: float) -> None:
+        for name in self.order:
+            self.advance(name, time, size)
+
+    def read_outputs(self, name: str) -> None:
+        self.operations.append((READ, name))
+
+
+def one_by_one(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
+    """The calls with one for each participant in place of one that steps all."""
+    found = []
+    for call, name in calls:
+        found += [(ADVANCE, each) for each in order] if call == ADVANCE_ALL else [(call, name)]
+    return found
+
+
+def operations_of(
+    algorithm: cosim.MasterAlgorithm, order: Sequence[str], *, together: bool = False
+) -> list[Call]:
+    """*(operation, participant)* of one exchange.
+
+    Parameters
+    ----------
+    algorithm : MasterAlgorithm
+        With a `fixed_sequence`, or one of ours that says its calls; else it is run once with an exchange that
+        only takes notes.
+    order : sequence of str
+        Of the participants.
+    together : bool
+        Whether a call that steps all stays one.
+    """
+    if isinstance(algorithm, ProgrammedAlgorithm):
+        calls = algorithm.calls(order)
+        return calls if together else one_by_one(calls, order)
+    notes: Any = _Notes(order)
+    algorithm.step(notes, 0.0, 1.0)
+    noted: list[Call] = notes.operations
+    return noted
+
+
+HIGHEST_ORDER = 2
+
+
+def check_order(order: int) -> None:
+    """Refuse another degree of the polynomial than 0 to 2.
+
+    Raises
+    ------
+    ModelError
+    """
+    if isinstance(order, bool) or order not in range(HIGHEST_ORDER + 1):
+        raise cosim.ModelError.of("extrapolation", f"is {order!r}, needs 0, 1 or 2")
+
+
+def continued(order: int) -> str:
+    """What is continued, in words."""
+    name = {1: "line", 2: "parabola"}.get(order, "value")
+    return f"the {name} through the values at the last {order + 1} communication points, continued"
+
+
+Vector = NDArray[np.float64]
+
+
+class ExchangeMemory:
+    """What an algorithm knows of the interface and of itself; what each index means, `exchange_layout` says.
+
+    Parameters
+    ----------
+    size : int
+        Number of values of the interface.
+    bonds : sequence of (int, int)
+        Places of both outputs of each power bond.
+    rows : int
+        Of the table.
+    """
+
+    def __init__(self, size: int = 0, bonds: Sequence[tuple[int, int]] = (), rows: int = layout.ROWS) -> None:
+        self.counts = np.zeros(layout.COUNTS, dtype=np.int64)
+        self.numbers = np.zeros(layout.NUMBERS)
+        self.table = np.zeros(rows * size)
+        self.bonds = np.array([place for bond in bonds for place in bond], dtype=np.int64)
+        self.counts[layout.SIZE] = size
+
+    def row(self, row: int) -> Vector:
+        """A view of a row of the table."""
+        size = int(self.counts[layout.SIZE])
+        return self.table[row * size : (row + 1) * size]
+
+    @property
+    def time(self) -> float:
+        """When the exchange under way has begun, s."""
+        return float(self.numbers[layout.TIME])
+
+    @property
+    def length(self) -> float:
+        """Of the exchange under way, s."""
+        return float(self.numbers[layout.LENGTH])
+
+    @property
+    def course(self) -> Course:
+        """How the interface runs over the exchange under way."""
+        return Course(self.row(layout.MIDDLE), self.row(layout.SLOPE), self.length)
+
 
 Call = tuple[int, str]
 MANY = 100
@@ -178,3 +300,41 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
 def _compiled() -> Callable[..., int]:
     """The decision, as the compiled loop makes it."""
     return compile_function(next_request, SIGNATURE)
+
+
+def made_algorithm(
+    given: Any, options: Mapping[str, Any], problems: list[WiringProblem]
+) -> cosim.MasterAlgorithm | None:
+    """The algorithm with its options; None, and problems, where there is none."""
+    if isinstance(given, str):
+        try:
+            given = cosim.registry().get("master_algorithm", given if "." in given else f"fmu.{given}")
+        except cosim.LookUpError as error:
+            problems.append(problem(("master", "algorithm"), str(error)))
+            return None
+    if isinstance(given, type) and issubclass(given, cosim.MasterAlgorithm):
+        given = _made(given, options, problems)
+        if given is None:
+            return None
+    if not isinstance(given, cosim.MasterAlgorithm):
+        text = f'is {given!r}, needs the id of a master algorithm ("jacobi"), a class or an instance'
+        problems.append(problem(("master", "algorithm"), text))
+        return None
+    return given
+
+
+def _made(
+    kind: type[cosim.MasterAlgorithm], options: Mapping[str, Any], problems: list[WiringProblem]
+) -> cosim.MasterAlgorithm | None:
+    known = [name for name in signature(kind).parameters if name != "self"]
+    unknown = [name for name in options if name not in known]
+    for name in unknown:
+        text = str(cosim.LookUpError(f"option of {kind.__name__}", name, known))
+        problems.append(problem(("master", "options", name), text))
+    if unknown:
+        return None
+    try:
+        return kind(**options)
+    except cosim.ModelError as error:
+        problems += [problem(("master", "options", fault.where), fault.text) for fault in error.problems]
+        return None

@@ -64,7 +64,7 @@ class ModelExchangeFmu(cosim.Component):
 
     plain_methods: ClassVar[tuple[str, ...]] = ("bind",)
     takes_more: ClassVar[bool] = True
-    not_exported: ClassVar[str] = "it is an FMU itself, which an FMU cannot bring along"
+    not_exported: ClassVar[str] = "it contains an FMU; nested FMUs cannot be exported"
     not_saved: ClassVar[str] = "it is an FMU, which runs in this process alone"
     variables: ClassVar[Mapping[str, str]] = {}
     inputs: ClassVar[tuple[str, ...]] = ()

@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_fmi.instances.fmu_state import FmuState
+from cosim_fmi.instances.unpacked_fmu import FmuState
 from cosim_fmi.model_exchange.instance_calls import LAZY
-from cosim_fmi.variables.access import Access
+from cosim_fmi.variables.variable_access import Access
 from cosim_master.component import calls
-from cosim_master.joint.joint_model import JointModel, JointPart
-from cosim_master.joint.joint_wiring import JointWiring
-from cosim_master.model_exchange.find_feedthrough import find_feedthrough, moved_a_little
-from cosim_master.model_exchange.fmu_model import FmuModel
+from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring
+from cosim_master.model_exchange.fmu_model import FmuModel, find_feedthrough, moved_a_little
 from cosim_master.model_exchange.model_exchange_system import scales
 from cosim_master.participants.instance_participant import InstanceParticipant
 

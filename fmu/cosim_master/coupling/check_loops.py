@@ -1,4 +1,4 @@
-"""Closed loops of direct feedthrough: which a master algorithm can deal with."""
+"""Closed loops of direct feedthrough, and clocks, that a master algorithm cannot deal with."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 
 import cosim
 from cosim.kit import FeedthroughLoop, ParticipantDescription
+from cosim_master.abilities import WaitsForInputs
+from cosim_master.coupling.connection import Link
+from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import (
     Port,
+    closed_path,
     feedthrough_loops,
     instant_graph,
     is_assumed,
     looped_outputs,
     path_text,
 )
-from cosim_master.coupling.graph import closed_path
-from cosim_master.coupling.link import Link
-from cosim_master.coupling.wiring_problem import WiringProblem, problem
 
 Descriptions = Mapping[str, ParticipantDescription]
 
@@ -120,3 +121,22 @@ def _refusal(
 def _key(name: str) -> str:
     """A key of TOML."""
     return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else f'"{name}"'
+
+
+def early_ticks(participants: Mapping[str, cosim.Participant], links: Sequence[Link]) -> list[str]:
+    """A warning where ticks are passed on to a participant that answers with ticks of its own, such as a bus.
+
+    An algorithm that exchanges within a step has the receiver tick where its step begins, with what the
+    sender says where its step ends.
+    """
+    waiting = {
+        name for name, p in participants.items() if isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
+    }
+    found = [link for link in links if link.target in waiting and link.source not in waiting]
+    if not found:
+        return []
+    names = ", ".join(sorted({link.target for link in found}))
+    return [
+        f"{names} answers what arrives with ticks of its own: messages come up to a step early with an "
+        'algorithm that exchanges within a step; take algorithm = "jacobi"'
+    ]

@@ -3,14 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 import cosim
 from cosim.kit import FeedthroughLoop, ParticipantDescription
-from cosim_master.coupling.derived_signal import DerivedSignal
-from cosim_master.coupling.link import Link
-from cosim_master.coupling.run_options import RunOptions
+from cosim_master.abilities import HasFile
+from cosim_master.coupling.communication_points import RunOptions
+from cosim_master.coupling.connection import Link
+
+
+def file_paths(participants: Mapping[str, Any]) -> dict[str, Path | None]:
+    """For each participant its file, None where there is none."""
+    return {name: p.path if isinstance(p, HasFile) else None for name, p in participants.items()}
+
+
+@dataclass(frozen=True)
+class DerivedSignal:
+    """What a connector of a system shows: a variable of a participant, mapped and scaled.
+
+    Attributes
+    ----------
+    port : tuple of (str, str)
+        Participant and variable.
+    unit : str
+    factor, offset : float
+    table : mapping of int to int
+        Of values that are no real numbers, before factor and offset; others stay as they are.
+    """
+
+    port: tuple[str, str]
+    unit: str = "1"
+    factor: float = 1.0
+    offset: float = 0.0
+    table: Mapping[int, int] = field(default_factory=dict, hash=False)
+
+    def of(self, given: NDArray[Any]) -> NDArray[Any]:
+        """Its values, from those of the variable; what nothing changes on its way keeps its type."""
+        is_scaled = (self.factor, self.offset) != (1.0, 0.0)
+        if not self.table and not is_scaled:
+            return given
+        values = given.astype(np.float64)
+        for source, target in self.table.items():
+            values[given == source] = target
+        if is_scaled:
+            return self.factor * values + self.offset
+        return values != 0.0 if given.dtype == np.bool_ and set(self.table.values()) <= {0, 1} else values
 
 
 class Coupling:
@@ -32,7 +74,7 @@ class Coupling:
     loops : list of FeedthroughLoop
         Closed loops of direct feedthrough, which the algorithm iterates.
     unreadable_before_step : frozenset of str
-        Participants that refuse to be read between setting and stepping.
+        Participants whose outputs cannot be read after inputs are set and before the next step.
     start_values : dict of str to dict
         Of each participant by name, in the units of its variables.
     tolerances : dict of str to float or None

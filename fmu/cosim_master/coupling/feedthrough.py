@@ -3,12 +3,86 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
+import cosim
 from cosim.kit import FeedthroughLoop, ParticipantDescription
-from cosim_master.coupling.graph import closed_path, components
-from cosim_master.coupling.link import Link
+from cosim_master.coupling.connection import Link
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+def components(successors: Mapping[Node, Sequence[Node]]) -> list[list[Node]]:
+    """Strongly connected components in topological order: what a component needs comes before it.
+
+    An edge leads from what is needed to what needs it. Deterministic: it depends on the order of the
+    mapping alone. Every node has to be a key.
+
+    References
+    ----------
+    Tarjan: Depth-first search and linear graph algorithms. SIAM J. Comput. 1(2), 1972; without recursion.
+
+    Examples
+    --------
+    >>> components({"c": [], "a": ["b"], "b": ["a", "c"]})
+    [['a', 'b'], ['c']]
+    """
+    index: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    stack: list[Node] = []
+    waiting: set[Node] = set()
+    found: list[list[Node]] = []
+    place_of = {node: place for place, node in enumerate(successors)}
+    for root in successors:
+        if root in index:
+            continue
+        work: list[tuple[Node, int]] = [(root, 0)]
+        while work:
+            node, child = work.pop()
+            if child == 0:
+                index[node] = low[node] = len(index)
+                stack.append(node)
+                waiting.add(node)
+            else:
+                low[node] = min(low[node], low[successors[node][child - 1]])
+            for place in range(child, len(successors[node])):
+                following = successors[node][place]
+                if following not in index:
+                    work += [(node, place + 1), (following, 0)]
+                    break
+                if following in waiting:
+                    low[node] = min(low[node], index[following])
+            else:
+                if low[node] == index[node]:
+                    members = [stack.pop()]
+                    while members[-1] != node:
+                        members.append(stack.pop())
+                    waiting.difference_update(members)
+                    found.append(sorted(members, key=place_of.__getitem__))
+    return found[::-1]
+
+
+def closed_path(successors: Mapping[Node, Sequence[Node]], members: Sequence[Node]) -> list[Node]:
+    """A shortest closed path through the first member, inside `members`; [] when there is none."""
+    start, inside = members[0], set(members)
+    before: dict[Node, Node] = {}
+    queue = deque([start])
+    while queue:
+        node = queue.popleft()
+        for following in successors[node]:
+            if following == start:
+                path = [node]
+                while path[-1] != start:
+                    path.append(before[path[-1]])
+                return path[::-1]
+            if following in inside and following not in before:
+                before[following] = node
+                queue.append(following)
+    return []
+
 
 Port = tuple[str, str]
 
@@ -180,8 +254,7 @@ def stepping_order(
     since such an output is worth most when it is fresh; an output without feedthrough is known at the
     communication point, and its reader may go first. Among those that may go next, the one that
     waits for the fewest others comes first, then the order in which they were given. The participants
-    of a loop stay together; values over time come last, since for all others they are those of the start of a
-    step.
+    of a loop stay together; timed inputs come last: the others use their value at the start of the step.
     """
     together = {name: frozenset(loop.participants) for loop in loops for name in loop.participants}
     units = list(dict.fromkeys(together.get(name, frozenset([name])) for name in names))
@@ -222,3 +295,47 @@ def stepping_order(
             if unit in number:
                 heapq.heappush(queue, next_turn(unit))
     return sorted(order, key=lambda name: descriptions[name].over_time)
+
+
+NONE = "none"
+
+
+def override_feedthrough(description: ParticipantDescription, said: Any) -> ParticipantDescription:
+    """The description with what the user says instead of what the participant declares.
+
+    Parameters
+    ----------
+    description : ParticipantDescription
+    said : object
+        ``"none"``: no output depends directly on an input; ``{"y": ["u"]}``: for each output that is named
+        the inputs that it depends on directly, [] for none. Arrays may be named as a whole.
+
+    Raises
+    ------
+    ValueError
+        With a sentence that says what is needed.
+    """
+    inputs = with_causality(description, "input")
+    readable = [*with_causality(description, "output"), *description.readable]
+    if said == NONE:
+        given: dict[str, frozenset[str]] = dict.fromkeys(readable, frozenset())
+    elif isinstance(said, Mapping):
+        given = {}
+        for output, needs in said.items():
+            listed = isinstance(needs, (list, tuple, set, frozenset))
+            if not listed or not all(isinstance(name, str) for name in needs):
+                raise ValueError(f'{output} is {needs!r}, needs a list of inputs: {{ y = ["u"] }}')
+            needed = [e for name in needs for e in _elements(description, "input", name, inputs)]
+            for element in _elements(description, "output", str(output), readable):
+                given[element] = frozenset(needed)
+    else:
+        raise ValueError(f'is {said!r}, needs "none", or inputs by outputs: {{ y = ["u"] }}')
+    return with_feedthrough(description, given)
+
+
+def _elements(description: ParticipantDescription, what: str, name: str, known: list[str]) -> tuple[str, ...]:
+    if name in description.arrays:
+        return tuple(description.arrays[name][1])
+    if name not in known:
+        raise ValueError(str(cosim.LookUpError(what, name, known)))
+    return (name,)

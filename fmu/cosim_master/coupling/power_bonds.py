@@ -9,9 +9,9 @@ import numpy as np
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.coupling.link import Link
-from cosim_master.coupling.unit_match import RADIAN, definition_of
-from cosim_master.coupling.wiring_problem import WiringProblem, problem
+from cosim_master.coupling.connection import Link
+from cosim_master.coupling.convert_value import RADIAN, definition_of
+from cosim_master.coupling.errors import WiringProblem, problem
 
 Bond = tuple[Link, Link]
 WATT = (1, 2, -3, 0, 0, 0, 0)

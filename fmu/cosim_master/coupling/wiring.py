@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim.kit import (
+    ParticipantDescription,
+    ParticipantVariable,
+    accuracy_fault,
+)
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.connection import Connection
-from cosim_master.coupling.link import Link
-from cosim_master.coupling.make_link import make_link
-from cosim_master.coupling.quantity import Quantity
-from cosim_master.coupling.wiring_problem import WiringProblem, problem
+from cosim_master.coupling.connection import Connection, Link, make_link
+from cosim_master.coupling.convert_value import Quantity
+from cosim_master.coupling.errors import WiringProblem, problem
 
 ACCEPTED: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
     "integer": ((Integral,), int),
@@ -382,3 +384,49 @@ def _start_value(variable: ParticipantVariable, value: Any) -> Any:
 
 def _a(causality: str) -> str:
     return f"an {causality}" if causality[:1] in "aeiou" else f"a {causality}"
+
+
+PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "real": (Real,),
+    "integer": (Integral,),
+    "boolean": (bool, np.bool_, int),
+    "clock": (bool, np.bool_, int),
+    "string": (str,),
+    "binary": (bytes, bytearray),
+}
+
+
+def check_values(description: ParticipantDescription, names: Sequence[str], values: Sequence[Any]) -> None:
+    """Refuse a value that is not of the type of its variable.
+
+    Raises
+    ------
+    CosimError
+        With a sentence.
+    """
+    for name, value in zip(names, values, strict=True):
+        kind = description.variables[name].type
+        if not isinstance(value, PYTHON_TYPES[kind]):
+            raise cosim.CosimError(f"get returned {value!r:.80} for {name}, declared as {kind}")
+
+
+def check_tolerances(
+    participants: Mapping[str, Any], common: Any, given: Mapping[str, Any]
+) -> tuple[dict[str, float | None], list[WiringProblem]]:
+    """The tolerance of each participant, None where it takes its own, and what is wrong."""
+    found: dict[str, float | None] = {}
+    problems = []
+    if common is not None and (fault := accuracy_fault(common)):
+        problems.append(problem(("master", "tolerance"), fault))
+        common = None
+    for name in given:
+        if name not in participants:
+            text = str(cosim.LookUpError("participant", name, participants))
+            problems.append(problem(("participants", name), text))
+    for name in participants:
+        own = given.get(name, common)
+        if own is not None and (fault := accuracy_fault(own)):
+            problems.append(problem(("participants", name, "tolerance"), fault))
+            own = None
+        found[name] = None if own is None else float(own)
+    return found, problems

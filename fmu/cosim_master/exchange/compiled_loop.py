@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -12,27 +14,23 @@ import cosim
 from cosim_master.abilities import NativeCalls
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE
-from cosim_master.algorithms.exchange_memory import ExchangeMemory
-from cosim_master.algorithms.programmed_algorithm import Call
-from cosim_master.coupling.co_simulation_error import CoSimulationError
+from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.step_discarded import StepDiscardedError
+from cosim_master.coupling.errors import CoSimulationError, StepDiscardedError
 from cosim_master.exchange import run_exchanges
-from cosim_master.exchange.algorithm_arrays import AlgorithmArrays
-from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.exchange_algorithms import AlgorithmArrays, ExchangeFace, ExchangePrograms
 from cosim_master.exchange.exchange_arrays import ANSWER, ANSWERED
-from cosim_master.exchange.exchange_face import ExchangeFace
-from cosim_master.exchange.exchange_machine import ExchangeMachine, words_of
-from cosim_master.exchange.exchange_programs import ExchangePrograms
-from cosim_master.exchange.native_participants import native_participants, shows_tables
-from cosim_master.exchange.number_function import number_function
-from cosim_master.exchange.operations_in_python import OperationsInPython
-from cosim_master.exchange.run_rows import RunRows
-from cosim_master.exchange.run_values import RunValues
-from cosim_master.exchange.steps_together import StepsTogether
-from cosim_master.exchange.threaded_program import ThreadedProgram, threaded_program
-from cosim_master.exchange.value_numbers import ValueNumbers
+from cosim_master.exchange.exchange_machine import (
+    ExchangeMachine,
+    native_participants,
+    number_function,
+    shows_tables,
+    words_of,
+)
+from cosim_master.exchange.operations_in_python import CalledInPython, OperationsInPython
+from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
+from cosim_master.exchange.step_threads import StepsTogether, ThreadedProgram, threaded_program
 from cosim_master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04
@@ -110,20 +108,28 @@ class CompiledLoop:
         self.memory: ExchangeMemory = self._main.memory
         self.values = RunValues(coupled, machine, self._numbers, self.in_python)
         self._rows = RunRows(coupled, points, machine, self.values, self._numbers, recorder, self._along)
-        self._python = OperationsInPython(
-            *(coupled, machine, self.values, self._calls, self._called, self.in_python)
-        )
         machine.report.ticks = bool(coupled.ticking)
         self._at_once, self._is_limited = 1, False
+        self._pause, self._is_paused = math.inf, False
         self._discarded: tuple[cosim.CosimError, float, float] | None = None
         self._threaded = self._threads_program()
+        self._together: StepsTogether | None = None
         self._uses_threads = False
         operations = sum(len(each.operations) for each in self._algorithms)
         face.bind(self)
         self._choose_code(points.count * (3 * len(self._names) if self._asked else operations))
 
+    @cached_property
+    def _python(self) -> OperationsInPython:
+        """What does operations that are not as usual."""
+        return OperationsInPython(
+            *(self.coupled, self.machine, self.values, self._calls, self._called, self.in_python)
+        )
+
     def _choose_program(self) -> None:
         """Steps in threads, while that is faster."""
+        if self._together is None:
+            return
         self._together.gain.look()
         if self._threaded is None:
             return
@@ -133,25 +139,28 @@ class CompiledLoop:
 
     def _choose_code(self, operations: int) -> None:
         """Compiled functions, or where there is little to do the same in plain Python."""
-        is_long, several = operations >= FEW, self.coupled.threads.count > 1
+        is_long, threads = operations >= FEW, self.coupled.threads
         asked = self._asked is not None
         wanted: dict[Any, bool] = {
             run_exchanges.run_steps: not asked,
-            run_exchanges.run_operation: asked or several,
+            run_exchanges.run_operation: asked or threads is not None,
             run_exchanges.end_step: asked,
-            run_exchanges.begin_steps: several,
-            run_exchanges.take_steps: several,
         }
-        self._run, self._operate, self._end, begin, take = (
+        self._run, self._operate, self._end = (
             number_function(function, run_exchanges.ENTRIES[function], is_long and is_wanted)
             for function, is_wanted in wanted.items()
         )
-        self._together = StepsTogether(self.coupled, self.machine, self._called, begin, take)
+        if threads is not None:
+            begin, take = (
+                number_function(function, run_exchanges.ENTRIES[function], is_long)
+                for function in (run_exchanges.begin_steps, run_exchanges.take_steps)
+            )
+            self._together = StepsTogether(self.coupled, threads, self.machine, self._called, begin, take)
 
     def _threads_program(self) -> ThreadedProgram | None:
         """The exchange of the master's algorithm with several threads, where they are wanted."""
         coupled = self.coupled
-        if coupled.threads.count < 2 or self._asked is not None:
+        if coupled.threads is None or self._asked is not None:
             return None
         free = {name for name, told in coupled.descriptions.items() if told.steps_in_threads}
         in_a_row = self._along or coupled.joint is not None or bool(coupled.loops)
@@ -194,8 +203,33 @@ class CompiledLoop:
         self.machine.report.noticed = 1
         self._rows.watched_step = int(self.machine.report.step)
 
-    def run(self, first: int) -> int:
+    def run_into(self, index: int, time: float) -> None:
+        """Go on to a time (s) inside the communication step `index`: a part of it ends there, as at a tick.
+
+        The next `run` or `run_into` of the same step goes on from there.
+        """
+        self._pause = time
+        self.machine.report.ticks = True
+        try:
+            self.run(index)
+        finally:
+            self._pause = math.inf
+            self.machine.report.ticks = bool(self.coupled.ticking)
+
+    def resume_inside(self, index: int, time: float) -> None:
+        """The communication step `index` has been taken up to `time` (s), by another loop."""
+        clock = self.machine.clock
+        clock.begin, clock.end = time, self.points.time(index + 1)
+        self._main.progress.under_way = run_exchanges.CUT
+
+    def run(self, first: int, most: int | None = None) -> int:
         """Take steps from communication point `first` on, for some milliseconds; the point reached.
+
+        Parameters
+        ----------
+        first : int
+        most : int, optional
+            A communication point that is not passed.
 
         Raises
         ------
@@ -203,10 +237,15 @@ class CompiledLoop:
             A participant failed; everything up to the last complete step is recorded.
         """
         machine, report = self.machine, self.machine.report
+        self._is_paused = False
         self._choose_program()
         width = machine.columns + 2
         at_once = min(self._at_once, max(1, MOST_VALUES_AT_ONCE // width))
         last = min(self.points.count, first + (1 if self._one_by_one or self._rows.needs_course else at_once))
+        last = last if most is None else min(last, most)
+        is_inside = self._main.progress.under_way == run_exchanges.CUT
+        if is_inside and self._asked is None:
+            self._cut(first)
         while True:
             self._rows.make(at_once + 2)
             report.left, report.noticed, self._is_limited = at_once, 0, False
@@ -226,6 +265,8 @@ class CompiledLoop:
             if is_whole and not self._is_limited and spent < SECONDS_AT_ONCE:
                 self._at_once = min(8 * at_once, int(at_once * SECONDS_AT_ONCE / spent) + 1)
             self._rows.take()
+            if self._is_paused:
+                return first
             if code == run_exchanges.DONE:
                 return int(report.step) + 1
             first = int(report.step)
@@ -234,6 +275,8 @@ class CompiledLoop:
                 self._check()
             else:
                 self._do_what_is_asked(first, code)
+                if self._is_paused:
+                    return first
 
     def _ask(self, first: int, last: int) -> int:
         """Steps of an algorithm that decides in Python."""
@@ -241,11 +284,14 @@ class CompiledLoop:
         for index in range(first, last):
             report.step = index
             coupled.begin_step(index)
-            clock.begin, following = self.points.time(index), self.points.time(index + 1)
+            following = self.points.time(index + 1)
+            if self._main.progress.under_way != run_exchanges.CUT:  # else it has been paused inside
+                clock.begin = self.points.time(index)
+            self._main.progress.under_way = run_exchanges.BETWEEN
             while True:
                 coupled.time = clock.begin
                 self._settle_ticks()
-                clock.end = coupled.next_tick(clock.begin, following)
+                clock.end = self._end_of_part(following)
                 size = clock.end - clock.begin
                 assert self._asked is not None
                 coupled.guarded_algorithm(self._asked, self._asked.step, self._face, clock.begin, size)
@@ -253,6 +299,8 @@ class CompiledLoop:
                     break
                 self._end_part(index)
                 clock.begin = clock.end
+                if self._has_come_to_pause(following):
+                    return run_exchanges.DONE
             self._rows.make_room()
             self._end(self.machine.address)
             if report.noticed or report.left <= 0 or self._rows.watched_step == index:
@@ -272,15 +320,15 @@ class CompiledLoop:
 
     def advance_together(self, names: Sequence[str]) -> bool:
         """Step participants at the same time for such an algorithm, if threads are worth it here."""
-        coupled = self.coupled
-        if coupled.threads.count < 2 or len(names) < 2 or not self._together.gain.uses_threads:
+        coupled, together = self.coupled, self._together
+        if together is None or len(names) < 2 or not together.gain.uses_threads:
             return False
         for name in names:
             for member in coupled.units[name][1:]:
                 self.operate(layout.NOTE_COURSE, member)
         self._rows.make_room()
         index = int(self.machine.report.step)
-        unusual = self._together.take(names)
+        unusual = together.take(names)
         for name in names:
             if name in unusual:
                 self._rows.watched_step = index
@@ -358,7 +406,7 @@ class CompiledLoop:
         Where one was not as usual, the rest of the exchange is done in the order of the program for one
         thread, so that what happens does not depend on the number of threads.
         """
-        assert self._threaded is not None
+        assert self._threaded is not None and self._together is not None
         covers, operations = self._threaded.covers, algorithm.operations
         together = covers[place]
         unusual = self._together.take([operations[p][1] for p in together])
@@ -392,11 +440,28 @@ class CompiledLoop:
         if clock.end < following:  # a part has ended
             self._end_part(index)
             clock.begin = clock.end
+            if self._has_come_to_pause(following):
+                return
         coupled.time = clock.begin
         self._settle_ticks()
-        clock.end = coupled.next_tick(clock.begin, following)
+        clock.end = self._end_of_part(following)
         main.memory.counts[layout.PHASE] = layout.BEGIN
         main.progress.under_way = run_exchanges.DECIDING
+
+    def _end_of_part(self, following: float) -> float:
+        """Where the part that begins now ends, s: at a tick, at the pause, or at the communication point."""
+        begin = self.machine.clock.begin
+        end = self.coupled.next_tick(begin, following)
+        return self._pause if begin < self._pause < end else end
+
+    def _has_come_to_pause(self, following: float) -> bool:
+        """Whether the part that has ended was the last one before the pause; then the step stays cut."""
+        clock = self.machine.clock
+        self._is_paused = clock.begin >= self._pause
+        if self._is_paused:
+            clock.end = following  # no part is under way
+            self._main.progress.under_way = run_exchanges.CUT
+        return self._is_paused
 
     def _settle_ticks(self) -> None:
         """Where a part begins: what arrives there may let a participant say when its clock ticks."""

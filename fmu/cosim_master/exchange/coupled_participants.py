@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +14,34 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import InnerPoint, TellsInside, Ticks, WaitsForInputs, Watches
-from cosim_master.coupling.check_values import check_values
-from cosim_master.coupling.co_simulation_error import CoSimulationError
 from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.connection import InputCourse, Link, links_from
+from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import passes_through
-from cosim_master.coupling.input_course import InputCourse
-from cosim_master.coupling.link import Link, links_from, links_into
-from cosim_master.coupling.stop_requested import StopRequested
+from cosim_master.coupling.wiring import check_values
 from cosim_master.exchange.interface_derivatives import interface_derivatives
-from cosim_master.exchange.marks import Marks
-from cosim_master.exchange.step_threads import StepThreads
-from cosim_master.recording.inner_values import InnerValues
-from cosim_master.results.co_simulation_statistics import CoSimulationStatistics
-from cosim_master.samples.coupling_samples import CouplingSamples, sampled_inputs
-from cosim_master.samples.judged_ports import MOST_SAMPLED, judged_ports
+from cosim_master.recording.co_simulation_result import CoSimulationStatistics
+from cosim_master.recording.coupling_samples import (
+    MOST_SAMPLED,
+    CouplingSamples,
+    judged_ports,
+    sampled_inputs,
+)
+from cosim_master.recording.recorded_rows import InnerValues
 
 if TYPE_CHECKING:
+    from cosim_master.exchange.step_threads import StepThreads
     from cosim_master.joint.joint_system import JointSystem
+
+
+class Marks(NamedTuple):
+    """What had happened in the coupling when a state was saved."""
+
+    events: int
+    stop_reason: str
+    stops: dict[str, float]
+    inside: int
+
 
 MOST_EARLY_RETURNS = 10_000
 LARGEST = 1e60
@@ -67,8 +78,8 @@ class CoupledParticipants:
     points : CommunicationPoints
     step_multiple : mapping of str to int
         Participants that step once in so many communication steps.
-    threads : StepThreads
-        In which participants step that may step beside others.
+    threads : StepThreads or None
+        In which participants step that may step beside others; None for one after the other.
     bonds : sequence of (Link, Link)
         Pairs of connections over which power flows.
     joint : JointSystem, optional
@@ -134,7 +145,7 @@ class CoupledParticipants:
         descriptions: Mapping[str, ParticipantDescription],
         points: CommunicationPoints,
         step_multiple: Mapping[str, int],
-        threads: StepThreads,
+        threads: StepThreads | None,
         bonds: Sequence[tuple[Link, Link]] = (),
         joint: JointSystem | None = None,
         recorded: Sequence[tuple[str, str]] = (),
@@ -215,9 +226,10 @@ class CoupledParticipants:
             for name, p in ticking.items()
             if self._feeds[name] and isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
         ]
-        into, out_of = links_into(links), links_from(links)
+        out_of = links_from(links) if links else {}
         self.rereads_inputs = {
-            name: passes_through(descriptions[name], into[name], out_of[name]) for name in participants
+            name: bool(into) and passes_through(descriptions[name], into, out_of[name])
+            for name, into in feeding.items()
         }
         self._followers = {name: descriptions[name].follows_slopes for name in participants}
         held = {

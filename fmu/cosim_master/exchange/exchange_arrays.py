@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cosim.kit import Record, integers_at, reals_at, rows_of, width_of
 
 
@@ -233,13 +230,3 @@ def clock_of(a):
 def progress_of(d):
     """Where an algorithm is."""
     return rows_of(Progress, d.progress_words, 0, 1)[0]
-
-
-def head_of(arrays: Any, letters: str) -> NDArray[np.int64]:
-    """Addresses and lengths of arrays, checked."""
-    words = []
-    for array, letter in zip(arrays, letters, strict=True):
-        wanted = {"F": np.float64, "I": np.int64}[letter]
-        assert array.dtype == wanted and array.ndim == 1 and array.flags.c_contiguous, (letter, array)
-        words += [array.ctypes.data, array.size]
-    return np.array(words, dtype=np.int64)

@@ -1,21 +1,28 @@
-"""The arrays of the interpreter of exchanges, made of participants, connections and algorithms."""
+"""What the interpreter of exchanges works on and calls, made of participants, connections and algorithms."""
 
 from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import black_box
-from cosim_master.abilities import NativeCalls
+import cosim
+from cosim.kit import (
+    black_box,
+    c_address,
+    is_plain,
+)
+from cosim_fmi.binding.fmu_output import printed_beside
+from cosim_master.abilities import NativeCalls, StepsNatively, StepsTypesNatively, TakesPrinted
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.conversions import conversions
-from cosim_master.exchange.algorithm_arrays import AlgorithmArrays
+from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
     ALGORITHM_LETTERS,
@@ -32,8 +39,163 @@ from cosim_master.exchange.exchange_arrays import (
     Part,
     Report,
     StepTimes,
-    head_of,
 )
+from cosim_master.recording.recorded_rows import TABLED
+
+if TYPE_CHECKING:
+    from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
+
+
+def number_function(function: Callable[..., int], count: int, compiled: bool) -> Callable[..., int]:
+    """A function of so many whole numbers, which raises nothing.
+
+    Parameters
+    ----------
+    function : function
+        A kernel function.
+    count : int
+    compiled : bool
+        Whether it is worth loading compiled code; else it runs as plain Python, to the same bytes.
+    """
+    if compiled and not is_plain():
+        return _compiled(function, count)
+
+    def call(*numbers: int) -> int:
+        with np.errstate(all="ignore"):  # as compiled code, where numbers overflow
+            return int(function(*numbers))
+
+    return call
+
+
+@cache
+def _compiled(function: Callable[..., int], count: int) -> Any:
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_int64] * count)
+    return prototype(c_address(function, signature_of(count)))
+
+
+def signature_of(count: int) -> str:
+    """Of a function of so many whole numbers."""
+    return "i" * count + ">i"
+
+
+@contextmanager
+def printed_in_calls(participants: Mapping[str, cosim.Participant]) -> Iterator[Callable[[], None]]:
+    """Take what is printed inside; the function that this gives hands it over to the logs.
+
+    Participants themselves see to what is printed while they begin and end. Nothing is done about it step
+    by step, since a step takes less than a look would: where several FMUs are stepped in this process,
+    what is printed goes to the log of each, with the names of all.
+
+    Parameters
+    ----------
+    participants : mapping of str to Participant
+    """
+    able = {name: p for name, p in participants.items() if isinstance(p, TakesPrinted)}
+    if not able:
+        yield lambda: None
+        return
+    by = tuple(able) if len(able) > 1 else ()
+
+    def add(text: str) -> None:
+        for participant in able.values():
+            participant.take_printed(text, by)
+
+    with printed_beside(add) as take:
+        yield take
+
+
+def native_participants(
+    coupled: CoupledParticipants,
+    points: CommunicationPoints,
+    flags: NDArray[np.float64],
+    along: bool,
+    goes_back: bool,
+) -> dict[str, NativeCalls | str]:
+    """The C functions of each participant, or why it is called in Python at its place.
+
+    Where text or binary data are read (`shows_tables`), the function that reads is for all else.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+    points : CommunicationPoints
+    flags : ndarray, shape (participants, 5)
+        A row for each, which its functions write.
+    along : bool
+        Whether inputs run along lines.
+    goes_back : bool
+        Whether steps are repeated from a saved state.
+    """
+    found: dict[str, NativeCalls | str] = {}
+    is_short = _is_short(coupled, points)
+    try:
+        for name, row in zip(coupled.participants, flags, strict=True):
+            try:
+                found[name] = _native_calls(coupled, name, row, along, goes_back, is_short)
+            except _NoFunctionsError as reason:
+                found[name] = str(reason)
+    except BaseException:
+        for calls in found.values():  # these participants are called in Python after all
+            if isinstance(calls, NativeCalls) and calls.leave is not None:
+                calls.leave()
+        raise
+    return found
+
+
+class _NoFunctionsError(Exception):
+    """Why a participant is called in Python."""
+
+
+def shows_tables(coupled: CoupledParticipants, name: str) -> bool:
+    """Whether text or binary data of a participant are read."""
+    variables = coupled.descriptions[name].variables
+    return any(variables[output].type in TABLED for output in coupled.reads[name])
+
+
+def _native_calls(
+    coupled: CoupledParticipants,
+    name: str,
+    flags: NDArray[np.float64],
+    along: bool,
+    goes_back: bool,
+    is_short: bool,
+) -> NativeCalls:
+    participant = coupled.participants[name]
+    if not isinstance(participant, StepsNatively):
+        raise _NoFunctionsError(f"a {coupled.descriptions[name].kind}")
+    if is_short and participant.least_native_steps > 0:
+        raise _NoFunctionsError("its compiled code takes longer to load than so few steps")
+    inputs, reads = coupled.input_names[name], coupled.reads[name]
+    variables = coupled.descriptions[name].variables
+    known = ("real", *(participant.native_types if isinstance(participant, StepsTypesNatively) else ()))
+    numbers = [n for n in reads if variables[n].type not in TABLED]
+    other = [n for n in (*inputs, *numbers) if variables[n].type not in known]
+    if other:
+        raise _NoFunctionsError(f"{other[0]} is {variables[other[0]].type}")
+    try:
+        calls = participant.native_calls(inputs, numbers, flags)
+    except cosim.FmuError as error:
+        raise CoSimulationError(coupled.time, str(error), name) from error
+    except cosim.ContractError as error:  # nothing is compiled here
+        raise _NoFunctionsError(str(error)) from error
+    except cosim.ModelError as error:
+        first = error.problems[0]
+        raise _NoFunctionsError(f"{first.where}: {first.text}") from error
+    if calls is None:
+        raise _NoFunctionsError("no solver of its own, arrays, types other than Float64, or a function lacks")
+    if along and coupled.follows_lines(name) and not calls.set_slopes:
+        raise _NoFunctionsError("it takes slopes of its inputs in Python")
+    if goes_back and not (calls.save and calls.restore and calls.state):
+        raise _NoFunctionsError("it saves its state in Python")
+    return calls
+
+
+def _is_short(coupled: CoupledParticipants, points: CommunicationPoints) -> bool:
+    """Whether preparing participants takes as long as the whole run in Python."""
+    natives = [p for p in coupled.participants.values() if isinstance(p, StepsNatively)]
+    least = [p.least_native_steps for p in natives if p.least_native_steps > 0]
+    return bool(least) and points.count * sum(1.0 / steps for steps in least) < 1.0
+
 
 Vector = NDArray[np.float64]
 NEVER = math.inf
@@ -104,11 +266,12 @@ class ExchangeMachine:
             for name in self.names
             for place, output in enumerate(coupled.reads[name])
         }
-        found = conversions(fed)
-        self._scales, self._pairs = found.scales, found.pairs
         self._links = records(Link, len(fed))
-        for i, (link, place) in enumerate(zip(fed, found.places, strict=True)):
+        scales, pairs = list[float](), list[float]()
+        for i, link in enumerate(fed):
+            place = link.add_conversion(scales, pairs)
             self._links[i] = Link(places[link.start], coupled.line_of(link), *place, int(link.is_checked))
+        self._scales, self._pairs = np.array(scales, dtype=np.float64), np.array(pairs, dtype=np.float64)
         self.ports = [self.output_slot(name, place) for name, place in coupled.places]
         self._sampled_ports = [self.output_slot(name, place) for name, place in coupled.sampled_places]
         own: list[int] = []
@@ -262,3 +425,13 @@ def _starts(sizes: Sequence[int]) -> list[int]:
 
 def _pieces(values: Vector, starts: Sequence[int]) -> list[Vector]:
     return [values[first:end] for first, end in pairwise(starts)]
+
+
+def head_of(arrays: Any, letters: str) -> NDArray[np.int64]:
+    """Addresses and lengths of arrays, checked."""
+    words = []
+    for array, letter in zip(arrays, letters, strict=True):
+        wanted = {"F": np.float64, "I": np.int64}[letter]
+        assert array.dtype == wanted and array.ndim == 1 and array.flags.c_contiguous, (letter, array)
+        words += [array.ctypes.data, array.size]
+    return np.array(words, dtype=np.int64)

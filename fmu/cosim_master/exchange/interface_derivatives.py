@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.coupling.co_simulation_error import CoSimulationError
+from cosim_master.coupling.connection import Link
+from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.coupling.feedthrough import Port, direct_inputs
-from cosim_master.coupling.link import Link
 
 
 def interface_derivatives(

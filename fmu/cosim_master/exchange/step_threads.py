@@ -1,10 +1,24 @@
-"""Threads in which participants step side by side."""
+"""Participants that step at the same time: which may, in threads, while that is faster."""
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_master.algorithms.exchange_layout import ADVANCE, ADVANCE_ALL, READ, SET
+from cosim_master.algorithms.programmed_algorithm import Call
+from cosim_master.coupling.connection import Link
+from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.exchange_machine import ExchangeMachine
+from cosim_master.exchange.operations_in_python import CalledInPython
+from cosim_master.exchange.run_exchanges import DONE
 
 
 class StepThreads:
@@ -85,3 +99,217 @@ class StepThreads:
         for error in errors:
             if error is not None:
                 raise error
+
+
+def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list[list[int]]:
+    """Calls in levels: those of one level do not care in which order they are made.
+
+    Two calls keep their order when they are of the same participant, or when one reads outputs that the
+    other hands on as inputs.
+
+    Parameters
+    ----------
+    operations : sequence of (int, str)
+        What is done with which participant, as `operations_of` gives it.
+    links : sequence of Link
+
+    Returns
+    -------
+    list of list of int
+        Places in `operations`, in their order within a level.
+
+    Examples
+    --------
+    >>> from cosim_master.algorithms.exchange_layout import ADVANCE
+    >>> levels([(ADVANCE, "a"), (READ, "a"), (SET, "b"), (ADVANCE, "b")], [Link("a", "y", "b", "u")])
+    [[0], [1], [2], [3]]
+    >>> levels([(ADVANCE, "a"), (READ, "a"), (SET, "b"), (ADVANCE, "b")], [])
+    [[0, 2], [1, 3]]
+    """
+    fed: dict[str, set[str]] = {}
+    feeding: dict[str, set[str]] = {}
+    for link in links:
+        fed.setdefault(link.source, set()).add(link.target)
+        feeding.setdefault(link.target, set()).add(link.source)
+    after: dict[tuple[int, str], int] = {}  # the level after the last call of this kind
+    busy: dict[str, int] = {}  # and after the last one of this participant
+    found: list[list[int]] = []
+    for place, (kind, name) in enumerate(operations):
+        others = fed.get(name, ()) if kind == READ else feeding.get(name, ()) if kind == SET else ()
+        against = SET if kind == READ else READ
+        level = max([busy.get(name, 0), *(after.get((against, other), 0) for other in others)])
+        after[kind, name] = max(after.get((kind, name), 0), level + 1)
+        busy[name] = level + 1
+        if level == len(found):
+            found.append([])
+        found[level].append(place)
+    return found
+
+
+class ThreadedProgram(NamedTuple):
+    """The operations of another program, some of them together.
+
+    Attributes
+    ----------
+    operations : list of (int, str)
+        ADVANCE_ALL where several step at once.
+    covers : list of list of int
+        For each of them which operations of the other program it does.
+    """
+
+    operations: list[Call]
+    covers: list[list[int]]
+
+
+def threaded_program(
+    operations: Sequence[Call], links: Sequence[Link], free: Container[str], along: bool
+) -> ThreadedProgram | None:
+    """Steps that do not depend on each other together; None where there are no two of them.
+
+    Parameters
+    ----------
+    operations : sequence of (int, str)
+    links : sequence of Link
+    free : container of str
+        Participants that may step in other threads.
+    along : bool
+        Whether inputs run along lines, or states are restored: then only steps in a row are together.
+    """
+    if along:
+        pieces = [[0]] if operations else []
+        for place in range(1, len(operations)):
+            if operations[place][0] == ADVANCE == operations[place - 1][0]:
+                pieces[-1].append(place)
+            else:
+                pieces.append([place])
+        found = [(piece, [operations[p][0] == ADVANCE for p in piece]) for piece in pieces]
+    else:
+        found = [(level, [operations[p][0] == ADVANCE for p in level]) for level in levels(operations, links)]
+    program = ThreadedProgram([], [])
+    for level, steps in found:
+        together = [p for p, is_step in zip(level, steps, strict=True) if is_step]
+        if len(together) < 2 or not any(operations[p][1] in free for p in together):
+            together = []
+        for place in level:
+            if place not in together:
+                program.operations.append(operations[place])
+                program.covers.append([place])
+        if together:
+            program.operations.append((ADVANCE_ALL, ""))
+            program.covers.append(together)
+    return program if any(len(each) > 1 for each in program.covers) else None
+
+
+ENOUGH = 1.2
+"""So many times the time that passes has to be spent in steps."""
+TRIED = 0.005
+"""s, of steps in threads before that is judged."""
+TRIED_AGAIN = 0.5
+"""s, after which threads are tried again: steps may have become longer."""
+
+
+class ThreadGain:
+    """Compares what steps took together with the time that passed.
+
+    Attributes
+    ----------
+    uses_threads : bool
+    """
+
+    def __init__(self) -> None:
+        self.uses_threads = True
+        self._busy = self._passed = 0.0
+        self._until, self._pause = 0.0, TRIED_AGAIN
+
+    def add(self, busy: float, passed: float) -> None:
+        """Steps that took so long in all (s) were taken while so much time passed (s)."""
+        self._busy += busy
+        self._passed += passed
+        if self._passed < TRIED:
+            return
+        if self._busy < ENOUGH * self._passed:
+            self.uses_threads = False
+            self._until = perf_counter() + self._pause
+            self._pause *= 2.0
+        else:
+            self._pause = TRIED_AGAIN
+        self._busy = self._passed = 0.0
+
+    def look(self) -> None:
+        """Try threads again, if it is time."""
+        if not self.uses_threads and perf_counter() >= self._until:
+            self.uses_threads = True
+
+
+Function = Callable[..., int]
+
+
+class StepsTogether:
+    """Has several participants step, whole chains of them in each thread.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+    threads : StepThreads
+    machine : ExchangeMachine
+    called : mapping of str to CalledInPython
+    begin, take : callable
+        `begin_steps` and `take_steps`.
+
+    Attributes
+    ----------
+    gain : ThreadGain
+    """
+
+    def __init__(
+        self,
+        coupled: CoupledParticipants,
+        threads: StepThreads,
+        machine: ExchangeMachine,
+        called: Mapping[str, CalledInPython],
+        begin: Function,
+        take: Function,
+    ) -> None:
+        self._coupled, self._threads, self._machine, self._called = coupled, threads, machine, called
+        self._begin, self._take, self.gain = begin, take, ThreadGain()
+        self._chains: dict[tuple[str, ...], tuple[list[NDArray[np.int64]], NDArray[np.int64]]] = {}
+
+    def take(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Step them; the stop code and the status of those that were not as usual."""
+        machine, algorithm = self._machine, int(self._machine.report.algorithm)
+        shared, own = self._chains.setdefault(tuple(names), self._made(names))
+        numbers = [machine.number[name] for name in names]
+        every = np.array(numbers, dtype=np.int64)
+        self._begin(machine.address, algorithm, every.ctypes.data, every.size)
+        waiting = [self._called[name] for name in names if name in self._called]
+        for each in waiting:
+            each.waits = True
+        busy = [0.0] * (len(shared) + 1)
+
+        def step(place: int, chain: NDArray[np.int64]) -> None:
+            begun = perf_counter()
+            self._take(machine.address, algorithm, chain.ctypes.data, chain.size)
+            busy[place] = perf_counter() - begun
+
+        begun = perf_counter()
+        tasks = [partial(step, i, chain) for i, chain in enumerate(shared)]
+        try:
+            self._threads.call(tasks, [partial(step, len(shared), own)] if own.size else [])
+        finally:
+            for each in waiting:
+                each.waits = False
+        self.gain.add(sum(busy), perf_counter() - begun)
+        answers = [machine.answers[number] for number in numbers]
+        return {
+            name: (int(answer.stop), int(answer.status))
+            for name, answer in zip(names, answers, strict=True)
+            if answer.stop != DONE
+        }
+
+    def _made(self, names: Sequence[str]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+        """Numbers of the participants for each thread, and of those that stay in the caller's."""
+        free = [n for n in names if self._coupled.descriptions[n].steps_in_threads]
+        numbers = self._machine.number
+        chains = np.array_split([numbers[n] for n in free], min(len(free), self._threads.count))
+        own = [numbers[n] for n in names if n not in free]
+        return [np.array(c, dtype=np.int64) for c in chains], np.array(own, dtype=np.int64)

@@ -12,16 +12,13 @@ from typing import Any, NoReturn
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.model_exchange.instance_calls import LAZY
-from cosim_master.coupling.co_simulation_error import CoSimulationError
+from cosim_master.coupling.connection import Link, links_into
+from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import direct_inputs, with_feedthrough
-from cosim_master.coupling.link import Link, links_into
-from cosim_master.coupling.stop_requested import StopRequested
-from cosim_master.joint.joint_model import JointModel, JointPart, UnsolvedError
-from cosim_master.joint.joint_wiring import JointWiring
-from cosim_master.model_exchange.called_model_exchange import CalledModelExchange, KeptState
-from cosim_master.model_exchange.find_feedthrough import find_feedthrough, moved_a_little
-from cosim_master.model_exchange.indicator_findings import indicator_findings
-from cosim_master.model_exchange.model_exchange_solver import ACCURACY, ModelExchangeSolver
+from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring, UnsolvedError
+from cosim_master.model_exchange.called_simulator import CalledModelExchange, KeptState
+from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little
+from cosim_master.model_exchange.model_exchange_system import ACCURACY, ModelExchangeSolver
 
 Descriptions = Mapping[str, ParticipantDescription]
 

@@ -4,17 +4,73 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from cosim_fmi.binding import modes
-from cosim_fmi.binding.fmi_error import DISCARD, ERROR, FATAL, FmiError
 from cosim_fmi.binding.fmu_instance import FmuInstance, Update
+from cosim_fmi.binding.fmu_library import DISCARD, ERROR, FATAL, FmiError
 from cosim_fmi.instances.fmu_clocks import FmuClocks
 from cosim_fmi.model_exchange.instance_block import InstanceBlock
-from cosim_fmi.variables.access import Access
+from cosim_fmi.variables.variable_access import Access
+
+INDICATOR = "fmu.indicator_"
+"""The name of a witness, before its number."""
+
+
+def indicator_findings(findings: Sequence[Any], first: int = 0, count: float = math.inf) -> list[str]:
+    """Those of a run about some of its event indicators, as sentences; these are counted from 1."""
+    told = []
+    for finding in findings:
+        _, _, number = finding.witness.partition(INDICATOR)
+        if number and 0 <= int(number) - first < count:
+            told.append(
+                f"event indicator {int(number) - first + 1}, at t = {finding.time:.9g} s: {finding.message}"
+            )
+    return told
+
+
+def find_feedthrough(
+    answers: Callable[[Mapping[str, Any]], Sequence[Any]],
+    outputs: Sequence[str],
+    inputs: Mapping[str, Any],
+    others: Callable[[str, Any], Iterable[Any]],
+) -> dict[str, frozenset[str]]:
+    """For each output the inputs with which it changes.
+
+    Parameters
+    ----------
+    answers : callable
+        Gives the outputs where the inputs have these values.
+    outputs : sequence of str
+    inputs : mapping of str to object
+        Their present values.
+    others : callable
+        Gives other values of an input, of its name and its present value.
+    """
+    found: dict[str, set[str]] = {output: set() for output in outputs}
+    before = answers(inputs)
+    for name, value in inputs.items():
+        for other in others(name, value):
+            after = answers({**inputs, name: other})
+            for output, one, another in zip(outputs, before, after, strict=True):
+                if _differ(one, another):
+                    found[output].add(name)
+    return {output: frozenset(names) for output, names in found.items()}
+
+
+def moved_a_little(name: str, value: float) -> list[float]:
+    """Another value of a real input, so near that no event is between."""
+    return [value + max(1.0, abs(value)) * 2.0**-10]
+
+
+def _differ(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other):
+        return False
+    return bool(one != other)
+
 
 MOST_EVENT_ITERATIONS = 100
 LEAST_INTERVAL = 1e-12

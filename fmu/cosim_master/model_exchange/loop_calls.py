@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import foreign
-from cosim_master.algorithms.invert_matrix import invert_matrix
+from cosim_master.algorithms.iteration import invert_matrix
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 

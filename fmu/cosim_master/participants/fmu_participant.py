@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_fmi.binding import modes
-from cosim_fmi.binding.fmi_error import FmiError
 from cosim_fmi.binding.fmu_instance import FmuInstance, StepAnswer
+from cosim_fmi.binding.fmu_library import FmiError
 from cosim_fmi.description.fmu_interface import FmuInterface
-from cosim_fmi.variables.access import Access
+from cosim_fmi.variables.variable_access import Access
 from cosim_master.abilities import InnerPoint, NativeCalls
-from cosim_master.coupling.step_discarded import StepDiscardedError
-from cosim_master.coupling.stop_requested import StopRequested
+from cosim_master.coupling.errors import StepDiscardedError, StopRequested
 from cosim_master.participants.inner_clock import InnerClock
 from cosim_master.participants.instance_participant import InstanceParticipant
 

@@ -1,19 +1,65 @@
-"""Participants as they are given: paths, systems, models, objects."""
+"""Participants as they are given, paths, systems or objects, and faults of what they say of themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import suppress
+from dataclasses import fields
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import cosim
-from cosim.kit import ParticipantDescription
+from cosim.kit import (
+    CAUSALITIES,
+    TYPES,
+    DefaultExperiment,
+    ParticipantDescription,
+    ParticipantVariable,
+)
+from cosim_fmi.instances.unpacked_fmu import read_fmu
 from cosim_master.abilities import Resizes
-from cosim_master.coupling.description_faults import description_faults
-from cosim_master.coupling.wiring_problem import WiringProblem, problem
-from cosim_master.participants.open_fmu import open_fmu
-from cosim_master.participants.system_participant import SystemParticipant
+from cosim_master.coupling.errors import WiringProblem, problem
+from cosim_master.participants.fmu_participant import FmuParticipant
+from cosim_master.participants.instance_participant import InstanceParticipant
+
+
+def open_fmu(
+    path: str | Path, name: str | None = None, inner_step: float | str | None = None, **options: Any
+) -> InstanceParticipant:
+    """A participant for Co-Simulation or Model Exchange (FMI 1.0, 2.0 or 3.0), as the file offers it.
+
+    Where it offers both, its own solver steps it, unless there are options for an integrator. A file that
+    is no FMU makes a participant that says so when it is asked to describe itself.
+
+    Parameters
+    ----------
+    path : str or Path
+    name : str, optional
+        Name of the instance; the file's name when not given.
+    inner_step : float or str, optional
+        Of `FmuParticipant`.
+    **options
+        Of `ModelExchangeParticipant`: ``integrator``, ``accuracy`` …
+    """
+    try:
+        interface = read_fmu(Path(path))[1]
+    except cosim.FmuError:
+        return FmuParticipant(path, name, inner_step)
+    if interface.model_exchange or (options and "ModelExchange" in interface.offers):
+        if inner_step is not None:
+            raise cosim.ModelError.of(
+                "options.inner_step", "is for Co-Simulation: this FMU is solved from outside"
+            )
+        # its solver is loaded where it is needed: a process for an FMU with its own begins sooner
+        from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
+
+        return ModelExchangeParticipant(path, name, **options)
+    if options:
+        raise cosim.ModelError.of("options", "an FMU that offers Co-Simulation only takes inner_step alone")
+    return FmuParticipant(path, name, inner_step)
 
 
 def made_participants(
@@ -34,6 +80,8 @@ def made_participants(
         elif isinstance(what, (str, Path)):
             made[name] = open_fmu(what, name)
         elif isinstance(what, (cosim.System, cosim.Model)):
+            from cosim_master.participants.system_participant import SystemParticipant  # with the Step
+
             try:
                 made[name] = SystemParticipant(what)
             except cosim.ModelError as error:
@@ -83,3 +131,110 @@ def described(
 def _has_contract(what: Any) -> bool:
     """Whether an object has all methods of a Participant, whatever it derives from."""
     return all(callable(getattr(what, name, None)) for name in cosim.Participant.__abstractmethods__)
+
+
+START_TYPES: dict[str, tuple[type, ...]] = {
+    "real": (Real,),
+    "integer": (Integral,),
+    "boolean": (bool, np.bool_),
+    "string": (str,),
+    "binary": (bytes, bytearray, str),
+}
+
+
+FLAGS = tuple(f.name for f in fields(ParticipantDescription) if f.type == "bool")
+
+
+NAMES = tuple(f.name for f in fields(ParticipantDescription) if str(f.type).startswith("frozenset"))
+
+
+BY_NAME = tuple(f.name for f in fields(ParticipantDescription) if str(f.type).startswith("Mapping"))
+
+
+def description_faults(found: Any) -> list[str]:
+    """Sentences about what `Participant.describe` has answered, [] when it can be used.
+
+    Parameters
+    ----------
+    found : object
+    """
+    if not isinstance(found, ParticipantDescription):
+        return [f"describe returned {found!r:.80}, needs a cosim.kit.ParticipantDescription"]
+    faults = []
+    if not isinstance(found.kind, str):
+        faults.append(f'kind is {found.kind!r:.80}, needs text for people: "heat pump, Python"')
+    for name in FLAGS:
+        if not isinstance(getattr(found, name), (bool, np.bool_)):
+            faults.append(f"{name} is {getattr(found, name)!r:.80}, needs True or False")
+    for name in BY_NAME:
+        value = getattr(found, name)
+        if not isinstance(value, Mapping) and not (name == "feedthrough" and value is None):
+            faults.append(f"{name} is {value!r:.80}, needs a dict")
+    if not isinstance(found.default_experiment, DefaultExperiment):
+        faults.append(f"default_experiment is {found.default_experiment!r:.80}, needs a DefaultExperiment")
+    if not isinstance(found.variables, Mapping):
+        return faults
+    for name, variable in found.variables.items():
+        faults += _of_variable(name, variable)
+    if faults:
+        return faults
+    known = {*found.variables, *found.arrays}
+    for name in NAMES:
+        value = getattr(found, name)
+        if name == "settable" and value is None:
+            continue
+        if not isinstance(value, Set):
+            faults.append(f'{name} is {value!r:.80}, needs a set of names: frozenset(["x"])')
+        else:
+            faults += [f"{name}: {_unknown(each, known)}" for each in value if each not in known]
+    return faults + _of_feedthrough(found)
+
+
+def _of_variable(name: Any, variable: Any) -> list[str]:
+    if not isinstance(variable, ParticipantVariable):
+        return [f"variables: {name!r} is {variable!r:.80}, needs a cosim.kit.ParticipantVariable"]
+    if variable.name != name or not isinstance(name, str) or not name:
+        return [f"variables: {name!r} has the name {variable.name!r}: both are the same text"]
+    faults = []
+    for what, value, known in (
+        ("causality", variable.causality, CAUSALITIES),
+        ("type", variable.type, TYPES),
+    ):
+        if value not in known:
+            faults.append(f"{name}: {cosim.LookUpError(what, str(value), known)}")
+    if not isinstance(variable.unit, str) or not variable.unit:
+        faults.append(f'{name}: unit is {variable.unit!r}, needs a unit expression: "N.m/rad", "1" for none')
+    expected = START_TYPES.get(variable.type)
+    odd = variable.type != "boolean" and isinstance(variable.start, (bool, np.bool_))
+    if variable.start is not None and expected and (odd or not isinstance(variable.start, expected)):
+        faults.append(f"{name}: start is {variable.start!r:.80}, needs a value of type {variable.type}")
+    return faults
+
+
+def _of_feedthrough(found: ParticipantDescription) -> list[str]:
+    """Of plain dicts; others may compute their values when these are asked for."""
+    faults = []
+    known = dict.fromkeys(name for name, v in found.variables.items() if v.causality == "input")
+    right: set[int] = set()  # of one set that stands for many outputs, once
+    for what in ("feedthrough", "initial_feedthrough"):
+        given = getattr(found, what)
+        if type(given) is not dict:
+            continue
+        for output, inputs in given.items():
+            if output not in found.variables:
+                faults.append(f"{what}: {_unknown(output, found.variables)}")
+            if id(inputs) in right:
+                continue
+            if not isinstance(inputs, Set):
+                text = f'{what} of {output} is {inputs!r:.80}, needs a set of inputs: frozenset(["u"])'
+                faults.append(text)
+                continue
+            wrong = [name for name in inputs if name not in known]
+            faults += [f"{what} of {output}: {_unknown(name, known, 'input')}" for name in wrong]
+            if not wrong:
+                right.add(id(inputs))
+    return faults
+
+
+def _unknown(name: Any, known: Any, what: str = "variable") -> str:
+    return str(cosim.LookUpError(what, str(name), known))

@@ -15,19 +15,22 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.archive.fmu_archive import FmuArchive
-from cosim_fmi.binding import modes
-from cosim_fmi.binding.fmi_error import OK, FmiError
+from cosim_fmi.archive import FmuArchive
+from cosim_fmi.binding import fmu_output, modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
-from cosim_fmi.binding.new_instance import new_instance
-from cosim_fmi.binding.printed import printed_to
-from cosim_fmi.binding.undisturbed import ProcessSettings, process_lock, undisturbed
+from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance
+from cosim_fmi.binding.fmu_output import printed_to
+from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undisturbed
 from cosim_fmi.description.fmu_interface import FmuInterface, read_interface
-from cosim_fmi.instances import fmu_log
 from cosim_fmi.instances.fmu_clocks import FmuClocks
-from cosim_fmi.instances.fmu_state import FmuState
-from cosim_fmi.instances.kept_instance import KeptInstance
-from cosim_fmi.instances.unpacked_fmu import UnpackedFmu, look_at_fmu, read_fmu, unpack_fmu
+from cosim_fmi.instances.unpacked_fmu import (
+    FmuState,
+    KeptInstance,
+    UnpackedFmu,
+    look_at_fmu,
+    read_fmu,
+    unpack_fmu,
+)
 from cosim_fmi.variables.variable_access import VariableAccess
 from cosim_master.abilities import InnerPoint
 from cosim_master.participants.check_log_level import check_log_level
@@ -65,7 +68,7 @@ class InstanceParticipant(cosim.Participant):
         self._slot: FmuInstance | None = None
         self._is_closed = False
         self._close_error = ""
-        self._log = fmu_log.FmuLog()
+        self._log = fmu_output.FmuLog()
         self._log_file: tuple[Path | None, str] = None, "warning"
         self._accesses: dict[tuple[str, ...], VariableAccess] = {}
         self._states: weakref.WeakSet[FmuState] = weakref.WeakSet()
@@ -183,10 +186,10 @@ class InstanceParticipant(cosim.Participant):
                 self.close()
                 raise
 
-    def _new_log(self) -> fmu_log.FmuLog:
+    def _new_log(self) -> fmu_output.FmuLog:
         file, level = self._log_file
         try:
-            return fmu_log.FmuLog(file, level)
+            return fmu_output.FmuLog(file, level)
         except OSError as error:
             raise cosim.FmuError(
                 self.shown_path, f"its log {file} cannot be written: {error.strerror}"
@@ -361,7 +364,7 @@ class InstanceParticipant(cosim.Participant):
             return
         log, library = self._log, self._guard(self._unpacked.library, interface)
         instance = new_instance(library, log.add)
-        categories = fmu_log.serious_categories(interface.log_categories)
+        categories = fmu_output.serious_categories(interface.log_categories)
         if self._log_file[0] is not None and self._log_file[1] == "all":
             categories = []
         self._slot = instance

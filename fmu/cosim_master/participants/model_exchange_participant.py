@@ -15,14 +15,14 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance
 from cosim_fmi.description.fmu_interface import FmuInterface
-from cosim_fmi.instances.fmu_state import FmuState
-from cosim_fmi.variables.access import Access
+from cosim_fmi.instances.unpacked_fmu import FmuState
+from cosim_fmi.variables.variable_access import Access
 from cosim_fmu.abilities import NativeCalls
 from cosim_master.coupling.integrator_options import check_options
 from cosim_master.joint.joint_system import JointSystem
-from cosim_master.model_exchange.called_model_exchange import MemberCalls
+from cosim_master.model_exchange.called_simulator import MemberCalls
 from cosim_master.model_exchange.fmu_model import FmuModel
-from cosim_master.model_exchange.model_exchange_solver import INTEGRATOR
+from cosim_master.model_exchange.model_exchange_system import INTEGRATOR
 from cosim_master.participants.instance_participant import InstanceParticipant
 
 WIDE = ("Int64", "UInt64")

@@ -11,8 +11,7 @@ import pickle
 from typing import Any
 
 import cosim
-from cosim_master.coupling.step_discarded import StepDiscardedError
-from cosim_master.coupling.stop_requested import StopRequested
+from cosim_master.coupling.errors import StepDiscardedError, StopRequested
 
 
 def send(connection: Any, value: Any) -> None:

@@ -32,9 +32,9 @@ from cosim.kit import (
     start_process,
     waited_for_interrupt,
 )
-from cosim_fmi.archive.private_folder import private_folder, remove_folder
+from cosim_fmi.archive import private_folder, remove_folder
 from cosim_master.abilities import HasFile, InnerPoint, KeepsLog, Resizes
-from cosim_master.participants.open_fmu import open_fmu
+from cosim_master.participants.given_participants import open_fmu
 from cosim_master.participants.process_messages import receive, restored, send
 from cosim_master.participants.process_worker import PRINTED
 

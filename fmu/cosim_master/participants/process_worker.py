@@ -12,8 +12,8 @@ from typing import Any
 
 import cosim
 from cosim.kit import end_with_parent, kill_with_parent, leave_signals
-from cosim_fmi.binding.exit_guard import last_words
-from cosim_fmi.binding.printed import Printed
+from cosim_fmi.binding.fmu_output import Printed
+from cosim_fmi.binding.process_guard import last_words
 from cosim_master.participants.process_messages import portable, receive, send
 
 PRINTED = "printed"

@@ -16,8 +16,8 @@ import cosim
 from cosim.kit import ParticipantDescription, Variable
 from cosim_fmu.abilities import InnerPoint, NativeCalls
 from cosim_lowering.refusals import method_refusals, system_refusals
+from cosim_master.coupling.errors import StopRequested
 from cosim_master.coupling.integrator_options import check_options
-from cosim_master.coupling.stop_requested import StopRequested
 from cosim_master.model_exchange.called_simulator import CalledSimulator
 from cosim_master.model_exchange.system_calls_by_address import SAME_TIME
 from cosim_master.participants.system_interface import describe_system, type_of, value_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,19 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, matches, missing_value
-from cosim_master.coupling.derived_signal import DerivedSignal
-from cosim_master.coupling.input_course import InputCourse
-from cosim_master.coupling.link import Link
-from cosim_master.recording.inner_rows import InnerRow, RowCourse, row_before, with_inner_rows
-from cosim_master.recording.inner_values import InnerValues
-from cosim_master.recording.kept_points import KeptPoints
-from cosim_master.recording.text_numbers import TABLED, TextNumbers
-from cosim_master.results.co_simulation_result import CoSimulationResult
+from cosim_master.coupling.connection import InputCourse, Link
+from cosim_master.coupling.coupling import DerivedSignal
+from cosim_master.recording.co_simulation_result import CoSimulationResult
+from cosim_master.recording.recorded_rows import (
+    TABLED,
+    InnerRow,
+    InnerValues,
+    KeptPoints,
+    RowCourse,
+    TextNumbers,
+    row_before,
+    with_inner_rows,
+)
 
 VALUES = 2**17
 """In a piece that is passed on to a stream: 1 MB."""
@@ -119,7 +125,6 @@ class Recorder:
         self._units = [known[port].unit for port in self.ports]
         kinds = [known[port].type for port in self.ports]
         self._texts = {i for i, kind in enumerate(kinds) if kind in TABLED}
-        self._text_numbers = TextNumbers()
         self._booleans = {i for i, kind in enumerate(kinds) if kind in ("boolean", "clock")}
         discrete = {name: description.discrete for name, description in descriptions.items()}
         self._continuous = np.array(
@@ -143,6 +148,11 @@ class Recorder:
     def remarks(self) -> list[str]:
         """Participants of which nothing is recorded unless something is named, in sentences."""
         return self._remarks
+
+    @cached_property
+    def _text_numbers(self) -> TextNumbers:
+        """Of what is text; made when the first one comes."""
+        return TextNumbers()
 
     @property
     def streams(self) -> bool:

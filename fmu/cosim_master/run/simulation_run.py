@@ -11,25 +11,27 @@ from typing import Any
 
 import cosim
 from cosim.kit import ResultStream, black_box, interrupt_between_steps
-from cosim_fmi.binding.exit_guard import last_words
-from cosim_fmi.instances.same_folder import same_folder
-from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_fmi.binding.process_guard import last_words
+from cosim_fmi.instances.unpacked_fmu import same_folder
+from cosim_master.coupling.communication_points import CommunicationPoints, RunOptions
 from cosim_master.coupling.coupling import Coupling
-from cosim_master.coupling.run_options import RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_face import ExchangeFace
-from cosim_master.exchange.printed_in_calls import printed_in_calls
+from cosim_master.exchange.exchange_algorithms import ExchangeFace
+from cosim_master.exchange.exchange_machine import printed_in_calls
 from cosim_master.exchange.step_threads import StepThreads
-from cosim_master.recording.kept_points import KeptPoints
+from cosim_master.recording.co_simulation_result import (
+    CoSimulationResult,
+    CoSimulationStatistics,
+    events_inside,
+    in_order,
+    without_returns,
+)
+from cosim_master.recording.coupling_samples import with_states
+from cosim_master.recording.recorded_rows import KeptPoints
 from cosim_master.recording.recorder import Recorder
-from cosim_master.results.co_simulation_result import CoSimulationResult
-from cosim_master.results.co_simulation_statistics import CoSimulationStatistics
-from cosim_master.run.pace import Pace
-from cosim_master.run.participant_events import events_inside, in_order, without_returns
 from cosim_master.run.snapshot import Snapshot, check_serializes, identity
-from cosim_master.run.time_limit import TimeLimit
-from cosim_master.samples.judged_ports import with_states
+from cosim_master.run.wall_clock import Pace, TimeLimit
 from cosim_master.start.initialize_participants import initialize_participants
 from cosim_master.trust.judge_coupling import judge_coupling
 from cosim_master.trust.second_run import RunAgain, second_run
@@ -51,7 +53,7 @@ class SimulationRun:
     loop : Coupling
         Its order settled.
     points : CommunicationPoints
-    limit : TimeLimit
+    limit : TimeLimit or None
     going_on : Snapshot or None
         From where; None from the start.
     accepted : collection of str
@@ -78,7 +80,7 @@ class SimulationRun:
         self,
         loop: Coupling,
         points: CommunicationPoints,
-        limit: TimeLimit,
+        limit: TimeLimit | None,
         going_on: Snapshot | None,
         accepted: Collection[str],
         *,
@@ -96,6 +98,7 @@ class SimulationRun:
         assert loop.algorithm is not None
         self.loop, self.algorithm, self._keep_result = loop, loop.algorithm, keep_result
         self._points, self._limit = points, limit
+        self._stop: float | None = points.until  # as the participants are told
         self._progress, self._observe, self._inside, self._stream = progress, observe, options.inside, stream
         self._checkpoint, self._going_on, self._wait = checkpoint, going_on, 0.0
         self._keep, self._find_run_again = keep, find_run_again
@@ -115,9 +118,10 @@ class SimulationRun:
             python_files={name: file.name for name, file in loop.python_files.items()},
             warnings=[*warnings, *recorder.remarks],
         )
+        count = min(loop.threads, len(loop.participants))
         self.coupled = CoupledParticipants(
             *(loop.participants, loop.links, loop.order, reads, self.statistics, loop.descriptions),
-            *(points, loop.step_multiple, StepThreads(min(loop.threads, len(loop.participants))), loop.bonds),
+            *(points, loop.step_multiple, StepThreads(count) if count > 1 else None, loop.bonds),
             *(loop.joint, recorder.ports),
         )
         self.coupled.loops = [
@@ -128,8 +132,8 @@ class SimulationRun:
         recorder.bind(reads, self.coupled.input_names)
         self.recorder = recorder
         self.happened: list[cosim.EventRecord] = []
-        self._pace = Pace(real_time_rate, loop.start)
-        self._rate, self._done = real_time_rate, 0
+        self._pace = None if real_time_rate == math.inf else Pace(real_time_rate)
+        self._done = 0
         self._compiled: CompiledLoop | None = None
         if going_on is not None:
             going_on.check(self, points, accepted)
@@ -196,14 +200,16 @@ class SimulationRun:
 
                 def check() -> None:
                     interrupted()
-                    self._limit.check(self.coupled.time)
+                    if self._limit is not None:
+                        self._limit.check(self.coupled.time)
 
                 self._take_printed = stack.enter_context(printed_in_calls(self.loop.participants))
                 self._initialize(stack)
                 stack.push(end)
                 stack.callback(self._take_printed)  # before logs are closed
                 stack.callback(lambda: self.happened.extend(events_inside(self.loop.participants)))
-                stack.enter_context(self.coupled.threads)  # last: who is at work in one is not closed
+                if self.coupled.threads is not None:
+                    stack.enter_context(self.coupled.threads)  # last: who is at work in one is not closed
                 initialized = perf_counter()
                 message = self._take_all(check)
                 statistics.wall_time = perf_counter() - begun
@@ -223,7 +229,8 @@ class SimulationRun:
         if coupled.inside:
             self.recorder.inside(coupled.take_inner_values())
         statistics.wall_time = statistics.wall_time or perf_counter() - begun
-        statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
+        if self._pace is not None:
+            statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
         statistics.algorithm.update(self.algorithm.figures)
         if self._compiled is not None:  # a time is known of those that Python calls
             measured = statistics.participant_time.items()
@@ -247,7 +254,7 @@ class SimulationRun:
         if self._keep is not None and black_box.box is not None:
             self.recorder.keep_in(black_box.box)
         coupled.watch(self._inside)
-        times = loop.start, self._points.until
+        times = loop.start, self._stop
         initialize_participants(
             coupled, loop.start_values, loop.tolerances, times, loop.parameter_links, stack
         )
@@ -274,7 +281,8 @@ class SimulationRun:
                 return coupled.stop_reason
         elif self._observe is not None and self._observe(self.loop.start, self.recorder.latest()) is False:
             return f"stopped at t = {self.loop.start:.9g} s"
-        self._pace = Pace(self._rate, points.time(self._done))
+        if self._pace is not None:
+            self._pace.begin(points.time(self._done))
         take = self._steps(check)
         if self._checkpoint is not None:
             self.snapshot().check_states(self)  # what cannot be saved is said before the first step
@@ -294,7 +302,7 @@ class SimulationRun:
             if self._has_stopped_before_it():
                 return coupled.stop_reason
             time = points.time(self._done)
-            if not self._pace.is_free:
+            if self._pace is not None:
                 self._pace.wait(time)
             if self._observe is not None and self._observe(time, self.recorder.latest()) is False:
                 return f"stopped at t = {time:.9g} s"
@@ -342,7 +350,7 @@ class SimulationRun:
 
     def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
         """What takes one or several steps from a communication point on, and gives the point reached."""
-        one_by_one = self._observe is not None or not self._pace.is_free
+        one_by_one = self._observe is not None or self._pace is not None
         self._compiled = CompiledLoop(
             *(self.coupled, self._points, self.algorithm, self._face, self.recorder, one_by_one, check)
         )

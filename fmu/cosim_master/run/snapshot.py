@@ -10,15 +10,21 @@ from typing import TYPE_CHECKING, Any
 import cosim
 from cosim.kit import ParticipantDescription, ResultStream, file_digest
 from cosim_master.algorithms import exchange_layout
-from cosim_master.checkpoint.memory import memory_of, put_back
-from cosim_master.checkpoint.tree_bytes import LARGEST, from_bytes, to_bytes
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.file_paths import file_paths
-from cosim_master.coupling.input_course import InputCourse
-from cosim_master.run.participant_events import events_inside
+from cosim_master.coupling.connection import InputCourse
+from cosim_master.coupling.coupling import file_paths
+from cosim_master.recording.co_simulation_result import events_inside
+from cosim_master.run.saved_trees import LARGEST, from_bytes, memory_of, put_back, to_bytes
 
 if TYPE_CHECKING:
     from cosim_master.run.simulation_run import SimulationRun
+
+
+@dataclass(frozen=True)
+class Held:
+    """A state as a participant saves it."""
+
+    token: Any
 
 
 @dataclass(frozen=True)
@@ -34,8 +40,15 @@ class Snapshot:
     tree: dict[str, Any]
 
     @classmethod
-    def of(cls, run: SimulationRun, index: int) -> Snapshot:
+    def of(cls, run: SimulationRun, index: int, *, in_memory: bool = False) -> Snapshot:
         """Of a run that has reached the communication point `index`.
+
+        Parameters
+        ----------
+        run : SimulationRun
+        index : int
+        in_memory : bool
+            Whether states of participants stay as they save them, which this run alone takes back.
 
         Raises
         ------
@@ -46,7 +59,7 @@ class Snapshot:
         states = {}
         for name, participant in coupled.participants.items():
             token = coupled.guarded(name, participant.save)
-            states[name] = coupled.guarded(name, participant.serialize, token)
+            states[name] = Held(token) if in_memory else coupled.guarded(name, participant.serialize, token)
         statistics = run.statistics
         tree = {
             "identity": run.identity,
@@ -177,7 +190,8 @@ class Snapshot:
         try:
             for name, data in tree["participants"].items():
                 participant = coupled.participants[name]
-                token = coupled.guarded(name, participant.deserialize, data)
+                held = isinstance(data, Held)
+                token = data.token if held else coupled.guarded(name, participant.deserialize, data)
                 coupled.guarded(name, participant.restore, token)
             coupled.clear_inner_values()
             coupled.board.update(tree["board"])

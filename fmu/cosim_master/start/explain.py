@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import cosim
 from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_master.algorithms.exchange_layout import ADVANCE, READ, SET
-from cosim_master.algorithms.operations import operations_of
-from cosim_master.coupling.link import Link
+from cosim_master.algorithms.programmed_algorithm import operations_of
+from cosim_master.coupling.connection import Link
 
 if TYPE_CHECKING:
     from cosim_master.joint.joint_system import JointSystem

@@ -2,18 +2,172 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 import cosim
-from cosim_fmi.instances.same_folder import same_folder
+from cosim.kit import ParticipantDescription
+from cosim_fmi.instances.unpacked_fmu import same_folder
 from cosim_master.abilities import InitializationMode, ReportsCloseError, TellsWarnings
-from cosim_master.coupling.feedthrough import Port
-from cosim_master.coupling.link import Link
-from cosim_master.coupling.stop_requested import StopRequested
+from cosim_master.coupling.connection import Link
+from cosim_master.coupling.errors import CoSimulationError, StopRequested
+from cosim_master.coupling.feedthrough import Port, closed_path, components, instant_graph, path_text
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.start.initial_exchange import make_consistent
+from cosim_master.model_exchange.evaluation import SolvedLoop
+from cosim_master.model_exchange.loop_calls import MOST_STEPS
+
+TOLERANCE = 1e-10
+MOST_SWEEPS = 40
+LARGEST_NEWTON_LOOP = 200
+
+Vector = NDArray[np.float64]
+
+
+def make_consistent(
+    coupled: CoupledParticipants,
+    descriptions: Mapping[str, ParticipantDescription],
+    given: dict[Port, Any],
+    parameters: Sequence[Link] | None = None,
+) -> None:
+    """Pass values along the connections until every input has its value and every output fits its inputs.
+
+    The connected outputs are taken in the order of their dependencies: an output is read when all inputs
+    that it depends on directly have been set, and its value is passed on at once. So one pass is enough
+    without closed loops. A closed loop of direct feedthrough is iterated (first by substitution, which also
+    settles the loops that only seem to be there because an FMU does not tell its dependencies,
+    to a relative change of 1e-10; then, when all its values are real, by Newton's method: `loop_calls`).
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+    descriptions : mapping of str to ParticipantDescription
+    given : dict of (str, str) to object
+        What the inputs have been given; updated. They do not get it again: after its initialization mode an
+        FMU may refuse to be read between a set value and the next step.
+    parameters : sequence of Link, optional
+        Connections that are not passed on in a run: of parameters, and those of a joint system. When they are
+        given, the participants are in initialization mode, in which the dependencies may be others than those
+        of a run.
+
+    Raises
+    ------
+    CoSimulationError
+        A loop did not converge; names its path, the residuals, the iterations and why.
+    """
+    links = [*coupled.links, *(parameters or ())]
+    if not links:
+        return
+    graph = instant_graph(descriptions, links, known_only=False, initializing=parameters is not None)
+    outgoing: dict[Port, list[Link]] = {}
+    for link in links:
+        outgoing.setdefault(link.start, []).append(link)
+    for component in components(graph):
+        path = closed_path(graph, component)
+        outputs = [port for port in component if port in outgoing]
+        if path:
+            _Loop(coupled, outputs, outgoing, path, given).solve()
+        else:
+            for port in outputs:
+                _pass_on(coupled, outgoing[port], _read(coupled, port), given)
+
+
+class _Loop:
+    """A closed loop of outputs that depend on each other at the same instant."""
+
+    def __init__(
+        self,
+        coupled: CoupledParticipants,
+        outputs: Sequence[Port],
+        outgoing: Mapping[Port, Sequence[Link]],
+        path: Sequence[Port],
+        given: dict[Port, Any],
+    ) -> None:
+        self.coupled, self.outputs, self.outgoing, self.path = coupled, outputs, outgoing, path
+        self.given = given
+        self.residuals: dict[str, float] = {}
+        self.sweeps = 0
+
+    def solve(self) -> None:
+        first: list[Any] = [_read(self.coupled, port) for port in self.outputs]
+        if self._substitute(first):
+            return
+        counts, why = f"{self.sweeps} substitutions", ""
+        if all(isinstance(value, float) for value in first) and len(first) <= LARGEST_NEWTON_LOOP:
+            names = [".".join(port) for port in self.outputs]
+            loop = SolvedLoop(path_text(self.path), names, 0, is_real=True)
+            if loop.solve(np.array([v if math.isfinite(v) else 0.0 for v in first]), self._pass):
+                return
+            counts += f" and {loop.steps} Newton steps" * (loop.steps > 0)
+            why, self.residuals = f": {loop.reason}" * (loop.steps < MOST_STEPS), loop.off
+        shown = ", ".join(f"{name} by {r:.3g}" for name, r in self.residuals.items())
+        raise CoSimulationError(
+            self.coupled.time,
+            f"the values at the start are not consistent: the loop {path_text(self.path)} does not converge "
+            f"in {counts}{why}; at the end it changed {shown}. "
+            "Give other start values, or break the loop with a delay.",
+        )
+
+    def _substitute(self, first: Sequence[Any]) -> bool:
+        """Pass each value on as it comes, again and again."""
+        values = list(first)
+        for port, value in zip(self.outputs, values, strict=True):
+            if not _is_usable(value):
+                return False
+            _pass_on(self.coupled, self.outgoing[port], value, self.given)
+        for self.sweeps in range(1, MOST_SWEEPS + 1):
+            before = list(values)
+            for i, port in enumerate(self.outputs):
+                values[i] = _read(self.coupled, port)
+                if not _is_usable(values[i]):
+                    self._converged(before, values)
+                    return False
+                _pass_on(self.coupled, self.outgoing[port], values[i], self.given)
+            if self._converged(before, values):
+                return True
+        return False
+
+    def _converged(self, before: Sequence[Any], after: Sequence[Any]) -> bool:
+        self.residuals = {}
+        small = True
+        for port, old, new in zip(self.outputs, before, after, strict=True):
+            off = abs(new - old) if isinstance(new, float) else float(new != old)
+            self.residuals[".".join(port)] = off
+            small = small and off <= (TOLERANCE * max(1.0, abs(new)) if isinstance(new, float) else 0.0)
+        return small
+
+    def _pass(self, x: Vector) -> Vector:
+        for port, value in zip(self.outputs, x, strict=True):
+            _pass_on(self.coupled, self.outgoing[port], float(value), self.given)
+        return np.array([_read(self.coupled, port) for port in self.outputs], dtype=np.float64)
+
+
+def _read(coupled: CoupledParticipants, port: Port) -> Any:
+    name, output = port
+    value = coupled.get(name, [output])[0]
+    return float(value) if isinstance(value, np.floating) else value
+
+
+def _pass_on(coupled: CoupledParticipants, links: Sequence[Link], value: Any, given: dict[Port, Any]) -> None:
+    for link in links:
+        converted = link.convert(value)
+        if isinstance(converted, float) and not math.isfinite(converted):
+            raise CoSimulationError(coupled.time, f"{link.output} is {value} at the start", link.source)
+        if link.fault(converted):
+            raise CoSimulationError(coupled.time, link.fault(converted), link.source)
+        ticks = coupled.descriptions[link.target].variables[link.input].type == "clock"
+        if ticks or link.end not in given or given[link.end] != converted:
+            coupled.guarded(link.target, coupled.participants[link.target].set, [link.input], [converted])
+            given[link.end] = converted
+
+
+def _is_usable(value: Any) -> bool:
+    """Whether it can be passed on, and there is hope that the substitution converges."""
+    return not isinstance(value, float) or abs(value) < 1e100
 
 
 def initialize_participants(

@@ -2,28 +2,199 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.binding.fmi_error import is_fatal
-from cosim_fmi.instances.same_folder import same_folder
+from cosim_fmi.binding.fmu_library import is_fatal
+from cosim_fmi.instances.unpacked_fmu import same_folder
 from cosim_master.coupling.check_loops import doubtful_outputs
-from cosim_master.coupling.co_simulation_error import CoSimulationError
 from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.connection import Link, links_from, links_into
+from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.coupling.feedthrough import direct_inputs, passes_through, with_feedthrough
-from cosim_master.coupling.link import Link, links_from, links_into
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.printed_in_calls import printed_in_calls
-from cosim_master.exchange.step_threads import StepThreads
-from cosim_master.results.co_simulation_statistics import CoSimulationStatistics
+from cosim_master.exchange.exchange_machine import printed_in_calls
+from cosim_master.model_exchange.fmu_model import find_feedthrough
+from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.start.initialize_participants import initialize_participants
-from cosim_master.start.probe_feedthrough import NotFoundOutError, probe_feedthrough
 
 if TYPE_CHECKING:
     from cosim_master.joint.joint_system import JointSystem
+
+
+class NotFoundOutError(Exception):
+    """Why feedthrough cannot be found out, though nothing has failed."""
+
+
+RELATIVE_CHANGE = 1e-3
+NOISE = 1e-12
+"""Relative difference of two steps that counts as rounding."""
+SHORTER = 16.0
+"""Of two trial steps, one is so much shorter than the other."""
+
+
+def probe_feedthrough(
+    participant: cosim.Participant,
+    description: ParticipantDescription,
+    wanted: Mapping[str, Sequence[str]],
+    values: Mapping[str, Any],
+    time: float,
+    size: float,
+) -> dict[str, frozenset[str]]:
+    """Which of these inputs each output depends on directly, at the present state.
+
+    With a saved state by differences: each input gets other values, one after the other, from two
+    starting points. An output that does not change may still be computed in steps alone: then two steps of
+    different lengths are tried, and the part of a change that does not become smaller with the
+    step is feedthrough. Without saved states by directional derivatives.
+
+    Parameters
+    ----------
+    participant : Participant
+        Between `exit_initialization` and its first step; it is of no use afterwards.
+    description : ParticipantDescription
+    wanted : mapping of str to sequence of str
+        For each output the inputs in question.
+    values : mapping of str to object
+        The present values of these inputs.
+    time, size : float
+        The start and the communication step, s.
+
+    Raises
+    ------
+    NotFoundOutError
+        Variables that can be neither changed nor differentiated, or are refused.
+    Exception
+        Whatever the participant raises: then nothing is known.
+    """
+    inputs = list(dict.fromkeys(name for names in wanted.values() for name in names))
+    outputs = list(wanted)
+    if description.can_restore:
+        found = _by_differences(participant, description, outputs, inputs, values)
+        if description.variable_step:
+            with suppress(NotFoundOutError):  # steps from here may not be possible: the differences stand
+                found |= _by_steps(participant, description, outputs, inputs, values, time, size)
+    else:
+        found = _by_derivatives(participant, description, outputs, inputs)
+    return {
+        output: frozenset(name for name in wanted[output] if (output, name) in found) for output in outputs
+    }
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """A participant may refuse other inputs, or steps: then no more is known, and it goes back."""
+    try:
+        yield
+    except Exception as error:
+        if is_fatal(error):
+            raise
+        raise NotFoundOutError(str(error)) from error
+
+
+def _by_differences(
+    participant: cosim.Participant,
+    description: ParticipantDescription,
+    outputs: Sequence[str],
+    inputs: Sequence[str],
+    values: Mapping[str, Any],
+) -> set[tuple[str, str]]:
+    token = participant.save()
+
+    def answers(given: Mapping[str, Any]) -> list[Any]:
+        participant.restore(token)
+        with _refusals():
+            participant.set(inputs, [given[name] for name in inputs])
+            return list(participant.get(outputs))
+
+    elsewhere = {name: _others(description, name, values[name])[0] for name in inputs}
+    found: set[tuple[str, str]] = set()
+    for start in ({name: values[name] for name in inputs}, elsewhere):
+        needs = find_feedthrough(answers, outputs, start, partial(_others, description))
+        found |= {(output, name) for output, names in needs.items() for name in names}
+    participant.restore(token)
+    return found
+
+
+def _by_steps(
+    participant: cosim.Participant,
+    description: ParticipantDescription,
+    outputs: Sequence[str],
+    inputs: Sequence[str],
+    values: Mapping[str, Any],
+    time: float,
+    size: float,
+) -> set[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    token = participant.save()
+
+    def answers(given: Mapping[str, Any], length: float) -> list[Any]:
+        participant.restore(token)
+        with _refusals():
+            participant.set(inputs, [given[name] for name in inputs])
+            if participant.step(time, length) < time + 0.999 * length:
+                raise ValueError("it returned early")
+            return list(participant.get(outputs))
+
+    lengths = (size, size / SHORTER)
+    before = [answers(values, length) for length in lengths]
+    for name in inputs:
+        other = {**values, name: _others(description, name, values[name])[0]}
+        after = [answers(other, length) for length in lengths]
+        for i, output in enumerate(outputs):
+            far, near = (_distance(before[k][i], after[k][i]) for k in (0, 1))
+            if far > NOISE * _size(before[0][i]) and near > 0.5 * far:
+                found.add((output, name))
+    participant.restore(token)
+    return found
+
+
+def _by_derivatives(
+    participant: cosim.Participant,
+    description: ParticipantDescription,
+    outputs: Sequence[str],
+    inputs: Sequence[str],
+) -> set[tuple[str, str]]:
+    other = [n for n in (*outputs, *inputs) if description.variables[n].type != "real"]
+    if other:
+        raise NotFoundOutError(f"{other[0]} is not real, so it has no derivative")
+    return {
+        (output, name)
+        for name in inputs
+        for output, slope in zip(
+            outputs, participant.directional_derivative(outputs, [name], [1.0]), strict=True
+        )
+        if slope != 0.0
+    }
+
+
+def _others(description: ParticipantDescription, name: str, value: Any) -> list[Any]:
+    """Other values of an input, near the present one."""
+    kind = description.variables[name].type
+    if kind == "boolean":
+        return [not value]
+    if kind == "integer":
+        items = [number for _, number in description.enumerations.get(name, ()) if number != value]
+        return items or [value + 1]
+    if kind == "real":
+        change = RELATIVE_CHANGE * max(1.0, abs(value))
+        return [value + change, value - change]
+    raise NotFoundOutError(f"{name} is {kind}: it is not changed here")
+
+
+def _size(value: Any) -> float:
+    return abs(value) if isinstance(value, float) else 0.0
+
+
+def _distance(one: Any, other: Any) -> float:
+    if isinstance(one, (bool, int, float)) and isinstance(other, (bool, int, float)):
+        return abs(float(one) - float(other))
+    return float(one != other)
+
 
 Descriptions = Mapping[str, ParticipantDescription]
 
@@ -36,8 +207,8 @@ class Findings(NamedTuple):
     descriptions : dict of str to ParticipantDescription
         With the feedthrough that was found.
     unreadable_before_step : frozenset of str
-        Participants that refuse to be read after their inputs were set, before the next step: FMI 2.0.4 lets
-        an FMU do so (section 4.2.1).
+        Participants whose outputs cannot be read after inputs are set and before the next step: FMI 2.0.4
+        permits it (section 4.2.1).
     remarks : list of str
         What was looked at, how, and what came of it, in sentences.
     warnings : list of str
@@ -100,7 +271,7 @@ def probe_participants(
     reads = {name: [link.output for link in out_of[name]] for name in participants}
     coupled = CoupledParticipants(
         *(participants, links, list(participants), reads, CoSimulationStatistics(), descriptions),
-        *(CommunicationPoints(start, start + step, step), {}, StepThreads(1), (), joint),
+        *(CommunicationPoints(start, start + step, step), {}, None, (), joint),
     )
     unreadable_before_step = set()
     with same_folder(), printed_in_calls(participants), ExitStack() as stack:

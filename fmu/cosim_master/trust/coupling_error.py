@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_master.results.coupling_report import FINE
-from cosim_master.samples.coupling_samples import Samples
+from cosim_master.recording.co_simulation_result import FINE
+from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
 from cosim_master.trust.linear_coupling import LinearAnswer, linear_answers
-from cosim_master.trust.resampled import resampled
-from cosim_master.trust.sampled_wiring import Part, Wiring
+from cosim_master.trust.sampled_wiring import Part, Wiring, resampled
 from cosim_master.trust.ticks import at_ticks
 
 Vector = NDArray[np.float64]

@@ -7,7 +7,7 @@ from math import floor, log10
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.results.coupling_report import FINE
+from cosim_master.recording.co_simulation_result import FINE
 
 MOST_SHORTER = 20.0
 """Beyond so many times shorter steps another algorithm is worth it."""

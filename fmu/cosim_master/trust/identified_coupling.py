@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_master.trust.resampled import Resampled
+from cosim_master.trust.sampled_wiring import Resampled
 
 Vector = NDArray[np.float64]
 MOST_GROWTH = 1e9

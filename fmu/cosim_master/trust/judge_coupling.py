@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_master.exchange.coupled_participants import LARGEST, OTHER, CoupledParticipants
-from cosim_master.results.coupling_report import UNSTABLE, CouplingReport
-from cosim_master.results.estimated_error import EstimatedError
-from cosim_master.samples.coupling_samples import Samples
+from cosim_master.recording.co_simulation_result import UNSTABLE, CouplingReport, EstimatedError
+from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.coupling_error import LEAST, TOO_MANY, estimated_errors
 from cosim_master.trust.coupling_verdict import verdict
 from cosim_master.trust.sampled_wiring import wiring_of
@@ -21,6 +20,9 @@ from cosim_master.trust.ticks import late_by_an_exchange
 
 Vector = NDArray[np.float64]
 VERIFY = "run it with --verify (CoSimulation.verify)"
+ROUNDING = 1e-12
+"""Of a larger output of the same participant and unit: what is smaller may be nothing but its rounding."""
+RESIDUAL = "energy.residual"
 NOTHING_BUT_ERROR = 0.5
 """Of the range: an error from here on may come from an exchange that is unstable."""
 EXPLODED, EXPLODED_UNKNOWN = 1e5, 1e12
@@ -129,19 +131,29 @@ def _exploded(coupled: CoupledParticipants, samples: Samples, growth: float) -> 
 
 def _signals(coupled: CoupledParticipants, samples: Samples, bars: Vector) -> list[EstimatedError]:
     """The error of each output that is exchanged or recorded."""
-    ranges, sizes = np.ptp(samples.outputs, axis=0), np.abs(samples.outputs).max(axis=0)
-    scales = np.where(ranges > 1e-12 * sizes, ranges, sizes)
-    wanted = set(coupled.judged)
+    units = [coupled.descriptions[name].variables[port].unit or "1" for name, port in coupled.sampled_ports]
+    scales, wanted = _scales(coupled, samples, units), set(coupled.judged)
     return [
-        EstimatedError(
-            ".".join(port),
-            float(bars[i]),
-            float(scales[i]),
-            coupled.descriptions[port[0]].variables[port[1]].unit or "1",
-        )
+        EstimatedError(".".join(port), float(bars[i]), float(scales[i]), units[i])
         for i, port in enumerate(coupled.sampled_ports)
         if port in wanted
     ]
+
+
+def _scales(coupled: CoupledParticipants, samples: Samples, units: Sequence[str]) -> Vector:
+    """The range of each output; of one that may be nothing but rounding of a larger one, that of the larger.
+
+    The residual of the energies is an error itself: its scale is that of the energies.
+    """
+    ranges, sizes = np.ptp(samples.outputs, axis=0), np.abs(samples.outputs).max(axis=0)
+    scales = np.where(ranges > ROUNDING * sizes, ranges, sizes)
+    largest: dict[tuple[str, str], float] = {}
+    for (name, _), unit, scale in zip(coupled.sampled_ports, units, scales.tolist(), strict=True):
+        largest[name, unit] = max(scale, largest.get((name, unit), 0.0))
+    for i, (name, port) in enumerate(coupled.sampled_ports):
+        if scales[i] <= ROUNDING * largest[name, units[i]] or port.endswith(RESIDUAL):
+            scales[i] = largest[name, units[i]]
+    return scales
 
 
 def _all_names(coupled: CoupledParticipants) -> list[str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_master.samples.coupling_samples import Samples
+from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.sampled_wiring import Wiring
 
 Vector = NDArray[np.float64]

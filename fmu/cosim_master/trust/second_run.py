@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_master.results.co_simulation_result import CoSimulationResult
+from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_workbench.agreement import difference_of
 
 if TYPE_CHECKING:

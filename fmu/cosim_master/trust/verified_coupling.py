@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cosim
-from cosim_master.results.co_simulation_result import CoSimulationResult
-from cosim_master.results.coupling_report import CouplingReport
+from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
 from cosim_master.trust.judge_coupling import reported
 from cosim_master.trust.second_run import RunAgain, compare
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cosim_master.exchange.coupled_participants import CoupledParticipants
-    from cosim_master.samples.coupling_samples import Samples
+    from cosim_master.recording.coupling_samples import Samples
 
     Vector = NDArray[np.float64]
 

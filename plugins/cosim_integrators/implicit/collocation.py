@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import Record, as_table, larger, rows_of, width_of
+from cosim.kit import Record, as_table, nan_max, rows_of, width_of
 from cosim_integrators.implicit.driver import new_redo, new_step, next_of_one_step_method
 from cosim_integrators.implicit.implicit_method import (
     BAD_NUMBER,
@@ -290,10 +290,10 @@ def newton_correction(method, step, own):
         own[m] = 0.0
     for i in range(stages):
         for m in range(n):
-            own[m] = larger(own[m], abs(z[i * n + m]))
+            own[m] = nan_max(own[m], abs(z[i * n + m]))
             correction = abs(z[i * n + m]) * loose[m]
             if correction > size or correction != correction:
-                size = larger(size, correction)
+                size = nan_max(size, correction)
                 method.work.worst_state = float(m)
     return size
 

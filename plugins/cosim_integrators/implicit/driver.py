@@ -22,7 +22,7 @@ from cosim.kit import (
     NOT_INITIALIZED,
     NOT_MET,
     has_corrections,
-    larger,
+    nan_max,
     project_end,
     project_error,
     redo_entry,
@@ -116,7 +116,7 @@ def error_of_end(system, method, t_end):
     reported = reported_error(method, system.c)
     if reported > 1.0:
         attempt.factor = 0.5
-    return larger(attempt.estimate, reported)
+    return nan_max(attempt.estimate, reported)
 
 
 def code_of(status, error):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import larger
+from cosim.kit import nan_max
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, SLOW
 from cosim_integrators.implicit.matrices import solve_real
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
@@ -40,7 +40,7 @@ def size_of_error(method, error, start, end, absolute):
         tolerance = max(absolute[m], relative[m] * max(abs(start[m]), abs(end[m])))
         one = abs(error[m]) / (factor * tolerance)
         if one > worst or one != one:
-            worst = larger(worst, one)
+            worst = nan_max(worst, one)
             method.work.worst_state = float(m)
     return worst
 
@@ -74,7 +74,7 @@ def size_of_correction(method, correction):
     for m in range(method.n):
         one = abs(correction[m]) * loose[m]
         if one > size or one != one:
-            size = larger(size, one)
+            size = nan_max(size, one)
             method.work.worst_state = float(m)
     return size
 
@@ -84,7 +84,7 @@ def own_size(method, correction):
     weight = method.weight
     size = 0.0
     for m in range(method.n):
-        size = larger(size, abs(correction[m]) * weight[m])
+        size = nan_max(size, abs(correction[m]) * weight[m])
     return size
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import larger
+from cosim.kit import nan_max
 
 
 def weighted_error(method, error, y, absolute):
@@ -37,5 +37,5 @@ def reported_error(method, c):
     """Largest relative error that components themselves report in the cache, over the accuracy, or NaN."""
     worst = 0.0
     for slot in method.error_slots:
-        worst = larger(worst, abs(c[slot]))
+        worst = nan_max(worst, abs(c[slot]))
     return worst / method.settings.accuracy

@@ -15,7 +15,7 @@ from cosim.kit import (
     NOT_MET,
     failure_code,
     has_corrections,
-    larger,
+    nan_max,
     project_end,
     project_error,
     redo_entry,
@@ -236,7 +236,7 @@ def correct_end(system, method, t, t_end, error):
         if status == 0 and controlled:
             error = corrected_error(system, method, t_end, step)
     if status == 0 and controlled:
-        error = larger(error, reported_error(method, system.c))
+        error = nan_max(error, reported_error(method, system.c))
     return status, error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import larger
+from cosim.kit import nan_max
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.state_sizes import floor_of
@@ -45,13 +45,13 @@ def choose_first_step(system, method, t, largest_so_far):
     slope = 0.0
     largest = 0.0
     for m in range(n):
-        largest = larger(largest, max(abs(y[m]), largest_so_far[m]))
+        largest = nan_max(largest, max(abs(y[m]), largest_so_far[m]))
     for m in range(n):
         start[m] = y[m]
         derivative[m] = c[m]
         tolerance = first_tolerance(method, m, y[m], largest_so_far[m], largest)
-        size = larger(size, abs(y[m]) / tolerance)
-        slope = larger(slope, abs(c[m]) / tolerance)
+        size = nan_max(size, abs(y[m]) / tolerance)
+        slope = nan_max(slope, abs(c[m]) / tolerance)
     guess = 1e-6
     if size > 1e-5 and slope > 1e-5:
         guess = 0.01 * size / slope
@@ -63,8 +63,8 @@ def choose_first_step(system, method, t, largest_so_far):
     if status == 0:
         for m in range(n):
             tolerance = first_tolerance(method, m, start[m], largest_so_far[m], largest)
-            curvature = larger(curvature, abs(c[m] - derivative[m]) / tolerance / guess)
-    rate = larger(slope, curvature)
+            curvature = nan_max(curvature, abs(c[m] - derivative[m]) / tolerance / guess)
+    rate = nan_max(slope, curvature)
     chosen = max(1e-6, 1e-3 * guess)
     if rate > 1e-15:
         chosen = math.pow(0.01 / rate, 1.0 / settings.error_order)

@@ -6,6 +6,7 @@ Public: plugins that bring such classes of their own import from here, or the sa
 
 from cosim_mechanics.contracts.body_attachment import body as body
 from cosim_mechanics.contracts.constraint import Constraint as Constraint
+from cosim_mechanics.contracts.contact import Contact as Contact
 from cosim_mechanics.contracts.coordinate_attachment import coordinate as coordinate
 from cosim_mechanics.contracts.dynamics_solver import DynamicsSolver as DynamicsSolver
 from cosim_mechanics.contracts.energies import dissipated_energy as dissipated_energy
@@ -18,6 +19,7 @@ from cosim_mechanics.contracts.law import Law as Law
 
 __all__ = [
     "Constraint",
+    "Contact",
     "DynamicsSolver",
     "Force",
     "ForceContribution",

@@ -19,6 +19,7 @@ class BodyAttachment(Attachment):
         ),
         "A_GB": Offer("A_GB", (6,), meaning="spatial acceleration of the body's origin in Ground"),
         "F_GB": Offer("F_GB", (6,), True, "spatial force on the body about its origin, in Ground"),
+        "inverse_mass": Offer("inverse_mass", (), meaning="1/kg, 0 of what does not move"),
         "mass": Offer("mass", (), meaning="kg", array="p"),
         "feels_gravity": Offer("feels_gravity", (), meaning="1 or 0", array="p"),
         "center_of_mass": Offer("center_of_mass", (3,), meaning="in the body's frame, m", array="p"),

@@ -1,74 +1,37 @@
-"""Contact of a sphere with a half-space, smooth everywhere."""
+"""Contact of a sphere with a half-space."""
 
 from __future__ import annotations
 
-import math
-
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.forces.gauss import NODES, WEIGHTS
 from cosim_mechanics.spatial import (
     NO_POSE,
-    Reals,
-    add_force_at,
     compose,
     dot,
     is_pose,
     minus,
     plus,
     point_parameter,
-    point_velocity,
     pose_parameter,
     position,
     scaled,
+    station,
 )
-from cosim_mechanics.spatial import station as located
 
 
-def hertz_force(depth: float, stiffness: float, radius: float, flattening: float, steepness: float) -> float:
-    """Elastic force of the contact at a depth (m, negative above the surface), N.
+class SphereContact(contracts.Contact):
+    """Contact between a half-space on body 1 and a sphere on body 2: Hertz, Coulomb friction that sticks.
 
-    >>> round(hertz_force(0.01, 1e6, 0.1, 0.0, 1e9), 6)
-    149.071198
-    """
-    k = 0.5 * math.pow(stiffness, 2.0 / 3.0)
-    size = math.pow(depth * depth + flattening, 0.75)
-    return 4.0 / 3.0 * k * math.sqrt(radius * k) * size * (0.5 + 0.5 * math.tanh(steepness * depth))
-
-
-def normal_axis(X_GF: Reals) -> tuple[float, float, float]:
-    """The z axis of a frame, in Ground.
-
-    >>> normal_axis((1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0))
-    (0, 0, 1)
-    """
-    return (X_GF[2], X_GF[5], X_GF[8])
-
-
-class SphereContact(contracts.ForceElement):
-    """Contact between a half-space on body 1 and a sphere on body 2: Hertz, Hunt and Crossley, friction.
-
-    Law: with the depth x of the sphere below the surface, its rate x_dot, k = E^(2/3) / 2,
-
-        f_hertz = 4/3 k sqrt(R k) (x^2 + eps_x)^(3/4) (1 + tanh(b_x x)) / 2
-        f_normal = f_hertz (1 + 3/2 c x_dot) (1 + tanh(b_v (x_dot + 2 / (3 c)))) / 2
-        f_friction = f_normal (min(s, 1) (mu_d + 2 (mu_s - mu_d) / (1 + s^2)) + mu_v v_slip)
-
-    where v_slip = sqrt(|v_t|^2 + eps_v) and s = v_slip / v_transition. The friction acts against the sliding
-    velocity v_t, times |v_t| / v_slip.
+    Law: that of `Contact`, with the depth x of the sphere below the surface and R its radius.
 
     Frames and signs
     ----------------
     The half-space is what lies at z < 0 in frame F on body 1; its surface looks along F's z axis. x > 0
-    inside, x_dot > 0 going in. f_normal pushes the sphere out. Both forces act half-way between the surface
-    and the deepest point of the sphere, equal and opposite on the two bodies.
+    inside. The forces act at the deepest point of the sphere, so a ball rolls on its radius.
 
     Limits
     ------
-    Forces reach a few 1/b_x above the surface. Friction is a function of speed, so nothing sticks: under a
-    steady push it creeps, with at most about v_transition. A small v_transition or a large E makes the model
-    stiff. The tanh of the damping can give back energy where b_v / c is small: keep b_v / c above 30 (as with
-    the default b_v and c <= 1.6 s/m).
+    As for `Contact`.
 
     Parameters
     ----------
@@ -80,86 +43,28 @@ class SphereContact(contracts.ForceElement):
         Centre of the sphere.
     radius : float, m, > 0
         R.
-    stiffness : float, N/m2, >= 0
-        E, the plane strain modulus of both materials.
-    dissipation : float, s/m, >= 0, default 0
-        c. The part of the speed that is lost in a slow impact is about c times it.
-    static_friction, dynamic_friction : float, >= 0, default 0
-        mu_s, mu_d.
-    viscous_friction : float, s/m, >= 0, default 0
-        mu_v.
-    transition_velocity : float, m/s, > 0, default 0.01
-    depth_smoothing : float, m2, >= 0, default 1e-5
-        eps_x.
-    slip_smoothing : float, m2/s2, > 0, default 1e-5
-        eps_v.
-    hertz_steepness : float, 1/m, > 0, default 300
-        b_x.
-    dissipation_steepness : float, s/m, > 0, default 50
-        b_v.
-
-    Returns
-    -------
-    ``depth`` (m), ``elastic_force`` (N) at POSITION; ``depth_rate`` (m/s), ``slip_velocity`` (3, m/s, in
-    Ground) at VELOCITY; ``normal_force``, ``friction_force`` (N) at DYNAMICS; ``potential_energy`` (J) at
-    REPORT, since it takes longer than all the rest.
 
     Energy
     ------
-    Stored: the integral of f_hertz over the depth, by Gauss-Legendre quadrature to about 1e-7 of it. What
-    damping and friction take is dissipated, integrated in `dissipated_energy`.
+    As for `Contact`.
 
     References
     ----------
-    Simbody 3.7, ``SmoothSphereHalfSpaceForce``: the same forces (half-space at x > 0 of its frame there, one
-    number for eps_x and eps_v, an approximate energy).
+    K. L. Johnson, "Contact Mechanics" (1985), chapter 4. For the law of Simbody's
+    ``SmoothSphereHalfSpaceForce`` see `SmoothSphereContact`.
 
     Examples
     --------
-    >>> ball = SphereContact(body1="ground", body2="ball", radius=0.1, stiffness="1 MPa", dissipation=0.5)
+    >>> ball = SphereContact(body1="ground", body2="ball", radius=0.1, stiffness="1 MPa", restitution=0.5)
     >>> ball.stiffness
     1000000.0
     """
 
-    known_as = ("contact",)
-    laws = contracts.Law.INTERNAL | contracts.Law.FRAME_INDIFFERENT
+    known_as = ("contact", "hertz")
 
     frame_on_body1 = pose_parameter("X_B1F, the half-space is at z < 0 of F")
     center_on_body2 = point_parameter("centre of the sphere, in the frame of body 2")
     radius = cosim.parameter(unit="m", minimum=0.0, description="radius of the sphere")
-    stiffness = cosim.parameter(unit="N/m2", minimum=0.0, description="plane strain modulus")
-    dissipation = cosim.parameter(unit="s/m", default=0.0, minimum=0.0, description="Hunt-Crossley damping")
-    static_friction = cosim.parameter(default=0.0, minimum=0.0, description="at the transition velocity")
-    dynamic_friction = cosim.parameter(default=0.0, minimum=0.0, description="at larger velocities")
-    viscous_friction = cosim.parameter(
-        unit="s/m", default=0.0, minimum=0.0, description="friction coefficient per slip velocity"
-    )
-    transition_velocity = cosim.parameter(
-        unit="m/s", default=0.01, minimum=1e-12, description="slip velocity of the full static friction"
-    )
-    depth_smoothing = cosim.parameter(unit="m2", default=1e-5, minimum=0.0, description="rounds f_hertz at 0")
-    slip_smoothing = cosim.parameter(
-        unit="m2/s2", default=1e-5, minimum=1e-300, description="rounds the friction at rest"
-    )
-    hertz_steepness = cosim.parameter(
-        unit="1/m", default=300.0, minimum=1e-12, description="how fast the force sets in"
-    )
-    dissipation_steepness = cosim.parameter(
-        unit="s/m", default=50.0, minimum=1e-12, description="how fast the force ends on the way out"
-    )
-    dissipated_energy = cosim.auxiliary_state(
-        unit="J", description="energy dissipated since the start", diagnostic=True
-    )
-
-    depth = cosim.cache_slot(unit="m", description="of the sphere below the surface")
-    normal = cosim.cache_slot(shape=3, description="out of the half-space, in Ground")
-    point = cosim.cache_slot(unit="m", shape=3, description="where the forces act, in Ground")
-    elastic_force = cosim.cache_slot(unit="N", description="f_hertz")
-    depth_rate = cosim.cache_slot(unit="m/s", description="speed of going in")
-    slip_velocity = cosim.cache_slot(unit="m/s", shape=3, description="along the surface, in Ground")
-    normal_force = cosim.cache_slot(unit="N", description="pushes the sphere out")
-    friction_force = cosim.cache_slot(unit="N", description="against the slip velocity")
-    potential_energy = cosim.cache_slot(unit="J", description="energy stored in the contact")
 
     @cosim.kernel(refuses=[NO_POSE])
     def frames(frame_on_body1):
@@ -167,67 +72,15 @@ class SphereContact(contracts.ForceElement):
 
     @cosim.kernel
     def place(
-        X_GB1, X_GB2, frame_on_body1, center_on_body2, radius, stiffness, depth_smoothing, hertz_steepness,
-        depth, normal, point, elastic_force,
+        X_GB1, X_GB2, frame_on_body1, center_on_body2, radius, depth, curvature_radius, normal, point,
     ):  # fmt: skip
         X_GF = compose(X_GB1, frame_on_body1)
-        n = normal_axis(X_GF)
-        center = located(X_GB2, center_on_body2)
+        n = (X_GF[2], X_GF[5], X_GF[8])
+        center = station(X_GB2, center_on_body2)
         x = radius - dot(n, minus(center, position(X_GF)))
-        p = plus(center, scaled(0.5 * x - radius, n))
+        p = plus(center, scaled(-radius, n))
         depth[0] = x
+        curvature_radius[0] = radius
         for i in range(3):
             normal[i] = n[i]
             point[i] = p[i]
-        elastic_force[0] = hertz_force(x, stiffness, radius, depth_smoothing, hertz_steepness)
-
-    @cosim.kernel
-    def velocity(X_GB1, V_GB1, X_GB2, V_GB2, normal, point, depth_rate, slip_velocity):
-        v = minus(point_velocity(V_GB2, X_GB2, point), point_velocity(V_GB1, X_GB1, point))
-        out = dot(v, normal)
-        depth_rate[0] = -out
-        for i in range(3):
-            slip_velocity[i] = v[i] - out * normal[i]
-
-    @cosim.kernel
-    def force(
-        X_GB1, X_GB2, normal, point, elastic_force, depth_rate, slip_velocity, dissipation, static_friction,
-        dynamic_friction, viscous_friction, transition_velocity, slip_smoothing, dissipation_steepness,
-        normal_force, friction_force, F_GB1, F_GB2, dissipated_energy_dot,
-    ):  # fmt: skip
-        push = elastic_force * (1.0 + 1.5 * dissipation * depth_rate)
-        if dissipation > 0.0:
-            leaving = depth_rate + 2.0 / (3.0 * dissipation)
-            push = push * (0.5 + 0.5 * math.tanh(dissipation_steepness * leaving))
-        slip = math.sqrt(dot(slip_velocity, slip_velocity) + slip_smoothing)
-        s = slip / transition_velocity
-        coefficient = dynamic_friction + 2.0 * (static_friction - dynamic_friction) / (1.0 + s * s)
-        friction = push * (min(s, 1.0) * coefficient + viscous_friction * slip)
-        f = minus(scaled(push, normal), scaled(friction / slip, slip_velocity))
-        normal_force[0] = push
-        friction_force[0] = friction
-        add_force_at(F_GB2, X_GB2, point, f)
-        add_force_at(F_GB1, X_GB1, point, scaled(-1.0, f))
-        rubbing = friction / slip * dot(slip_velocity, slip_velocity)
-        dissipated_energy_dot[0] = (push - elastic_force) * depth_rate + rubbing
-
-    @cosim.kernel(stage=cosim.Stage.REPORT)
-    def energy(depth, radius, stiffness, depth_smoothing, hertz_steepness, potential_energy):
-        # Above the first panel there is no force; beyond the tanh the panels grow with the depth.
-        total = 0.0
-        width = 2.0 / hertz_steepness
-        low = -9.0 * width
-        for panel in range(60):
-            if low >= depth:
-                break
-            if panel >= 18:
-                width = 2.0 * width
-            high = min(low + width, depth)
-            half = 0.5 * (high - low)
-            for i in range(10):
-                at = low + half * (1.0 + NODES[i])
-                total += (
-                    half * WEIGHTS[i] * hertz_force(at, stiffness, radius, depth_smoothing, hertz_steepness)
-                )
-            low = high
-        potential_energy[0] = total

@@ -48,6 +48,7 @@ class ConstraintContract(PartContract):
     ...     make = staticmethod(lambda: Cam(gain=0.3))
     """
 
+    beside: ClassVar[str] = "mechanics.rod"
     angle: ClassVar[float] = 0.8
     distance: ClassVar[float] = 1.0
     speed: ClassVar[float] = 1.5
@@ -67,6 +68,11 @@ class ConstraintContract(PartContract):
         """A random motion and, but for the first, random values of its own; realized to Acceleration."""
         state = bench.state(seed, cls.angle, cls.distance, cls.speed, seed)
         return state.realize(cosim.Stage.ACCELERATION)
+
+    @classmethod
+    def example(cls) -> tuple[cosim.State, str]:
+        """One constraint on moving bodies."""
+        return cls.state(cls.bench(), 1), "constraint0"
 
     @classmethod
     def results(cls) -> list[str]:

@@ -60,7 +60,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Scene:
-    """Both bodies, the coordinate of a hinge for elements that act on one, and the element's own values.
+    """Both bodies, the angles of two hinges for elements of coordinates, and the element's values.
 
     Attributes
     ----------
@@ -73,13 +73,14 @@ class Scene:
     q: float = 0.0
     u: float = 0.0
     values: int = 0
+    q2: float = 0.0
+    u2: float = 0.0
 
     def at_rest(self) -> Scene:
         """The same poses and values without motion."""
         motionless = {"w": (0.0, 0.0, 0.0), "v": (0.0, 0.0, 0.0)}
-        return replace(
-            self, body1=replace(self.body1, **motionless), body2=replace(self.body2, **motionless), u=0.0
-        )
+        body1, body2 = replace(self.body1, **motionless), replace(self.body2, **motionless)
+        return replace(self, body1=body1, body2=body2, u=0.0, u2=0.0)
 
 
 class NoExampleError(Exception):
@@ -108,14 +109,14 @@ class Bench:
 
 
 class ForceBench(Bench):
-    """Two free bodies and a hinged one for each element, all in one system, without gravity.
+    """Two free bodies and two hinged ones for each element, all in one system, without gravity.
 
-    Bodies and joints come from the registry, by id.
+    Bodies and joints come from the registry, by id. The second hinge is for elements of two coordinates.
 
     Parameters
     ----------
     elements : sequence of Force
-        Their attachments are set here: bodies in the order of their declaration, coordinates to the hinge.
+        Their attachments are set here: bodies in the order of their declaration, coordinates to the hinges.
     """
 
     def __init__(self, elements: Sequence[Any]) -> None:
@@ -123,16 +124,18 @@ class ForceBench(Bench):
         model.add("mechanics.ground", "ground")
         model.add("mechanics.gravity", "gravity", gravity=(0.0, 0.0, 0.0))
         for i, element in enumerate(elements):
-            for end, joint in (("a", "free"), ("b", "free"), ("c", "pin")):
-                model.add("mechanics.rigid_body", f"{end}{i}", **BODY)
-                model.add(f"mechanics.{joint}", f"joint_{end}{i}", parent="ground", child=f"{end}{i}")
-            values, ends = dict(element.values.given), iter("ab")
+            values, ends, hinges = dict(element.values.given), iter("ab"), iter("cd")
             for name, declaration in type(element).declarations.items():
                 options = declaration.options
                 if declaration.kind == "attachment" and not options.get("each") and name not in values:
-                    values[name] = (
-                        f"joint_c{i}" if options["provides"] == "coordinate" else f"{next(ends)}{i}"
-                    )
+                    is_coordinate = options["provides"] == "coordinate"
+                    values[name] = f"joint_{next(hinges)}{i}" if is_coordinate else f"{next(ends)}{i}"
+            joints = {"a": "free", "b": "free", "c": "pin", "d": "pin"}
+            if "d" in hinges:  # no second coordinate took it
+                del joints["d"]
+            for end, joint in joints.items():
+                model.add("mechanics.rigid_body", f"{end}{i}", **BODY)
+                model.add(f"mechanics.{joint}", f"joint_{end}{i}", parent="ground", child=f"{end}{i}")
             model.add(type(element), f"element{i}", **values)
         self.model = model
         self.system = model.build()
@@ -176,6 +179,8 @@ class ForceBench(Bench):
             for end, body in (("a", scene.body1), ("b", scene.body2)):
                 self.put(y, f"joint_{end}{i}", [*body.quaternion, *body.at], [*body.w, *body.v])
             self.put(y, f"joint_c{i}", scene.q, scene.u)
+            if f"joint_d{i}" in self.system.parts:
+                self.put(y, f"joint_d{i}", scene.q2, scene.u2)
         state.set_y(y)
 
     @staticmethod
@@ -233,7 +238,7 @@ def scenes(angle: float, distance: float, speed: float) -> st.SearchStrategy[Sce
     Parameters
     ----------
     angle : float
-        Largest rotation of each body and of the hinge, rad.
+        Largest rotation of each body and of the hinges, rad.
     distance : float
         Largest coordinate of each body's origin, m.
     speed : float
@@ -247,7 +252,8 @@ def scenes(angle: float, distance: float, speed: float) -> st.SearchStrategy[Sce
         return st.integers(-50, 50).map(lambda i: round(largest * i / 50.0, 12))
 
     body = st.builds(Placed, triple(angle / math.sqrt(3.0)), triple(distance), triple(speed), triple(speed))
-    return st.builds(Scene, body, body, number(angle), number(speed), st.integers(0, MOST_DRAWS))
+    draws = st.integers(0, MOST_DRAWS)
+    return st.builds(Scene, body, body, number(angle), number(speed), draws, number(angle), number(speed))
 
 
 def random_scene(seed: int, angle: float, distance: float, speed: float) -> Scene:
@@ -262,7 +268,9 @@ def random_scene(seed: int, angle: float, distance: float, speed: float) -> Scen
         return Placed(triple(angle / math.sqrt(3.0)), triple(distance), triple(speed), triple(speed))
 
     q, u = float(random.uniform(-angle, angle)), float(random.uniform(-speed, speed))
-    return Scene(body(), body(), q, u, seed if seed % 3 else 0)
+    bodies = body(), body()
+    q2, u2 = float(random.uniform(-angle, angle)), float(random.uniform(-speed, speed))
+    return Scene(*bodies, q, u, seed if seed % 3 else 0, q2, u2)
 
 
 def about_ground(force: Vector, position: Vector) -> Vector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -40,6 +41,13 @@ class ForceElementContract(ForceLaws):
     >>> class TestMyDamper(ForceElementContract):
     ...     make = staticmethod(lambda: MyDamper(damping=40.0))
     """
+
+    beside: ClassVar[str] = "mechanics.linear_bushing"
+
+    @classmethod
+    def example(cls) -> tuple[cosim.State, str]:
+        """One element on moving bodies."""
+        return cls.bench().state(cls.scene(1)), "element0"
 
     @classmethod
     def scene(cls, seed: int) -> Scene:
@@ -186,7 +194,7 @@ class ForceElementContract(ForceLaws):
         state = bench.state(scene)
         for name, value in bench.values(scene).items():
             bench.model.set_start(f"element0.{name}", value)
-        for name in ("joint_a0", "joint_b0", "joint_c0"):
+        for name in (name for name in bench.model.parts if name.startswith("joint_")):
             bench.model.set_start(f"{name}.q", state[f"{name}.q"])
             bench.model.set_start(f"{name}.u", state[f"{name}.u"])
         return differences_in_fmu(bench.model, type(cls.make()), ["a0.x", "b0.y", "c0.wz"], 1e-9, 1e-12)

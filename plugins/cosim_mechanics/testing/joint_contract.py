@@ -45,6 +45,7 @@ class JointContract(PartContract):
     ...     make = staticmethod(lambda: Lift())
     """
 
+    beside: ClassVar[str] = "mechanics.ball"
     reach: ClassVar[float] = 0.6
     step: ClassVar[float] = 1e-3
     tolerance: ClassVar[float] = 1e-8
@@ -58,6 +59,11 @@ class JointContract(PartContract):
         model.add("mechanics.rigid_body", "body", mass=1.3, inertia=inertia)
         model.add(type(joint), "joint", **{**joint.values.given, "parent": "ground", "child": "body"})
         return model.build()
+
+    @classmethod
+    def example(cls) -> tuple[cosim.State, str]:
+        """The joint between Ground and a body, in motion."""
+        return cls.state(cls.system(), 1), "joint"
 
     @classmethod
     def state(cls, system: cosim.System, seed: int) -> cosim.State:

@@ -22,6 +22,8 @@ class FileExporter(AbstractClosedAttributes):
         Ending of what it writes, in lower case, with the dot.
     what : str
         What it reads and writes: "a scenario as an SSP".
+    summary : str
+        Of what was written last, in lines; empty where there is nothing to say.
 
     Examples
     --------
@@ -35,11 +37,16 @@ class FileExporter(AbstractClosedAttributes):
 
     suffix: ClassVar[str]
     what: ClassVar[str]
+    summary: str = ""
 
     @classmethod
     @abstractmethod
     def reads(cls, path: Path) -> bool:
         """Whether this file is for it."""
+
+    def add_experiment(self, path: Path) -> str:
+        """As `cosim.Exporter.add_experiment`."""
+        return ""
 
     @abstractmethod
     def export(self, path: Path, target: Path, **options: Any) -> Path:

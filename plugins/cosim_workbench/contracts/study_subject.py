@@ -61,7 +61,7 @@ class StudySubject(AbstractClosedAttributes):
     def description(self) -> dict[str, Any]:
         """What makes results the same, as JSON: digests of files, settings."""
 
-    def why_not_beside(self) -> str:
+    def why_not_parallel(self) -> str:
         """Why runs of several of these cannot go side by side in one process, in threads; "" where they can.
 
         Asked in a process of its own, which it may end.

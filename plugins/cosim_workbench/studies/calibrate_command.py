@@ -60,7 +60,7 @@ class CalibrateCommand(cosim.Command):
             "--signal",
             action="append",
             metavar="PATH[=COLUMN]",
-            help="of the model, with its column of the file (columns that are called as signals)",
+            help="of the model, with its column of the file (columns named like signals)",
         )
         parser.add_argument(
             "--noise", action="append", metavar="PATH=DEVIATION", help="of a signal (estimated)"
@@ -128,7 +128,7 @@ class CalibrateCommand(cosim.Command):
 def _signals(
     typed: Sequence[str] | None, data: cosim.Result, model: cosim.Model | StudySubject
 ) -> Mapping[str, str]:
-    """Signals with their columns: what was typed, or columns that are called as signals."""
+    """Signals with their columns: what was typed, or columns named like signals."""
     if typed is None:
         unit_of = model.unit if isinstance(model, StudySubject) else ModelFitRuns(model, {}).unit
         by_signal = {name: name for name in data.names if _is_signal(unit_of, name)}

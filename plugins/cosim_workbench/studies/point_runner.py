@@ -47,9 +47,9 @@ class PointRunner:
         self._signals = list(dict.fromkeys([*signals, *series]))
         self._reductions, self._functions = reductions, functions
 
-    def why_not_beside(self) -> str:
+    def why_not_parallel(self) -> str:
         """As the subject says."""
-        return self.subject.why_not_beside()
+        return self.subject.why_not_parallel()
 
     def run_chunk(self, points: Sequence[Mapping[str, float]]) -> list[Row]:
         """The rows of some points."""

@@ -132,7 +132,7 @@ class SubjectRuns:
 
     def _why_not_parallel(self, threads: OwnThreads) -> str:
         try:
-            why = threads.submit(self._runner.why_not_beside).result()
+            why = threads.submit(self._runner.why_not_parallel).result()
         except (BrokenExecutor, cosim.CosimError) as error:
             why = str(error)
         return f"runs go through processes: {why}" if why else ""

@@ -1,0 +1,112 @@
+"""An experiment with reference results, for whoever runs an exported FMU elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_export.interface.archive import EPOCH
+
+STEPS = 50
+"""Communication steps at most: the test is to be short wherever it is run."""
+MOST_SIGNALS = 200
+OF_TOLERANCE = 10.0
+"""Results agree within so many tolerances of the FMU's integrator …"""
+LEAST, INSTEAD = 1e-9, 1e-6
+"""… at least within this share of the range; within that one where there is no tolerance."""
+SECONDS = 60.0
+"""For the run."""
+
+
+def add_smoke_experiment(path: Path, without: str = "") -> str:
+    """Run an FMU for some steps in a process of its own, and put what it shows into its archive.
+
+    Layered standard fmi-ls-ref: the experiment has the start values of the FMU, its outputs are the
+    references.
+
+    Parameters
+    ----------
+    path : Path
+    without : str
+        Outputs whose names begin so are no references.
+
+    Returns
+    -------
+    str
+        Why it has none; "" when it has.
+    """
+    from cosim_fmi.archive import FmuArchive, remove_folder
+    from cosim_fmi.description.model_description import read_model_description
+    from cosim_fmi.instances.unpacked_fmu import place_of_library
+    from cosim_fmi.validate.experiments import write_experiment
+    from cosim_fmi.validate.fmu_probe import FmuProbe, job_for
+
+    archive = FmuArchive(path)
+    if "CoSimulation" not in archive.interfaces:
+        return "no smoke experiment: it is run in Co-Simulation alone"
+    platform, suffix = place_of_library(archive.version)
+    try:
+        archive.check_binary("CoSimulation", platform, suffix)
+    except cosim.FmuError:
+        return f"no smoke experiment: it has no binary for {platform}, where it was exported"
+    read = read_model_description(archive)[0]
+    folder = archive.unpack()
+    try:
+        library = folder / "binaries" / platform / f"{read.coSimulation.modelIdentifier}{suffix}"
+        experiment = _experiment(job_for(folder, read, library), without)
+        if len(experiment["references"]) == 1:
+            return "no smoke experiment: it has no outputs that are numbers"
+        found = FmuProbe(folder, read, library, SECONDS, "CoSimulation", [experiment]).recorded()
+    except ValueError as error:
+        return f"no smoke experiment: {error}"
+    finally:
+        remove_folder(folder)
+    whole = {name: values for name, values in found.items() if all(map(_is_finite, values))}
+    if len(whole) == 1:
+        return "no smoke experiment: none of its outputs is finite"
+    _append(path, write_experiment({**experiment, "references": whole}))
+    return ""
+
+
+def _experiment(job: dict[str, Any], without: str) -> dict[str, Any]:
+    outputs = [v for v in job["variables"] if v["causality"] == "output" and v["size"] == 1]
+    outputs = [v for v in outputs if not (without and v["name"].startswith(without))]
+    numbers = [v["name"] for v in outputs if v["type"] in ("Real", "Integer", "Enumeration", "Boolean")]
+    step, tolerance = job["step"], job["tolerance"]
+    return {
+        "name": "smoke test",
+        "description": f"{STEPS} communication steps with the start values of the FMU",
+        "start": job["start"],
+        "stop": job["start"] + STEPS * step,
+        "step": step,
+        "tolerance": tolerance,
+        "parameters": {},
+        "stimuli": {},
+        "references": {name: [] for name in ["time", *numbers[:MOST_SIGNALS]]},
+        "relative": INSTEAD if tolerance is None else float(f"{max(OF_TOLERANCE * tolerance, LEAST):.3g}"),
+    }
+
+
+def _is_finite(value: float) -> bool:
+    return value - value == 0.0
+
+
+def _append(path: Path, files: dict[str, bytes]) -> None:
+    """Put files into an archive; it stays what it was until all are in."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        shutil.copyfile(path, part)
+        with zipfile.ZipFile(part, "a") as archive:
+            for name, content in files.items():
+                info = zipfile.ZipInfo(name, EPOCH)
+                info.create_system, info.external_attr = 3, 0o644 << 16
+                info.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(info, content)
+        part.replace(path)
+    except OSError as error:
+        raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,174 @@
+"""The archive of an FMU that runs in a Python interpreter, as pythonfmu begins it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_export.interface.archive import read_archive, write_archive
+from cosim_export.interface.documentation import (
+    external_dependencies,
+    icon,
+    license_entry,
+    needs_of_python,
+)
+from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.model_description import CAPABILITIES, finish_model_description
+from cosim_export.python_fmu import slave
+from cosim_export.python_fmu.bundle import Bundle
+from cosim_export.python_fmu.pythonfmu_library import (
+    answers_errors,
+    binaries,
+    installed_pythonfmu,
+    link_libpython,
+    mend_library,
+)
+
+DESCRIPTION = "modelDescription.xml"
+SCRIPT = '''"""What pythonfmu looks for; it runs this text as a module, and again at each instantiation."""
+
+from importlib import import_module
+
+code = import_module("{code}")
+Slave = globals().get("Slave") or code.create_slave_class()
+code.released_by_pythonfmu.append(globals())
+'''
+
+
+def whole_manifest(
+    bundle: Bundle, name: str, instance: str = "cosim_export.python_fmu.fmu_instance:FmuInstance"
+) -> dict[str, Any]:
+    """What the FMU checks before it imports anything.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    name : str
+        Of the model.
+    instance : str
+        Module and class of what answers its calls.
+    """
+    return {**bundle.manifest(name), "answers_errors": _mended_platforms(), "instance": instance}
+
+
+def write_python_fmu(
+    target: Path,
+    files: Mapping[str, bytes],
+    bundle: Bundle,
+    interface: FmuInterface,
+    page: str,
+    libpython: str | None = None,
+    abilities: Mapping[str, str] = CAPABILITIES,
+) -> None:
+    """Write the FMU; the same arguments give the same bytes.
+
+    Parameters
+    ----------
+    target : Path
+    files : mapping of str to bytes
+        What it runs, by names in the folder ``resources``; the manifest (`whole_manifest`) is one of them.
+    bundle : Bundle
+    interface : FmuInterface
+    page : str
+        ``documentation/index.html``.
+    libpython : str, optional
+        As for `PythonFmuExporter.export`.
+    abilities : mapping of str to str
+        Attributes of the element CoSimulation.
+    """
+    built = _build(files, bundle, interface)
+    archive = {
+        name: _finish_library(data, libpython)
+        if name.startswith("binaries/") and name.endswith(".so")
+        else data
+        for name, data in built.items()
+    }
+    licences = bundle.licences()
+    archive |= {"documentation/index.html": page.encode(), "model.png": icon(), **licences}
+    archive |= license_entry(interface.about, licences)
+    archive |= external_dependencies(needs_of_python(json.loads(files[slave.MANIFEST])))
+    begun = archive.pop(DESCRIPTION)
+    tool = f"cosim-framework {cosim.__version__}"
+    unnamed = {**archive, DESCRIPTION: finish_model_description(begun, interface, tool, "", abilities)}
+    guid = f"{{{uuid.UUID(bytes=_digest(unnamed)[:16])}}}"
+    archive[DESCRIPTION] = finish_model_description(begun, interface, tool, guid, abilities)
+    ours = {f"resources/{name}" for package in bundle.ours for name in bundle.packages[package].files}
+    write_archive(target, archive, level=4, shared=ours)  # half of the time, three hundredths larger
+
+
+def _mended_platforms() -> list[str]:
+    """Platforms on which the library of the pythonfmu installed here answers an exception by fmi2Error."""
+    with installed_pythonfmu() as pythonfmu:
+        libraries = binaries(pythonfmu).glob("*/*.so")
+        return sorted({p.parent.name for p in libraries if answers_errors(p.read_bytes())})
+
+
+def _build(files_of_model: Mapping[str, bytes], bundle: Bundle, interface: FmuInterface) -> dict[str, bytes]:
+    """The archive that pythonfmu makes around our resources; building it instantiates the model once.
+
+    Packages that this process holds are put in afterwards: nothing of theirs is read from the FMU here. It
+    holds all that can be imported, else the instance would leave some behind, of a folder that is gone.
+    """
+    for package in bundle.packages:
+        with suppress(Exception):  # the instance imports it as well, and says why it cannot
+            import_module(package)
+    carried = {package.name: package.files for package in bundle.packages.values()}
+    code = Path(slave.__file__).read_bytes()
+    everything = {
+        **files_of_model,
+        **{name: data for files in carried.values() for name, data in files.items()},
+    }
+    name = f"cosim_slave_{_digest({**everything, '': code + SCRIPT.encode()})[:8].hex()}"
+    held = {entry for package, files in carried.items() if package in sys.modules for entry in files}
+    resources = {entry: data for entry, data in everything.items() if entry not in held}
+    scripts = {f"{name}.py": SCRIPT.format(code=f"{name}_code").encode(), f"{name}_code.py": code}
+    with tempfile.TemporaryDirectory(prefix="cosim_export_") as folder:
+        staging = Path(folder) / "resources"
+        for entry, content in {**resources, **scripts}.items():
+            staged = staging / entry
+            staged.parent.mkdir(parents=True, exist_ok=True)
+            staged.write_bytes(content)
+        script_file = staging / f"{name}.py"
+        with installed_pythonfmu() as pythonfmu, _without_scripts(name):
+            built = pythonfmu.FmuBuilder.build_FMU(
+                script_file,
+                dest=Path(folder) / f"{interface.identifier}.fmu",
+                project_files=[p for p in staging.iterdir() if p != script_file],
+            )
+        added = {f"resources/{entry}": everything[entry] for entry in held}
+        return {**read_archive(built), **added}
+
+
+def _finish_library(library: bytes, libpython: str | None) -> bytes:
+    mended = mend_library(library)
+    return mended if libpython is None else link_libpython(mended, libpython)
+
+
+@contextmanager
+def _without_scripts(module: str) -> Iterator[None]:
+    """Have pythonfmu import the scripts that it is given, not those of an FMU that runs here; clean up."""
+    names = (module, f"{module}_code")
+    running = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    try:
+        yield
+    finally:
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(running)
+
+
+def _digest(files: Mapping[str, bytes]) -> bytes:
+    digest = sha256()
+    for name in sorted(files):
+        digest.update(f"{name}\0{len(files[name])}\0".encode())
+        digest.update(files[name])
+    return digest.digest()

@@ -1,0 +1,464 @@
+"""The file of an FMU: examined as what is not trusted, unpacked into a private folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import struct
+import tempfile
+import threading
+import time
+import zipfile
+import zlib
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from xml.parsers import expat
+
+import cosim
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+PREFIX, NEW = "cosim-run-", "cosim-new-"
+"""Of folders, and of those whose process is about to lock them."""
+LOCK = "in-use"
+SECONDS_TO_LOCK = 60.0
+_looked: set[str] = set()
+_guard = threading.Lock()
+_outer: dict[tuple[int, str], _Outer] = {}
+"""The folder of this process in a folder for temporary files; a process that was forked makes its own."""
+
+
+class _Outer:
+    """A folder of this process, locked as long as it lives, with the private folders in it."""
+
+    def __init__(self, place: str) -> None:
+        self.count, self.made, self._lock = 0, 0, -1
+        self.path = Path(tempfile.mkdtemp(prefix=NEW, dir=place))
+        if fcntl is None:
+            return
+        lock = os.open(self.path / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # a file system that knows no locks: its name says nothing, and it is left alone
+            os.close(lock)
+        else:
+            self._lock = lock
+            self.path = self.path.rename(self.path.with_name(PREFIX + self.path.name.removeprefix(NEW)))
+
+    def remove(self) -> None:
+        """All that is in it, and the lock."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock >= 0:
+            os.close(self._lock)
+
+
+def private_folder(what: str) -> Path:
+    """A new folder that only this user can enter; the caller removes it with `remove_folder`.
+
+    It stands in a folder of this process, beside a file that the process holds locked as long as it lives.
+    The first call removes such folders of this user whose lock is free: their processes have ended
+    without doing it.
+
+    Parameters
+    ----------
+    what : str
+        How the name of the folder begins.
+    """
+    place = tempfile.gettempdir()
+    if place not in _looked:
+        _looked.add(place)
+        remove_left_behind(Path(place))
+    with _guard:
+        key = os.getpid(), place
+        outer = _outer.get(key)
+        if outer is None:
+            outer = _outer[key] = _Outer(place)
+        outer.count, outer.made = outer.count + 1, outer.made + 1
+        folder = outer.path / f"{what}-{outer.made}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder that `private_folder` has made; that of the process goes with the last one."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with _guard:
+        for key, outer in list(_outer.items()):
+            if outer.path == folder.parent and key[0] == os.getpid():
+                outer.count -= 1
+                if outer.count == 0:
+                    del _outer[key]
+                    outer.remove()
+
+
+def remove_left_behind(place: Path) -> None:
+    """Remove the private folders in a folder whose processes have ended."""
+    if fcntl is None:
+        return
+    with suppress(OSError), os.scandir(place) as entries:
+        for entry in entries:
+            if entry.name.startswith((PREFIX, NEW)):
+                with suppress(OSError):
+                    _remove_if_left(Path(entry.path))
+
+
+def _remove_if_left(outer: Path) -> None:
+    facts = outer.lstat()
+    is_young = time.time() - facts.st_mtime < SECONDS_TO_LOCK
+    if facts.st_uid != os.getuid() or (outer.name.startswith(NEW) and is_young):
+        return
+    lock = os.open(outer / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # BlockingIOError: it is in use
+        shutil.rmtree(outer, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+LARGEST_ARCHIVE = 4 * 2**30
+MOST_MEMBERS = 100_000
+HARMLESS, LARGEST_RATIO = 128 * 2**20, 200
+"""What is larger than this, unpacked, must not be that many times smaller as an archive."""
+DAMAGES = (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+"""What Python's `zipfile` raises for damaged members, and a disk that is full."""
+
+
+def check_members(members: Sequence[zipfile.ZipInfo]) -> None:
+    """Refuse what is too large, leaves the folder that it is unpacked into, is a link, or is encrypted.
+
+    Raises
+    ------
+    ValueError
+        With a sentence.
+    """
+    if len(members) > MOST_MEMBERS:
+        raise ValueError(f"has {len(members)} members, at most {MOST_MEMBERS} are unpacked")
+    total = sum(member.file_size for member in members)
+    if total > LARGEST_ARCHIVE:
+        raise ValueError(
+            f"unpacks to {total / 2**30:.1f} GiB, at most {LARGEST_ARCHIVE / 2**30:.0f} are unpacked"
+        )
+    packed = sum(member.compress_size for member in members)
+    if total > HARMLESS and total > LARGEST_RATIO * packed:
+        raise ValueError(
+            f"unpacks from {packed / 2**20:.1f} to {total / 2**20:.0f} MiB, more than {LARGEST_RATIO} "
+            "times as much: refused"
+        )
+    for member in members:
+        if leaves_folder(member.filename) or "\0" in member.orig_filename:
+            name = member.filename
+            raise ValueError(f"member {name!r} would leave the folder that it is unpacked into: refused")
+        if stat.S_ISLNK(member.external_attr >> 16):
+            raise ValueError(f"member {member.filename!r} is a symbolic link: refused")
+        if member.flag_bits & 0x1:
+            raise ValueError(f"member {member.filename!r} is encrypted: refused")
+
+
+def leaves_folder(name: str) -> bool:
+    """Whether a path is absolute, names a drive, or goes up."""
+    parts = parts_of(name.replace("\\", "/"))
+    return name.startswith(("/", "\\")) or ".." in parts or bool(parts and ":" in parts[0])
+
+
+def parts_of(name: str) -> list[str]:
+    """The folders of a member, and its name; what `PurePosixPath` gives, sooner.
+
+    Examples
+    --------
+    >>> parts_of("binaries//linux64/./part.so")
+    ['binaries', 'linux64', 'part.so']
+    """
+    return [part for part in name.split("/") if part not in ("", ".")]
+
+
+def unpack(path: Path, members: Sequence[zipfile.ZipInfo], what: str) -> Path:
+    """Unpack members that were checked into a new folder that only this user can enter.
+
+    Parameters
+    ----------
+    path : Path
+    members : sequence of ZipInfo
+    what : str
+        Name of the folder; the caller removes it with `remove_folder`.
+
+    Raises
+    ------
+    OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError
+        `DAMAGES`; nothing stays behind.
+    """
+    folder = private_folder(what)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in members:
+                archive.extract(member, folder)
+    except BaseException:
+        remove_folder(folder)
+        raise
+    return folder
+
+
+LOAD = 1
+
+
+def is_cut_off(path: Path) -> bool:
+    """Whether an ELF file of 64 bit ends before its segments do.
+
+    The loader maps such a file without looking, and the process dies at the first page that is not there. Of
+    other files the loader says itself what is wrong. Source: System V ABI, generic part (gABI), chapter 5,
+    "Program Header".
+    """
+    with path.open("rb") as file:
+        head, length = file.read(64), os.fstat(file.fileno()).st_size
+        if head[:6] != b"\x7fELF\x02\x01" or len(head) < 64:
+            return False
+        (table,) = struct.unpack_from("<Q", head, 32)
+        width, count = struct.unpack_from("<HH", head, 54)
+        if table + width * count > length:
+            return True
+        file.seek(table)
+        data = file.read(width * count)
+    for at in range(0, width * count, max(width, 1)):
+        kind, _, offset, _, _, size = struct.unpack_from("<IIQQQQ", data.ljust(at + 56, b"\0"), at)
+        if kind == LOAD and offset + size > length:
+            return True
+    return False
+
+
+DEEPEST = 200
+"""Elements in elements; the deepest of the standards have about ten."""
+LARGEST_DESCRIPTION = 256 * 2**20
+VERSIONS = ("1.0", "2.0", "3.0")
+INTERFACES = ("CoSimulation", "ModelExchange", "ScheduledExecution", "Implementation")
+"""Elements; the last one is that of Co-Simulation of FMI 1.0."""
+BINARY_SUFFIXES = (".so", ".dll", ".dylib")
+
+
+class FmuArchive:
+    """An FMU as a file that is not trusted.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Raises
+    ------
+    FmuError
+        When it is no FMU: no such file, no ZIP archive, no model description, an XML document type or
+        entities in it, members that would leave the folder they are unpacked into, or too large.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            raise self._error(
+                "is a folder, needs the .fmu file itself (a ZIP archive with modelDescription.xml)"
+            )
+        if not self.path.is_file():
+            there = self.path.exists()
+            raise self._error("is a pipe or a device, needs a file" if there else "no such file")
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                self._members = archive.infolist()
+                check_members(self._members)
+                self.description = self._read_description(archive)
+        except ValueError as error:
+            raise self._error(str(error)) from None
+        except zipfile.BadZipFile as error:
+            raise self._error(f"is no FMU: not a ZIP archive, or a damaged one ({error})") from None
+        except (OSError, NotImplementedError, RuntimeError, zlib.error) as error:
+            raise self._error(f"cannot be read: {error}") from error
+        try:
+            facts = _look_at(self.description)
+        except ValueError as error:
+            raise self._error(f"modelDescription.xml cannot be read: {error}") from None
+        self._root, self._interfaces = facts.root, facts.interfaces
+        if self.version == "1.0":
+            kind = "CoSimulation" if "Implementation" in self._interfaces else "ModelExchange"
+            self._interfaces = {kind: self._root.get("modelIdentifier", "")}
+
+    def _error(self, text: str) -> cosim.FmuError:
+        return cosim.FmuError(str(self.path), text)
+
+    @property
+    def version(self) -> str:
+        """The FMI version that it declares, "" when it declares none."""
+        return self._root.get("fmiVersion", "")
+
+    @property
+    def interfaces(self) -> tuple[str, ...]:
+        """Names of the interface elements that it has: "CoSimulation", "ModelExchange" and others."""
+        return tuple(self._interfaces)
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        """Folders in ``binaries/`` that hold a library: "linux64", "win64"."""
+        parts = [parts_of(member.filename) for member in self._members]
+        found = {p[1] for p in parts if len(p) == 3 and p[0] == "binaries" and p[2].endswith(BINARY_SUFFIXES)}
+        return tuple(sorted(found))
+
+    def choose(self, wanted: str = "CoSimulation") -> str:
+        """The interface to use of those that it offers.
+
+        Parameters
+        ----------
+        wanted : str
+            "CoSimulation" or "ModelExchange": the one to take where both are there.
+
+        Raises
+        ------
+        FmuError
+            Another FMI version, or neither of the two.
+        """
+        if self.version not in VERSIONS:
+            given = f"FMI {self.version}" if self.version else "no FMI version"
+            raise self._error(
+                f"declares {given}, which is not supported: needs FMI {', '.join(VERSIONS[:-1])} or "
+                f"{VERSIONS[-1]}. Export it again from its tool as FMI 2.0 Co-Simulation."
+            )
+        offered = [name for name in ("CoSimulation", "ModelExchange") if name in self._interfaces]
+        if not offered:
+            has = " and ".join(self._interfaces) or "no interface"
+            why = (
+                ", whose parts an operating system of real time calls" if "ScheduledExecution" in has else ""
+            )
+            raise self._error(
+                f"offers {has} only{why}; needs Co-Simulation or Model Exchange. Export it again from its "
+                "tool as FMI 2.0 Co-Simulation."
+            )
+        return wanted if wanted in offered else offered[0]
+
+    def check_binary(self, interface: str, platform: str, suffix: str) -> None:
+        """Refuse an FMU without a library for this machine; a lone one may have another name.
+
+        Parameters
+        ----------
+        interface : str
+        platform : str
+            Name of the folder in ``binaries/``: "linux64", for FMI 3.0 "x86_64-linux".
+        suffix : str
+            Of the library: ".so".
+        """
+        identifier = self._interfaces[interface]
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.\-]{0,200}", identifier) or ".." in identifier:
+            raise self._error(f"modelIdentifier {identifier!r} is not a C identifier: refused")
+        library = f"binaries/{platform}/{identifier}{suffix}"
+        names = {member.filename for member in self._members}
+        if library not in names:
+            here = PurePosixPath(library).parent
+            others = [
+                PurePosixPath(name).name for name in sorted(names) if PurePosixPath(name).parent == here
+            ]
+            others = [name for name in others if name.endswith(suffix)]
+            if len(others) == 1:
+                return
+            if others:
+                raise self._error(
+                    f"{here} holds {', '.join(others)}, but no {identifier}{suffix}, as its modelIdentifier "
+                    f"{identifier!r} asks for: rename one of them in the archive"
+                )
+            has = ", ".join(self.platforms) or "none"
+            raise self._error(
+                f"has no binary for this platform ({library} is missing). Platforms it has: {has}."
+                f"{self._advice_on_sources(names)}"
+            )
+
+    def _advice_on_sources(self, names: Collection[str]) -> str:
+        """What can be done where only C sources are there; fmpy has to be told which they are."""
+        if not any(name.startswith("sources/") and name.endswith((".c", ".cpp")) for name in names):
+            return ""
+        if self.version == "3.0":
+            is_told = "sources/buildDescription.xml" in names
+        else:
+            is_told = self.version == "2.0" and b"<SourceFiles" in self.description
+        if is_told:
+            return (
+                f" It brings C sources: 'fmpy compile {self.path.name}', which needs CMake, adds the binary."
+            )
+        place = "sources/buildDescription.xml" if self.version == "3.0" else "modelDescription.xml"
+        return (
+            f" It brings C sources, but {place} does not say how they are compiled, which 'fmpy compile' "
+            "needs: ask for the binary, or compile them by hand."
+        )
+
+    def unpack(self, platform: str = "") -> Path:
+        """Unpack into a new folder that only this user can enter; the caller removes it (`remove_folder`).
+
+        Parameters
+        ----------
+        platform : str
+            Name of the folder in ``binaries/`` that is wanted: those of other platforms are left out. All
+            of them when it is not given.
+
+        Raises
+        ------
+        FmuError
+            Damaged members or a full disk; nothing stays behind.
+        """
+        try:
+            others = tuple(f"binaries/{name}/" for name in self.platforms if platform and name != platform)
+            members = [member for member in self._members if not member.filename.startswith(others)]
+            return unpack(self.path, members, "fmu")
+        except DAMAGES as error:
+            raise self._error(f"cannot be unpacked: {error}") from error
+
+    def _read_description(self, archive: zipfile.ZipFile) -> bytes:
+        try:
+            member = archive.getinfo("modelDescription.xml")
+        except KeyError:
+            raise self._error("is no FMU: the archive has no modelDescription.xml") from None
+        if member.file_size > LARGEST_DESCRIPTION:
+            raise self._error(
+                f"modelDescription.xml has {member.file_size / 2**20:.0f} MiB, "
+                f"at most {LARGEST_DESCRIPTION / 2**20:.0f} are read"
+            )
+        return archive.read(member)
+
+
+class _Document:
+    """The few facts that are needed before a real reader may see the document."""
+
+    def __init__(self) -> None:
+        self.root: dict[str, str] = {}
+        self.interfaces: dict[str, str] = {}
+        self.refused = ""
+        self._depth = 0
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._depth > DEEPEST:
+            raise ValueError(f"elements are nested more than {DEEPEST} deep: refused")
+        if self._depth == 0:
+            self.root = dict(attributes) if tag == "fmiModelDescription" else {}
+            self.refused = (
+                "" if tag == "fmiModelDescription" else f"its root is <{tag}>, not <fmiModelDescription>"
+            )
+        elif self._depth == 1 and tag in INTERFACES:
+            self.interfaces[tag] = attributes.get("modelIdentifier", "")
+        self._depth += 1
+
+    def end(self, tag: str) -> None:
+        self._depth -= 1
+
+    def document_type(self, *declaration: object) -> None:
+        raise ValueError("it declares a document type (<!DOCTYPE …>), which no FMU needs: refused")
+
+
+def _look_at(document: bytes) -> _Document:
+    """Read the facts; ``ValueError`` with a sentence when this is no model description."""
+    facts = _Document()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = facts.start
+    parser.EndElementHandler = facts.end
+    parser.StartDoctypeDeclHandler = facts.document_type
+    try:
+        parser.Parse(document, True)
+    except expat.ExpatError as error:
+        raise ValueError(f"it is not well-formed XML: {error}") from None
+    if facts.refused:
+        raise ValueError(facts.refused)
+    return facts

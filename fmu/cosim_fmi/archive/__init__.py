@@ -1,1 +1,0 @@
-"""The file of an FMU: looked through as what is not trusted, unpacked into a private folder."""

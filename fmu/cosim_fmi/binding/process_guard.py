@@ -1,0 +1,292 @@
+"""What foreign code does to this process: settings are set back, and an ``exit`` is explained."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+import itertools
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from weakref import WeakSet
+
+from cosim.kit import black_box
+
+FAULTS = tuple(
+    int(getattr(signal, name)) for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL") if hasattr(signal, name)
+)
+"""Signals of faults: run-time environments (of Java, .NET, Go) need their own handlers of these."""
+OTHERS = tuple(
+    int(getattr(signal, name))
+    for name in (
+        *("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGALRM", "SIGCHLD", "SIGABRT"),
+        *("SIGUSR1", "SIGUSR2"),
+    )
+    if hasattr(signal, name)
+)
+SIGNALS = (*OTHERS, *FAULTS)
+POINTER = ctypes.sizeof(ctypes.c_void_p)
+process_lock = threading.RLock()
+"""Held while FMUs are loaded, begin and end: what they change of the process is set back to what it was
+before, which it would not be with another one in between."""
+LARGEST_ACTION, LARGEST_ENVIRONMENT = 256, 512
+"""More bytes than a ``struct sigaction`` and an ``fenv_t`` have on any system."""
+
+
+class ProcessSettings:
+    """The present folder, floating-point environment and signal handlers at the moment when this is made."""
+
+    def __init__(self) -> None:
+        self._folder = ""
+        with suppress(OSError):  # it may have been removed: then there is nothing to come back to
+            self._folder = os.getcwd()
+        self._environment = (ctypes.c_char * LARGEST_ENVIRONMENT)()
+        if (math := _math()) is not None:
+            math.fegetenv(self._environment)
+        self._actions = _actions()
+
+    def set_back(self, library: str = "", only_its_own: bool = False) -> None:
+        """As they were.
+
+        A handler of a fault (SIGSEGV, SIGBUS, SIGFPE, SIGILL) is left in place where it belongs to another
+        library than the FMU's own: the run-time environment that it has started needs it.
+
+        Parameters
+        ----------
+        library : str
+            Path of the FMU's library; "" sets all back.
+        only_its_own : bool
+            Of the signal handlers only those that belong to the library: others may have been set since by
+            this program itself. The folder stays, too.
+        """
+        if (math := _math()) is not None:
+            math.fesetenv(self._environment)
+        now, libc = _actions(), _library(None)
+        for i, number in enumerate(SIGNALS if libc is not None else ()):
+            begin = i * LARGEST_ACTION
+            # the handler is the first member; what the C library leaves behind the others is not defined
+            if now[begin : begin + POINTER] == self._actions[begin : begin + POINTER]:
+                continue
+            asks = only_its_own or number in FAULTS
+            if not (library and asks) or _belongs_to(now[begin : begin + POINTER], library):
+                libc.sigaction(number, self._actions[begin : begin + LARGEST_ACTION], None)
+        if self._folder and not only_its_own:
+            with suppress(OSError):
+                os.chdir(self._folder)
+
+
+@contextmanager
+def undisturbed(library: Callable[[], str] = str) -> Iterator[None]:
+    """Come back to the settings of the process, whatever is called inside.
+
+    Parameters
+    ----------
+    library : callable
+        Gives the path of the FMU's library, asked for at the end: see `ProcessSettings.set_back`.
+    """
+    with process_lock:
+        settings = ProcessSettings()
+        try:
+            yield
+        finally:
+            settings.set_back(library())
+
+
+def _actions() -> Any:
+    """What is done about each signal, as the C library describes it, one after the other."""
+    libc, actions = _library(None), (ctypes.c_char * (LARGEST_ACTION * len(SIGNALS)))()
+    if libc is not None:
+        sigaction, place = libc.sigaction, ctypes.addressof(actions)
+        for number in SIGNALS:
+            sigaction(number, None, place)
+            place += LARGEST_ACTION
+    return actions
+
+
+def _belongs_to(handler: bytes, library: str) -> bool:
+    """Whether a handler is in this library."""
+    address = int.from_bytes(handler, sys.byteorder)
+    info, libc = Symbol(), _library(None)
+    if address <= 1 or libc is None:  # SIG_DFL, SIG_IGN
+        return True
+    if not libc.dladdr(ctypes.c_void_p(address), ctypes.byref(info)):
+        return True  # it has been unloaded
+    return bool(os.path.realpath(os.fsdecode(info.file or b"")) == os.path.realpath(library))
+
+
+def _math() -> Any:
+    return _library("libm.so.6" if sys.platform == "linux" else None)
+
+
+@functools.cache
+def _library(name: str | None) -> Any:
+    """The C library, or another one; None where there is none that follows POSIX."""
+    if os.name == "nt":
+        return None
+    try:
+        found = ctypes.CDLL(name)
+    except OSError:
+        found = ctypes.CDLL(None)
+    if name is None:
+        found.sigaction.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    return found
+
+
+# An FMU that calls ``exit`` does not end the program without a word.
+#
+# The C library calls what was registered with it before a process exits; where Python has not begun to end,
+# and a library
+# of an FMU is loaded, the FMU has called it. There is no way back into Python's frames from there: what has
+# to be said and saved is done on the spot (`last_words`), and the process ends with status 1.
+
+STATUS = 1
+calling: list[tuple[Any, str] | None] = [None]
+"""The instance that is being called, and the function; None outside of calls from Python."""
+loaded: WeakSet[Any] = WeakSet()
+"""Libraries of FMUs."""
+living: WeakSet[Any] = WeakSet()
+"""Instances that are made and not yet freed."""
+FRAMES = 256
+"""Frames of the stack that are looked at; those of the FMU are among the innermost."""
+_callees = itertools.count(1)
+_said: list[Callable[[str], None]] = []
+_kept: list[Any] = []
+_is_ours: list[bool] = []
+
+
+@contextmanager
+def last_words(say: Callable[[str], None]) -> Iterator[None]:
+    """Have something done when the process is about to be ended by others; the last one that came is first.
+
+    Parameters
+    ----------
+    say : callable
+        Called with a sentence that says why. What it raises is lost.
+    """
+    _said.append(say)
+    try:
+        yield
+    finally:
+        _said.remove(say)
+
+
+@contextmanager
+def in_library(name: str, what: str) -> Iterator[None]:
+    """Tell the process that watches this one, if any, that a library does something outside of calls."""
+    if black_box.box is None:
+        yield
+        return
+    callee = next(_callees)
+    black_box.box.note(f"callee {callee}", (name, [what]))
+    before, black_box.words[black_box.CALL] = (
+        black_box.words[black_box.CALL],
+        black_box.call_number(callee, 0),
+    )
+    try:
+        yield
+    finally:
+        black_box.words[black_box.CALL] = before
+
+
+def call_numbers(instance: Any) -> dict[str, int]:
+    """What stands in the black box while a function of an instance is called, by its name."""
+    functions = [*instance.table.signatures]
+    callee = next(_callees)
+    if black_box.box is not None:
+        names = [instance.name_of(function) for function in functions]
+        black_box.box.note(f"callee {callee}", (instance.name, names))
+    return {function: black_box.call_number(callee, i) for i, function in enumerate(functions)}
+
+
+def end_process(why: str) -> None:
+    """Have everything done that is registered, say why, and end the process.
+
+    One that is watched leaves all of this to the process that watches it.
+    """
+    if black_box.box is not None:
+        black_box.box.note("said", why)
+        os._exit(STATUS)
+    for say in reversed(_said):
+        with suppress(Exception):
+            say(why)
+    with suppress(Exception):
+        sys.stdout.flush()
+    with suppress(Exception):
+        print(why, file=sys.stderr, flush=True)
+    os._exit(STATUS)
+
+
+def watch_exit() -> None:
+    """Notice from now on when code of an FMU calls ``exit``; with the GNU C library alone."""
+    if _kept or sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "gnu_get_libc_version"):
+        return
+    notice = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_notice)
+    token = ctypes.create_string_buffer(1)  # its address stands for a library, so that it can be taken back
+    handle = ctypes.c_void_p(ctypes.addressof(token))
+    _kept.extend((notice, token))
+    libc.__cxa_atexit(notice, None, handle)
+
+    def take_back() -> None:
+        """Python ends: nothing of it may be called later on."""
+        _is_ours.append(True)
+        libc.__cxa_finalize(handle)
+
+    atexit.register(take_back)
+
+
+class Symbol(ctypes.Structure):
+    """Dl_info of ``dlfcn.h``."""
+
+    _fields_ = (
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    )
+
+
+def _call_in_stack() -> tuple[Any, str] | None:
+    """The library, and the function of FMI in it, that this thread is in: compiled code has called it."""
+    libc = ctypes.CDLL(None)
+    if not (hasattr(libc, "backtrace") and hasattr(libc, "dladdr")):
+        return None
+    of_files = {os.fsencode(library.path): library for library in loaded}
+    frames, symbol = (ctypes.c_void_p * FRAMES)(), Symbol()
+    for address in frames[: libc.backtrace(frames, FRAMES)]:
+        # a return address lies behind its call, which may be the last thing in its function
+        if not address or not libc.dladdr(ctypes.c_void_p(address - 1), ctypes.byref(symbol)):
+            continue
+        library = of_files.get(symbol.file)
+        if library is None or symbol.name is None:
+            continue
+        for function in library.table.signatures:
+            if library.symbol(function).encode() == symbol.name:
+                return library, library.table.prefix + function
+    return None
+
+
+def _who() -> str:
+    """Whose code calls ``exit``, as far as that is known."""
+    now = calling[0]
+    if now is not None:
+        return f"{now[0].name}: {now[0].name_of(now[1])}: the FMU"
+    with suppress(Exception):
+        found = _call_in_stack()
+        if found is not None:
+            library, function = found
+            names = sorted(instance.name for instance in living if instance.library is library)
+            return "".join(f"{part}: " for part in (" or ".join(names), function) if part) + "the FMU"
+    return "an FMU"
+
+
+def _notice(nothing: int | None) -> None:
+    if not _is_ours and loaded:
+        end_process(f"{_who()} called exit(), which would have ended this program")

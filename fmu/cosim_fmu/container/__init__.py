@@ -1,0 +1,1 @@
+"""A whole co-simulation as one FMU."""

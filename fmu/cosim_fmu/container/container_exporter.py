@@ -1,0 +1,167 @@
+"""``cosim export loop.toml -o loop.fmu``."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, ClassVar
+
+import cosim
+from cosim.kit import Entry, use_registry
+from cosim_export.interface.archive import check_place
+from cosim_export.interface.documentation import documentation, needs_of_python
+from cosim_export.interface.model_description import CAPABILITIES
+from cosim_export.interface.smoke_experiment import add_smoke_experiment
+from cosim_export.python_fmu.bundle import Bundle
+from cosim_export.python_fmu.fmu_instance import INTERFACE, REGISTRY
+from cosim_export.python_fmu.python_archive import whole_manifest, write_python_fmu
+from cosim_export.python_fmu.pythonfmu_exporter import RecordingRegistry
+from cosim_export.python_fmu.pythonfmu_library import patchelf_for
+from cosim_export.python_fmu.slave import MANIFEST
+from cosim_fmu.co_simulation import CoSimulation
+from cosim_fmu.container.carried_scenario import FOLDER, CarriedScenario, carried_co_simulation, members
+from cosim_fmu.container.container_interface import COUPLING, container_interface
+from cosim_fmu.scenario_subject import ScenarioSubject
+from cosim_master.run.stepped_run import can_divide
+from cosim_workbench.contracts import FileExporter
+
+KIND = "FMI 2.0 Co-Simulation of a whole scenario"
+OURS = (
+    *("cosim_compiler", "cosim", "cosim_toml", "cosim_signals", "cosim_fmi", "cosim_master", "cosim_export"),
+    *("cosim_ssp", "cosim_workbench", "cosim_fmu"),
+)
+"""Packages that run a co-simulation."""
+LIBRARIES = {"fmu": "fmpy", "ssp": "fmpy"}
+INSTANCE = "cosim_fmu.container.container_instance:ContainerInstance"
+FIRST_STEPS = 2
+"""That are taken at the export: what they look up in the registry travels."""
+
+
+class ContainerExporter(FileExporter):
+    """Writes a scenario or an SSP as one FMU: its participants, their connections and their algorithm.
+
+    The FMU holds the files of the scenario, those of foreign FMUs among them, and runs it in a Python
+    interpreter (pythonfmu): the bits are those of ``cosim cosimulate``. Parameters and inputs that no
+    connection feeds are variables of it, as are what the scenario records and the error of the coupling.
+    """
+
+    suffix: ClassVar[str] = ".fmu"
+    what: ClassVar[str] = "a scenario as an FMU"
+
+    @classmethod
+    def reads(cls, path: Path) -> bool:
+        """Whether it is a scenario, or an SSP."""
+        return ScenarioSubject.reads(path)
+
+    def export(
+        self,
+        path: Path,
+        target: Path,
+        *,
+        libpython: str | None = None,
+        native: bool | None = None,
+        variant: str | None = None,
+        **options: Any,
+    ) -> Path:
+        """Write the FMU.
+
+        Parameters
+        ----------
+        path, target : Path
+        libpython : str, optional
+            As for `PythonFmuExporter`.
+        native : bool, optional
+            There is no such FMU without Python.
+        variant : str, optional
+            Of the scenario.
+
+        Raises
+        ------
+        ModelError
+            What is wrong with the scenario, or cannot travel.
+        CosimError
+            An option that is for other FMUs.
+        """
+        if native or options:
+            names = ", ".join(f"--{name}" for name in (*(["native"] if native else []), *options))
+            raise cosim.CosimError(f"{path}: {names}: not for the FMU of a scenario, which runs Python")
+        check_place(target, ".fmu")
+        if libpython is not None:
+            patchelf_for(libpython)
+        carried = CarriedScenario.of(path, variant)
+        with closing(RecordingRegistry(cosim.registry())) as registry, use_registry(registry):
+            with tempfile.TemporaryDirectory(prefix="cosim_export_") as folder:
+                for name, content in carried.files.items():
+                    file = Path(folder, name)
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_bytes(content)
+                loop = carried_co_simulation(Path(folder))
+                interface, left_out = container_interface(loop, path)
+                _take_first_steps(loop)
+                beside = {file.resolve() for file in loop.python_files.values()}
+                used = [entry for entry in registry.used.values() if not _is_of(entry, beside)]
+            known = [entry for record in registry.plugins for entry in record.entries]
+        bundle = Bundle(used, known, OURS)
+        for library in {LIBRARIES[kind] for kind in members(carried) if kind in LIBRARIES}:
+            bundle.require(library)
+        manifest = whole_manifest(bundle, interface.model_name, INSTANCE)
+        rows = sorted((entry.to_dict() for entry in used), key=lambda row: (row["kind"], row["id"]))
+        files = {
+            MANIFEST: _json(manifest),
+            INTERFACE: interface.to_json().encode(),
+            REGISTRY: _json(rows),
+            **{f"{FOLDER}/{name}": content for name, content in carried.files.items()},
+        }
+        page = documentation(None, interface, KIND, needs_of_python(manifest), resumes_exactly=True)
+        write_python_fmu(target, files, bundle, interface, page, libpython, _abilities(loop))
+        self.summary = "\n".join(["FMU that runs Python (FMI 2.0 Co-Simulation)", *_left_out(left_out)])
+        return target
+
+    def add_experiment(self, path: Path) -> str:
+        """A smoke experiment: some steps, and what the FMU shows."""
+        return add_smoke_experiment(path, without=f"{COUPLING}.")  # which are worked out when they are read
+
+
+def _take_first_steps(loop: CoSimulation) -> None:
+    """So that all is looked up that a run looks up; a scenario that cannot run is no FMU."""
+    run = loop.led_run()
+    run.begin()
+    try:
+        for i in range(1, FIRST_STEPS + 1):
+            if not run.stop_reason:
+                run.advance(loop.start + i * loop.step, loop.step)
+    finally:
+        run.close()
+
+
+def _abilities(loop: CoSimulation) -> Mapping[str, str]:
+    """What the FMU can do follows from what all of its participants can."""
+    told = loop.descriptions.values()
+    found = {
+        "canHandleVariableCommunicationStepSize": can_divide(loop),
+        "canBeInstantiatedOnlyOncePerProcess": any(each.only_once for each in told),
+        "canGetAndSetFMUstate": all(each.can_restore for each in told),
+        "canSerializeFMUstate": all(each.can_restore and each.can_serialize for each in told),
+    }
+    return {**CAPABILITIES, **{name: str(value).lower() for name, value in found.items()}}
+
+
+def _is_of(entry: Entry, files: set[Path]) -> bool:
+    """Whether a class is of a Python file beside the scenario, which travels with that."""
+    module = importlib.import_module(entry.cls.__module__)
+    file = getattr(module, "__file__", None)
+    return file is not None and Path(file).resolve() in files
+
+
+def _left_out(counts: Mapping[str, int]) -> Sequence[str]:
+    if not counts:
+        return []
+    return ["left out: " + ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))]
+
+
+def _json(data: Any) -> bytes:
+    return json.dumps(data, indent=1, sort_keys=True).encode()

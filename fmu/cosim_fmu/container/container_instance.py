@@ -1,0 +1,377 @@
+"""One running instance of a whole co-simulation in an FMU."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import weakref
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cosim
+from cosim.kit import Registry, use_registry
+from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.python_fmu.fmu_instance import INTERFACE, REGISTRY, VALUES
+from cosim_export.python_fmu.host_calls import (
+    ENDING,
+    INITIALIZING,
+    INSTANTIATED,
+    MODES,
+    STEPPING,
+    STOPPED,
+    check_experiment,
+    check_mode,
+    check_step,
+    find_variable,
+)
+from cosim_fmu.co_simulation import CoSimulation
+from cosim_fmu.container.carried_scenario import DATA, FOLDER, carried_co_simulation
+from cosim_fmu.container.container_interface import COUPLING, UNKNOWN, VERDICTS, direct
+from cosim_master.recording.co_simulation_result import CouplingReport
+from cosim_master.run.saved_trees import from_bytes, to_bytes
+from cosim_master.run.stepped_run import SAME_TIME, SteppedRun, can_divide
+
+AGAIN = 2.0
+"""The error of the coupling is worked out anew when there are so many times as many steps, and at the end."""
+
+
+@dataclass(frozen=True)
+class MemoryState:
+    """A saved state that only the run which saved it takes back: of participants that cannot serialize."""
+
+    run: SteppedRun
+    tree: Mapping[str, Any]
+
+
+class ContainerInstance:
+    """Runs a co-simulation as its host leads it.
+
+    Parameters
+    ----------
+    resources : Path
+        Folder with the scenario, the interface and the registry, as `ContainerExporter` wrote them.
+
+    Notes
+    -----
+    Inputs are held over a step of the host, outputs are those of its end. Where a step of the host ends
+    inside a communication step, that is cut. A saved state is that of all participants and of the master; an
+    instance made in another process goes on from it with the same bits.
+    """
+
+    def __init__(self, resources: Path) -> None:
+        self.interface = FmuInterface.from_json((resources / INTERFACE).read_text("utf-8"))
+        self.registry = Registry.from_manifest(json.loads((resources / REGISTRY).read_text("utf-8")))
+        with use_registry(self.registry):
+            self.loop: CoSimulation = carried_co_simulation(resources / FOLDER)
+        self.mode, self._wish = INSTANTIATED, ""
+        self._start = self.loop.start
+        self.stop_time: float | None = None
+        self._tolerance: float | None = None
+        self._values = {v.name: v.start for v in self.interface.variables if v.is_settable}
+        self._given: dict[str, Any] = {}  # start values of the host
+        self._pending: dict[str, dict[str, Any]] = {}  # inputs that the participants do not have yet
+        self._written: list[str] = []  # inputs set since the last step
+        read = (resources / INTERFACE).read_bytes() + (resources / FOLDER / DATA).read_bytes()
+        self._identity = sha256(read).hexdigest()
+        self._runs: list[SteppedRun] = []
+        self._last: dict[str, Any] = {}  # what outputs were when the run was closed
+        self._reached = self._start
+        self._judged: tuple[float, CouplingReport] | None = None
+        self._in_bytes = all(told.can_serialize for told in self.loop.descriptions.values())
+        self._can_restore = all(told.can_restore for told in self.loop.descriptions.values())
+        weakref.finalize(self, _close, self._runs).atexit = False
+
+    # life
+
+    def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
+        """Start and stop time, s, and a tolerance for participants that have none."""
+        check_mode(self.mode, INSTANTIATED)
+        check_experiment(start, stop, tolerance)
+        self._start, self.stop_time, self._tolerance = start, stop, tolerance
+        self._reached = start
+
+    def enter_initialization(self) -> None:
+        """Nothing is computed yet: parameters and inputs may still be set."""
+        check_mode(self.mode, INSTANTIATED)
+        self.mode = INITIALIZING
+
+    def exit_initialization(self) -> None:
+        """Initialize all participants, and make their values consistent."""
+        check_mode(self.mode, INITIALIZING)
+        run = self._begun()
+        self._wish = run.stop_reason
+        self.mode = ENDING if self._wish else STEPPING
+
+    def step(self, time: float, size: float) -> str:
+        """Advance from `time` by `size` (s); empty text, or why a participant wants the run to end.
+
+        Raises
+        ------
+        StateError
+            The step cannot be made; nothing has changed.
+        SimulationError
+            A participant failed.
+        """
+        check_step(self.mode, self.time, self.stop_time, time, size)
+        if self.mode == ENDING:
+            self._end()
+            return self._wish
+        run = self._run()
+        target = time + size
+        self._check_length(run, target, size)
+        try:
+            with use_registry(self.registry):
+                self._write()
+                self._wish = run.advance(target, size)
+                self._written = []
+        except BaseException:
+            self.mode = STOPPED
+            raise
+        if self._wish:
+            self._end()
+        return self._wish
+
+    @property
+    def time(self) -> float:
+        """Where it is, s."""
+        return self._runs[0].time if self._runs else self._reached
+
+    def news(self) -> list[str]:
+        """Nothing is found beside values: the error of the coupling is an output."""
+        return []
+
+    def terminate(self) -> None:
+        """Free all participants; values can still be read."""
+        check_mode(self.mode, STEPPING, ENDING, STOPPED)
+        self._end()
+
+    # values
+
+    def get(self, kind: str, references: list[int]) -> list[Any]:
+        """Values of variables at the present time, of the FMI type `kind`."""
+        variables = [find_variable(self.interface, kind, reference) for reference in references]
+        names = [v.name for v in variables if not v.is_settable]
+        found = self._computed(names) if names else {}
+        values = [self._values[v.name] if v.is_settable else found[v.name] for v in variables]
+        if kind == "Integer":
+            for variable, value in zip(variables, values, strict=True):
+                if not -(2**31) <= int(value or 0) < 2**31:
+                    raise cosim.StateError(f"{variable.name} is {value!r}, beyond an Integer of FMI 2.0")
+        return [VALUES[kind](value) for value in values]
+
+    def set(self, kind: str, references: list[int], values: list[Any]) -> dict[int, Exception]:
+        """Set inputs, tunable parameters or, until the initialization is over, all parameters.
+
+        Returns
+        -------
+        dict of int to Exception
+            For each value reference that was refused, why. Then nothing is set.
+        """
+        refused: dict[int, Exception] = {}
+        changed: dict[str, Any] = {}
+        for reference, value in zip(references, values, strict=True):
+            try:
+                variable = find_variable(self.interface, kind, reference)
+                if self._changes(variable, value):
+                    changed[variable.path] = value
+            except cosim.CosimError as error:
+                refused[reference] = error
+        if refused or not changed:
+            return refused
+        try:
+            if self.mode in (INSTANTIATED, INITIALIZING):
+                with use_registry(self.registry):
+                    for path, value in changed.items():
+                        self.loop.set_start(path, value)
+                self._given |= changed
+                self._forget_run()
+            else:
+                for path, value in changed.items():
+                    participant, _, name = path.partition(".")
+                    self._pending.setdefault(participant, {})[name] = value
+                    self._written.append(path)
+        except cosim.CosimError as error:
+            return dict.fromkeys(references, error)
+        self._values |= changed
+        return {}
+
+    def _changes(self, variable: FmuVariable, value: Any) -> bool:
+        """Whether a variable gets another value than it has; `StateError` where it may not get one."""
+        if not variable.is_settable:
+            raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise cosim.StateError(f"{variable.name}: {value!r} is no finite number")
+        if self._values[variable.name] == value:
+            return False
+        if self.mode == STOPPED:
+            raise cosim.StateError(f"{variable.name}: not allowed here: the instance is {self.mode}")
+        if variable.variability == "fixed" and self.mode not in (INSTANTIATED, INITIALIZING):
+            raise cosim.StateError(f"{variable.name}: it can be set until initialization is over")
+        return True
+
+    def _computed(self, names: Iterable[str]) -> dict[str, Any]:
+        """What participants give, and the error of the coupling."""
+        if self.mode == INSTANTIATED:
+            raise cosim.StateError("outputs are not known before the initialization mode")
+        if not self._runs and self.mode != INITIALIZING:
+            if not self._last:
+                raise cosim.StateError("no values are known: a participant has failed")
+            return self._last
+        with use_registry(self.registry):
+            run = self._begun()
+            self._write()
+            found: dict[str, Any] = {}
+            wanted: dict[tuple[str, bool], list[str]] = {}
+            for name in names:
+                if name.startswith(f"{COUPLING}."):
+                    found[name] = self._coupling(run, name.removeprefix(f"{COUPLING}."))
+                elif name in self.loop.derived:
+                    made = self.loop.derived[name]
+                    (value,) = run.read(made.port[0], [made.port[1]])
+                    found[name] = made.of(np.array([value])).tolist()[0]
+                else:
+                    participant, _, variable = name.partition(".")
+                    wanted.setdefault((participant, self._follows_at_once(name)), []).append(variable)
+            for (participant, at_once), variables in wanted.items():
+                values = run.read_now(participant, variables) if at_once else run.read(participant, variables)
+                found |= {f"{participant}.{v}": value for v, value in zip(variables, values, strict=True)}
+        return found
+
+    def _follows_at_once(self, name: str) -> bool:
+        """Whether an output depends directly on an input that has been set since the last step."""
+        return bool(self._written) and bool(direct(self.loop, name, self._written))
+
+    def _coupling(self, run: SteppedRun, name: str) -> Any:
+        """What is known of the error of the coupling: the verdict, or an error."""
+        steps = run.statistics.steps
+        at_end = self.stop_time is not None and run.time >= self.stop_time
+        if self._judged is None or steps > AGAIN * self._judged[0] or (at_end and steps > self._judged[0]):
+            self._judged = steps, run.judged()
+        report = self._judged[1]
+        if name == "verdict":
+            return VERDICTS.index(report.verdict) + 1
+        if report.verdict in ("unknown", "unstable"):
+            return UNKNOWN
+        if name == "error":
+            return 0.0 if report.worst is None else report.worst.relative
+        return next((each.error for each in report.signals if each.name == name), UNKNOWN)
+
+    # the run
+
+    def _run(self) -> SteppedRun:
+        if not self._runs:
+            raise cosim.StateError("there is no run to go on with")
+        return self._runs[0]
+
+    def _begun(self) -> SteppedRun:
+        """The run, with its participants initialized."""
+        if not self._runs:
+            with use_registry(self.registry):
+                run = self.loop.led_run(self._start, self.stop_time, self._tolerance)
+                run.begin()
+            self._runs.append(run)
+            self._pending, self._written, self._judged = {}, [], None
+        return self._runs[0]
+
+    def _forget_run(self) -> None:
+        """Values were set: what has been initialized with others counts no more."""
+        _close(self._runs)
+        self._judged = None
+
+    def _end(self) -> None:
+        """Close the participants, and keep what they show."""
+        if self._runs:
+            try:
+                self._last = self._computed([v.name for v in self.interface.variables if not v.is_settable])
+            except cosim.SimulationError:  # which has been the answer to a step
+                self._last = {}
+            self._reached = self.time
+            _close(self._runs)
+        self.mode = STOPPED
+
+    def _write(self) -> None:
+        """Hand over what the host has set."""
+        pending, self._pending = self._pending, {}
+        if pending:
+            self._run().write(pending)
+
+    def _check_length(self, run: SteppedRun, target: float, size: float) -> None:
+        """Refuse a step that would cut a communication step where participants do not allow it."""
+        if can_divide(self.loop) or run.is_point(target, SAME_TIME * size):
+            return
+        text = (
+            f"the step ends at {target!r} s, inside a communication step of {self.loop.step:g} s, which the "
+            "participants cannot divide: take multiples of it"
+        )
+        raise cosim.StateError(text)
+
+    # the whole state
+
+    def save(self) -> bytes | MemoryState:
+        """Everything that later results depend on; bytes that another process can take, where possible."""
+        if not self._can_restore:
+            raise cosim.StateError("not all participants can save their states")
+        with use_registry(self.registry):
+            self._write()
+            run = self._runs[0] if self._runs else None
+            tree: dict[str, Any] = {
+                "guid": self._identity,
+                "mode": self.mode,
+                "times": [self._start, self.stop_time, self._tolerance, self._reached],
+                "values": self._values,
+                "given": self._given,
+                "written": self._written,
+                "last": self._last,
+                "wish": self._wish,
+                "run": None if run is None else run.save(in_memory=not self._in_bytes),
+            }
+        if run is None or self._in_bytes:
+            return to_bytes(tree)
+        return MemoryState(run, {name: copy.copy(value) for name, value in tree.items()})
+
+    def restore(self, saved: bytes | MemoryState) -> None:
+        """Go back to what `save` returned; bytes also in another instance of the same FMU.
+
+        Raises
+        ------
+        StateError
+            Not such a state, damaged, of another FMU, or of a run that is over.
+        """
+        if isinstance(saved, MemoryState):
+            if saved.run not in self._runs:
+                raise cosim.StateError("this state is of a run that is over, or of another instance")
+            tree = saved.tree
+        else:
+            try:
+                tree = from_bytes(saved)
+            except cosim.CosimError as error:
+                raise cosim.StateError(f"these bytes are no state of this FMU: {error}") from None
+        if not isinstance(tree, Mapping) or tree.get("guid") != self._identity or tree["mode"] not in MODES:
+            raise cosim.StateError("these bytes are not the state of this FMU")
+        self._start, self.stop_time, self._tolerance, self._reached = tree["times"]
+        before = self._given
+        self._values, self._given, self._last = (dict(tree[key]) for key in ("values", "given", "last"))
+        self._wish, self._pending, self._judged = tree["wish"], {}, None
+        self._written = list(tree["written"])
+        with use_registry(self.registry):
+            starts = {v.name: v.start for v in self.interface.variables if v.name in before}
+            for path, value in (starts | self._given).items():
+                self.loop.set_start(path, value)
+            if tree["run"] is None:
+                _close(self._runs)
+            else:
+                self._begun().restore(tree["run"])
+        self.mode = tree["mode"]
+
+
+def _close(runs: list[SteppedRun]) -> None:
+    """Free what is running."""
+    while runs:
+        runs.pop().close()

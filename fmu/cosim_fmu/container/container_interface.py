@@ -1,0 +1,199 @@
+"""The variables of a co-simulation as one FMU."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable, parse_unit
+from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.interface.names import c_identifier
+from cosim_fmu.co_simulation import CoSimulation
+from cosim_master.coupling.feedthrough import direct_inputs
+from cosim_master.recording.recorder import Recorder
+
+TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean", "string": "String"}
+START = {"Real": 0.0, "Integer": 0, "Boolean": False, "String": ""}
+COUPLING = "coupling"
+"""Before the names of what is known of the error of the coupling."""
+VERDICTS = ("fine", "smaller step", "tighter tolerance", "other algorithm", "unknown", "unstable")
+UNKNOWN = -1.0
+"""An error that is not known."""
+
+
+def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, dict[str, int]]:
+    """What the FMU of a co-simulation shows, and how many variables of which kind it does not.
+
+    Inputs are those that no connection feeds; parameters and outputs those of the participants, or what
+    the scenario records; the error of the coupling stands under `COUPLING`.
+
+    Parameters
+    ----------
+    loop : CoSimulation
+    path : Path
+        Of the scenario: it gives the name.
+
+    Raises
+    ------
+    ModelError
+        A participant has the name `COUPLING`.
+    """
+    if COUPLING in loop.descriptions:
+        text = f"the error of the coupling has names that begin with {COUPLING}: choose another name"
+        raise cosim.ModelError.of(f"participants.{COUPLING}", text)
+    fed = {link.end for link in loop.all_links}
+    recorder = Recorder(loop.descriptions, loop.links, loop.run_options.record, derived=loop.derived)
+    recorded = {port for port in recorder.ports if port not in fed}
+    variables: list[FmuVariable] = []
+    left_out: dict[str, int] = {}
+    for name, told in loop.descriptions.items():
+        for variable in told.variables.values():
+            port = name, variable.name
+            causality = _causality(told, variable, is_fed=port in fed, is_recorded=port in recorded)
+            if not causality:
+                continue
+            start = loop.start_values[name].get(variable.name, variable.start)
+            made = _variable(name, told, variable, causality, start)
+            if made is None:
+                kind = f"{variable.type} {causality}s"
+                left_out[kind] = left_out.get(kind, 0) + 1
+            else:
+                variables.append(made)
+    known = {v.name for v in variables}
+    settable = tuple(v.name for v in variables if v.is_settable)
+    inputs = {v.name for v in variables if v.causality == "input"}
+    shown = [*variables, *_derived(loop, known), *_of_coupling(loop, recorder.ports)]
+    variables = [
+        replace(v, dependencies=direct(loop, v.name, inputs), initial_dependencies=settable)
+        if v.initial == "calculated"
+        else v
+        for v in shown
+    ]
+    name = path.stem if path.is_file() else path.resolve().name
+    interface = FmuInterface(
+        name, c_identifier(name), {}, tuple(variables), integrator="", integrator_options={}, accuracy=None,
+        step_size=loop.step, stop_time=loop.until, start_time=loop.start, has_arrays=False,
+    )  # fmt: skip
+    return interface, left_out
+
+
+def _causality(
+    told: ParticipantDescription, variable: ParticipantVariable, *, is_fed: bool, is_recorded: bool
+) -> str:
+    """As the FMU shows it; "" for what it does not."""
+    if told.over_time or is_fed:
+        return ""
+    if variable.causality == "input":
+        return "input"
+    if variable.causality == "parameter":
+        settable = told.settable is None or variable.name in told.settable
+        is_free = settable and variable.name not in {*told.structural, *told.calculated}
+        return "parameter" if is_free else ""
+    return ("output" if variable.causality == "output" else "local") if is_recorded else ""
+
+
+def _variable(
+    name: str, told: ParticipantDescription, variable: ParticipantVariable, causality: str, start: Any
+) -> FmuVariable | None:
+    """None for what FMI 2.0 has no scalar for."""
+    kind = TYPES.get(variable.type)
+    if kind is None or (causality == "parameter" and start is None):
+        return None
+    items = _items(told, variable.name)
+    path = f"{name}.{variable.name}"
+    given: dict[str, Any] = {
+        "unit": _unit(told, variable) if kind == "Real" else "1",
+        "description": variable.description,
+        "items": items,
+    }
+    changes = kind != "Real" or variable.name in told.discrete
+    if causality in ("input", "parameter"):
+        given["start"] = _start(kind, start)
+        varies = "discrete" if changes else "continuous"
+        if causality == "parameter":
+            varies = "tunable" if variable.name in told.tunable else "fixed"
+        initial = "exact" if causality == "parameter" else ""
+    else:
+        varies, initial = "discrete" if changes else "continuous", "calculated"
+    kind = "Enumeration" if items else kind
+    return FmuVariable(path, path, "", 0, 0, kind, causality, varies, initial, **given)
+
+
+def _start(kind: str, value: Any) -> Any:
+    """A start value as FMI has it."""
+    if value is None:
+        return START[kind]
+    return {"Real": float, "Integer": int, "Boolean": bool, "String": str}[kind](value)
+
+
+def _items(told: ParticipantDescription, name: str) -> tuple[str, ...]:
+    """Of an enumeration that counts from 1; others are integers."""
+    items = told.enumerations.get(name, ())
+    counted = [value for _, value in items] == list(range(1, len(items) + 1))
+    return tuple(item for item, _ in items) if counted else ()
+
+
+def _unit(told: ParticipantDescription, variable: ParticipantVariable) -> str:
+    """The unit where it is a unit expression that means what it says; else none."""
+    unit = variable.unit or "1"
+    try:
+        meant = parse_unit(unit)
+    except cosim.UnitError:
+        return "1"
+    own = told.unit_definitions.get(unit)
+    is_same = own is None or own == (meant.exponents, meant.factor, meant.offset)
+    return unit if is_same else "1"
+
+
+def _derived(loop: CoSimulation, known: Collection[str]) -> Iterator[FmuVariable]:
+    """What the connectors of an SSP's own system give."""
+    for name, made in loop.derived.items():
+        participant, variable = made.port
+        told = loop.descriptions[participant]
+        kind = TYPES.get(told.variables[variable].type)
+        if kind in ("Real", "Integer", "Boolean") and name not in known:
+            changes = kind != "Real" or variable in told.discrete
+            varies = "discrete" if changes else "continuous"
+            unit = made.unit or "1"
+            yield FmuVariable(name, name, "", 0, 0, "Real", "output", varies, "calculated", unit=unit)
+
+
+def _of_coupling(loop: CoSimulation, ports: Collection[tuple[str, str]]) -> Iterator[FmuVariable]:
+    """The largest error, the verdict, and the error of each real output."""
+    computed = ("", 0, 0)
+    unknown = f"; {UNKNOWN:g} where it is not known"
+    yield FmuVariable(
+        *(f"{COUPLING}.error", f"{COUPLING}.error", *computed, "Real", "output", "discrete", "calculated"),
+        description=f"largest error of the coupling until now, of the range of its output{unknown}",
+    )
+    yield FmuVariable(
+        *(f"{COUPLING}.verdict", f"{COUPLING}.verdict", *computed, "Enumeration", "output", "discrete"),
+        initial="calculated",
+        items=VERDICTS,
+        description="what to do about it",
+    )
+    starts = {link.start for link in loop.links}
+    for name, told in loop.descriptions.items():
+        for variable in told.variables.values():
+            port = name, variable.name
+            is_judged = variable.type == "real" and (port in starts or port in ports)
+            if is_judged and not told.over_time and variable.causality in ("output", "local"):
+                path = f"{COUPLING}.{name}.{variable.name}"
+                yield FmuVariable(
+                    *(path, path, *computed, "Real", "local", "discrete", "calculated"),
+                    unit=_unit(told, variable),
+                    description=f"error of the coupling in {name}.{variable.name}{unknown}",
+                )
+
+
+def direct(loop: CoSimulation, path: str, inputs: Collection[str]) -> tuple[str, ...]:
+    """Those of the inputs that a variable depends on at once, through its own participant alone."""
+    name, _, variable = path.partition(".")
+    if name not in loop.descriptions or name in loop.unreadable_before_step:
+        return ()
+    found = direct_inputs(loop.descriptions[name], variable)
+    return tuple(f"{name}.{each}" for each in found if f"{name}.{each}" in inputs)

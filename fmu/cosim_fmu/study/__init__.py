@@ -1,1 +1,0 @@
-"""Scenarios in studies: run again and again with other values."""

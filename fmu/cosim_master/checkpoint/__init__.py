@@ -1,1 +1,0 @@
-"""A whole co-simulation in a file."""

@@ -1,0 +1,309 @@
+"""Algorithms in the arrays of the interpreter, and the exchange that they are offered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import Course, Exchange, FeedthroughLoop
+from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.algorithms.joint import Joint
+from cosim_master.algorithms.loop_iteration import LoopExchange
+from cosim_master.algorithms.programmed_algorithm import (
+    Call,
+    ExchangeMemory,
+    ProgrammedAlgorithm,
+    operations_of,
+)
+from cosim_master.coupling.errors import CoSimulationError
+from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.exchange_arrays import (
+    Algorithm,
+    Progress,
+)
+from cosim_master.exchange.exchange_machine import ExchangeMachine
+
+if TYPE_CHECKING:
+    from cosim_master.exchange.compiled_loop import CompiledLoop
+
+
+class AlgorithmArrays:
+    """What the interpreter needs of an algorithm: that of the master, or the iteration of a loop.
+
+    Parameters
+    ----------
+    memory : ExchangeMemory
+    operations : sequence of (int, str)
+        Of one exchange; ITERATE with the first participant of the loop.
+    numbers : mapping of str to int
+        Of the participants; of loops by their first ones, where the operation is ITERATE.
+    ports : sequence of int
+        Outputs that are the values of its interface.
+    members : sequence of str
+        Participants whose states it saves.
+    outputs : int
+        How many there are in all.
+    programmed : ProgrammedAlgorithm or None
+        Who decides; None for one that always does the same.
+    exchange : Exchange
+        What it is told where it is asked in Python.
+
+    Attributes
+    ----------
+    arrays : Algorithm
+    progress : Progress
+    remembered : tuple or None
+        What Python knew when a state was saved: of the participants, and of the co-simulation.
+    """
+
+    def __init__(
+        self,
+        memory: ExchangeMemory,
+        operations: Sequence[Call],
+        numbers: Mapping[str, int],
+        loops: Mapping[str, int],
+        ports: Sequence[int],
+        members: Sequence[str],
+        outputs: int,
+        programmed: ProgrammedAlgorithm | None,
+        exchange: Exchange,
+    ) -> None:
+        self.memory, self.operations, self.members = memory, list(operations), list(members)
+        self._numbers, self._loops = numbers, loops
+        self.programmed, self.exchange = programmed, exchange
+        self.progress = Progress()
+        self.progress.request = -1
+        self.remembered: tuple[dict[str, Any], Any] | None = None
+        self.arrays = Algorithm(
+            program=self.program_of(operations),
+            ports=np.array(ports, dtype=np.int64),
+            members=np.array([numbers[name] for name in members], dtype=np.int64),
+            saved=np.zeros(outputs),
+            counts=memory.counts,
+            numbers=memory.numbers,
+            table=memory.table,
+            bonds=memory.bonds,
+            progress_words=np.frombuffer(self.progress, dtype=np.int64),
+        )
+
+    def program_of(self, operations: Sequence[Call]) -> NDArray[np.int64]:
+        """Operations as the interpreter has them."""
+        rows = [
+            (call, self._loops[name] if call == layout.ITERATE else self._numbers.get(name, 0))
+            for call, name in operations
+        ]
+        return np.array(rows, dtype=np.int64).reshape(-1)
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether it saves states."""
+        return self.programmed is not None and self.programmed.goes_back
+
+
+class ExchangePrograms:
+    """The algorithm of the master, and the iterations of the loops in it.
+
+    Parameters
+    ----------
+    algorithm : MasterAlgorithm
+        Initialized.
+    coupled : CoupledParticipants
+
+    Attributes
+    ----------
+    asked : MasterAlgorithm or None
+        The algorithm, if it decides in Python.
+    along : bool
+        Whether inputs may run along lines.
+    goes_back : bool
+        Whether states are saved in compiled code.
+    """
+
+    def __init__(self, algorithm: cosim.MasterAlgorithm, coupled: CoupledParticipants) -> None:
+        self._coupled = coupled
+        if isinstance(algorithm, Joint):
+            algorithm = algorithm.others
+        self._algorithm = algorithm
+        programmed = None
+        if isinstance(algorithm, ProgrammedAlgorithm) and type(algorithm).step is ProgrammedAlgorithm.step:
+            programmed = algorithm
+        self._programmed = programmed
+        self.asked = None if programmed is not None or algorithm.fixed_sequence else algorithm
+        self.along = self.asked is not None or (programmed is not None and programmed.looks)
+        self._loops = () if programmed is None else tuple(coupled.loops)
+        self.goes_back = (programmed is not None and programmed.goes_back) or bool(self._loops)
+
+    def arrays(self, machine: ExchangeMachine, exchange: Exchange) -> list[AlgorithmArrays]:
+        """The algorithm of the master first, then its loops; asked in Python they get this exchange."""
+        coupled, size = self._coupled, len(self._coupled.interface_names)
+        numbers, outputs = machine.number, machine.outputs.size
+        programmed = self._programmed
+        operations: Sequence[Call] = ()
+        memory = ExchangeMemory(size)
+        if programmed is not None:
+            memory, operations = programmed.memory, programmed.calls(coupled.order, self._loops)
+        elif self.asked is None:
+            memory, operations = ExchangeMemory(), operations_of(self._algorithm, coupled.order)
+        first = {loop.participants[0]: i + 1 for i, loop in enumerate(self._loops)}
+        given = self._of_members(operations, coupled.order), numbers, first, machine.ports
+        found = [AlgorithmArrays(memory, *given, machine.names, outputs, programmed, exchange)]
+        for loop in self._loops:
+            assert programmed is not None
+            iteration = programmed.iteration(loop)
+            part = LoopExchange(exchange, loop)
+            members = [member for name in loop.participants for member in coupled.units[name]]
+            ports = [machine.ports[place] for place in part.places.tolist()]
+            calls = self._of_members(iteration.calls(loop.participants), loop.participants)
+            found.append(
+                AlgorithmArrays(
+                    iteration.memory, calls, numbers, {}, ports, members, outputs, iteration, part
+                )
+            )
+        return found
+
+    def _of_members(self, calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
+        """One for each participant in place of one that steps all, or that is for several solved jointly."""
+        units, found = self._coupled.units, list[Call]()
+        for call, name in calls:
+            if call in (layout.ADVANCE, layout.ADVANCE_ALL):
+                going = order if call == layout.ADVANCE_ALL else [name]
+                found += [(layout.NOTE_COURSE, member) for each in going for member in units[each][1:]]
+                found += [(layout.ADVANCE, each) for each in going]
+            elif call in (layout.PUT_END, layout.ITERATE):
+                found.append((call, name))
+            else:
+                found += [(call, member) for member in units[name]]
+        return found
+
+
+Vector = NDArray[np.float64]
+
+
+class _Saved(NamedTuple):
+    """States of participants, and what was read of them."""
+
+    states: dict[str, Any]
+    outputs: dict[str, list[Any]]
+    marks: Any
+
+
+class ExchangeFace:
+    """`Exchange` over the operations of the interpreter.
+
+    Before the first step, in `MasterAlgorithm.initialize`, participants may be set and read, but not stepped.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+    """
+
+    def __init__(self, coupled: CoupledParticipants) -> None:
+        self._coupled = coupled
+        self._loop: CompiledLoop | None = None
+        self.order: Sequence[str] = coupled.order
+        self.can_restore, self.bonds = coupled.can_restore, coupled.bonds
+        self.loops: Sequence[FeedthroughLoop] = coupled.loops
+        self.interface_names: Sequence[str] = coupled.interface_names
+        self.interface_owners: Sequence[str] = coupled.interface_owners
+        self.interface_held: Sequence[bool] = coupled.interface_held
+
+    def bind(self, loop: CompiledLoop) -> None:
+        """From now on the interpreter does what is called here."""
+        self._loop = loop
+
+    @property
+    def _running(self) -> CompiledLoop:
+        if self._loop is None:
+            text = "a master algorithm steps participants in `step`, not in `initialize`"
+            raise CoSimulationError(self._coupled.time, text)
+        return self._loop
+
+    @property
+    def _memory(self) -> ExchangeMemory:
+        return self._running.memory
+
+    def set_inputs(self, name: str, course: Course | None = None) -> None:
+        """Write the connected inputs of a participant, from what was read or from a course."""
+        if self._loop is None:
+            self._coupled.set_inputs(name, course)
+            return
+        if course is not None:
+            self._memory.row(layout.MIDDLE)[:] = course.middle
+            self._memory.row(layout.SLOPE)[:] = course.slope
+            self._memory.numbers[layout.LENGTH] = course.size
+        for member in self._coupled.units[name]:
+            self._loop.operate(layout.SET if course is None else layout.SET_ALONG, member)
+
+    def advance(self, name: str, time: float, size: float) -> None:
+        """Step a participant from `time` by `size` (s)."""
+        loop = self._running
+        self._memory.numbers[layout.TIME] = time
+        self._memory.numbers[layout.LENGTH] = size
+        first, *others = self._coupled.units[name]
+        for member in others:  # they are solved jointly with the first one
+            loop.operate(layout.NOTE_COURSE, member)
+        loop.operate(layout.ADVANCE, first)
+
+    def advance_all(self, time: float, size: float) -> None:
+        """Step all participants, side by side in threads where that is faster."""
+        self._memory.numbers[layout.TIME] = time
+        self._memory.numbers[layout.LENGTH] = size
+        if self._running.advance_together(self.order):
+            return
+        for name in self.order:
+            self.advance(name, time, size)
+
+    def read_outputs(self, name: str, end: Vector | None = None) -> None:
+        """Read what is wanted of a participant."""
+        if self._loop is None:
+            self._coupled.read_outputs(name, end)
+            return
+        if end is not None:
+            self._memory.row(layout.END)[:] = end
+        for member in self._coupled.units[name]:
+            self._loop.operate(layout.READ if end is None else layout.READ_AT_END, member)
+
+    def interface(self) -> Vector:
+        """A copy of the values of the interface."""
+        return np.array(self._coupled.values(), dtype=np.float64)
+
+    def put(self, values: Vector) -> None:
+        """Write values of the interface."""
+        for (name, place), value in zip(self._coupled.places, values.tolist(), strict=True):
+            self._coupled.board[name][place] = value
+
+    def derivatives(self) -> Vector | None:
+        """How the values of the interface depend on each other directly."""
+        return self._coupled.derivatives()
+
+    def save(self, names: Sequence[str] | None = None) -> _Saved:
+        """The state of these participants, what was read of them, and what has happened."""
+        coupled = self._coupled
+        coupled.collect()
+        members = {m for name in (self.order if names is None else names) for m in coupled.units[name]}
+        wanted = [name for name in coupled.participants if name in members]
+        states = {name: coupled.guarded(name, coupled.participants[name].save) for name in wanted}
+        if self._loop is None:
+            outputs = {name: list(coupled.board[name]) for name in wanted}
+        else:
+            self._loop.values.resume(wanted)
+            outputs = {name: self._loop.values.read(name) for name in wanted}
+        return _Saved(states, outputs, coupled.marks())
+
+    def restore(self, token: _Saved) -> None:
+        """Go back; events since then have not happened."""
+        coupled = self._coupled
+        coupled.collect()
+        for name, state in token.states.items():
+            coupled.guarded(name, coupled.participants[name].restore, state)
+            if self._loop is None:
+                coupled.board[name] = list(token.outputs[name])
+            else:
+                self._loop.values.put(name, token.outputs[name])
+        if self._loop is not None:
+            self._loop.values.resume(token.states)
+        coupled.go_back_to(token.marks)

@@ -1,1 +1,0 @@
-"""What a run leaves: its result, its figures, the report about its coupling."""

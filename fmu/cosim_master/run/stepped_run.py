@@ -1,0 +1,254 @@
+"""SteppedRun: a run of a co-simulation that another master leads from one time to the next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from cosim.kit import ResultStream, black_box
+from cosim_master.coupling.communication_points import CommunicationPoints, RunOptions
+from cosim_master.coupling.coupling import Coupling
+from cosim_master.exchange.compiled_loop import CompiledLoop
+from cosim_master.exchange.exchange_algorithms import ExchangeFace
+from cosim_master.recording.co_simulation_result import CouplingReport
+from cosim_master.run.saved_trees import from_bytes, to_bytes
+from cosim_master.run.simulation_run import SimulationRun
+from cosim_master.run.snapshot import Snapshot
+from cosim_master.trust.judge_coupling import judge_coupling
+
+SAME_TIME = 1e-9
+"""Of a step: what lies so near to its end is its end."""
+
+
+class DroppedRows(ResultStream):
+    """Keeps no rows: who leads the run records what it wants."""
+
+    def append(self, piece: Any) -> None:
+        """They are dropped."""
+
+    def close(self, result: Any) -> None:
+        """Nothing is open."""
+
+
+class SteppedRun(SimulationRun):
+    """A run that goes to one time after the other, and back to what was saved.
+
+    Its steps are those of `SimulationRun`, to the bit. A time that is no communication point cuts the
+    communication step there, for all participants, as the tick of a clock does.
+
+    Parameters
+    ----------
+    loop : Coupling
+        Its order settled.
+    points : CommunicationPoints
+        No step goes beyond the last one.
+    stop : float or None
+        The end that the participants are told, s.
+
+    Attributes
+    ----------
+    time : float
+        s
+    can_divide : bool
+        Whether communication steps can be cut.
+    """
+
+    def __init__(self, loop: Coupling, points: CommunicationPoints, stop: float | None) -> None:
+        super().__init__(
+            *(loop, points, None, None, ()),
+            options=RunOptions(record=loop.run_options.record, inside="nothing"),
+            progress=None,
+            observe=None,
+            real_time_rate=math.inf,
+            stream=DroppedRows(),
+            checkpoint=None,
+            warnings=(),
+            keep_result=lambda result: None,
+        )
+        self._stop = stop
+        self._stack = ExitStack()
+        self._paused: float | None = None  # a time inside the communication step that is under way
+
+    @property
+    def time(self) -> float:
+        """Where it is, s."""
+        return self._points.time(self._done) if self._paused is None else self._paused
+
+    @property
+    def can_divide(self) -> bool:
+        """Whether all participants vary their steps, and none has a longer one than the others."""
+        return can_divide(self.loop)
+
+    @property
+    def stop_reason(self) -> str:
+        """Why a participant has asked to stop; "" while none has."""
+        return self.coupled.stop_reason
+
+    def begin(self) -> None:
+        """Initialize the participants and make their values consistent.
+
+        Raises
+        ------
+        CoSimulationError
+            A participant failed; all are closed.
+        """
+        coupled = self.coupled
+        try:
+            self._initialize(self._stack)
+            if coupled.threads is not None:
+                self._stack.enter_context(coupled.threads)
+            self._face = ExchangeFace(coupled)
+            coupled.guarded_algorithm(self.algorithm, self.algorithm.initialize, self._face, self.loop.start)
+            self._make_steps()
+        except BaseException:
+            self.close()
+            raise
+
+    def advance(self, target: float, size: float) -> str:
+        """Go on to a time.
+
+        Parameters
+        ----------
+        target : float
+            s
+        size : float
+            Of the step that ends there, s: a communication point that is a billionth of it away is meant.
+
+        Returns
+        -------
+        str
+            Why a participant has asked to stop; "" when none has.
+
+        Raises
+        ------
+        CoSimulationError
+            A participant failed.
+        """
+        points, slack = self._points, SAME_TIME * size
+        with _unrecorded():
+            while not self.coupled.stop_reason and self._done < points.count:
+                following = points.time(self._done + 1)
+                if following <= target + slack:
+                    most = self._last_point(target + slack)
+                    self._done, self._paused = self._loop.run(self._done, most), None
+                elif self.time < target - slack:
+                    self._loop.run_into(self._done, target)
+                    self._paused = self._loop.machine.clock.begin
+                else:
+                    break
+        return self.coupled.stop_reason
+
+    def is_point(self, time: float, slack: float) -> bool:
+        """Whether a communication point lies at a time (s), or no further from it than `slack`."""
+        return self._points.time(self._last_point(time + slack)) >= time - slack
+
+    def read(self, name: str, variables: Sequence[str]) -> list[Any]:
+        """Values of a participant as they were exchanged last; what is not exchanged is read of it now."""
+        reads = self.coupled.reads[name]
+        known = dict(zip(reads, self._loop.values.read(name), strict=True))
+        missing = [variable for variable in variables if variable not in known]
+        if missing:
+            known |= zip(missing, self.coupled.get(name, missing), strict=True)
+        return [known[variable] for variable in variables]
+
+    def read_now(self, name: str, variables: Sequence[str]) -> list[Any]:
+        """Values of a participant as it gives them now: those that follow what was written since a step."""
+        return self.coupled.get(name, variables)
+
+    def write(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+        """Set inputs that no connection feeds, or tunable parameters, by participant and name."""
+        with _unrecorded():
+            self._loop.show()
+            try:
+                for name, given in values.items():
+                    participant = self.coupled.participants[name]
+                    self.coupled.guarded(name, participant.set, list(given), list(given.values()))
+            finally:
+                self._loop.take_over_all()
+
+    def judged(self) -> CouplingReport:
+        """What is known of the error of the coupling until now."""
+        return judge_coupling(self.coupled, self.algorithm, self.loop.step)
+
+    def save(self, *, in_memory: bool) -> dict[str, Any]:
+        """All that the steps which follow depend on; `restore` goes back to it.
+
+        Parameters
+        ----------
+        in_memory : bool
+            Whether states of participants are kept as they save them, which only this run takes back; else as
+            bytes.
+
+        Returns
+        -------
+        dict
+            "participants", a state by name, and "master", bytes.
+        """
+        self._loop.show()
+        try:
+            tree = Snapshot.of(self, self._done, in_memory=in_memory).tree
+        finally:
+            self._loop.take_over_all()
+        participants = tree.pop("participants")
+        empty: dict[str, Any] = {"identity": None, "events": [], "happened": []}
+        master = {**tree, **empty, "paused": self._paused}
+        return {"participants": participants, "master": to_bytes(master)}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Go back to what `save` gave.
+
+        Raises
+        ------
+        CosimError
+            It is damaged, or of another co-simulation.
+        """
+        self._loop.show()
+        tree = {**from_bytes(saved["master"]), "participants": saved["participants"]}
+        self._done, self._paused = Snapshot(tree).restore(self), tree["paused"]
+        self._make_steps()
+        if self._paused is not None:
+            self._loop.resume_inside(self._done, self._paused)
+
+    def close(self) -> None:
+        """Free all participants; may be called twice."""
+        self._stack.close()
+
+    @property
+    def _loop(self) -> CompiledLoop:
+        assert self._compiled is not None
+        return self._compiled
+
+    def _make_steps(self) -> None:
+        with _unrecorded():
+            self._steps(_go_on)
+
+    def _last_point(self, time: float) -> int:
+        """The last communication point that is no later than a time, s, and not before the present one."""
+        points = self._points
+        index = min(points.count, self._done + int((time - points.time(self._done)) / points.step) + 1)
+        while points.time(index) > time:
+            index -= 1
+        return index
+
+
+def can_divide(loop: Coupling) -> bool:
+    """Whether all participants vary their steps, and none has a longer one than the others."""
+    return all(told.variable_step for told in loop.descriptions.values()) and all(
+        multiple == 1 for multiple in loop.step_multiple.values()
+    )
+
+
+def _go_on() -> None:
+    """Nothing ends such a run but its master."""
+
+
+@contextmanager
+def _unrecorded() -> Iterator[None]:
+    """Leave the memory that outlives the process to the run of the master."""
+    box, black_box.box = black_box.box, None
+    try:
+        yield
+    finally:
+        black_box.box = box

@@ -1,1 +1,0 @@
-"""What a run shows of its coupling, collected at the exchanges."""

@@ -1,0 +1,284 @@
+"""What two surfaces that touch in a point do to each other."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import cosim
+from cosim_mechanics.contracts.contact_law import (
+    APART,
+    SLIDES,
+    STICKS,
+    STOPS,
+    YIELDING,
+    YIELDS,
+    bristle_speed,
+    damping_ratio_of,
+    direction_of,
+    hertz_stiffness,
+    mindlin_stiffness,
+    sliding_direction,
+    sticking_force,
+    tangential_part,
+)
+from cosim_mechanics.contracts.force_element import ForceElement
+from cosim_mechanics.contracts.law import Law
+from cosim_mechanics.spatial import (
+    add_force_at,
+    dot,
+    minus,
+    norm,
+    plus,
+    point_velocity,
+    rotate,
+    rotate_inverse,
+    scaled,
+)
+
+
+class Contact(ForceElement):
+    """Base of contacts in a point: Hertz, restitution, Hunt and Crossley, Coulomb friction that sticks.
+
+    Law: with the depth x > 0 of the surfaces in each other, its rate x_dot, k = 4/3 E sqrt(R), the effective
+    mass m = 1 / (1 / m1 + 1 / m2) of the bodies and zeta the damping ratio of the restitution e,
+
+        f_normal = max(0, k x^(3/2) (1 + 3/2 c x_dot) + zeta sqrt(5 m k) x^(1/4) x_dot)
+        sticking: f_friction = -k_t s - 2 zeta_t sqrt(k_t m) v_t, at most mu_s f_normal long, s_dot = v_t
+        sliding:  f_friction = -(mu_d f_normal + mu_v f_normal |v_t|) v_t / |v_t|
+
+    where k_t = 4 (1 - nu) / (2 - nu) E sqrt(R x) is Mindlin's tangential stiffness and s the stretch of the
+    bristle between the surfaces. Surfaces slide when |k_t s + zeta_t sqrt(k_t m) v_t| > mu_s f_normal. They
+    come to rest when v_t does; they stick then if mu_s f_normal holds them, else they slide back. These are
+    events, as are touching and parting while there is friction. Touching surfaces begin to stick if
+    |v_t| <= 2/3 mu_s x_dot k_n / k_t, else to slide: that is what the bristle would do.
+
+    Frames and signs
+    ----------------
+    The normal points from body 1 to body 2; x_dot > 0 going in. f_normal pushes body 2 along the normal; both
+    forces act on body 2, the opposite ones on body 1, at the same point. `stretch` and `direction` are
+    expressed in the frame of body 1.
+
+    Limits
+    ------
+    As in Hertz' theory: smooth surfaces, depths small against R. A bristle gives way by up to mu_s f_normal /
+    k_t, and a slowly growing push makes it slide zeta_t / sqrt(k_t / m) late. Surfaces that touch again have
+    an unstretched bristle. There is no friction against rolling and spinning.
+
+    Stage
+    -----
+    Depth at POSITION, its rate and the slip velocity at VELOCITY, forces at DYNAMICS.
+
+    Energy
+    ------
+    Stored: 2/5 k x^(5/2). What damping and friction take is dissipated, the energy of the stretched bristle
+    (k_t s^2 / 2, at most mu_s f_normal |s| / 2) included, integrated in `dissipated_energy`.
+
+    References
+    ----------
+    K. L. Johnson, "Contact Mechanics" (1985), chapters 4 and 7. K. H. Hunt, F. R. E. Crossley, J. Appl. Mech.
+    42 (1975). D. Antypov, J. A. Elliott, EPL 94 (2011).
+    """
+
+    laws: ClassVar[Law] = Law.INTERNAL | Law.FRAME_INDIFFERENT
+
+    stiffness = cosim.parameter(
+        unit="N/m2",
+        minimum=0.0,
+        description="effective modulus E, 1 / E = (1 - nu1^2) / E1 + (1 - nu2^2) / E2",
+    )
+    restitution = cosim.parameter(
+        default=1.0, above=0.0, maximum=1.0, description="share of the speed that an impact leaves"
+    )
+    dissipation = cosim.parameter(
+        unit="s/m", default=0.0, minimum=0.0, description="Hunt-Crossley damping, c"
+    )
+    static_friction = cosim.parameter(default=0.0, minimum=0.0, description="of surfaces that stick")
+    dynamic_friction = cosim.parameter(default=0.0, minimum=0.0, description="of surfaces that slide")
+    viscous_friction = cosim.parameter(
+        unit="s/m", default=0.0, minimum=0.0, description="friction coefficient per slip velocity"
+    )
+    poisson_ratio = cosim.parameter(
+        default=0.3, minimum=0.0, maximum=0.5, description="for the tangential stiffness"
+    )
+    stick_damping = cosim.parameter(default=1.0, minimum=0.0, description="damping ratio of the bristle")
+
+    stretch = cosim.auxiliary_state(
+        unit="m", shape=3, nominal=1e-6, description="of the bristle, in the frame of body 1"
+    )
+    dissipated_energy = cosim.auxiliary_state(
+        unit="J", description="energy dissipated since the start", diagnostic=True
+    )
+    regime = cosim.discrete(dtype=int, description="0: apart, 1: sticks, 2: slides, 3: yields")
+    direction = cosim.discrete(
+        shape=3, internal=True, description="in which sliding began, in the frame of body 1"
+    )
+
+    effective_mass = cosim.cache_slot(unit="kg", internal=True, description="of both bodies")
+    damping_ratio = cosim.cache_slot(internal=True, description="of an impact")
+    depth = cosim.cache_slot(unit="m", description="of the surfaces in each other")
+    curvature_radius = cosim.cache_slot(unit="m", description="effective radius, 1 / R = 1 / R1 + 1 / R2")
+    normal = cosim.cache_slot(shape=3, description="from body 1 to body 2, in Ground")
+    point = cosim.cache_slot(unit="m", shape=3, description="where the forces act, in Ground")
+    elastic_force = cosim.cache_slot(unit="N", description="of Hertz")
+    tangential_stiffness = cosim.cache_slot(unit="N/m", description="of Mindlin")
+    depth_rate = cosim.cache_slot(unit="m/s", description="speed of going in")
+    slip_velocity = cosim.cache_slot(unit="m/s", shape=3, description="along the surfaces, in Ground")
+    normal_force = cosim.cache_slot(unit="N", description="pushes the bodies apart")
+    friction = cosim.cache_slot(unit="N", shape=3, description="on body 2, in Ground")
+    friction_force = cosim.cache_slot(unit="N", description="length of the friction")
+    potential_energy = cosim.cache_slot(unit="J", description="energy stored in the contact")
+
+    @cosim.kernel(refuses=["the static friction is below the dynamic one: exchange them, or give both"])
+    def coefficients(static_friction, dynamic_friction):
+        return 1.0 if static_friction < dynamic_friction else 0.0
+
+    @cosim.kernel(stage=cosim.Stage.INSTANCE)
+    def impact(restitution, inverse_mass1, inverse_mass2, effective_mass, damping_ratio):
+        inverse = inverse_mass1 + inverse_mass2
+        effective_mass[0] = 1.0 / inverse if inverse > 0.0 else 0.0
+        damping_ratio[0] = damping_ratio_of(restitution)
+
+    @cosim.kernel
+    def store(
+        depth, curvature_radius, stiffness, poisson_ratio,
+        elastic_force, tangential_stiffness, potential_energy,
+    ):  # fmt: skip
+        x = max(depth, 0.0)
+        push = hertz_stiffness(stiffness, curvature_radius) * x * math.sqrt(x)
+        elastic_force[0] = push
+        tangential_stiffness[0] = mindlin_stiffness(stiffness, curvature_radius, x, poisson_ratio)
+        potential_energy[0] = 0.4 * push * x
+
+    @cosim.kernel
+    def velocity(X_GB1, V_GB1, X_GB2, V_GB2, normal, point, depth_rate, slip_velocity):
+        v = minus(point_velocity(V_GB2, X_GB2, point), point_velocity(V_GB1, X_GB1, point))
+        out = dot(v, normal)
+        depth_rate[0] = -out
+        for i in range(3):
+            slip_velocity[i] = v[i] - out * normal[i]
+
+    @cosim.kernel
+    def push(
+        stiffness, dissipation, effective_mass, damping_ratio, curvature_radius, depth, elastic_force,
+        depth_rate, normal_force,
+    ):  # fmt: skip
+        damped = elastic_force * (1.0 + 1.5 * dissipation * depth_rate)
+        if damping_ratio > 0.0 and depth > 0.0:
+            k = hertz_stiffness(stiffness, curvature_radius)
+            damped += damping_ratio * math.sqrt(5.0 * effective_mass * k * math.sqrt(depth)) * depth_rate
+        normal_force[0] = max(0.0, damped)
+
+    @cosim.kernel
+    def rub(
+        X_GB1, normal, slip_velocity, normal_force, tangential_stiffness, effective_mass, static_friction,
+        dynamic_friction, viscous_friction, stick_damping, stretch, regime, direction, friction,
+        friction_force,
+    ):  # fmt: skip
+        if regime == STICKS:
+            f = sticking_force(
+                tangential_stiffness,
+                2.0 * stick_damping * math.sqrt(tangential_stiffness * effective_mass),
+                tangential_part(rotate(X_GB1, stretch), normal),
+                slip_velocity,
+                static_friction * normal_force,
+            )
+        else:
+            along = sliding_direction(slip_velocity, rotate(X_GB1, direction))
+            speed = norm(slip_velocity)
+            coefficient = static_friction if regime == YIELDS else dynamic_friction + viscous_friction * speed
+            f = scaled(-normal_force * coefficient, along)
+        for i in range(3):
+            friction[i] = f[i]
+        friction_force[0] = norm(f)
+
+    @cosim.kernel
+    def force(
+        X_GB1, X_GB2, normal, point, depth, elastic_force, depth_rate, slip_velocity, normal_force, friction,
+        regime, F_GB1, F_GB2, dissipated_energy_dot, stretch_dot,
+    ):  # fmt: skip
+        f = (
+            normal_force * normal[0] + friction[0],
+            normal_force * normal[1] + friction[1],
+            normal_force * normal[2] + friction[2],
+        )
+        add_force_at(F_GB2, X_GB2, point, f)
+        add_force_at(F_GB1, X_GB1, point, scaled(-1.0, f))
+        dissipated_energy_dot[0] = (normal_force - elastic_force) * depth_rate - dot(friction, slip_velocity)
+        follows = regime == STICKS and depth > 0.0
+        rate = rotate_inverse(X_GB1, slip_velocity)
+        for i in range(3):
+            stretch_dot[i] = rate[i] if follows else 0.0
+
+    @cosim.witness(direction="falling")
+    def change(
+        X_GB1, depth, normal, slip_velocity, normal_force, tangential_stiffness, effective_mass,
+        static_friction, stick_damping, stretch, regime, direction,
+    ):  # fmt: skip
+        if static_friction == 0.0:
+            return 1.0
+        if regime == APART:
+            return -depth
+        strength = static_friction * normal_force
+        if regime == STICKS:
+            half = stick_damping * math.sqrt(tangential_stiffness * effective_mass)
+            pulled = tangential_part(rotate(X_GB1, stretch), normal)
+            pull = plus(scaled(tangential_stiffness, pulled), scaled(half, slip_velocity))
+            return min(depth, (strength - norm(pull)) / tangential_stiffness if depth > 0.0 else depth)
+        along = dot(slip_velocity, rotate(X_GB1, direction))
+        if regime == SLIDES:
+            return min(depth, along)
+        shown = YIELDING * bristle_speed(strength, tangential_stiffness, effective_mass)
+        return min(depth, along * (shown - along) / shown if shown > 0.0 else along)
+
+    @cosim.on(change, does="unrestricted")
+    def change_regime(
+        X_GB1, depth, depth_rate, normal, slip_velocity, normal_force, tangential_stiffness, effective_mass,
+        static_friction, poisson_ratio, stretch, regime, direction, stretch_next, regime_next, direction_next,
+    ):  # fmt: skip
+        started = rotate(X_GB1, direction)
+        speed = norm(slip_velocity)
+        along = dot(slip_velocity, started)
+        bristle = bristle_speed(static_friction * normal_force, tangential_stiffness, effective_mass)
+        way = direction_of(slip_velocity, scaled(-1.0, started))
+        if regime == APART:
+            ratio = 2.0 * (1.0 - poisson_ratio) / (2.0 - poisson_ratio)
+            holds = speed * ratio <= 2.0 / 3.0 * static_friction * depth_rate
+            regime_next[0] = STICKS if holds else SLIDES
+        elif depth <= 0.0:
+            regime_next[0] = APART
+        elif regime == STICKS:
+            pulled = tangential_part(rotate(X_GB1, stretch), normal)
+            if dot(pulled, slip_velocity) >= 0.0:
+                way = direction_of(pulled, way)
+            regime_next[0] = SLIDES
+        elif regime == SLIDES:
+            if along < -0.5 * speed or speed <= STOPS * bristle:
+                regime_next[0] = YIELDS
+        else:
+            regime_next[0] = STICKS if along <= 0.5 * YIELDING * bristle else SLIDES
+        unit = rotate_inverse(X_GB1, way)
+        for i in range(3):
+            stretch_next[i] = 0.0
+            direction_next[i] = unit[i]
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
+    def begin(
+        X_GB1, A_GB1, X_GB2, A_GB2, point, depth, normal, slip_velocity, normal_force, tangential_stiffness,
+        effective_mass, static_friction, regime, regime_next, direction_next,
+    ):  # fmt: skip
+        if static_friction > 0.0 and regime == APART and depth > 0.0:
+            # There is no friction yet, so what accelerates the surfaces is what it has to hold.
+            drift = tangential_part(
+                minus(point_velocity(A_GB2, X_GB2, point), point_velocity(A_GB1, X_GB1, point)), normal
+            )
+            bristle = bristle_speed(static_friction * normal_force, tangential_stiffness, effective_mass)
+            rests = norm(slip_velocity) <= YIELDING * bristle
+            regime_next[0] = SLIDES
+            way = direction_of(slip_velocity, drift)
+            if rests:
+                regime_next[0] = YIELDS if norm(drift) > 0.0 else STICKS
+                way = direction_of(drift, drift)
+            unit = rotate_inverse(X_GB1, way)
+            for i in range(3):
+                direction_next[i] = unit[i]

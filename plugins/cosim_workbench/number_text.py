@@ -1,0 +1,132 @@
+"""Rows of numbers as text in bytes; a kernel function.
+
+Text is put together in whole numbers of eight bytes, the first letter in the lowest byte, and appended to an
+array of them. Whole numbers wrap around: it is for machine code alone, plain Python has `repr`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cosim_workbench.shortest_digits import (
+    FRACTION,
+    FRACTION_BITS,
+    LARGEST_EXPONENT,
+    WORD63,
+    shortest,
+    without_zeros,
+)
+
+ROWS_SIGNATURE = "IIIIi>i"
+LONGEST = 32
+"""Bytes that a number takes at most, with its sign and what stands behind it."""
+REAL, WHOLE, TEXT = 0, 1, 2
+"""Kinds of columns: `repr` of a real, of a whole number of one digit, a zero byte in place of a text."""
+DIGITS = 17
+FIRST_OF_FIXED, LAST_OF_FIXED = -3, 16
+"""Where the decimal point may stand, counted from the first digit, in a number without an exponent."""
+TENS = np.array([10**i for i in range(DIGITS + 1)], dtype=np.int64)
+EIGHT_ZEROS = 0x3030303030303030
+MINUS, POINT, NUL = ord("-"), ord("."), ord("0")
+
+
+def word(text: str) -> int:
+    """A text of at most eight letters as a whole number."""
+    return int.from_bytes(text.encode("ascii"), "little")
+
+
+NAN, INF, ZERO, ZEROS_BEHIND_POINT = word("nan"), word("inf"), word("0.0"), word("0.000000")
+EXPONENT_MINUS, EXPONENT_PLUS = word("e-"), word("e+")
+
+
+def append(out, at, text, count):
+    """Put the first letters of a word behind those that are there; the place behind them."""
+    text &= (1 << (8 * count)) - 1
+    shift = 8 * (at & 7)
+    out[at >> 3] |= text << shift
+    out[(at >> 3) + 1] = ((text >> 1) & 0x7FFFFFFFFFFFFFFF) >> (63 - shift)
+    return at + count
+
+
+def eight_digits(number):
+    """The digits of a number below 10^8 as a word, with zeros in front."""
+    pairs = number // 10_000 | (number % 10_000) << 32
+    hundreds = ((pairs * 10_486) >> 20) & 0x0000007F0000007F
+    pairs = hundreds | (pairs - 100 * hundreds) << 16
+    tens = ((pairs * 103) >> 10) & 0x000F000F000F000F
+    return (tens | (pairs - 10 * tens) << 8) | EIGHT_ZEROS
+
+
+def append_digits(out, at, digits, first, last):
+    """Append some of the 17 digits of a number; the place behind them."""
+    head, tail = digits // 1_000_000_000, digits % 1_000_000_000
+    words = eight_digits(head), eight_digits(tail // 10), NUL + tail % 10
+    for i in range(3):
+        begin, end = max(first - 8 * i, 0), min(last - 8 * i, 8)
+        if begin < end:
+            at = append(out, at, words[i] >> (8 * begin), end - begin)
+    return at
+
+
+def append_real(out, at, bits):
+    """Append a real as `repr` writes it; the place behind it."""
+    is_finite = (bits >> FRACTION_BITS) & LARGEST_EXPONENT != LARGEST_EXPONENT
+    if not is_finite and bits & FRACTION != 0:
+        return append(out, at, NAN, 3)
+    if bits < 0:
+        at = append(out, at, MINUS, 1)
+    if not is_finite:
+        return append(out, at, INF, 3)
+    if bits & WORD63 == 0:
+        return append(out, at, ZERO, 3)
+    digits, exponent = shortest(bits)
+    digits, exponent = without_zeros(digits, exponent)
+    count = DIGITS
+    while digits < TENS[count - 1]:
+        count -= 1
+    digits *= TENS[DIGITS - count]
+    point = count + exponent  # digits before the decimal point
+    if point > LAST_OF_FIXED or point < FIRST_OF_FIXED:
+        at = append_digits(out, at, digits, 0, 1)
+        if count > 1:
+            at = append_digits(out, append(out, at, POINT, 1), digits, 1, count)
+        return append_exponent(out, at, point - 1)
+    if point <= 0:
+        return append_digits(out, append(out, at, ZEROS_BEHIND_POINT, 2 - point), digits, 0, count)
+    at = append_digits(out, at, digits, 0, point)
+    return append_digits(out, append(out, at, POINT, 1), digits, point, max(count, point + 1))
+
+
+def append_exponent(out, at, exponent):
+    """Append the power of ten with a sign and two digits at least; the place behind it."""
+    at = append(out, at, EXPONENT_MINUS if exponent < 0 else EXPONENT_PLUS, 2)
+    size = abs(exponent)
+    if size >= 100:
+        at = append(out, at, NUL + size // 100, 1)
+    return append(out, at, (NUL + size // 10 % 10) | (NUL + size % 10) << 8, 2)
+
+
+def append_rows(numbers, kinds, ends, out, count):
+    """Write `count` rows from the start of `out`, each with a column of each kind; the length of the text.
+
+    Parameters
+    ----------
+    numbers : view of int64
+        Row after row: the bits of reals, whole numbers from 0 to 9.
+    kinds, ends : view of int64
+        For each column, `REAL`, `WHOLE` or `TEXT`, and the sign that stands behind it.
+    out : view of int64
+    count : int
+    """
+    columns, at, place = len(kinds), 0, 0
+    out[0] = 0
+    for _ in range(count):
+        for column in range(columns):
+            if kinds[column] == REAL:
+                at = append_real(out, at, numbers[place])
+            else:
+                letter = NUL + numbers[place] if kinds[column] == WHOLE else 0
+                at = append(out, at, letter, 1)
+            at = append(out, at, ends[column], 1)
+            place += 1
+    return at

@@ -1,0 +1,210 @@
+"""Experiments with reference results inside FMUs: written by exports, run by `cosim validate`."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from export_tools import export, oscillator
+
+from cosim.cli import main
+from cosim_export.interface.smoke_experiment import add_smoke_experiment
+from cosim_fmi.archive import FmuArchive, remove_folder
+from cosim_fmi.validate.experiments import MANIFEST, PLACE, at_time, disagreements, read_experiments
+from cosim_fmi.validate.finding import Finding
+from cosim_fmi.validate.validate_command import check_run
+
+Make = Callable[..., Path]
+RELATED = '<Related type="application/x-ma-hs-experiments" role="{role}" source="{source}"/>'
+HEAD = (
+    '<fmiReferences xmlns:fmi-ls="http://fmi-standard.org/fmi-ls-manifest" '
+    'fmi-ls:fmi-ls-name="org.fmi-standard.fmi-ls-ref" fmi-ls:fmi-ls-version="1.0.0-alpha.1" '
+    'fmi-ls:fmi-ls-description="x">'
+)
+TIMES = '<TransientSimulation startTime="0" stopTime="0.2" stepSize="0.1"/>'
+SSV = (
+    '<ssv:ParameterSet xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues" version="1.0" '
+    'name="p"><ssv:Parameters><ssv:Parameter name="gain"><ssv:Real value="3"/></ssv:Parameter>'
+    "</ssv:Parameters></ssv:ParameterSet>"
+)
+
+
+def bring(fmu: Path, files: Mapping[str, str], role: str = "experiment", source: str = "one.exp") -> Path:
+    """The FMU with an experiment and other files in the folder of the layered standard."""
+    with zipfile.ZipFile(fmu, "a") as archive:
+        archive.writestr(
+            f"{PLACE}/{MANIFEST}", f"{HEAD}{RELATED.format(role=role, source=source)}</fmiReferences>"
+        )
+        for name, text in files.items():
+            archive.writestr(f"{PLACE}/{name}", text)
+    return fmu
+
+
+def experiment(inner: str, attributes: str = "") -> str:
+    return f'<Experiments name="x"><Experiment name="one" {attributes}>{inner}</Experiment></Experiments>'
+
+
+def findings(fmu: Path) -> list[Finding]:
+    return [f for f in check_run(fmu, 20.0) if f.where == "experiments"]
+
+
+GAIN = {
+    "one.exp": experiment(
+        f'{TIMES}<Parameters source="p.ssv"/><Stimuli source="in.csv"/><References source="out.csv"/>'
+    ),
+    "p.ssv": SSV,
+    "in.csv": "time,u\n0,1\n0.1,2\n0.2,5\n",
+    "out.csv": "time,y\n0,3\n0.1,3\n0.2,6\n",  # the gain follows its input of the start of a step
+}
+
+
+class TestForeignExperiments:
+    """Of any FMU that brings some."""
+
+    @pytest.mark.parametrize("role", ["experiment", "experiment/smoke-test", "experiment/validation"])
+    def test_parameters_stimuli_and_references(self, make_fmu: Make, role: str) -> None:
+        assert findings(bring(make_fmu("gain"), GAIN, role)) == []
+
+    def test_a_result_that_differs_is_an_error(self, make_fmu: Make) -> None:
+        (found,) = findings(bring(make_fmu("gain"), {**GAIN, "out.csv": "time,y\n0,3\n0.1,3\n0.2,6.01\n"}))
+        assert found.severity == "error"
+        assert found.text == "one: y differs from its reference by 0.01 at t = 0.2 s, allowed: 0.00301"
+
+    def test_times_of_an_older_form(self, make_fmu: Make) -> None:
+        inner = (
+            GAIN["one.exp"]
+            .replace(TIMES, "")
+            .replace('name="one"', 'name="one" stopTime="0.2" stepSize="0.1"')
+        )
+        assert findings(bring(make_fmu("gain"), {**GAIN, "one.exp": inner})) == []
+        wrong = {**GAIN, "one.exp": inner, "out.csv": "time,y\n0,3\n0.2,7\n"}
+        assert len(findings(bring(make_fmu("gain", name="other"), wrong))) == 1
+
+    def test_other_roles_are_not_run(self, make_fmu: Make) -> None:
+        assert findings(bring(make_fmu("gain"), {"one.exp": "no XML"}, "document")) == []
+
+    @pytest.mark.parametrize(
+        ("files", "source", "says"),
+        [
+            ({}, "one.exp", "one.exp is missing"),
+            ({}, "../../../../etc/passwd", "is no file of this FMU"),
+            ({}, "http://example.com/one.exp", "is no file of this FMU"),
+            ({"one.exp": "<Experiments"}, "one.exp", "one.exp is no XML"),
+            ({"one.exp": "<!DOCTYPE x><x/>"}, "one.exp", "has a document type, which is refused"),
+            ({"one.exp": experiment("<SteadyState/>")}, "one.exp", "SteadyState is not run"),
+            ({"one.exp": experiment(TIMES)}, "one.exp", "has no references"),
+            ({**GAIN, "out.csv": "time\n0\n"}, "one.exp", "out.csv has no signals"),
+            ({**GAIN, "out.csv": "time,y\n0,x\n"}, "one.exp", "out.csv:2: 'x' is no number"),
+            ({**GAIN, "out.csv": "time,y\n0\n"}, "one.exp", "out.csv:2: has 1 values, needs 2"),
+            ({**GAIN, "out.csv": "time,y\n1,0\n0,0\n"}, "one.exp", "its times fall"),
+            (
+                {**GAIN, "one.exp": GAIN["one.exp"].replace('"0.2"', '"0"')},
+                "one.exp",
+                "has no such steps: from 0 s to 0 s by 0.1 s",
+            ),
+        ],
+    )
+    def test_what_is_wrong_is_a_warning(
+        self, make_fmu: Make, files: Mapping[str, str], source: str, says: str
+    ) -> None:
+        (found,) = findings(bring(make_fmu("gain"), files, source=source))
+        assert found.severity == "warning" and says in found.text
+
+    def test_a_signal_that_is_not_there_is_an_error(self, make_fmu: Make) -> None:
+        (found,) = findings(bring(make_fmu("gain"), {**GAIN, "out.csv": "time,z\n0,3\n"}))
+        assert found.severity == "error" and "names z, which is no number of this FMU" in found.text
+
+
+class TestOurExports:
+    """`cosim export` lets FMUs bring one."""
+
+    def test_a_smoke_experiment(self, tmp_path: Path) -> None:
+        fmu = export(oscillator(), tmp_path / "x.fmu", step_size=0.01, stop_time=1.0)
+        assert add_smoke_experiment(fmu) == ""
+        folder = FmuArchive(fmu).unpack()
+        try:
+            (found,), faults = read_experiments(folder)
+        finally:
+            remove_folder(folder)
+        assert faults == []
+        assert (found["start"], found["stop"], found["step"]) == (0.0, 0.5, 0.01)
+        assert len(found["references"]["felt"]) == 51
+        assert found["relative"] == 1e-5
+        assert findings(fmu) == []
+
+    def test_one_that_cannot_run_here_has_none(self, make_fmu: Make, tmp_path: Path) -> None:
+        fmu = make_fmu("gain")
+        other = tmp_path / "other.fmu"
+        with zipfile.ZipFile(fmu) as archive, zipfile.ZipFile(other, "w") as written:
+            written.writestr("modelDescription.xml", archive.read("modelDescription.xml"))
+        assert add_smoke_experiment(other).startswith("no smoke experiment: it has no binary for ")
+
+    def test_one_without_finite_outputs_has_none(self, make_fmu: Make) -> None:
+        fmu = make_fmu("naughty", macros=("BLOWS_UP",))
+        before = fmu.read_bytes()
+        assert add_smoke_experiment(fmu) == "no smoke experiment: none of its outputs is finite"
+        assert fmu.read_bytes() == before
+
+
+class TestThePage:
+    """``cosim validate *.fmu --report page.html``."""
+
+    def test_a_row_for_each(
+        self,
+        make_fmu: Make,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        bring(make_fmu("gain", tool="A &lt;tool>"), GAIN)
+        make_fmu("naughty", macros=("HIDES",))
+        (tmp_path / "bad.fmu").write_bytes(b"no archive")
+        assert main(["validate", "gain.fmu", "naughty.fmu", "bad.fmu", "--report", "page.html"]) == 1
+        assert "report → page.html" in capsys.readouterr().out
+        page = (tmp_path / "page.html").read_text("utf-8")
+        assert "A &lt;tool&gt;</td><td>2.0</td><td>CS</td>" in page
+        assert "<td>1, agree</td>" in page
+        assert "hidden state: after restoring once" in page
+        assert page.count("<tr><td>") + page.count('<tr><td><a href="#fmu') >= 3
+        assert "is no FMU: not a ZIP archive" in page
+
+    def test_its_folder_has_to_exist(self, make_fmu: Make, tmp_path: Path) -> None:
+        assert main(["validate", str(make_fmu("gain")), "--report", str(tmp_path / "no" / "page.html")]) != 0
+
+
+def test_values_at_times() -> None:
+    series = {"time": [0.0, 1.0, 1.0, 3.0], "u": [0.0, 2.0, 5.0, 7.0]}
+    wanted = {
+        -1.0: (0.0, 0.0),
+        0.0: (0.0, 0.0),
+        0.5: (1.0, 0.0),
+        1.0: (5.0, 5.0),
+        2.0: (6.0, 5.0),
+        3.0: (7.0, 7.0),
+    }
+    for time, (linear, held) in (wanted | {9.0: (7.0, 7.0)}).items():
+        assert at_time(series, "u", time, is_linear=True) == linear
+        assert at_time(series, "u", time, is_linear=False) == held
+
+
+@pytest.mark.parametrize(
+    ("given", "differs"),
+    [
+        ([1.0, 1.0], False),
+        ([1.0, 1.0 + 0.9e-3], False),
+        ([1.0, 1.0 + 1.1e-3], True),
+        ([1.0, float("nan")], True),
+    ],
+)
+def test_a_constant_is_compared_with_its_size(given: list[float], differs: bool) -> None:
+    told = {"references": {"time": [0.0, 1.0], "y": [1.0, 1.0]}, "relative": 1e-3}
+    assert bool([*disagreements(told, {"time": [0.0, 1.0], "y": given}, ["y"])]) == differs
+
+
+def test_whole_numbers_are_the_same_or_not() -> None:
+    told = {"references": {"time": [0.0, 1.0], "n": [3.0, 4.0]}, "relative": 0.9}
+    assert [*disagreements(told, {"time": [0.0, 1.0], "n": [3.0, 4.0]}, [])] == []
+    assert len([*disagreements(told, {"time": [0.0, 1.0], "n": [3.0, 3.0]}, [])]) == 1

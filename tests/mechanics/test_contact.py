@@ -1,0 +1,209 @@
+"""Contacts that rest, stick, slide and roll, against Hertz, Coulomb and closed forms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_mechanics import Multibody, SphereContact
+
+RADIUS, GRAVITY = 0.1, 9.81
+SOLID = 0.4 * RADIUS * RADIUS
+
+
+def rest_depth(modulus: float, load: float = GRAVITY) -> float:
+    """Depth of a ball of `RADIUS` that carries `load`, N, by Hertz."""
+    return float((3.0 * load / (4.0 * modulus * math.sqrt(RADIUS))) ** (2.0 / 3.0))
+
+
+def ball_on_floor(
+    modulus: float,
+    height: float = RADIUS,
+    u: Any = (0,) * 6,
+    slope: float = 0.0,
+    joint: str = "free",
+    **values: Any,
+) -> Multibody:
+    """A solid ball of 1 kg, its centre `height` above a floor that falls along x by `slope` (rad)."""
+    g = (GRAVITY * math.sin(slope), 0.0, -GRAVITY * math.cos(slope))
+    model = Multibody("ball", gravity=g)
+    ball = model.body("ball", mass=1.0, inertia=(SOLID,) * 3)
+    place = [0, 0, height] if joint == "translation" else [1, 0, 0, 0, 0, 0, height]
+    model.joint(joint, child=ball, q=place, u=u)
+    model.add(
+        "mechanics.sphere_contact",
+        "floor",
+        body1="ground",
+        body2=ball,
+        radius=RADIUS,
+        stiffness=modulus,
+        **values,
+    )
+    return model
+
+
+def block(slope: float, speed: float, static: float, dynamic: float, modulus: float = 1e8) -> Multibody:
+    """A body of 1 kg that does not turn, pressed into a slope as it rests there."""
+    height = RADIUS - rest_depth(modulus, GRAVITY * math.cos(slope))
+    friction = {"static_friction": static, "dynamic_friction": dynamic}
+    return ball_on_floor(modulus, height, [speed, 0, 0], slope, "translation", **friction)
+
+
+def regimes(result: Any) -> list[tuple[float, float]]:
+    """Times of changes of regime, and the regimes after them."""
+    return [(e.time, e.after["floor.regime"]) for e in result.events if "floor.regime" in e.changed]
+
+
+@pytest.mark.parametrize("modulus", [1e5, 1e7, 1e9, 1e11])
+def test_a_ball_rests_at_the_depth_of_hertz(modulus: float) -> None:
+    result = ball_on_floor(modulus, restitution=0.5).simulate(
+        until=2.5 if modulus < 1e6 else 0.5, accuracy=1e-5
+    )
+    assert RADIUS - result["ball.z"][-1] == pytest.approx(rest_depth(modulus), rel=1e-3)
+    assert abs(result["energy.residual"]).max() < 1e-6
+
+
+@pytest.mark.parametrize("restitution", [1.0, 0.9, 0.5, math.exp(-2.0), 0.05])
+@pytest.mark.parametrize("speed", [0.01, 3.0])
+def test_an_impact_leaves_the_share_of_the_speed_that_was_given(restitution: float, speed: float) -> None:
+    model = ball_on_floor(1e7, RADIUS, [0, 0, 0, 0, 0, -speed], restitution=restitution)
+    model.gravity = (0, 0, 0)
+    result = model.simulate(until=0.1 if speed < 1.0 else 0.05, accuracy=1e-9)
+    assert result["ball.vz"][-1] == pytest.approx(restitution * speed, rel=1e-6)
+
+
+def test_hunt_and_crossley_lose_their_share() -> None:
+    speed, c = 0.05, 0.4
+    model = ball_on_floor(1e7, RADIUS, [0, 0, 0, 0, 0, -speed], dissipation=c)
+    model.gravity = (0, 0, 0)
+    result = model.simulate(until=0.1, accuracy=1e-9)
+    assert result["ball.vz"][-1] == pytest.approx(speed * (1 - c * speed), rel=2e-3)
+
+
+@pytest.mark.parametrize("modulus", [1e7, 1e10])
+def test_sliding_turns_into_rolling_at_its_time_and_speed(modulus: float) -> None:
+    speed, friction = 2.0, 0.3
+    model = ball_on_floor(
+        modulus,
+        RADIUS - rest_depth(modulus),
+        [0, 0, 0, speed, 0, 0],
+        static_friction=friction,
+        dynamic_friction=friction,
+    )
+    result = model.simulate(until=0.4, accuracy=1e-6)
+    assert result["ball.vx"][-1] == pytest.approx(5.0 / 7.0 * speed, rel=1e-6)
+    assert result["ball.wy"][-1] * RADIUS == pytest.approx(5.0 / 7.0 * speed, rel=1e-6)
+    assert regimes(result)[-1][0] == pytest.approx(2.0 * speed / (7.0 * friction * GRAVITY), rel=1e-6)
+    assert regimes(result)[-1][1] == 1
+    assert result["energy.dissipated"][-1] == pytest.approx(speed**2 / 7.0, rel=1e-6)
+    assert abs(result["energy.residual"]).max() < 1e-8
+
+
+@pytest.mark.parametrize("modulus", [1e7, 1e10])
+def test_a_body_within_its_cone_stays(modulus: float) -> None:
+    result = block(math.radians(20.0), 0.0, 0.8, 0.8, modulus).simulate(
+        until=100.0, accuracy=1e-5, integrator="integrators.radau5"
+    )
+    late = result["ball.x"][result.time > 1.0]
+    assert np.ptp(late) < 1e-10
+    assert abs(result["ball.vx"][-1]) < 1e-9
+    # It has given way by the stretch of the bristle, 2 (1 - nu) / (2 - nu) 2 E sqrt(R x) s = m g sin(slope).
+    tangential = (
+        2 * 0.7 / 1.7 * 2 * modulus * math.sqrt(RADIUS * rest_depth(modulus, GRAVITY * math.cos(0.34906585)))
+    )
+    assert late[-1] == pytest.approx(GRAVITY * math.sin(0.34906585) / tangential, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("static", "dynamic", "speed"),
+    [(0.8, 0.8, -1.0), (0.4, 0.3, -1.0), (0.3, 0.2, -1.0), (0.3, 0.2, 0.0), (0.8, 0.6, 1.0), (0.3, 0.3, 1.0)],
+)
+def test_a_block_on_a_slope_stops_sticks_and_slides_back(static: float, dynamic: float, speed: float) -> None:
+    slope, until = math.radians(20.0), 1.0
+    down, hold = GRAVITY * math.sin(slope), GRAVITY * math.cos(slope)
+    result = block(slope, speed, static, dynamic, 1e9).simulate(until=until, accuracy=1e-7)
+    before = down - math.copysign(dynamic * hold, speed)
+    stop = min(-speed / before, until) if before * speed <= 0.0 else until
+    x = speed * stop + 0.5 * before * stop**2
+    if math.tan(slope) > static and stop < until:
+        x += 0.5 * (down - dynamic * hold) * (until - stop) ** 2
+    assert result["ball.x"][-1] == pytest.approx(x, rel=1e-3)
+    stick = 1 if math.tan(slope) < static else 2
+    assert regimes(result)[-1][1] == stick
+    assert abs(result["energy.residual"]).max() < 1e-8
+
+
+def test_a_push_that_grows_breaks_the_contact_at_the_static_friction() -> None:
+    model = block(0.0, 0.0, 0.5, 0.3, 1e9)
+    model.add("signals.ramp", "ramp", height=6.0, duration=3.0)
+    model.add("mechanics.applied_force", "push", body="ball", axis=(1, 0, 0))
+    model.connect("ramp", "push.force")
+    result = model.simulate(until=3.0, accuracy=1e-7)
+    time = regimes(result)[-1][0]
+    assert time == pytest.approx(0.5 * GRAVITY / 2.0, rel=1e-3)
+    assert result["ball.vx"][-1] == pytest.approx((9.0 - time**2) - 0.3 * GRAVITY * (3.0 - time), rel=1e-3)
+
+
+def test_a_ball_on_a_turntable_goes_round_with_two_sevenths_of_its_speed() -> None:
+    turning, speed, modulus = 2.0, 0.3, 1e8
+    model = Multibody("turntable")
+    table = model.body("table", mass=10.0, inertia=(1e9, 1e9, 1e9))
+    model.joint("pin", child=table, u=turning)
+    ball = model.body("ball", mass=1.0, inertia=(SOLID,) * 3)
+    u = [(turning * 0.5 - speed) / RADIUS, 0, 0, 0, speed, 0]
+    model.joint("free", child=ball, q=[1, 0, 0, 0, 0.5, 0, RADIUS - rest_depth(modulus)], u=u)
+    model.add(
+        "mechanics.sphere_contact", "floor", body1=table, body2=ball, radius=RADIUS, stiffness=modulus,
+        static_friction=0.8, dynamic_friction=0.8,
+    )  # fmt: skip
+    result = model.simulate(until=12.0, accuracy=1e-7)
+    rate = 2.0 / 7.0 * turning
+    radius = speed / rate
+    np.testing.assert_allclose(
+        result["ball.x"], 0.5 - radius + radius * np.cos(rate * result.time), atol=1e-4
+    )
+    np.testing.assert_allclose(result["ball.y"], radius * np.sin(rate * result.time), atol=1e-4)
+
+
+def test_an_oblique_impact_sticks_within_the_cone_and_slides_outside() -> None:
+    friction = {"static_friction": 0.3, "dynamic_friction": 0.3}
+    for slip, first in ((0.1, 1), (5.0, 2)):
+        model = ball_on_floor(1e8, RADIUS + 1e-3, [0, 0, 0, slip, 0, -1.0], **friction)
+        model.gravity = (0, 0, 0)
+        result = model.simulate(until=0.02, accuracy=1e-8)
+        assert regimes(result)[0][1] == first
+        assert regimes(result)[-1][1] == 0
+        if first == 2:  # It slides all the time: impulse mu m (1 + e) v_n.
+            assert result["ball.vx"][-1] == pytest.approx(slip - 0.3 * 2.0, rel=1e-4)
+        assert abs(result["energy.residual"]).max() < 1e-8
+
+
+def test_saved_while_it_sticks_it_goes_on_to_the_same_bytes() -> None:
+    system = block(math.radians(20.0), -1.0, 0.4, 0.3).build()
+    whole = cosim.Simulator(system, accuracy=1e-6)
+    whole.advance_to(0.1634)
+    saved = whole.state.to_bytes()
+    whole.advance_to(0.5)
+    again = cosim.Simulator(system, system.state_from_bytes(saved), accuracy=1e-6)
+    again.advance_to(0.5)
+    assert whole.state["floor.regime"] == 1
+    assert again.state.to_bytes() == whole.state.to_bytes()
+
+
+def test_without_friction_nothing_is_an_event() -> None:
+    result = ball_on_floor(1e7, 0.3).simulate(until=1.0, accuracy=1e-6)
+    assert len([e for e in result.events if e.changed]) == 0
+
+
+def test_friction_at_rest_below_friction_in_motion_is_refused() -> None:
+    with pytest.raises(cosim.SimulationError, match="static friction is below the dynamic one"):
+        ball_on_floor(1e7, dynamic_friction=0.3).simulate(until=0.1, accuracy=1e-6)
+
+
+def test_a_contact_needs_a_radius_of_its_own() -> None:
+    with pytest.raises(cosim.ModelError, match="radius"):
+        SphereContact(stiffness=1e5)
