@@ -4,7 +4,8 @@ Authors of components do not need it. It is as stable as the contract version sa
 
 ================= ==========================================================================================
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
-                  its address, `lower` its text for other processors (with `data_of`, `length_of`);
+                  its address, `lower` its text for other processors (with `data_of`, `length_of`),
+                  `lower_to_c` its C99 (`KnownArray`, `LoweredC`: what is known of arrays, what is written);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
@@ -74,8 +75,10 @@ if TYPE_CHECKING:
     from cosim.component.declarations import text as text
     from cosim.component.documented import declared_bounds as declared_bounds
     from cosim.component.documented import declared_default as declared_default
+    from cosim.component.history import ENTRY_WIDTH as ENTRY_WIDTH
     from cosim.component.history import LOOKED as LOOKED
     from cosim.component.history import History as History
+    from cosim.component.history import Ring as Ring
     from cosim.component.history import history_at as history_at
     from cosim.component.history import margin as margin
     from cosim.component.kink_functions import missed_kinks as missed_kinks
@@ -270,6 +273,7 @@ if TYPE_CHECKING:
     from cosim.units import parse_unit as parse_unit
     from cosim.walker import BLOCK_SIGNATURE as BLOCK_SIGNATURE
     from cosim.walker import DENSE_SIGNATURE as DENSE_SIGNATURE
+    from cosim.walker import PYTHON_SIGNATURE as PYTHON_SIGNATURE
     from cosim.walker import REDO_SIGNATURE as REDO_SIGNATURE
     from cosim.walker import REPEAT_SIGNATURE as REPEAT_SIGNATURE
     from cosim.walker import STEP_SIGNATURE as STEP_SIGNATURE
@@ -310,13 +314,18 @@ if TYPE_CHECKING:
     from cosim_compiler.helper_process import kill_with_parent as kill_with_parent
     from cosim_compiler.kernel_cache import keep as keep
     from cosim_compiler.kernel_cache import kept as kept
+    from cosim_compiler.language.known_arrays import KnownArray as KnownArray
+    from cosim_compiler.language.types import COLUMNS_IN_GROUP as COLUMNS_IN_GROUP
     from cosim_compiler.machine import plainest_processor as plainest_processor
     from cosim_compiler.native import c_address as c_address
     from cosim_compiler.native import compile_function as compile_function
     from cosim_compiler.native import function_address as function_address
     from cosim_compiler.native import is_plain as is_plain
     from cosim_compiler.native import lower as lower
+    from cosim_compiler.native import lower_to_c as lower_to_c
     from cosim_compiler.native import release_address as release_address
+    from cosim_compiler.printers.c_lowered import LoweredC as LoweredC
+    from cosim_compiler.printers.c_lowered import parameters_in_c as parameters_in_c
     from cosim_compiler.record import Record as Record
     from cosim_compiler.record import place_in as place_in
     from cosim_compiler.record import rows_of as rows_of

@@ -23,7 +23,8 @@ import os
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from cosim_compiler import units
 from cosim_compiler.callback import callback_of
@@ -35,6 +36,10 @@ from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import Names, names_in_reach
 from cosim_compiler.road import PLAIN, C, road
+
+if TYPE_CHECKING:
+    from cosim_compiler.language.known_arrays import KnownArray
+    from cosim_compiler.printers.c_lowered import LoweredC
 
 log = logging.getLogger("cosim.native")
 
@@ -153,6 +158,52 @@ def lower(functions: Mapping[str, tuple[Callable[..., Any], str]]) -> str:
     text = units.lowered_text([(_checked(function), letters) for function, letters in functions.values()])
     names = list(functions)
     return NUMBERED.sub(lambda match: names[int(match[1])], text)
+
+
+def lower_to_c(
+    functions: Mapping[str, tuple[Callable[..., Any], str]],
+    group: str,
+    arrays: Mapping[str, KnownArray],
+    numbers: Mapping[str, int],
+    rows: Mapping[str, tuple[str, Mapping[str, Any]]],
+    sizes: Mapping[str, int],
+    keeps_all: bool,
+) -> LoweredC:
+    """The same functions as C99, for readers and for compilers of others.
+
+    Parameters
+    ----------
+    functions : mapping of str to (function, str)
+        As for `lower`.
+    group : str
+        Name of the named tuple that holds the arrays of a run.
+    arrays : mapping of str to KnownArray
+        What is known of each of them.
+    numbers : mapping of str to int
+        Functions by the numbers by which others call them.
+    rows, sizes, keeps_all
+        Functions for arguments that are known; see `printers.c_lowered`.
+
+    Raises
+    ------
+    ContractError
+        As `lower`.
+    """
+    from cosim_compiler.printers import c_lowered
+
+    wanted = {name: (_checked(function), letters) for name, (function, letters) in functions.items()}
+    return c_lowered.lowered(wanted, group, arrays, numbers, _place_of, rows, sizes, keeps_all)
+
+
+def _place_of(function: types.FunctionType) -> str:
+    """Name, file and line of a function, for readers: the file without folders that only this machine has."""
+    code = function.__code__
+    if not code.co_filename.endswith(".py"):
+        return f"{function.__name__}: {code.co_filename.strip('<>')}"
+    inside = (function.__module__ or "").split(".")[:-1]
+    return (
+        f"{function.__name__}: {'/'.join([*inside, Path(code.co_filename).name])}, line {code.co_firstlineno}"
+    )
 
 
 def python_address(function: Callable[..., Any], signature: str) -> int:

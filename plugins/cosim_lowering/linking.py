@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 
 from cosim.kit import ARRAYS, CONSTANT, ENTRY_SIGNATURE, Plan, lower, rows_of
@@ -20,6 +21,8 @@ from cosim_lowering.reported import reported_alone
 from cosim_lowering.schedule import Schedule
 
 log = logging.getLogger("cosim.native")
+RETURNS = re.compile(r"^  ret i32 (.*)$", re.MULTILINE)
+"""In the text of a lowered function: 0, or that it has raised."""
 GROWS = ("h",)
 """Arrays that a host makes longer between calls."""
 
@@ -38,7 +41,7 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
     """
     functions = program.functions
     step, texts = lowered_texts(program)
-    constants = _constants(program)
+    constants = constants_of(program)
     calls = [
         _calls(program, texts, [step, *texts.values()], constants),
         group_of_arrays(program.arrays, {name: global_name(name) for name in constants}, GROWS),
@@ -58,7 +61,7 @@ def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
     return lower(of_step), {name: lower({name: functions[name]}) for name in functions if name not in of_step}
 
 
-def _constants(program: Program) -> list[str]:
+def constants_of(program: Program) -> list[str]:
     """Arrays in which no entry point writes."""
     names = [name for name, _, role in ARRAYS if role == CONSTANT]
     has_tune = plan_of(program).method.tune != 0
@@ -89,10 +92,15 @@ def _calls(
         (plan.derivatives.first, plan.derivatives.last),
         program.system.inner_range,
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
-        (plan.report_end, reported_alone(program, texts_by_name)),
+        (plan.report_end, reported_alone(program, _can_raise(texts_by_name))),
     )
     declared = [declaration(name, functions[name][1]) for name in called_functions]
     return "\n".join([*parts, schedule.text(), *declared])
+
+
+def _can_raise(texts: Mapping[str, str]) -> set[str]:
+    """Which lowered functions may return a status that is not 0."""
+    return {name for name, text in texts.items() if set(RETURNS.findall(text)) != {"0"}}
 
 
 def plan_of(program: Program) -> Plan:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -24,15 +23,13 @@ from cosim_lowering.program import Program
 
 TABLES_AT = 2 * len(Run.PARTS) + width_of(Plan)
 """Behind the plan and the directory of a program."""
-RETURNS = re.compile(r"^  ret i32 (.*)$", re.MULTILINE)
-"""In the text of a lowered function: 0, or that it has raised."""
 
 
-def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
+def reported_alone(program: Program, raising: Collection[str]) -> list[int]:
     """Rows of the table, of an evaluation of the derivatives, that nothing in a run depends on.
 
     Neither derivatives nor what limits steps, witnesses, handlers, updates and corrections depend on them;
-    outputs may. One that can raise is none of them.
+    outputs may. One that can raise (`raising` has their names) is none of them.
     """
     system, arrays = program.system, program.arrays
     slots, (first, last) = arrays["slots"], system.derivative_range
@@ -57,7 +54,7 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
     for i in range(last - 1, first - 1, -1):
         block = system.blocks[i]
         only_computes = all(slot.array == "c" for slot in (*block.writes, *block.adds))
-        can_raise = set(RETURNS.findall(texts[names[int(arrays["table"][i, 0])]])) != {"0"}
+        can_raise = names[int(arrays["table"][i, 0])] in raising
         if only_computes and not can_raise and not regions(block, "writes", "adds") & read_regions:
             alone.append(i)
         else:

@@ -43,6 +43,7 @@ class ExportCommand(cosim.Command):
         ("cosim export mount.toml", "mount.fmu; machine code where it can be, else Python"),
         ("cosim export mount.toml --python --outputs engine.z,vertical_speed -o small.fmu", "chosen outputs"),
         ("cosim export mount.toml --native --fmi 3 --kind me", "FMI 3.0 Model Exchange"),
+        ("cosim export mount.toml --sources", "C99 sources, for targets that compile themselves"),
         ("cosim export loop.toml", "loop.fmu: a whole scenario as one FMU"),
         ("cosim export loop.toml -o loop.ssp", "a scenario, with its FMUs, for other tools"),
     )
@@ -83,6 +84,17 @@ class ExportCommand(cosim.Command):
             "--no-clocks",
             action="store_true",
             help="of a native FMU for FMI 3: no output clocks of periodic events",
+        )
+        parser.add_argument(
+            "--sources",
+            action="store_true",
+            help="of a native FMU: C99 sources, in place of libraries unless --platforms names some",
+        )
+        parser.add_argument(
+            "--history",
+            type=int,
+            metavar="N",
+            help="of an FMU with sources: values that each delay can remember (4096)",
         )
         parser.add_argument(
             "--no-experiment",
@@ -156,6 +168,8 @@ class ExportCommand(cosim.Command):
         typed = {name: getattr(arguments, name) for name in NATIVE if getattr(arguments, name) is not None}
         typed |= {"scalars": True} if arguments.scalars else {}
         typed |= {"clocks": False} if arguments.no_clocks else {}
+        typed |= {"sources": True} if arguments.sources else {}
+        typed |= {} if arguments.history is None else {"history": arguments.history}
         wants_python = arguments.python or arguments.libpython is not None
         if typed and wants_python:
             given = next(iter(typed)).replace("clocks", "no-clocks")

@@ -152,11 +152,8 @@ def stretch(x: Any, stiffness: Any, limit: Any, f: Any) -> None:
 
 EXPECTED = """\
 static void k_stretch(double x, double stiffness, double limit, reals f) {
-    double reach = 0;
-    reach = least(fabs(x), limit);
-    if (x < 0.0) {
-        reach = -reach;
-    }
+    double reach = least(fabs(x), limit);
+    if (x < 0.0) reach = -reach;
     f.at[0] = -stiffness * (reach + 0.5 * reach * reach) / (1.0 + sin(x));
 }
 """

@@ -8,6 +8,7 @@ joined.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from cosim_compiler.errors import NUMBERED
@@ -31,12 +32,17 @@ from cosim_compiler.language.typed_form import (
     Store,
     Try,
     While,
+    ends,
     leaves,
 )
-from cosim_compiler.language.types import NOTHING, Type
+from cosim_compiler.language.types import NOTHING, Group, Number, Record, Type
+from cosim_compiler.printers.c_declarations import Declarations
+from cosim_compiler.printers.c_lines import compact, joined
 from cosim_compiler.printers.c_names import Names, Types
-from cosim_compiler.printers.c_values import ValueWriter
+from cosim_compiler.printers.c_values import ValueWriter, bracketed
 
+WORD = re.compile(r"\w+")
+WIDTH = 110
 FLAGS = (
     "-std=c99", "-O2", "-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
     *(f"-fno-builtin-{name}" for name in (*OF_C_LIBRARY, "ldexp", "frexp", "modf")),
@@ -142,6 +148,7 @@ class FunctionWriter(ValueWriter):
     def __init__(self, module: Module, function: Function) -> None:
         super().__init__(module.types, module.names, module.declared)
         self.function = function
+        self.declares = Declarations(function)
         self.loops: list[tuple[str, str]] = []  # what break and continue are written as
         self.tries: list[tuple[str, str]] = []  # what is caught: the name of its number, and the label
 
@@ -172,13 +179,33 @@ class FunctionWriter(ValueWriter):
         self.block(function.body)
         if function.raises and function.result is NOTHING:
             self.line("return 0;")
-        unconverted = {name for name, kind in function.parameters if function.variables[name] == kind}
-        locals_ = [
-            f"    {self.types[kind]} {self.local[name]}{self.zero(kind)};"
-            for name, kind in function.variables.items()
-            if name not in unconverted
-        ]
-        return "\n".join([f"{head} {{", *locals_, *self.room, *self.lines, "}", ""])
+        elif function.result is not NOTHING and not ends(function.body):
+            self.returns_zero()
+        self.lines = compact(joined(self.lines))
+        lines = [*self.locals(), *self.room, *self.lines]
+        if len(lines) == 1 and len(short := f"{head} {{ {lines[0].strip()} }}") < WIDTH:
+            return f"{short}\n"
+        return "\n".join([f"{head} {{", *lines, "}", ""])
+
+    def locals(self) -> list[str]:
+        """Names that are declared where the function begins, and parameters that nothing reads."""
+        function = self.function
+        inside, given = {*self.declares.by.values()}, dict(function.parameters)
+        words = set(WORD.findall("\n".join([*self.room, *self.lines])))
+        alike: dict[str, list[str]] = {}
+        for name, kind in function.variables.items():
+            is_passed = name in given and given[name] == kind
+            if not is_passed and name not in inside and self.local[name] in words:
+                alike.setdefault(f"{self.types[kind]} ", []).append(f"{self.local[name]}{self.zero(kind)}")
+        lines = [line for kind, names in alike.items() for line in _in_lines(kind, names)]
+        unread = [name for name in (self.passed(*each) for each in function.parameters) if name not in words]
+        return [*lines, *([f"    {' '.join(f'(void){name};' for name in unread)}"] if unread else [])]
+
+    def returns_zero(self) -> None:
+        """The end of a function that C believes to be reached."""
+        result = self.function.result
+        value = "0" if isinstance(result, (Number, Group, Record)) else f"({self.types[result]}){{0}}"
+        self.line("return 0;" if self.function.raises else f"return {value};")
 
     # statements
 
@@ -193,14 +220,15 @@ class FunctionWriter(ValueWriter):
 
     def statement(self, statement: Statement) -> None:
         if isinstance(statement, Assign):
-            self.assign(statement.name, statement.value)
+            if statement.name in self.declares.read:
+                self.assign(statement.name, statement.value, self.declares.by.get(id(statement)) is not None)
+            else:
+                self.only_does(statement.value)
         elif isinstance(statement, Store):
             value, place = self.in_order([statement.value, statement.place])
             self.line(f"{place} = {value};")
         elif isinstance(statement, Evaluate):
-            text = self.whole_of(statement.value)
-            if text:
-                self.line(f"{text};")
+            self.only_does(statement.value)
         elif isinstance(statement, Return):
             self.returns(statement.value)
         elif isinstance(statement, Raise):
@@ -271,10 +299,20 @@ class FunctionWriter(ValueWriter):
         else:
             self.line(f"return {text};")
 
-    def assign(self, name: str, value: Expression) -> None:
+    def assign(self, name: str, value: Expression, is_declared: bool) -> None:
         kind = self.function.variables[name]
         text = self.whole_of(value)
-        self.line(f"{self.local[name]} = {self.converted(value.type, kind, text)};")
+        declared = f"{self.types[kind]} " if is_declared else ""
+        self.line(f"{declared}{self.local[name]} = {self.converted(value.type, kind, text)};")
+
+    def only_does(self, value: Expression) -> None:
+        """Compute what nothing reads, for what it does."""
+        if not self.is_pure(value):
+            text = self.whole_of(value)
+            if text and not text.isidentifier():
+                self.line(f"{text};" if value.type is NOTHING else f"(void){bracketed(text)};")
+            elif text:
+                self.line(f"(void){text};")
 
     def end_of(self, orelse: Sequence[Statement], body: Sequence[Statement]) -> str:
         """The label behind a loop, where a break has to jump over what runs without one."""
@@ -307,19 +345,29 @@ class FunctionWriter(ValueWriter):
     def loop_over(self, statement: For) -> None:
         end = self.end_of(statement.orelse, statement.body)
         first, last, step = self.in_order([statement.first, statement.last, statement.step])
-        i, n, by = self.new("i"), self.new("n"), self.new("by")
-        if isinstance(statement.step, Constant):
-            goes_on = f"{i} {'<' if statement.step.value > 0 else '>'} {n}"
-            head, by = f"int64_t {i} = {first}, {n} = {last}", step
-        else:
-            goes_on = f"{by} > 0 ? {i} < {n} : {by} < 0 && {i} > {n}"
-            head = f"int64_t {i} = {first}, {n} = {last}, {by} = {step}"
-        advance = f"{i}++" if by == "1" else f"{i} += {by}"
-        self.line(f"for ({head}; {goes_on}; {advance}) {{")
         kind = self.function.variables[statement.name]
-        self.indent += 1
-        self.line(f"{self.local[statement.name]} = {self.converted(statement.first.type, kind, i)};")
-        self.indent -= 1
+        is_own = id(statement) in self.declares.by and kind == statement.first.type
+        i = self.local[statement.name] if is_own else self.new("i")
+        head = f"int64_t {i} = {first}"
+        if isinstance(statement.last, Constant):
+            n = last
+        else:
+            n = self.new("n")
+            head += f", {n} = {last}"
+        if isinstance(statement.step, Constant):
+            goes_on, by = f"{i} {'<' if statement.step.value > 0 else '>'} {n}", step
+        else:
+            by = self.new("by")
+            goes_on = f"{by} > 0 ? {i} < {n} : {by} < 0 && {i} > {n}"
+            head += f", {by} = {step}"
+        advance = {"1": f"{i}++", "(-1)": f"{i}--"}.get(by, f"{i} += {by}")
+        self.line(f"for ({head}; {goes_on}; {advance}) {{")
+        if not is_own and statement.name in self.declares.read:
+            declared = f"{self.types[kind]} " if id(statement) in self.declares.by else ""
+            self.indent += 1
+            value = self.converted(statement.first.type, kind, i)
+            self.line(f"{declared}{self.local[statement.name]} = {value};")
+            self.indent -= 1
         self.loops.append((f"goto {end};" if end else "break;", "continue;"))
         self.inner(statement.body)
         self.loops.pop()
@@ -340,3 +388,15 @@ class FunctionWriter(ValueWriter):
         self.block(statement.orelse)
         if any(f"goto {end};" in line for line in self.lines):
             self.line(f"{end}:;")
+
+
+def _in_lines(kind: str, names: Sequence[str]) -> list[str]:
+    """Declarations of names of one type, as many in a line as fit."""
+    lines, line = [], ""
+    stars = "*" if kind.endswith("* ") else ""
+    for name in names:
+        if line and len(line) + len(name) > WIDTH:
+            lines.append(f"{line};")
+            line = ""
+        line = f"{line}, {stars}{name}" if line else f"    {kind}{name}"
+    return [*lines, f"{line};"]

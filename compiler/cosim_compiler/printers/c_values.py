@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -24,6 +25,8 @@ from cosim_compiler.language.types import (
     View,
     types_of,
 )
+from cosim_compiler.printers.c_declarations import Declarations
+from cosim_compiler.printers.c_lines import shortened
 from cosim_compiler.printers.c_names import NUMBERS, Names, Types, real, whole, words_of
 
 RANK = {
@@ -32,6 +35,8 @@ RANK = {
 }  # fmt: skip
 """How strongly an operator of C binds; those above all stand for a term."""
 TERM = 20
+TERM_TEXT = re.compile(r"[\w.]+(\([\w, ]*\))?((->|\.)\w+)*")
+"""A name or a number, or a call of names, and what is read of it."""
 OF_FUNCTIONS: dict[tuple[str, Type], str] = {
     ("%", REAL): "real_rest", ("//", REAL): "real_quotient", ("%", WHOLE): "rest", ("//", WHOLE): "quotient",
     ("<<", WHOLE): "shifted_left", (">>", WHOLE): "shifted_right",
@@ -49,12 +54,15 @@ class ValueWriter:
     """Writes expressions, and the lines that have to stand before them; see `c99.FunctionWriter`."""
 
     function: Function
+    declares: Declarations
+    tries: list[tuple[str, str]]
 
     def __init__(self, types: Types, names: Names, declared: dict[str, str]) -> None:
         self.types, self.names, self.declared = types, names, declared
         self.local = Names(types.structures, names.taken)
         self.lines: list[str] = []
         self.room: list[str] = []
+        self.status: str | None = None
         self.indent = 1
         self.count = 0
 
@@ -67,7 +75,7 @@ class ValueWriter:
             return " = 0"
         return " = 0" if isinstance(kind, (Group, Record)) else " = {0}"
 
-    def assign(self, name: str, value: Expression) -> None:
+    def assign(self, name: str, value: Expression, is_declared: bool) -> None:
         raise NotImplementedError
 
     def handing_on(self, status: str) -> str:
@@ -75,13 +83,17 @@ class ValueWriter:
 
     # the order in which C computes
 
+    def is_pure(self, node: Expression) -> bool:
+        """Whether computing it twice, or not at all, changes nothing."""
+        return is_pure(node)
+
     def in_order(self, nodes: Sequence[Expression]) -> list[str]:
         """Several expressions; where a later one calls something, elements are read before."""
         texts = []
         for i, node in enumerate(nodes):
             text = self.of(node)
             is_held = text.isidentifier() or not form.reads_elements(node)
-            if not is_held and not all(map(is_pure, nodes[i + 1 :])):
+            if not is_held and not all(map(self.is_pure, nodes[i + 1 :])):
                 text = self.named(node.type, text)
             texts.append(text)
         return texts
@@ -94,8 +106,7 @@ class ValueWriter:
     def named(self, kind: Type, text: str) -> str:
         """A value under a name of its own."""
         name = self.new("value")
-        self.room.append(f"    {self.types[kind]} {name}{self.zero(kind)};")
-        self.line(f"{name} = {text};")
+        self.line(f"{self.types[kind]} {name} = {text};")
         return name
 
     def apart(self, node: Expression) -> tuple[list[str], str]:
@@ -152,7 +163,7 @@ class ValueWriter:
         return self.converted(self.function.variables[node.name], node.type, self.local[node.name])
 
     def _let(self, node: form.Let) -> str:
-        self.assign(node.name, node.value)
+        self.assign(node.name, node.value, id(node) in self.declares.by)
         return self.of(node.body)
 
     def _unary(self, node: form.Unary) -> str:
@@ -171,14 +182,16 @@ class ValueWriter:
         return f"{left} {node.operator} {right}"
 
     def _logic(self, node: form.Logic) -> str:
-        before, right = self.apart(node.right)
+        hoisted, right = self.apart(node.right)
         left = self.of(node.left)
+        before, right = shortened(hoisted, right)
         if not before:
             if self.rank(node.left) < TERM and not isinstance(node.left, form.Compare):
                 left = left if self._is_chain(node, node.left) else bracketed(left)
             if self.rank(node.right) < TERM and not isinstance(node.right, form.Compare):
                 right = bracketed(right)
-            return f"{left} {SIGNS[node.operator]} {right}"
+            text = f"{left} {SIGNS[node.operator]} {right}"
+            return self.named(TRUTH, text) if hoisted else text
         name = self.named(TRUTH, left)
         self.line(f"if ({'' if node.operator == 'and' else '!'}{name}) {{")
         self.lines += before
@@ -192,11 +205,14 @@ class ValueWriter:
 
     def _choice(self, node: form.Choice) -> str:
         condition = self.of(node.condition)
-        (before_yes, yes), (before_no, no) = self.apart(node.yes), self.apart(node.no)
+        hoisted_yes, yes = self.apart(node.yes)
+        hoisted_no, no = self.apart(node.no)
+        (before_yes, yes), (before_no, no) = shortened(hoisted_yes, yes), shortened(hoisted_no, no)
         if not before_yes and not before_no:
-            return f"({condition} ? {yes} : {no})"
+            text = f"({condition} ? {yes} : {no})"
+            return self.named(node.type, text) if hoisted_yes or hoisted_no else text
         name = self.new("value")
-        self.room.append(f"    {self.types[node.type]} {name}{self.zero(node.type)};")
+        self.line(f"{self.types[node.type]} {name};")
         self.line(f"if ({condition}) {{")
         self.lines += before_yes
         self.line(f"    {name} = {yes};")
@@ -221,7 +237,7 @@ class ValueWriter:
     def _in_two(self, node: form.Mathematics, argument: str) -> str:
         """A function that leaves its second result at an address."""
         name = self.new("second")
-        self.room.append(f"    {'int' if node.name == 'frexp' else 'double'} {name} = 0;")
+        self.line(f"{'int' if node.name == 'frexp' else 'double'} {name} = 0;")
         first = self.named(REAL, f"{node.name}({argument}, &{name})")
         return f"({self.types[node.type]}){{{first}, {name}}}"
 
@@ -251,6 +267,8 @@ class ValueWriter:
         return f"({self.types[node.type]}){{{', '.join(self.in_order(node.items)) or '0'}}}"
 
     def _item(self, node: form.Item) -> str:
+        if isinstance(node.tuple, form.MakeTuple) and all(map(is_pure, node.tuple.items)):
+            return bracketed(self.of(node.tuple.items[node.index]))
         return f"{self.of(node.tuple)}._{node.index}"
 
     def _pick(self, node: form.Pick) -> str:
@@ -270,20 +288,22 @@ class ValueWriter:
         flat = ""
         for axis, (index, text) in enumerate(zip(node.indices, indices, strict=True)):
             at = text
-            if not (isinstance(index, form.Constant) and index.value >= 0):
+            if not self.declares.is_nonnegative(index):
                 at = f"from_end({text}, {view}.{'nm'[axis]})"
             flat = f"{flat} * {view}.m + {at}" if axis else at
         return f"{view}.at[{flat}]"
 
     def _field(self, node: form.Field) -> str:
-        text = f"{self.of(node.record)}->{node.name}"
+        record = self.of(node.record)
+        is_place = record.startswith("(&") and isinstance(node.record, (form.RecordAt, form.Field))
+        text = f"{record[2:-1]}.{node.name}" if is_place else f"{record}->{node.name}"
         return f"(&{text})" if isinstance(node.type, Record) else text
 
     def _recordat(self, node: form.RecordAt) -> str:
         rows, index = self.in_order([node.rows, node.index])
         if not _is_term(rows):
             rows = self.named(node.rows.type, rows)
-        if not (isinstance(node.index, form.Constant) and node.index.value >= 0):
+        if not self.declares.is_nonnegative(node.index):
             index = f"from_end({index}, {rows}.n)"
         return f"(&{rows}.at[{index}])"
 
@@ -393,16 +413,18 @@ class ValueWriter:
     def _result_room(self, result: Type) -> str:
         name = self.new("found")
         kind = "int64_t" if result is NOTHING else self.types[result]
-        self.room.append(f"    {kind} {name}{self.zero(result)};")
+        self.line(f"{kind} {name}{self.zero(result)};")
         return name
 
     def _hand_on(self, call: str) -> None:
         """Call, and return a status that is not 0."""
-        name = self.new("status")
-        self.room.append(f"    int32_t {name};")
-        self.line(f"{name} = {call};")
-        zero = "" if self.function.raises else " /* never */"
-        self.line(f"if ({name} != 0) {self.handing_on(name)}{zero}")
+        if not self.function.raises and not self.tries:  # what it calls never does
+            self.line(f"(void){call};")
+            return
+        if self.status is None:
+            self.status = self.new("status")
+            self.room.append(f"    int32_t {self.status};")
+        self.line(f"if (({self.status} = {call}) != 0) {self.handing_on(self.status)}")
 
     def words(self, arguments: Sequence[Expression], texts: Sequence[str]) -> list[str]:
         """Arguments, whose texts these are, as machine code that others compiled takes them."""
@@ -448,4 +470,4 @@ def bracketed(text: str) -> str:
 
 
 def _is_term(text: str) -> bool:
-    return text.replace("_", "").replace(".", "").replace("->", "").isalnum()
+    return TERM_TEXT.fullmatch(text) is not None

@@ -304,6 +304,7 @@ def describe(
     token: str,
     indicators: Sequence[str],
     clocks: Mapping[str, tuple[int, Fraction | None]] | None = None,
+    sources: Sequence[str] = (),
 ) -> bytes:
     """The text of ``modelDescription.xml``.
 
@@ -322,12 +323,18 @@ def describe(
         Names of the event indicators; they count in Model Exchange alone.
     clocks : mapping of str to (int, float or None), optional
         What ticks periodically, as `Program.periodic` has it; FMI 3.0 alone shows it.
+    sources : sequence of str
+        Files that are compiled where the FMU brings sources; FMI 2.0 alone names them here.
     """
     elements = [
         Element(name, {"modelIdentifier": interface.identifier, **attributes})
         for kind, (name, attributes) in KINDS[version].items()
         if kind in kinds
     ]
+    for element in elements if version == 2 and sources else ():
+        listed = SubElement(element, "SourceFiles")
+        for name in sources:
+            SubElement(listed, "File", {"name": name})
     categories = Element("LogCategories")
     for name, text in CATEGORIES.items():
         SubElement(categories, "Category", {"name": name, "description": text})

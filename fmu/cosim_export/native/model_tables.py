@@ -17,6 +17,7 @@ from cosim.kit import (
     SENTENCES,
     STEPPED,
     TERMINATED,
+    Ring,
     StepCode,
     StepFailure,
     place_in,
@@ -25,6 +26,7 @@ from cosim.kit import (
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.fmu_array import variables_of
+from cosim_lowering.linking import plan_of
 from cosim_lowering.program import EXPORTED, Program
 
 KINDS = {"me": 1, "cs": 2}
@@ -72,7 +74,13 @@ PLACES = {
 
 
 def model_tables(
-    program: Program, interface: FmuInterface, kinds: Sequence[str], version: int, token: str, digest: bytes
+    program: Program,
+    interface: FmuInterface,
+    kinds: Sequence[str],
+    version: int,
+    history_room: int,
+    token: str,
+    digest: bytes,
 ) -> str:
     """The text of the C file.
 
@@ -84,6 +92,8 @@ def model_tables(
         "cs", "me" or both.
     version : int
         Of FMI: in FMI 3.0 the elements of an array are read and set by the value reference of the first one.
+    history_room : int
+        Rows for all histories together, once and for all; 0 where they grow.
     token : str
         guid of FMI 2.0, instantiation token of FMI 3.0.
     digest : bytes
@@ -101,8 +111,9 @@ def model_tables(
         _sentences(program),
         _checks(program),
         _replacements(program),
+        _histories(program),
         _entry_points(program),
-        _model(program, interface, kinds, token, digest, names),
+        _model(program, interface, kinds, token, digest, names, history_room),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -134,6 +145,8 @@ def c_real(value: float) -> str:
     >>> c_real(0.5), c_real(-math.inf)
     ('0x1.0000000000000p-1', '-INFINITY')
     """
+    if value == int(value) if math.isfinite(value) and abs(value) < 2**31 else False:
+        return repr(float(value))
     if math.isfinite(value):
         return float(value).hex()
     return "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
@@ -253,6 +266,16 @@ def _replacements(program: Program) -> str:
     return _table("Replacement", "replacements", (f"{{{at}, {c_real(x)}}}" for at, x in options.items()))
 
 
+def _histories(program: Program) -> str:
+    system = program.system
+    capacity, count = (place_in(Ring, name) for name in ("capacity", "count"))
+    rows = (
+        f"{{{c_text(part)}, {ring.offset + capacity}, {ring.offset + count}}}"
+        for part, ring in zip(system.remembering, system.rings, strict=True)
+    )
+    return _table("History", "histories", rows)
+
+
 def _states(variables: Sequence[FmuVariable]) -> str:
     index = {v.name: i for i, v in enumerate(variables)}
     rates = sorted((v.offset, i) for i, v in enumerate(variables) if v.derivative_of)  # as in the description
@@ -307,6 +330,7 @@ def _model(
     token: str,
     digest: bytes,
     names: list[str],
+    history_room: int,
 ) -> str:
     states = [v for v in interface.variables if v.derivative_of]
     values = {
@@ -324,6 +348,9 @@ def _model(
         "clock": str(names.index("times")),
         "places": str(names.index("places")),
         "history": str(names.index("h")),
+        "integers": str(names.index("k")),
+        "history_room": str(history_room),
+        "history_free": str(plan_of(program).room),
         "given": str(names.index("numbers")),
         "same_time": c_real(records.SAME_TIME),
         **{name: str(number) for name, number in PLACES.items()},
@@ -334,6 +361,8 @@ def _model(
         "discrete": _discretes(interface.variables),
         "replacement": program.system.options_in_model_exchange,
     }
+    values |= {"history_count": str(len(program.system.rings))}
+    values |= {"histories": _here("histories", program.system.rings)}
     for name, table in tables.items():
         values |= {f"{name}_count": str(len(table)), f"{name}s": _here(f"{name}s", table)}
     for name in ENTRY_POINTS:

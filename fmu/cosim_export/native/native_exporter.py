@@ -28,6 +28,7 @@ from cosim_export.native.compilers import (
     default_platforms,
     universal_library,
 )
+from cosim_export.native.history_room import DEFAULT_ENTRIES
 from cosim_export.native.native_sources import SHELL, NativeSources
 from cosim_export.native.terminals import ICON, PLACE
 from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
@@ -55,6 +56,12 @@ class NativeFmuOptions(FmuOptions):
         Whether each element of a vector or matrix is a variable of its own in FMI 3.0, as in FMI 2.0.
     clocks : bool
         Whether periodic events are output clocks in FMI 3.0, which some tools do not read.
+    sources : bool
+        Whether the FMU brings C99 sources, for tools that compile themselves. It then has libraries for the
+        `platforms` that are given, and for none unless some are.
+    history : int, optional
+        With sources: how many values of each signal can be remembered (delays …), since nothing is allocated
+        after the instantiation; 4096 unless given.
     compiler : Compiler, optional
         In place of the best one that is installed.
     """
@@ -64,6 +71,8 @@ class NativeFmuOptions(FmuOptions):
     kind: str | Sequence[str] | None = None
     scalars: bool = False
     clocks: bool = True
+    sources: bool = False
+    history: int | None = None
     compiler: Compiler | None = None
 
 
@@ -103,30 +112,38 @@ class NativeFmuExporter(FmuExporter):
         ``model.export_fmu("engine_mount.fmu", native=True, platforms=["linux64", "win64"], fmi=3)``
         """
         target, given = Path(path), NativeFmuOptions.of(options)
+        if given.history is not None and not given.sources:
+            raise cosim.ModelError.of("history", "is fixed in sources alone: in a library histories grow")
         version, kinds, chosen = _choices(given)
         called = Naming.of(given.naming, given.names)
         of_choice = available_compilers() if given.compiler is None else (given.compiler,)
         compilers = compilers_for(chosen, of_choice)
         check_place(target, ".fmu")
         check_parts(model)
-        sources = NativeSources(
+        entries = (DEFAULT_ENTRIES if given.history is None else given.history) if given.sources else None
+        made = NativeSources(
             *(model, version, kinds, given.selections, given.settings(model), called),
             has_arrays=not given.scalars,
             has_clocks=given.clocks,
+            has_library=bool(chosen),
+            history_entries=entries,
         )
-        archive = _libraries(compilers, chosen, sources)
-        name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in sources.kinds)}, without Python"
-        exactly = sources.program.integrator.capabilities.resumes_exactly
-        page = documentation(model, sources.interface, name, _needs(chosen), exactly)
+        archive = _libraries(compilers, chosen, made)
+        archive |= {f"sources/{file}": content for file, content in made.printed.items()}
+        name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in made.kinds)}, without Python"
+        exactly = made.program.integrator.capabilities.resumes_exactly
+        page = documentation(model, made.interface, name, _needs(chosen), exactly)
         licences = _licence()
-        archive |= {DESCRIPTION: sources.description, "documentation/index.html": page.encode(), **licences}
-        archive |= license_entry(sources.interface.about, licences)
+        archive |= {DESCRIPTION: made.description, "documentation/index.html": page.encode(), **licences}
+        archive |= license_entry(made.interface.about, licences)
         archive["model.png" if version == 2 else ICON] = icon()
-        if sources.terminals is not None:
-            archive[PLACE] = sources.terminals
+        if made.terminals is not None:
+            archive[PLACE] = made.terminals
         write_archive(target, archive)
-        listed = ", ".join(platform.name for platform in chosen)
-        self.tell(f"native FMU ({name}; {listed})", sources.interface, sources.left_out)
+        listed = ", ".join(
+            [*(platform.name for platform in chosen), *(["C99 sources"] if given.sources else [])]
+        )
+        self.tell(f"native FMU ({name}; {listed})", made.interface, made.left_out)
         return target
 
 
@@ -143,15 +160,18 @@ def _choices(given: NativeFmuOptions) -> tuple[int, list[str] | None, list[Platf
     choices = (
         tried(lambda: _version(given.fmi)),
         tried(lambda: None if given.kind is None else _kinds(given.kind)),
-        tried(
-            lambda: chosen_platforms(
-                default_platforms() if given.platforms is None else _names(given.platforms)
-            )
-        ),
+        tried(lambda: _platforms(() if given.sources and given.platforms is None else given.platforms)),
     )
     if problems:
         raise cosim.ModelError(problems)
     return choices
+
+
+def _platforms(platforms: str | Sequence[str] | None) -> list[Platform]:
+    """Those that are named; this machine's own unless some are, and none where none have to be."""
+    if platforms == ():
+        return []
+    return chosen_platforms(default_platforms() if platforms is None else _names(platforms))
 
 
 def _version(fmi: int | str) -> int:
@@ -179,6 +199,7 @@ def _libraries(
     """The shared libraries, by their names in the archive."""
     libraries, count, number = {}, sum(len(platform.targets) for platform in platforms), 0
     for platform in platforms:
+        assert sources.code is not None
         built = {}
         for target in platform.targets:
             number += 1
@@ -198,6 +219,8 @@ def _libraries(
 
 
 def _needs(platforms: Sequence[Platform]) -> list[str]:
+    if not platforms:
+        return ["A C99 compiler and the C library: the FMU has sources alone."]
     return [
         f"One of these platforms: {', '.join(p.name for p in platforms)}. Nothing has to be installed: the "
         "library needs the C library of the operating system alone."
@@ -216,7 +239,7 @@ def _licence() -> dict[str, bytes]:
 
 
 OF_NATIVE = [name for name in NativeFmuOptions.option_names() if name not in FmuOptions.option_names()]
-AS_USUAL = {"scalars": False, "clocks": True}
+AS_USUAL = {"scalars": False, "clocks": True, "sources": False}
 """What asks for no native FMU."""
 
 

@@ -16,8 +16,11 @@ from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.native.description import describe, with_all_states, with_indicators
 from cosim_export.native.fmu_array import arrays_of
+from cosim_export.native.history_room import history_room
 from cosim_export.native.model_tables import ENTRY_POINTS, RAISED, model_tables
+from cosim_export.native.source_files import GENERATED, compiled_files, source_files
 from cosim_export.native.terminals import terminals
+from cosim_lowering.c_program import CProgram
 from cosim_lowering.frame_functions import frame_functions
 from cosim_lowering.linking import machine_code
 from cosim_lowering.program import Program
@@ -46,6 +49,10 @@ class NativeSources:
         Whether elements of an array are one variable in FMI 3.0.
     has_clocks : bool
         Whether periodic events are output clocks in FMI 3.0.
+    has_library : bool
+        Whether its functions are compiled for shared libraries.
+    history_entries : int, optional
+        Its functions are printed as C; so many values of a signal can be remembered for each that is.
 
     Attributes
     ----------
@@ -54,7 +61,9 @@ class NativeSources:
     interface : FmuInterface
     indicators : dict of str to (int, int)
         Path of each witness, where in the cache its value lies, and where in the clock what counts as zero.
-    code : MachineCode
+    code : MachineCode or None
+    printed : dict of str to bytes
+        The files of the folder ``sources``; empty unless the functions are printed.
     tables : str
         The generated C file.
     files : list of Path
@@ -84,6 +93,8 @@ class NativeSources:
         naming: Naming | None = None,
         has_arrays: bool = True,
         has_clocks: bool = True,
+        has_library: bool = True,
+        history_entries: int | None = None,
     ) -> None:
         self.version = version
         system = model.build()
@@ -130,17 +141,21 @@ class NativeSources:
         if any(v.angle is not None for v in variables):
             self.program.functions |= frame_functions()
         present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
-        self.code = machine_code(self.program, present, RAISED)
+        self.code = machine_code(self.program, present, RAISED) if has_library else None
+        room = None if history_entries is None else history_room(self.program, history_entries)
+        code_in_c = "" if room is None else CProgram(self.program, present, RAISED).text
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
-        tables = partial(model_tables, self.program, self.interface, self.kinds, version)
+        tables = partial(model_tables, self.program, self.interface, self.kinds, version, room or 0)
+        units = compiled_files([*(file.name for file in self.files), *GENERATED]) if room is not None else []
         tool = f"cosim-framework {cosim.__version__}"
 
         def description(token: str) -> bytes:
-            return describe(version, self.kinds, self.interface, tool, token, shown, clocks)
+            return describe(version, self.kinds, self.interface, tool, token, shown, clocks, units)
 
         self.terminals = terminals(system, self.interface) if version == 3 else None
         digest = _digest(
-            str(self.code),
+            str(self.code or ""),
+            code_in_c,
             (self.terminals or b"").decode(),
             tables("", bytes(16)),
             description("").decode(),
@@ -151,6 +166,10 @@ class NativeSources:
             self.token = f"{{{self.token}}}"
         self.tables = tables(self.token, digest)
         self.description = description(self.token)
+        self.printed: dict[str, bytes] = {}
+        if room is not None:
+            identifier = self.interface.identifier
+            self.printed = source_files(SHELL, self.files, identifier, version, self.tables, code_in_c)
 
 
 INTEGRATOR = "integrators.runge_kutta_merson"

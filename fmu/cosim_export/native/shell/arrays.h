@@ -7,16 +7,21 @@
 enum { ITEM = 8, MOST_ITEMS = 1 << 28 };
 
 Array *new_arrays(const Model *model);
-Array *copy_arrays(const Model *model, const Array *arrays);
+void start_arrays(const Model *model, Array *arrays);
+int copy_arrays(const Model *model, const Array *arrays, Array *copied);
 void free_arrays(const Model *model, Array *arrays);
 size_t bytes_of(const Array *array);
-int grow_array(Array *array, int64_t wanted);
+int grow_array(const Model *model, Array *array, int64_t wanted);
+void *borrow(Instance *instance, size_t size);
+void give_back(Instance *instance, void *borrowed);
+Status no_room(Instance *instance, const char *function);
 
 double *numbers(Instance *instance, int64_t array);
 double *clock_of(Instance *instance, int64_t place);
 void forget_computed(Instance *instance);
 void note_written(Instance *instance);
 void note_restored(Instance *instance);
+size_t bytes_of_marks(const Instance *instance);
 void *kept_marks(Instance *instance);
 void put_marks_back(Instance *instance, void *marks);
 void start_slopes(Instance *instance, double start);

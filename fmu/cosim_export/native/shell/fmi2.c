@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* the signatures are those of the standard */
+#endif
 #define FMI_EXPORT FMI2_EXPORT
 #define FMI_STATUS fmi2Status
 #define FMI_ERROR fmi2Error
@@ -241,3 +244,5 @@ VECTOR(fmi2GetDerivatives, get_derivatives, INITIALIZING | EVENT | CONTINUOUS | 
 VECTOR(fmi2GetEventIndicators, get_indicators, INITIALIZING | EVENT | CONTINUOUS | STOPPED)
 VECTOR(fmi2GetContinuousStates, get_states, INITIALIZING | EVENT | CONTINUOUS | STOPPED)
 VECTOR(fmi2GetNominalsOfContinuousStates, get_nominals, ANY)
+
+#include "plain_names.h"

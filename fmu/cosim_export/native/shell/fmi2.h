@@ -4,10 +4,14 @@
 
 #include <stddef.h>
 
+#include "names.h"
+
 #ifdef _WIN32
 #define FMI2_EXPORT __declspec(dllexport)
-#else
+#elif defined(__GNUC__)
 #define FMI2_EXPORT __attribute__((visibility("default")))
+#else
+#define FMI2_EXPORT
 #endif
 
 typedef void *fmi2Component;

@@ -4,9 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* the signatures are those of the standard */
+#endif
 #define FMI_EXPORT FMI3_EXPORT
 #define FMI_STATUS fmi3Status
 #define FMI_ERROR fmi3Error
+#include "arrays.h"
 #include "hands_on.h"
 
 typedef struct {
@@ -147,8 +151,8 @@ static Status open_scalars(Instance *instance, const char *function, const fmi3V
     if (total != room)
         return refuse(instance, function, "%zu values for %zu variables that have %zu", room, count, total);
     if (total == count) return OK;
-    scalars->own = malloc(total * sizeof *scalars->own);
-    if (scalars->own == NULL) return refuse(instance, function, "there is no memory");
+    scalars->own = borrow(instance, total * sizeof *scalars->own);
+    if (scalars->own == NULL) return no_room(instance, function);
     scalars->references = scalars->own;
     for (size_t i = 0, at = 0; i < count; i++)
         for (size_t j = 0, elements = elements_of(instance, references[i]); j < elements; j++)
@@ -156,9 +160,9 @@ static Status open_scalars(Instance *instance, const char *function, const fmi3V
     return OK;
 }
 
-static fmi3Status close_scalars(Scalars *scalars, Status status)
+static fmi3Status close_scalars(Instance *instance, Scalars *scalars, Status status)
 {
-    free(scalars->own);
+    give_back(instance, scalars->own);
     return answer(status);
 }
 
@@ -170,7 +174,7 @@ static fmi3Status close_scalars(Scalars *scalars, Status status)
         Scalars scalars; \
         INSTANCE(given); \
         if (open_scalars(instance, function, references, count, room, &scalars) != OK) return fmi3Error; \
-        return close_scalars(&scalars, access); \
+        return close_scalars(instance, &scalars, access); \
     }
 VALUES(fmi3GetFloat64, fmi3Float64, get_real(instance, function, scalars.references, room, values))
 VALUES(fmi3SetFloat64, const fmi3Float64, set_real(instance, function, scalars.references, room, values))
@@ -257,11 +261,11 @@ FMI3_EXPORT fmi3Status fmi3GetDirectionalDerivative(fmi3Instance given, const fm
     INSTANCE(given);
     if (open_scalars(instance, function, unknowns, unknown_count, sensitivity_count, &of) != OK) return fmi3Error;
     if (open_scalars(instance, function, knowns, known_count, seed_count, &by) != OK)
-        return close_scalars(&of, ERROR);
+        return close_scalars(instance, &of, ERROR);
     status = directional_derivative(instance, function, of.references, sensitivity_count, by.references, seed_count,
                                     seed, sensitivity);
-    (void)close_scalars(&by, OK);
-    return close_scalars(&of, status);
+    (void)close_scalars(instance, &by, OK);
+    return close_scalars(instance, &of, status);
 }
 
 FMI3_EXPORT fmi3Status fmi3GetAdjointDerivative(fmi3Instance given, const fmi3ValueReference unknowns[],
@@ -443,3 +447,5 @@ VECTOR(fmi3GetNominalsOfContinuousStates, get_nominals)
     }
 COUNT(fmi3GetNumberOfEventIndicators, indicator_count)
 COUNT(fmi3GetNumberOfContinuousStates, state_count)
+
+#include "plain_names.h"

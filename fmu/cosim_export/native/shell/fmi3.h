@@ -6,10 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "names.h"
+
 #ifdef _WIN32
 #define FMI3_EXPORT __declspec(dllexport)
-#else
+#elif defined(__GNUC__)
 #define FMI3_EXPORT __attribute__((visibility("default")))
+#else
+#define FMI3_EXPORT
 #endif
 
 typedef void *fmi3Instance;

@@ -1,7 +1,5 @@
 /* Discrete variables of a host that has event mode and takes no early return: what events inside of a step have
    changed is shown in event mode alone. */
-#include <stdlib.h>
-
 #include "arrays.h"
 
 static double number_of(Instance *instance, const Variable *variable)
@@ -13,7 +11,6 @@ static double number_of(Instance *instance, const Variable *variable)
 
 void release_discrete(Instance *instance)
 {
-    free(instance->held);
     instance->held = NULL;
 }
 
@@ -24,8 +21,7 @@ void hold_discrete(Instance *instance, const char *function)
     double *held;
     release_discrete(instance);
     if (model->discrete_count == 0 || compute(instance, function) != OK) return;
-    held = malloc((size_t)model->discrete_count * sizeof *held);
-    if (held == NULL) return;
+    held = instance->holds;
     for (int64_t i = 0; i < model->discrete_count; i++)
         held[i] = number_of(instance, &model->variables[model->discretes[i]]);
     instance->held = held;

@@ -87,7 +87,6 @@ Status set_logging(Instance *instance, const char *function, int on, size_t coun
 
 static void forget_begun(Instance *instance)
 {
-    if (instance->begun != NULL) free_arrays(instance->model, instance->begun);
     instance->begun = NULL;
 }
 
@@ -122,8 +121,16 @@ Instance *make_instance(const Model *model, const char *function, const char *na
     instance->log = logs_all ? LOG_ALL : LOG_ERRORS;
     instance->name = malloc(length);
     instance->arrays = new_arrays(model);
+    instance->spare = new_arrays(model);
+    instance->holds = calloc((size_t)model->discrete_count + 1, sizeof *instance->holds);
+    if (instance->arrays != NULL) {
+        /* references of a call, four numbers for each, the parameters, marks */
+        instance->room_size = ITEM * (5 * (size_t)model->variable_count + 16) +
+                              bytes_of(&instance->arrays[model->parameters]) + bytes_of_marks(instance);
+        instance->room = malloc(instance->room_size);
+    }
     if (instance->name != NULL) memcpy(instance->name, name, length);
-    if (instance->name == NULL || instance->arrays == NULL) {
+    if (instance->name == NULL || instance->room == NULL || instance->spare == NULL || instance->holds == NULL) {
         if (instance->name != NULL) (void)refuse(instance, function, "there is no memory");
         free_instance(instance);
         return NULL;
@@ -135,9 +142,10 @@ Instance *make_instance(const Model *model, const char *function, const char *na
 void free_instance(Instance *instance)
 {
     if (instance == NULL) return;
-    forget_begun(instance);
-    release_discrete(instance);
     if (instance->arrays != NULL) free_arrays(instance->model, instance->arrays);
+    if (instance->spare != NULL) free_arrays(instance->model, instance->spare);
+    free(instance->holds);
+    free(instance->room);
     free(instance->host);
     free(instance->name);
     free(instance);
@@ -145,14 +153,9 @@ void free_instance(Instance *instance)
 
 Status reset(Instance *instance, const char *function)
 {
-    Array *arrays;
-    int64_t kind = instance->life.kind;
     if (need_mode(instance, function, ANY & ~INTERMEDIATE) != OK) return ERROR;
-    arrays = new_arrays(instance->model);
-    if (arrays == NULL) return refuse(instance, function, "there is no memory");
-    free_arrays(instance->model, instance->arrays);
-    instance->arrays = arrays;
-    begin_life(instance, kind);
+    start_arrays(instance->model, instance->arrays);
+    begin_life(instance, instance->life.kind);
     return OK;
 }
 
@@ -185,12 +188,17 @@ void note_restored(Instance *instance)
     forget_begun(instance);
 }
 
+size_t bytes_of_marks(const Instance *instance)
+{
+    return bytes_of(&instance->arrays[instance->model->clock]) + bytes_of(&instance->arrays[instance->model->places]);
+}
+
 /* What an evaluation leaves behind besides the cache (that nothing holds witnesses in it, for one): kept before one
-   that is a trial, and put back, freed, behind it. NULL where there is no memory. */
+   that is a trial, and put back behind it. NULL where there is no memory. */
 void *kept_marks(Instance *instance)
 {
     const Array *clock = &instance->arrays[instance->model->clock], *places = &instance->arrays[instance->model->places];
-    char *marks = malloc(bytes_of(clock) + bytes_of(places));
+    char *marks = borrow(instance, bytes_of_marks(instance));
     if (marks == NULL) return NULL;
     memcpy(marks, clock->data, bytes_of(clock));
     memcpy(marks + bytes_of(clock), places->data, bytes_of(places));
@@ -203,7 +211,7 @@ void put_marks_back(Instance *instance, void *marks)
     memcpy(clock->data, marks, bytes_of(clock));
     memcpy(places->data, (char *)marks + bytes_of(clock), bytes_of(places));
     note_restored(instance);
-    free(marks);
+    give_back(instance, marks);
 }
 
 /* The state was written to: the next step takes it for a jump. In continuous time inputs are smooth: what is
@@ -223,7 +231,7 @@ int64_t call(Instance *instance, EntryPoint *entry, double time)
     int64_t code = entry == NULL ? 0 : entry(instance->arrays, time);
     for (int growths = 0; code == model->full && growths < MOST_GROWTHS; growths++) {
         const int64_t *places = instance->arrays[model->places].data;
-        if (!grow_array(&instance->arrays[model->history], places[model->places_needed])) return INT64_MIN;
+        if (!grow_array(model, &instance->arrays[model->history], places[model->places_needed])) return INT64_MIN;
         code = entry(instance->arrays, time);
     }
     return code == model->full ? INT64_MIN : code;
@@ -251,6 +259,23 @@ const char *sentence_of(Instance *instance, const Check *check)
     return "the values of parameters do not fit together";
 }
 
+/* Where histories grow there is no memory left; else one of them is full. */
+static Status history_is_full(Instance *instance, const char *function, double time)
+{
+    const Model *model = instance->model;
+    const int64_t *integers = instance->arrays[model->integers].data;
+    if (model->history_room == 0) return refuse(instance, function, "t = %.17g s: there is no memory", time);
+    for (int64_t i = 0; i < model->history_count; i++) {
+        const History *history = &model->histories[i];
+        if (integers[history->capacity] - integers[history->count] < model->history_free)
+            return refuse(instance, function,
+                          "t = %.17g s: the history of %s is full, it has %lld values: export with more room for "
+                          "histories, or take a lower accuracy, whose steps are longer",
+                          time, history->name, (long long)integers[history->count]);
+    }
+    return refuse(instance, function, "t = %.17g s: the histories are full: export with more room for them", time);
+}
+
 /* What went wrong: parameters that do not fit together, in the words of their check, or what the code stands for. */
 Status failure(Instance *instance, const char *function, int64_t code)
 {
@@ -258,7 +283,7 @@ Status failure(Instance *instance, const char *function, int64_t code)
     const Model *model = instance->model;
     const int64_t *places = instance->arrays[model->places].data;
     double time = *clock_of(instance, model->clock_time);
-    if (code == INT64_MIN) return refuse(instance, function, "t = %.17g s: there is no memory", time);
+    if (code == INT64_MIN) return history_is_full(instance, function, time);
     if (check != NULL) return refuse(instance, function, "%s: %s", check->part, sentence_of(instance, check));
     for (int64_t i = 0; i < model->sentence_count; i++) {
         const Sentence *sentence = &model->sentences[i];
@@ -293,17 +318,14 @@ Array *begun_arrays(Instance *instance)
     Array *own = instance->arrays, *trial;
     int64_t code;
     if (instance->life.mode != INITIALIZING || instance->begun != NULL) return instance->begun;
-    trial = copy_arrays(model, own);
-    if (trial == NULL) return NULL;
+    trial = instance->spare;
+    if (!copy_arrays(model, own, trial)) return NULL;
     instance->arrays = trial;
     forget_computed(instance);
     code = begin(instance);
     if (!is_failure(model, code)) code = call(instance, model->evaluate, *clock_of(instance, model->clock_time));
     instance->arrays = own;
-    if (is_failure(model, code))
-        free_arrays(model, trial);
-    else
-        instance->begun = trial;
+    if (!is_failure(model, code)) instance->begun = trial;
     return instance->begun;
 }
 

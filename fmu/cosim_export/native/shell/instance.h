@@ -48,8 +48,13 @@ struct Instance {
     Array *arrays;
     Life life;
     int64_t log;      /* categories, a set */
+    Array *spare;     /* others of the same size, for trials */
     Array *begun;     /* in initialization mode: what the arrays will be when that mode ends, once it was asked for */
     double *held;     /* discrete variables as they are shown until event mode; NULL: as they are */
+    double *holds;    /* memory for these */
+    char *room;       /* memory for the length of a call */
+    size_t room_size;
+    size_t room_used;
     char *name;
     Report *report;
     void *host; /* what the FMI layer keeps; freed with the instance */

@@ -6,15 +6,7 @@
 
 #include <stdint.h>
 
-/* Numbers of eight bytes: integers or doubles, in rows; what the machine code works on. */
-typedef struct {
-    void *data;
-    int64_t rows;
-    int64_t columns;
-} Array;
-
-/* Returns a code of the model's table of codes. */
-typedef int64_t EntryPoint(Array *arrays, double time);
+#include "array.h"
 
 enum { CONSTANT, STATE, SCRATCH }; /* of an array: in the machine code, saved with an instance, or neither */
 
@@ -77,6 +69,13 @@ typedef struct {
     double number;
 } Replacement;
 
+/* What a component remembers of a signal: where among the integers its room and its entries are counted. */
+typedef struct {
+    const char *name;
+    int64_t capacity;
+    int64_t count;
+} History;
+
 /* What is said of a failure, and where in `places` stands what it is about, an index into names (-1: nowhere). */
 typedef struct {
     int64_t code;
@@ -111,7 +110,11 @@ typedef struct {
     const Check *checks;
     int64_t replacement_count;
     const Replacement *replacements;
+    int64_t history_count;
+    const History *histories;
 
+    int64_t history_room; /* rows that all histories have together, once and for all; 0: they grow */
+    int64_t history_free; /* entries that have to be free in each before a step */
     int64_t parameters; /* arrays, by index, as those that follow */
     int64_t cache;
     int64_t continuous; /* states */
@@ -120,6 +123,7 @@ typedef struct {
     int64_t clock;
     int64_t places;
     int64_t history;
+    int64_t integers;
     int64_t given;
 
     int64_t given_meeting; /* place in the array `given`: how far from a scheduled time the end of a step may be, */

@@ -89,6 +89,8 @@ Status save(Instance *instance, const char *function, void **state)
 Status drop(Instance *instance, const char *function, void **state)
 {
     Saved *saved = state == NULL ? NULL : *state;
+    (void)instance;
+    (void)function;
     if (saved == NULL) return OK;
     free(saved->bytes);
     free(saved);
@@ -170,22 +172,21 @@ Status restore(Instance *instance, const char *function, const void *state)
     if (need_mode(instance, function, ANY & ~INTERMEDIATE) != OK) return ERROR;
     if (saved == NULL) return refuse(instance, function, "there is no saved state");
     if (check_bytes(instance, function, saved->bytes, saved->size) != OK) return ERROR;
-    arrays = new_arrays(model);
-    if (arrays == NULL) return refuse(instance, function, "there is no memory");
+    instance->begun = NULL; /* it lies in the spare arrays */
+    arrays = instance->spare;
+    start_arrays(model, arrays);
     at = saved->bytes + HEAD + sizeof(Life);
     for (int64_t i = 0; i < model->array_count; i++) {
         int64_t rows;
         if (model->arrays[i].role != STATE) continue;
         memcpy(&rows, at, 8);
         at += 8;
-        if (rows > arrays[i].rows && !grow_array(&arrays[i], rows)) {
-            free_arrays(model, arrays);
-            return refuse(instance, function, "there is no memory");
-        }
+        if (rows > arrays[i].rows && !grow_array(model, &arrays[i], rows)) return no_room(instance, function);
         if (bytes_of(&arrays[i]) > 0) memcpy(arrays[i].data, at, bytes_of(&arrays[i]));
         at += bytes_of(&arrays[i]);
     }
     instance->arrays = arrays;
+    instance->spare = before;
     release_discrete(instance);
     memcpy(&instance->life, saved->bytes + HEAD, sizeof(Life));
     note_restored(instance);
@@ -193,13 +194,12 @@ Status restore(Instance *instance, const char *function, const void *state)
         int64_t code = call(instance, model->accuracy_given, instance->life.accuracy);
         if (!is_failure(model, code)) code = call(instance, model->check, 0.0);
         if (is_failure(model, code)) {
-            free_arrays(model, instance->arrays);
             instance->arrays = before;
+            instance->spare = arrays;
             instance->life = life;
             return refuse(instance, function, "the bytes of this state are damaged (they do not fit together)");
         }
     }
-    free_arrays(model, before);
     return OK;
 }
 

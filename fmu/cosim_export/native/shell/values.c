@@ -1,7 +1,6 @@
 /* Values of variables: read, set, and how some change with others. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "arrays.h"
@@ -299,7 +298,7 @@ static Status try_computing(Instance *instance, const char *function)
 {
     void *marks = kept_marks(instance);
     Status status;
-    if (marks == NULL) return refuse(instance, function, "there is no memory");
+    if (marks == NULL) return no_room(instance, function);
     forget_computed(instance);
     status = compute(instance, function);
     put_marks_back(instance, marks);
@@ -324,8 +323,8 @@ static Status try_parameters(Instance *instance, const char *function, const uin
     }
     if (!changed) return OK;
     size = bytes_of(&instance->arrays[model->parameters]);
-    before = malloc(size);
-    if (before == NULL) return refuse(instance, function, "there is no memory");
+    before = borrow(instance, size);
+    if (before == NULL) return no_room(instance, function);
     memcpy(before, p, size);
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = &model->variables[references[i]];
@@ -346,7 +345,7 @@ static Status try_parameters(Instance *instance, const char *function, const uin
     }
     if (status == OK && instance->life.mode & RUNNING) status = try_computing(instance, function);
     memcpy(p, before, size);
-    free(before);
+    give_back(instance, before);
     if (status == ERROR) (void)judged(instance); /* what is computed from the old ones */
     return status;
 }
@@ -406,14 +405,14 @@ Status set_whole(Instance *instance, const char *function, int64_t type, const u
         if (value > MOST_WHOLE || value < -MOST_WHOLE)
             return refuse(instance, function, "%lld is more than is kept exactly", (long long)value);
     }
-    reals = malloc((count + 1) * sizeof *reals);
-    if (reals == NULL) return refuse(instance, function, "there is no memory");
+    reals = borrow(instance, count * sizeof *reals);
+    if (reals == NULL) return no_room(instance, function);
     for (size_t i = 0; i < count; i++) {
         int64_t value = whole_at(values, i, width);
         reals[i] = type == BOOLEAN ? (double)(value != 0) : (double)value;
     }
     status = set_numbers(instance, function, type, references, count, reals);
-    free(reals);
+    give_back(instance, reals);
     return status;
 }
 
@@ -423,8 +422,8 @@ Status set_text(Instance *instance, const char *function, const uint32_t *refere
     double *numbers_of_words;
     Status status = OK;
     if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no values are given");
-    numbers_of_words = malloc((count + 1) * sizeof *numbers_of_words);
-    if (numbers_of_words == NULL) return refuse(instance, function, "there is no memory");
+    numbers_of_words = borrow(instance, count * sizeof *numbers_of_words);
+    if (numbers_of_words == NULL) return no_room(instance, function);
     for (size_t i = 0; i < count && status == OK; i++) {
         const Variable *variable = find_variable(instance, function, references[i], STRING);
         const char *text = values[i] == NULL ? "" : values[i];
@@ -438,7 +437,7 @@ Status set_text(Instance *instance, const char *function, const uint32_t *refere
                             variable->name, text, (long long)variable->word_count, variable->words[0]);
     }
     if (status == OK) status = set_numbers(instance, function, STRING, references, count, numbers_of_words);
-    free(numbers_of_words);
+    give_back(instance, numbers_of_words);
     return status;
 }
 
@@ -608,11 +607,11 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     for (size_t i = 0; i < unknown_count; i++) sensitivity[i] = 0.0;
     step = step_along(instance, knowns, known_count, seed);
     if (!(step < HUGE_VAL)) return OK;
-    work = malloc((2 * known_count + 2 * unknown_count + 1) * sizeof *work + parameter_bytes);
+    work = borrow(instance, (2 * known_count + 2 * unknown_count) * sizeof *work + parameter_bytes);
     marks = work == NULL ? NULL : kept_marks(instance);
     if (marks == NULL) {
-        free(work);
-        return refuse(instance, function, "there is no memory");
+        give_back(instance, work);
+        return no_room(instance, function);
     }
     before = work;
     moved = before + known_count;
@@ -637,7 +636,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     (void)values_at(instance, function, unknowns, 0, knowns, known_count, before, parameters, first);
     put_parameters(instance, parameters);
     put_marks_back(instance, marks);
-    free(work);
+    give_back(instance, work);
     return status;
 }
 

@@ -1,0 +1,140 @@
+"""Where C declares the local names of a function, which are read, and which are never negative."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.statement_parts import bodies_of, expressions_of
+from cosim_compiler.language.typed_form import Expression, Function, Statement
+from cosim_compiler.language.types import TRUTH, WHOLE
+
+Place = tuple[int, ...]
+"""Of a statement: its index in the body, the number of a branch, the index in that branch …"""
+
+
+class Declarations:
+    """The local names of a function.
+
+    Attributes
+    ----------
+    by : dict of int to str
+        By the `id` of an assignment, a loop or a `Let`: the name that it declares. All others are declared
+        where the function begins.
+    read : set of str
+        Names whose value is read somewhere.
+    nonnegative : set of str
+        Whole numbers that are never below 0.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.by: dict[int, str] = {}
+        self.read: set[str] = set()
+        self._places: dict[str, list[Place]] = {}
+        self._given: dict[str, list[Statement | Expression]] = {}
+        self._statements: dict[Place, Statement] = {}
+        self._visit(function.body, ())
+        parameters = {name for name, _ in function.parameters}
+        for name in function.variables:
+            if name not in parameters:
+                self._declare(name)
+        self.nonnegative = self._never_negative(function, parameters)
+
+    def is_nonnegative(self, node: Expression) -> bool:
+        """Whether a whole number cannot be below 0."""
+        if isinstance(node, form.Constant):
+            return bool(node.value >= 0)
+        if isinstance(node, form.Variable):
+            return node.name in self.nonnegative
+        if isinstance(node, form.Binary):
+            if node.operator in ("//", "%", ">>"):
+                return (
+                    isinstance(node.right, form.Constant)
+                    and node.right.value > 0
+                    and self.is_nonnegative(node.left)
+                )
+            return (
+                node.operator in "+*" and self.is_nonnegative(node.left) and self.is_nonnegative(node.right)
+            )
+        if isinstance(node, form.Convert):
+            kind = node.operand.type
+            return kind is TRUTH or (kind is WHOLE and self.is_nonnegative(node.operand))
+        if isinstance(node, form.Choice):
+            return self.is_nonnegative(node.yes) and self.is_nonnegative(node.no)
+        if isinstance(node, form.Mathematics):
+            each = map(self.is_nonnegative, node.arguments)
+            return (node.name == "min" and all(each)) or (node.name == "max" and any(each))
+        return isinstance(node, form.Length)
+
+    def _visit(self, body: Sequence[Statement], block: Place) -> None:
+        for i, statement in enumerate(body):
+            place = (*block, i)
+            self._statements[place] = statement
+            for expression in expressions_of(statement):
+                for node in form.walk(expression):
+                    if isinstance(node, form.Variable):
+                        self.read.add(node.name)
+                        self._note(node.name, place)
+                    elif isinstance(node, form.Let):
+                        self._note(node.name, place, node)
+                    elif isinstance(node, form.Zeros):
+                        self._note(node.name, place)
+            if isinstance(statement, (form.Assign, form.For, form.Try)):
+                self._note(statement.name, place, statement)
+            if isinstance(statement, (form.Try, form.RaiseAgain)):
+                self.read.add(statement.name)
+                self._note(statement.name, place)
+            for number, branch in enumerate(bodies_of(statement)):
+                self._visit(branch, (*place, number))
+
+    def _note(self, name: str, place: Place, given: Statement | Expression | None = None) -> None:
+        self._places.setdefault(name, []).append(place)
+        if given is not None:
+            self._given.setdefault(name, []).append(given)
+
+    def _declare(self, name: str) -> None:
+        places, given = self._places.get(name, []), self._given.get(name, [])
+        if not places or not given:
+            return
+        depth = len(list(itertools.takewhile(lambda level: len({*level}) == 1, zip(*places, strict=False))))
+        block = places[0][: depth // 2 * 2]
+        first = min(place[len(block)] for place in places)
+        statement = self._statements[(*block, first)]
+        is_alone = all(place[len(block)] == first for place in places)
+        if isinstance(statement, form.Assign) and statement.name == name:
+            reads = (n.name for n in form.walk(statement.value) if isinstance(n, (form.Variable, form.Let)))
+            if name not in reads:
+                self.by[id(statement)] = name
+        elif (
+            len(given) == 1
+            and is_alone
+            and (
+                (given[0] is statement and isinstance(statement, form.For))
+                or (
+                    isinstance(given[0], form.Let)
+                    and len({*places}) == 1
+                    and not isinstance(statement, form.While)
+                )
+            )
+        ):
+            self.by[id(given[0])] = name
+
+    def _never_negative(self, function: Function, parameters: set[str]) -> set[str]:
+        self.nonnegative = {
+            name
+            for name, kind in function.variables.items()
+            if kind is WHOLE and name not in parameters and self._given.get(name)
+        }
+        while wrong := {name for name in self.nonnegative if not all(map(self._stays, self._given[name]))}:
+            self.nonnegative -= wrong
+        return self.nonnegative
+
+    def _stays(self, given: Statement | Expression) -> bool:
+        if isinstance(given, (form.Assign, form.Let)):
+            return given.value.type in (WHOLE, TRUTH) and self.is_nonnegative(given.value)
+        if not isinstance(given, form.For) or not isinstance(given.step, form.Constant):
+            return False
+        if given.step.value > 0:
+            return self.is_nonnegative(given.first)
+        return isinstance(given.last, form.Constant) and given.last.value >= -1

@@ -1,0 +1,125 @@
+"""The folder ``sources`` of an FMU: C99 that a tool compiles itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from cosim_export.native.model_tables import ENTRY_POINTS
+
+PROTOTYPE = re.compile(r"^(?:const )?\w+ \**(\w+)\(", re.MULTILINE)
+OF_STANDARD = re.compile(
+    r"^(?:HANDS_ON|VECTOR|VALUES|NOT_HERE)\(\s*(fmi\d\w+)|^FMI\d_EXPORT [\w *]+?(fmi\d\w+)\(", re.MULTILINE
+)
+PLAIN = {"names.h", "plain_names.h"}
+"""Headers of the shell that are written here for a model."""
+GENERATED = ("model.c", "code.c")
+BUILD_DESCRIPTION = "buildDescription.xml"
+
+
+def source_files(
+    shell: Path, units: Sequence[Path], identifier: str, version: int, tables: str, code: str
+) -> dict[str, bytes]:
+    """The files by their names in ``sources``.
+
+    Parameters
+    ----------
+    shell : Path
+        The folder of the files that all FMUs share.
+    units : sequence of Path
+        Those of them that are compiled.
+    identifier : str
+        The model's; names that are visible outside of a file begin with it.
+    version : int
+        Of FMI.
+    tables, code : str
+        The tables of the model, and its functions.
+    """
+    other = "fmi3" if version == 2 else "fmi2"
+    headers = [path for path in sorted(shell.glob("*.h")) if path.name not in PLAIN and path.stem != other]
+    standard = _names_of_standard(shell / f"fmi{version}.c")
+    files = {path.name: path.read_bytes() for path in [*headers, *units]}
+    files["names.h"] = _names(identifier, version, _shared_names(headers), standard).encode()
+    files["plain_names.h"] = _plain_names(version, standard).encode()
+    files |= {"model.c": tables.encode(), "code.c": code.encode()}
+    if version == 3:
+        files[BUILD_DESCRIPTION] = _build_description(identifier, compiled_files(files))
+    return files
+
+
+def compiled_files(files: Iterable[str]) -> list[str]:
+    """Those that are compiled, the functions of the model first."""
+    return sorted((name for name in files if name.endswith(".c")), key=lambda name: (name != "code.c", name))
+
+
+def _shared_names(headers: Sequence[Path]) -> list[str]:
+    names = {name for path in headers for name in PROTOTYPE.findall(path.read_text("utf-8"))}
+    entries = {f"cosim_{name}" for name in ENTRY_POINTS}
+    return sorted(names | entries | {"cosim_model"})
+
+
+def _names_of_standard(file: Path) -> list[str]:
+    found = (first or second for first, second in OF_STANDARD.findall(file.read_text("utf-8")))
+    return list(dict.fromkeys(found))
+
+
+def _names(identifier: str, version: int, shared: Sequence[str], standard: Sequence[str]) -> str:
+    override = f"FMI{version}_OVERRIDE_FUNCTION_PREFIX"
+    return "\n".join(
+        [
+            f"/* Names that the files of {identifier} share: several FMUs may be linked into one program.",
+            "",
+            f"   Functions of the standard are called {identifier}_fmi{version}..., as it wants of sources.",
+            "   With gcc and clang on Linux and QNX they have their plain names as well, which are weak.",
+            "   Elsewhere they have the plain names alone, unless COSIM_FUNCTION_PREFIX is defined.",
+            f"   {override} leaves the plain names alone everywhere. */",
+            "#ifndef COSIM_NAMES_H",
+            "#define COSIM_NAMES_H",
+            "",
+            *(f"#define {name} {identifier}_{name}" for name in shared),
+            "",
+            "#if defined(__GNUC__) && defined(__ELF__)",
+            "#define COSIM_HAS_BOTH_NAMES",
+            "#endif",
+            f"#if !defined({override}) && (defined(COSIM_HAS_BOTH_NAMES) || defined(COSIM_FUNCTION_PREFIX))",
+            *(f"#define {name} {identifier}_{name}" for name in standard),
+            "#endif",
+            "",
+            "#endif",
+            "",
+        ]
+    )
+
+
+def _plain_names(version: int, standard: Sequence[str]) -> str:
+    def lines() -> Iterator[str]:
+        for i in range(0, len(standard), 4):
+            yield " ".join(f"PLAIN({name})" for name in standard[i : i + 4])
+
+    return "\n".join(
+        [
+            "/* The names of the standard, for shared libraries that are made of these files as they are. */",
+            f"#if defined(COSIM_HAS_BOTH_NAMES) && !defined(FMI{version}_OVERRIDE_FUNCTION_PREFIX)",
+            "#define IN_QUOTES(text) #text",
+            "#define ALIAS(full, plain) extern __typeof__(full) plain_##full __asm__(plain) "
+            '__attribute__((weak, alias(IN_QUOTES(full)), visibility("default")));',
+            "#define PLAIN(name) ALIAS(name, #name)",
+            *lines(),
+            "#endif",
+            "",
+        ]
+    )
+
+
+def _build_description(identifier: str, units: Sequence[str]) -> bytes:
+    root = Element("fmiBuildDescription", {"fmiVersion": "3.0"})
+    configuration = SubElement(root, "BuildConfiguration", {"modelIdentifier": identifier})
+    files = SubElement(configuration, "SourceFileSet", {"language": "C99"})
+    for name in units:
+        SubElement(files, "SourceFile", {"name": name})
+    SubElement(configuration, "Library", {"name": "m", "external": "true", "description": "of the C library"})
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="UTF-8", xml_declaration=True) + b"\n"

@@ -1,0 +1,246 @@
+"""A program as one file of C99: its functions, how they call each other, its constants, its entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from cosim.kit import (
+    ARRAYS,
+    BLOCK_SIGNATURE,
+    COLUMNS_IN_GROUP,
+    DENSE_SIGNATURE,
+    ENTRY_SIGNATURE,
+    PYTHON_SIGNATURE,
+    REDO_SIGNATURE,
+    STEP_SIGNATURE,
+    WALK,
+    WALK_SIGNATURE,
+    KnownArray,
+    LoweredC,
+    lower_to_c,
+    name_of,
+    parameters_in_c,
+    place_in,
+    records,
+)
+from cosim_lowering.c_schedule import CSchedule, done_and_returned
+from cosim_lowering.linking import GROWS, constants_of, plan_of
+from cosim_lowering.program import Program
+from cosim_lowering.reported import reported_alone
+
+CALLERS = {
+    BLOCK_SIGNATURE: "call_block",
+    STEP_SIGNATURE: "call_step",
+    REDO_SIGNATURE: "call_redo",
+    DENSE_SIGNATURE: "call_dense",
+    PYTHON_SIGNATURE: "call_python",
+}
+NEVER_WRITTEN = [
+    place_in(records.PlacesHeader, name)
+    for name in ("output.recording", "output.logging", "evaluation.touched")
+]
+"""In `places`: a host without Python neither records nor reads the log of events, and computes all rows."""
+RESULTS = {"i": "int64_t", "f": "double", "v": "void"}
+
+
+class CProgram:
+    """All functions of a program as C.
+
+    Parameters
+    ----------
+    program : Program
+    entries : sequence of str
+        Names of entry points without their prefix, as for `machine_code`.
+    raised : int
+        What an entry point returns where a kernel function raised.
+
+    Attributes
+    ----------
+    text : str
+        The file. It includes ``arrays_of_c.h``, which declares `Array`.
+    """
+
+    def __init__(self, program: Program, entries: Sequence[str], raised: int) -> None:
+        self.program = program
+        constants = constants_of(program)
+        functions = program.functions
+        self.schedule = self._schedule()
+        self.holds = bool(program.arrays["held_table"].any())
+        self.lowered = lower_to_c(
+            functions,
+            "Run",
+            _known(program, constants),
+            program.numbers,
+            {
+                call.name: (call.function, call.known)
+                for calls in self.schedule.calls.values()
+                for call in calls
+            },
+            {name: program.arrays[name].size for name in "ypdk"} | {"c": program.system.new_cache().size},
+            self.holds,
+        )
+        by_symbol = {name_of(letters): letters for letters in {f[1] for f in functions.values()} | {*CALLERS}}
+        called = {by_symbol[symbol] for symbol in self.lowered.called if symbol != WALK}
+        signatures = sorted(called | ({BLOCK_SIGNATURE} if self.holds else set()))
+        parts = [self.lowered.head, "", '#include "array.h"', "", *self.lowered.types]
+        parts += [f"#define {WALK} walk", *(f"#define {name_of(s)} {_caller(s)}" for s in signatures)]
+        parts += [*(f"static {_head(s)};" for s in signatures), f"static {_walk_head()};", ""]
+        parts += [*self.lowered.tables, "", *self.lowered.functions]
+        parts += [self._call_by_number(letters) for letters in signatures]
+        parts += [self._walk(), _run_of(program, constants)]
+        parts += [_entry(entry, functions[f"lowered_{entry}"][1], self.lowered, raised) for entry in entries]
+        self.text = "\n".join(parts)
+
+    def _call_by_number(self, letters: str) -> str:
+        """The function that calls one of several of a signature, by its number."""
+        is_block = letters == BLOCK_SIGNATURE
+        names = _names(letters)
+        result = RESULTS[letters[-1]]
+        lines = []
+        for name, number in self.program.numbers.items():
+            called, arguments = self.lowered.names.get(name), ", ".join(names)
+            if self.program.functions[name][1] != letters or called is None:
+                continue
+            raises = called in self.lowered.raising
+            if is_block:
+                done = f"return {called}({arguments});" if raises else f"{called}({arguments}); return 0;"
+            elif letters[-1] == "v":
+                done = f"(void){called}({arguments}); return;"
+            elif raises:
+                done = f"(void){called}({arguments}, &found); return found;"
+            else:
+                done = f"return {called}({arguments});"
+            lines.append(f"    case {number}: {done}")
+        room = [f"    {result} found = 0;"] if any("&found" in line for line in lines) else []
+        end = "1" if is_block else "" if letters[-1] == "v" else "0"
+        rows = self._known_rows() if is_block and not self.holds else []
+        unread = "".join(f"(void){name}; " for name in names).strip()
+        return "\n".join(
+            [
+                f"static {_head(letters)} {{",
+                f"    {unread}",
+                *room,
+                *rows,
+                "    switch (number) {",
+                *lines,
+                f"    default: return{' ' if end else ''}{end};",
+                "    }",
+                "}",
+                "",
+            ]
+        )
+
+    def _known_rows(self) -> list[str]:
+        """Rows by their first integer, then by the number of the function."""
+        by_first: dict[int, list[str]] = {}
+        for row in self.schedule.calls:
+            done = done_and_returned(self.schedule.row(self.lowered, row))
+            by_first.setdefault(row[1], []).append(f"        if (number == {row[0]}) {{ {done} }}")
+        cases = [[f"    case {first}:", *lines, "        break;"] for first, lines in by_first.items()]
+        lines = [line for case in cases for line in case]
+        return ["    switch (first) {", *lines, "    default: break;", "    }"]
+
+    def _schedule(self) -> CSchedule:
+        program, plan = self.program, plan_of(self.program)
+        table, watched = program.arrays["table"], program.arrays["watched"]
+        return CSchedule(
+            table if table.any() else table[:0],
+            {number: name for name, number in program.numbers.items()},
+            {
+                name: f.__dict__["__row__"]
+                for name, (f, _) in program.functions.items()
+                if "__row__" in f.__dict__
+            },
+            program.blocks,
+            (plan.derivatives.first, plan.derivatives.last),
+            program.system.inner_range,
+            watched if watched.any() else watched[:0],
+        )
+
+    def _walk(self) -> str:
+        raising = {
+            call.function
+            for calls in self.schedule.calls.values()
+            for call in calls
+            if self.lowered.rows[call.name][0] in self.lowered.raising
+        }
+        reports = plan_of(self.program).report_end, reported_alone(self.program, raising)
+        return self.schedule.text(self.lowered, reports, self.holds)
+
+
+def _known(program: Program, constants: Collection[str]) -> dict[str, KnownArray]:
+    known = {}
+    for name, letter, _ in ARRAYS:
+        array = program.arrays[name]
+        length = None if name in GROWS else len(array)
+        numbers = array.reshape(-1).tolist() if name in constants else None
+        columns = COLUMNS_IN_GROUP if letter == "T" else 1
+        fixed = {at: int(array[at]) for at in NEVER_WRITTEN} if name == "places" else {}
+        known[name] = KnownArray(length, columns, numbers, fixed)
+    return known
+
+
+def _caller(letters: str) -> str:
+    return CALLERS.get(letters, name_of(letters))
+
+
+def _head(letters: str) -> str:
+    """The head of what calls functions of a signature by number; that of blocks answers with the status."""
+    arguments = parameters_in_c(letters, _names(letters))
+    result = "int64_t" if letters == BLOCK_SIGNATURE else RESULTS[letters[-1]]
+    return f"{result} {_caller(letters)}(int64_t number, {', '.join(arguments)})"
+
+
+def _names(letters: str) -> list[str]:
+    """What the arguments of a signature are called."""
+    if letters == BLOCK_SIGNATURE:
+        return ["t", *"ypdkhc", "ints", "first", "count"]
+    return [f"a{i}" for i in range(len(letters.split(">")[0]))]
+
+
+def _walk_head() -> str:
+    names = ["rows", "ints", "first", "last", "t", *"ypdkhc"]
+    return f"int64_t walk({', '.join(parameters_in_c(WALK_SIGNATURE, names))})"
+
+
+def _run_of(program: Program, constants: Collection[str]) -> str:
+    """How the arrays of an instance become those of a run."""
+    lines = []
+    for i, (name, *_) in enumerate(ARRAYS):
+        length = f"arrays[{i}].rows" if name in GROWS else str(len(program.arrays[name]))
+        if name in constants:
+            lines.append(f"    run.{name}.at = model_{name}.at, run.{name}.n = {length};")
+        else:
+            lines.append(f"    run.{name}.at = arrays[{i}].data, run.{name}.n = {length};")
+    return "\n".join(
+        [
+            "static group_Run run_of(const Array *arrays) {",
+            "    group_Run run;",
+            *lines,
+            "    return run;",
+            "}",
+            "",
+        ]
+    )
+
+
+def _entry(entry: str, letters: str, lowered: LoweredC, raised: int) -> str:
+    """What others call: all arrays of an instance, and a time."""
+    name = lowered.names[f"lowered_{entry}"]
+    arguments = ["&run", "time"]
+    lines = ["    const group_Run run = run_of(arrays);"]
+    if letters != ENTRY_SIGNATURE:
+        lines, arguments = (
+            [],
+            [f"(reals){{arrays[{i}].data, arrays[{i}].rows}}" for i in range(len(letters) - 3)],
+        )
+        arguments.append("time")
+    if name in lowered.raising:
+        lines += [
+            "    int64_t found = 0;",
+            f"    int32_t status = {name}({', '.join([*arguments, '&found'])});",
+        ]
+        lines += [f"    return status != 0 ? {raised} : found;"]
+    else:
+        lines += [f"    return {name}({', '.join(arguments)});"]
+    return "\n".join([f"int64_t cosim_{entry}(Array *arrays, double time) {{", *lines, "}", ""])

@@ -1,0 +1,197 @@
+"""FMUs of C99 sources: built with no Python in reach they give the bits of the run in this process."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from c_programs import SOURCES, c_compiler
+from compiled_sources import CLEAN, compiled, export_sources, opened, run_alone
+from driven import Driven, in_fmu, in_process, same
+from export_parts import Ball, Oscillator
+from export_tools import limited, running
+from native_random import made
+from native_tools import export_native, needs_compiler
+
+import cosim
+from cosim_export.native.native_exporter import NativeFmuExporter
+
+pytestmark = [
+    needs_compiler,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the libraries are Linux's"),
+]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MODELS = ("cruise_control/car", "chatter/chatter", "dc_motor/dc_motor", "quarter_car/quarter_car")
+LONG = ("four_bar/four_bar", "slider_crank/slider_crank", "thrown_crate/thrown_crate")
+DRAWN = (1, 9)
+MORE = [seed for seed in range(40) if seed not in DRAWN]
+
+
+def check_bits(driven: Driven, folder: Path) -> None:
+    settings = {**driven.settings, "expose": ["*"], "kind": "cs"}
+    fmu = compiled(export_sources(driven.model, folder / "sources.fmu", **settings))
+    with running(fmu) as made_of_sources:
+        names = list(made_of_sources.references)
+        expected = in_process(driven, names)
+        rows = in_fmu(made_of_sources, driven, names)
+        assert len(rows) == len(expected) > 0, made_of_sources.messages
+        for i, (row, wanted) in enumerate(zip(rows, expected, strict=True)):
+            wrong = {n: (a, b) for n, a, b in zip(names, row, wanted, strict=True) if not same(a, b)}
+            assert not wrong, (driven.seed, i, wrong)
+
+
+@pytest.mark.parametrize("seed", [*DRAWN, *(pytest.param(s, marks=pytest.mark.thorough) for s in MORE)])
+def test_drawn_models(seed: int, tmp_path: Path) -> None:
+    check_bits(made(seed), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", [*MODELS[:1], *(pytest.param(n, marks=pytest.mark.thorough) for n in (*MODELS[1:], *LONG))]
+)
+@pytest.mark.parametrize("version", [2, 3])
+def test_examples_give_the_bits_of_the_library(name: str, version: int, tmp_path: Path) -> None:
+    from fmpy import simulate_fmu
+
+    model = cosim.Model.from_file(EXAMPLES / f"{name}.toml")
+    library = export_native(model, tmp_path / "library.fmu", fmi=version, all=False)
+    sources = compiled(export_sources(model, tmp_path / "sources.fmu", fmi=version, all=False))
+    for kind in ("CoSimulation", "ModelExchange"):
+        results = [
+            simulate_fmu(fmu, fmi_type=kind, stop_time=0.5, output_interval=0.02)
+            for fmu in (library, sources)
+        ]
+        assert results[0].tobytes() == results[1].tobytes(), kind
+
+
+def oscillator() -> cosim.Model:
+    model = cosim.Model("oscillator")
+    model.add(Oscillator, "osc")
+    return model
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_compilers_have_nothing_to_say(version: int, tmp_path: Path) -> None:
+    sources, files = opened(export_sources(limited(), tmp_path / "limited.fmu", fmi=version))
+    for file in files:
+        run_alone([c_compiler(), *CLEAN, "-c", "-o", str(tmp_path / "object.o"), str(file)], sources)
+
+
+def test_functions_say_where_they_come_from(tmp_path: Path) -> None:
+    sources, _ = opened(export_sources(limited(), tmp_path / "limited.fmu"))
+    code = (sources / "code.c").read_text("utf-8")
+    assert "/* advance_once: cosim/step/advance.py, line " in code
+    assert re.search(r"p\.at\[\d+\]", code)  # of a row: the place itself
+    texts = [path.read_text("utf-8") for path in sources.iterdir()]
+    here = (str(Path(cosim.__file__).parents[1]), str(tmp_path))
+    assert not any(folder in text for folder in here for text in texts)
+    assert "fopen" not in "".join(texts)
+
+
+def test_two_are_linked_into_one_program(tmp_path: Path) -> None:
+    """Whatever has a name outside of its file begins with the model's, or is weak."""
+    main, objects = tmp_path / "main.c", []
+    for model in (oscillator(), limited()):
+        sources, files = opened(export_sources(model, tmp_path / f"{model.name}.fmu"))
+        for file in files:
+            objects.append(tmp_path / f"{model.name}_{file.stem}.o")
+            run_alone([c_compiler(), "-std=c99", "-O1", "-c", "-o", str(objects[-1]), str(file)], sources)
+            listed = run_alone(["nm", "-g", "--defined-only", str(objects[-1])], tmp_path).stdout.splitlines()
+            for _, kind, symbol in map(str.split, listed):
+                assert symbol.startswith(f"{model.name}_") or (kind == "W" and symbol.startswith("fmi2")), (
+                    symbol
+                )
+    main.write_text(
+        "#include <stdio.h>\n"
+        "const char *oscillator_fmi2GetVersion(void), *limited_fmi2GetVersion(void);\n"
+        "int main(void) {\n"
+        '    printf("%s %s", oscillator_fmi2GetVersion(), limited_fmi2GetVersion());\n    return 0;\n}\n'
+    )
+    program = tmp_path / "both"
+    run_alone([c_compiler(), "-o", str(program), str(main), *map(str, objects), "-lm"], tmp_path)
+    assert run_alone([str(program)], tmp_path).stdout == "2.0 2.0"
+
+
+WRAPPED = ("malloc", "calloc", "realloc")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_nothing_is_allocated_after_the_instantiation(version: int, tmp_path: Path) -> None:
+    """A program runs, sets, derives, resets and runs again; memory that is had then ends it."""
+    fmu = export_sources(limited(), tmp_path / "limited.fmu", fmi=version)
+    sources, files = opened(fmu)
+    token = re.search(r'\.token = "([^"]+)"', (sources / "model.c").read_text("utf-8"))
+    assert token is not None
+    program = tmp_path / "run"
+    wraps = [f"-Wl,--wrap={name}" for name in WRAPPED]
+    words = [
+        c_compiler(),
+        "-std=c99",
+        "-g",
+        "-O1",
+        "-fsanitize=undefined",
+        "-fno-sanitize-recover=all",
+        *wraps,
+    ]
+    driver = SOURCES / f"no_memory{version}.c"
+    run_alone([*words, "-I.", "-o", str(program), str(driver), *map(str, files), "-lm"], sources)
+    told = run_alone([str(program), token[1]], tmp_path).stdout.split()
+    assert told[0] == "done" and int(told[1]) > 0
+
+
+def test_a_full_history_is_named(tmp_path: Path) -> None:
+    from fmpy.fmi1 import FMICallException
+
+    model = limited()
+    with pytest.raises(cosim.ModelError, match=r"history: is 0, needs a whole number of values"):
+        export_sources(model, tmp_path / "small.fmu", history=0)
+    settings = {"integrator": "integrators.heun", "fixed_step": 1e-5}
+    fmu = compiled(export_sources(model, tmp_path / "small.fmu", history=16, **settings), "-O1")
+    (remembers,) = model.build().remembering
+    with running(fmu) as instance, pytest.raises(FMICallException):
+        instance.start()
+        instance.slave.doStep(0.0, 10.0)
+    assert any(f"the history of {remembers} is full, it has " in str(m) for m in instance.messages)
+
+
+def test_what_cannot_be_printed_is_named(tmp_path: Path) -> None:
+    model, target = cosim.Model("m"), tmp_path / "m.fmu"
+    model.add(Ball, "ball")
+    with pytest.raises(cosim.ModelError, match="give_up is a Python method; write it as a kernel function"):
+        export_sources(model, target)
+    with pytest.raises(cosim.ModelError, match="integrators.dormand_prince"):
+        export_sources(oscillator(), target, integrator="integrators.scipy_radau")
+    with pytest.raises(cosim.ModelError, match="history: is fixed in sources alone"):
+        NativeFmuExporter().export(model, target, history=100)
+    assert not target.exists()
+
+
+def test_the_command(tmp_path: Path) -> None:
+    from fmpy.model_description import read_build_description
+
+    target = tmp_path / "car.fmu"
+    words = [sys.executable, "-m", "cosim", "export", str(EXAMPLES / "cruise_control/car.toml")]
+    done = subprocess.run(
+        [*words, "--sources", "--fmi", "3", "-o", str(target)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "C99 sources" in done.stdout
+    (configuration,) = read_build_description(str(target))
+    assert configuration.sourceFileSets[0].language == "C99"
+    assert "code.c" in configuration.sourceFileSets[0].sourceFiles
+
+
+def test_fmpy_compiles_them(tmp_path: Path) -> None:
+    if shutil.which("cmake") is None:
+        pytest.skip("no cmake")
+    from fmpy import simulate_fmu
+
+    library = export_native(oscillator(), tmp_path / "library.fmu")
+    fmu = export_sources(oscillator(), tmp_path / "sources.fmu")
+    subprocess.run([sys.executable, "-m", "fmpy.cli", "compile", str(fmu)], check=True, capture_output=True)
+    results = [simulate_fmu(path, fmi_type="CoSimulation", stop_time=1.0) for path in (library, fmu)]
+    assert np.array_equal(*(r.view(np.uint64) for r in results))
