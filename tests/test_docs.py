@@ -43,8 +43,8 @@ TEXTS = sorted(
         *ROOT.glob("benchmarks/*/README.md"),
     ]
 )
-LONG = {"CHANGELOG.md", "docs/decisions/README.md"}
-"""A list that is looked up, not read."""
+LONG = {"CHANGELOG.md", "docs/decisions/README.md", "docs/known-gaps.md"}
+"""Lists that are looked up, not read."""
 
 
 def name_of(page: Path) -> str:

@@ -137,7 +137,8 @@ class NativeSources:
         self.interface = FmuInterface.of_model(
             model, variables, settings, naming=naming.kind, has_arrays=has_arrays
         )
-        self.program.functions |= tangent_functions(system)
+        if history_entries is None:  # printed, they would be as long as all the rest
+            self.program.functions |= tangent_functions(system)
         if any(v.angle is not None for v in variables):
             self.program.functions |= frame_functions()
         present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]

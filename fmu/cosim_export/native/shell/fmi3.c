@@ -279,11 +279,11 @@ FMI3_EXPORT fmi3Status fmi3GetAdjointDerivative(fmi3Instance given, const fmi3Va
     INSTANCE(given);
     if (open_scalars(instance, function, unknowns, unknown_count, seed_count, &of) != OK) return fmi3Error;
     if (open_scalars(instance, function, knowns, known_count, sensitivity_count, &by) != OK)
-        return close_scalars(&of, ERROR);
+        return close_scalars(instance, &of, ERROR);
     status = adjoint_derivative(instance, function, of.references, seed_count, by.references, sensitivity_count, seed,
                                 sensitivity);
-    (void)close_scalars(&by, OK);
-    return close_scalars(&of, status);
+    (void)close_scalars(instance, &by, OK);
+    return close_scalars(instance, &of, status);
 }
 
 /* The whole state */

@@ -124,9 +124,13 @@ Instance *make_instance(const Model *model, const char *function, const char *na
     instance->spare = new_arrays(model);
     instance->holds = calloc((size_t)model->discrete_count + 1, sizeof *instance->holds);
     if (instance->arrays != NULL) {
-        /* references of a call, four numbers for each, the parameters, marks */
-        instance->room_size = ITEM * (5 * (size_t)model->variable_count + 16) +
-                              bytes_of(&instance->arrays[model->parameters]) + bytes_of_marks(instance);
+        const Array *arrays = instance->arrays;
+        /* references of a call, five numbers for each, the parameters, marks */
+        instance->room_size = ITEM * (6 * (size_t)model->variable_count + 16) + bytes_of(&arrays[model->parameters]) +
+                              bytes_of_marks(instance);
+        if (model->tangents != NULL) /* and the cache once more */
+            instance->room_size += bytes_of(&arrays[model->continuous]) + bytes_of(&arrays[model->parameters]) +
+                                   bytes_of(&arrays[model->discrete]) + 2 * bytes_of(&arrays[model->cache]) + ITEM;
         instance->room = malloc(instance->room_size);
     }
     if (instance->name != NULL) memcpy(instance->name, name, length);

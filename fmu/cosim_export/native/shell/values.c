@@ -504,10 +504,13 @@ static int follow_tangents(Instance *instance, const char *function, const uint3
     size_t sizes[] = {(size_t)arrays[model->continuous].rows, (size_t)arrays[model->parameters].rows,
                       (size_t)arrays[model->discrete].rows, (size_t)arrays[model->cache].rows};
     double *y, *p, *d, *c, *work, *cache, time = 0.0;
+    size_t size;
     int is_good = 1;
     if (model->tangents == NULL || get_real(instance, function, unknowns, unknown_count, sensitivity) != OK) return 0;
-    work = calloc(sizes[0] + sizes[1] + sizes[2] + 2 * sizes[3] + 1, sizeof *work);
+    size = (sizes[0] + sizes[1] + sizes[2] + 2 * sizes[3] + 1) * sizeof *work;
+    work = borrow(instance, size);
     if (work == NULL) return 0;
+    memset(work, 0, size);
     y = work;
     p = y + sizes[0];
     d = p + sizes[1];
@@ -536,7 +539,7 @@ static int follow_tangents(Instance *instance, const char *function, const uint3
         is_good = at != NULL && isfinite(*at);
         if (is_good) sensitivity[i] = *at;
     }
-    free(work);
+    give_back(instance, work);
     return is_good;
 }
 
@@ -645,9 +648,9 @@ Status adjoint_derivative(Instance *instance, const char *function, const uint32
                           const uint32_t *knowns, size_t known_count, const double *seed, double *sensitivity)
 {
     const double one = 1.0;
-    double *column = malloc((unknown_count + 1) * sizeof *column);
+    double *column = borrow(instance, (unknown_count + 1) * sizeof *column);
     Status status = OK;
-    if (column == NULL) return refuse(instance, function, "there is no memory");
+    if (column == NULL) return no_room(instance, function);
     for (size_t i = 0; status == OK && i < unknown_count; i++)
         if (seed == NULL || !isfinite(seed[i]))
             status = refuse(instance, function, "the seed has to be given, in finite numbers");
@@ -658,6 +661,6 @@ Status adjoint_derivative(Instance *instance, const char *function, const uint32
             if (seed[i] != 0.0) sum += seed[i] * column[i];
         if (status == OK) sensitivity[j] = sum;
     }
-    free(column);
+    give_back(instance, column);
     return status;
 }
