@@ -15,6 +15,7 @@ from compiled_sources import CLEAN, compiled, export_sources, opened, run_alone
 from driven import Driven, in_fmu, in_process, same
 from export_parts import Ball, Oscillator
 from export_tools import limited, running
+from fmpy import read_model_description
 from native_random import made
 from native_tools import export_native, needs_compiler
 
@@ -139,7 +140,8 @@ def test_nothing_is_allocated_after_the_instantiation(version: int, tmp_path: Pa
     ]
     driver = SOURCES / f"no_memory{version}.c"
     run_alone([*words, "-I.", "-o", str(program), str(driver), *map(str, files), "-lm"], sources)
-    told = run_alone([str(program), token[1]], tmp_path).stdout.split()
+    (mass,) = [v.valueReference for v in read_model_description(fmu).modelVariables if v.name == "rod.mass"]
+    told = run_alone([str(program), token[1], str(mass)], tmp_path).stdout.split()
     assert told[0] == "done" and int(told[1]) > 0
 
 

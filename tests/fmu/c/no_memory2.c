@@ -1,6 +1,6 @@
 /* Runs the model of `limited` by its sources; after the instantiation no memory may be had.
 
-   no_memory2 TOKEN : prints "done" and how many calls for memory there were before. */
+   no_memory2 TOKEN PARAMETER : prints "done" and how many calls for memory there were before. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,29 +39,39 @@ fmi2Status fmi2DoStep(fmi2Component, fmi2Real, fmi2Real, fmi2Boolean);
 fmi2Status fmi2Reset(fmi2Component);
 void fmi2FreeInstance(fmi2Component);
 
+static void tell(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
+                 fmi2String message, ...)
+{
+    (void)environment;
+    fprintf(stderr, "%s: %d, %s: %s\n", name, (int)status, category, message);
+}
+
 #define NEED(call) if ((call) != fmi2OK) { fprintf(stderr, "%s failed\n", #call); return 4; }
 
 int main(int count, char **word)
 {
     fmi2CallbackFunctions callbacks;
     fmi2Component instance;
-    fmi2ValueReference first = 0;
+    fmi2ValueReference first = 0, mass; /* an output, a parameter */
     fmi2Real value = 0.0;
     memset(&callbacks, 0, sizeof callbacks);
-    if (count < 2) return 2;
+    callbacks.logger = tell;
+    if (count < 3) return 2;
+    mass = (fmi2ValueReference)atoi(word[2]);
     instance = limited_fmi2Instantiate("one", fmi2CoSimulation, word[1], "", &callbacks, fmi2False, fmi2False);
     if (instance == NULL) return 3;
     closed = 1;
     for (int run = 0; run < 2; run++) {
         NEED(fmi2SetupExperiment(instance, fmi2False, 0.0, 0.0, fmi2False, 0.0))
         NEED(fmi2EnterInitializationMode(instance))
-        NEED(fmi2GetReal(instance, &first, 1, &value))
-        NEED(fmi2SetReal(instance, &first, 1, &value))
+        NEED(fmi2GetReal(instance, &mass, 1, &value))
+        NEED(fmi2SetReal(instance, &mass, 1, &value))
         NEED(fmi2ExitInitializationMode(instance))
         for (int i = 0; i < 100; i++) NEED(fmi2DoStep(instance, 0.05 * i, 0.05, fmi2True))
         NEED(fmi2GetReal(instance, &first, 1, &value))
-        (void)fmi2SetReal(instance, &first, 1, &value);
-        (void)fmi2GetDirectionalDerivative(instance, &first, 1, &first, 1, &value, &value);
+        (void)fmi2SetReal(instance, &first, 1, &value); /* refused */
+        value = 1.0;
+        NEED(fmi2GetDirectionalDerivative(instance, &first, 1, &mass, 1, &value, &value))
         NEED(fmi2Reset(instance))
     }
     closed = 0;
