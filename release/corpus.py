@@ -50,8 +50,8 @@ ATTACHED = {
 """To what an attachment of that name is attached."""
 SIGNALS = ("wave", "elbow.q[0]", "steps.part", "felt", "sampled")
 """What measures follow: a signal with all derivatives, a state, one without derivatives, a past, jumps."""
-ALONE = ("mechanics.ground", "mechanics.rigid_body", "fmu.model_exchange")
-"""Those that each mechanism has, and one whose functions follow from a file."""
+ALONE = ("mechanics.ground", "mechanics.rigid_body", "mechanics.unchecked_body", "fmu.model_exchange")
+"""Those that each mechanism has, bodies, which need a joint, and one whose functions follow from a file."""
 FIXED_STEP = 0.01  # s
 ACCURACY = 1e-4
 

@@ -363,15 +363,17 @@ def test_a_registry_in_use_is_seen_in_its_own_thread_alone() -> None:
 
 
 def test_our_own_plugins_load() -> None:
-    """The eight plugins of this distribution, each with something registered."""
+    """The ten plugins of this distribution, each with something registered."""
     ours = [record for record in registry().plugins if record.distribution == "cosim-framework"]
     assert [record.name for record in ours] == [
+        "animation",
         "dynamics",
         "ensembles",
         "fmu",
         "integrators",
         "measures",
         "mechanics",
+        "robots",
         "signals",
         "workbench",
     ]

@@ -38,7 +38,8 @@ def take_simulator(system: System, state: State | None, key: Settings | None) ->
 
     No other run finds it before it is kept again.
     """
-    if key is None or (state is not None and state.agenda.initialized):
+    begins = state is None or (isinstance(state, State) and not state.agenda.initialized)
+    if key is None or not begins:
         return None
     kept = vars(system).pop(NAME, None)
     if kept is None or kept[0] != key:

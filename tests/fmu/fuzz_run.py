@@ -15,8 +15,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from fmpy import extract, platform, read_model_description, sharedLibraryExtension
+from fmpy import platform, sharedLibraryExtension
 
+from cosim_fmi.archive import FmuArchive
+from cosim_fmi.description.read_model_description import read_model_description
 from cosim_fmi.validate.fmu_probe import job_for
 from cosim_fmi.validate.foreign_instance import ForeignFmu, ForeignInstance
 
@@ -181,9 +183,10 @@ def reference(fmu: ForeignFmu) -> list[list[float]]:
 
 
 def main(path: str, first: int, count: int) -> dict[str, Any]:
-    folder = Path(extract(path))
-    read = read_model_description(path)
-    library = folder / "binaries" / platform / f"{read.coSimulation.modelIdentifier}{sharedLibraryExtension}"
+    archive = FmuArchive(Path(path))
+    read, folder = read_model_description(archive.take_description()), archive.unpack()
+    name = f"{read.abilities('CoSimulation').identifier}{sharedLibraryExtension}"
+    library = folder / "binaries" / platform / name
     fmu = ForeignFmu(job_for(folder, read, library))
     expected, statuses, wrong = reference(fmu), Counter[int](), []
     half = 0

@@ -428,7 +428,8 @@ def test_faults_of_a_model_have_both_places(tmp_path: Path, capsys: pytest.Captu
 def test_a_model_file_of_a_kind_that_nobody_reads(tmp_path: Path) -> None:
     path = scenario(tmp_path, MODELS.replace('"plant.toml"', '"plant.mo"', 1))
     with pytest.raises(
-        cosim.ModelError, match=r"plant\.mo: no plugin reads models that end in '\.mo'. There are: \.toml"
+        cosim.ModelError,
+        match=r"plant\.mo: no plugin reads models that end in '\.mo'. There are: \.urdf, \.toml",
     ):
         Scenario.read(path).couple(CoSimulation)
 

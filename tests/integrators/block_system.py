@@ -42,6 +42,7 @@ class BlockSystem:
         self.derivative_range = self.inner_range = (0, 1)
         self.has_updates = False
         self.nq = self.nu = 0
+        self.nominal_sizes = np.zeros(ny)
         self.projection = np.zeros(11, dtype=np.int64)
         self.variables: dict[str, Any] = {}
         self.slots_by_name: dict[str, Any] = {}

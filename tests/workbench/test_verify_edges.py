@@ -171,7 +171,7 @@ def test_an_absolute_tolerance_that_is_too_large_is_not_confirmed(tolerance):
 
 def test_a_species_of_which_little_is_left_is_judged_by_that():
     """Errors of 5 % of what is left are 1e-9 of what there was."""
-    found = verified(Species, until=4e10, integrator="radau5", absolute_tolerance=1e-9)
+    found = verified(Species, until=4e10, integrator="radau5", absolute_tolerance=1e-7)
     left = found.agreements[0]
     assert left.digits > 8.0 > 2.0 > left.digits_at_end
     assert left.standing == "differs at the end"
