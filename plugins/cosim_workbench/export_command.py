@@ -86,6 +86,11 @@ class ExportCommand(cosim.Command):
             help="of a native FMU for FMI 3: no output clocks of periodic events",
         )
         parser.add_argument(
+            "--exact-derivatives",
+            action="store_true",
+            help="of a native FMU: directional derivatives that are no differences; a longer export",
+        )
+        parser.add_argument(
             "--sources",
             action="store_true",
             help="of a native FMU: C99 sources, in place of libraries unless --platforms names some",
@@ -169,10 +174,11 @@ class ExportCommand(cosim.Command):
         typed |= {"scalars": True} if arguments.scalars else {}
         typed |= {"clocks": False} if arguments.no_clocks else {}
         typed |= {"sources": True} if arguments.sources else {}
+        typed |= {"exact_derivatives": True} if arguments.exact_derivatives else {}
         typed |= {} if arguments.history is None else {"history": arguments.history}
         wants_python = arguments.python or arguments.libpython is not None
         if typed and wants_python:
-            given = next(iter(typed)).replace("clocks", "no-clocks")
+            given = next(iter(typed)).replace("clocks", "no-clocks").replace("_", "-")
             raise cosim.CosimError(f"--{given} is for native FMUs, not for those that run Python")
         if arguments.native and arguments.libpython is not None:
             raise cosim.CosimError("--libpython: a native FMU needs no Python, so it takes none along")

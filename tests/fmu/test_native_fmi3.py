@@ -29,7 +29,9 @@ def oscillator() -> cosim.Model:
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return export_native(oscillator(), tmp_path_factory.mktemp("native3") / "oscillator.fmu", fmi=3)
+    return export_native(
+        oscillator(), tmp_path_factory.mktemp("native3") / "oscillator.fmu", fmi=3, exact_derivatives=True
+    )
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from c_programs import SOURCES, build, c_compiler
@@ -30,9 +31,12 @@ def oscillator() -> cosim.Model:
     return model
 
 
+OPTIONS: dict[str, Any] = {"step_size": 0.01, "exact_derivatives": True}
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return export_native(oscillator(), tmp_path_factory.mktemp("native") / "oscillator.fmu", step_size=0.01)
+    return export_native(oscillator(), tmp_path_factory.mktemp("native") / "oscillator.fmu", **OPTIONS)
 
 
 @pytest.fixture
@@ -218,13 +222,13 @@ def test_the_same_model_gives_the_same_bytes(
 ) -> None:
     """Also where the C compiler runs again."""
     monkeypatch.setattr(compilers, "kept", lambda digest: None)
-    again = export_native(oscillator(), tmp_path / "again.fmu", step_size=0.01)
+    again = export_native(oscillator(), tmp_path / "again.fmu", **OPTIONS)
     assert again.read_bytes() == path.read_bytes()
 
 
 def test_a_library_is_made_once(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "_run", lambda *given: pytest.fail("the C compiler runs again"))
-    again = export_native(oscillator(), tmp_path / "again.fmu", step_size=0.01)
+    again = export_native(oscillator(), tmp_path / "again.fmu", **OPTIONS)
     assert again.read_bytes() == path.read_bytes()
     with pytest.raises(BaseException, match="runs again"):
         export_native(oscillator(), tmp_path / "another.fmu", step_size=0.02)

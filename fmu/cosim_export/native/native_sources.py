@@ -49,6 +49,8 @@ class NativeSources:
         Whether elements of an array are one variable in FMI 3.0.
     has_clocks : bool
         Whether periodic events are output clocks in FMI 3.0.
+    has_tangents : bool
+        Whether its functions are differentiated: then directional derivatives are exact.
     has_library : bool
         Whether its functions are compiled for shared libraries.
     history_entries : int, optional
@@ -95,6 +97,7 @@ class NativeSources:
         has_clocks: bool = True,
         has_library: bool = True,
         history_entries: int | None = None,
+        has_tangents: bool = False,
     ) -> None:
         self.version = version
         system = model.build()
@@ -137,7 +140,7 @@ class NativeSources:
         self.interface = FmuInterface.of_model(
             model, variables, settings, naming=naming.kind, has_arrays=has_arrays
         )
-        if history_entries is None:  # printed, they would be as long as all the rest
+        if has_tangents:
             self.program.functions |= tangent_functions(system)
         if any(v.angle is not None for v in variables):
             self.program.functions |= frame_functions()
