@@ -19,7 +19,6 @@ from cosim_animation.motion import MOST_FRAMES, frame_rows, quaternions
 from cosim_mechanics import Multibody
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
-MOUNT = EXAMPLES / "engine_mount" / "engine_mount.toml"
 
 
 def scene_in(page: str) -> Any:
@@ -104,15 +103,6 @@ def test_names_cannot_leave_the_data(tmp_path: Path) -> None:
     assert "</script><b>" not in page
     assert scene_in(page)["title"] == "</script><b>"
     assert "Content-Security-Policy" in page and "http" not in page.replace("http-equiv", "")
-
-
-def test_the_page_of_the_engine_mount(tmp_path: Path) -> None:
-    target = tmp_path / "mount.html"
-    assert main(["animate", str(MOUNT), "-o", str(target), "--until", "0.1", "-q"]) == 0
-    assert target.stat().st_size < 1.5e6
-    scene = scene_in(target.read_text("utf-8"))
-    assert {body["name"] for body in scene["bodies"]} >= {"ground", "engine", "chassis"}
-    assert all(shape["kind"] for body in scene["bodies"] for shape in body["shapes"])
 
 
 def test_run_writes_the_page_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

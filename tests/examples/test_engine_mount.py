@@ -18,6 +18,7 @@ import pytest
 
 import cosim
 from cosim import kit
+from cosim.cli import main
 from cosim_dynamics import equilibrium, start_values
 from cosim_mechanics.testing import ForceElementContract
 from cosim_workbench import ModelFile
@@ -213,3 +214,14 @@ def test_examples_in_docstrings(example: Any) -> None:
     names = ("active_damper", "controller", "shaker")
     results = [doctest.testmod(importlib.import_module(f"engine_mount_parts.{name}")) for name in names]
     assert all(result.attempted and not result.failed for result in results)
+
+
+@pytest.mark.usefixtures("example")
+def test_its_page_in_three_dimensions_is_small(tmp_path: Path) -> None:
+    target = tmp_path / "mount.html"
+    assert (
+        main(["animate", str(EXAMPLE / "engine_mount.toml"), "-o", str(target), "--until", "0.1", "-q"]) == 0
+    )
+    page = target.read_text("utf-8")
+    assert target.stat().st_size < 1.5e6
+    assert all(f'"name":"{body}"' in page for body in ("ground", "engine", "chassis"))

@@ -20,6 +20,7 @@ from cosim_fmu.testing.linear_participant import LinearParticipant
 
 CUTS = orders.CUTS
 BOTH = pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
+FIRST = [pytest.param(False, marks=pytest.mark.thorough), True]
 FINER = pytest.mark.parametrize("finer", [0, pytest.param(1, marks=pytest.mark.thorough)])
 
 
@@ -53,7 +54,7 @@ def test_order_over_the_step(
 
 @BOTH
 @FINER
-@pytest.mark.parametrize("follows", [False, True])
+@pytest.mark.parametrize("follows", FIRST)
 @pytest.mark.parametrize("iterations", [0, 2])
 def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations: int, finer: int) -> None:
     tolerances = [1e-3, 1e-4, 1e-5, 1e-6][: 3 + finer]
@@ -65,8 +66,8 @@ def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations:
     assert all(error < tolerance for (_, error), tolerance in zip(points, tolerances, strict=True))
 
 
-@pytest.mark.parametrize("follows", [False, True])
-@pytest.mark.parametrize("iterations", [0, 2])
+@pytest.mark.parametrize("follows", FIRST)
+@pytest.mark.parametrize("iterations", [pytest.param(0, marks=pytest.mark.thorough), 2])
 def test_it_does_so_where_communication_steps_are_long(follows: bool, iterations: int) -> None:
     """A line that misses the tolerance becomes shorter; inputs held again and again err by first order."""
     matrices = [[-1.0]], [[0.9]], [[1.0]], [[0.0]]
@@ -149,7 +150,9 @@ def test_jumps_of_less_than_a_hundred_tolerances_are_passed(step: float) -> None
     assert result.statistics["algorithm"]["exchanges"] < 1000
 
 
-@pytest.mark.parametrize("given", [{}, {"absolute_tolerance": {"right.y": 1e-12}}])
+@pytest.mark.parametrize(
+    "given", [pytest.param({}, marks=pytest.mark.thorough), {"absolute_tolerance": {"right.y": 1e-12}}]
+)
 def test_the_tolerance_alone_lowers_the_errors_of_small_values(given: dict[str, Any]) -> None:
     """What is allowed beside the relative error is a part of the tolerance, not an error that stays."""
     matrices = [[-1.0]], [[0.9]], [[1.0]], [[0.0]]

@@ -14,19 +14,21 @@ import cosim_fmi
 from cosim_fmu import CoSimulation
 
 Made = Callable[..., Path]
-FMU = Path(cosim_fmi.__file__).parent.parent
+HOME = Path(cosim_fmi.__file__).parent.parent
+PACKAGES = ("cosim_fmi", "cosim_master", "cosim_export", "cosim_ssp", "cosim_fmu")
 
 
 def walk(call: Callable[[], object]) -> dict[str, set[str]]:
-    """The files below `fmu/` that a call passes, and the functions in each of them."""
+    """The files of our packages for FMI that a call passes, and the functions in each of them."""
     passed: dict[str, set[str]] = defaultdict(set)
 
     def note(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         if event == "call" and not code.co_name.startswith("<"):
             place = Path(code.co_filename)
-            if FMU in place.parents:
-                passed[str(place.relative_to(FMU))].add(code.co_qualname)
+            inside = place.relative_to(HOME) if HOME in place.parents else Path()
+            if inside.parts[:1] and inside.parts[0] in PACKAGES:
+                passed[str(inside)].add(code.co_qualname)
 
     sys.setprofile(note)
     try:

@@ -152,7 +152,7 @@ def test_digamma_at_poles() -> None:
     assert digamma(INF) == INF
 
 
-@pytest.mark.parametrize("directions", [1, 3])
+@pytest.mark.parametrize("directions", [pytest.param(1, marks=pytest.mark.thorough), 3])
 def test_random_programs_are_the_same_on_each_road(directions: int) -> None:
     found = [d for first in range(0, 60, 20) for d in differences(range(first, first + 20), directions)]
     assert len(found) > 100

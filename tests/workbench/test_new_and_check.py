@@ -48,7 +48,13 @@ def test_one_of_each_kind_is_listed(package: Path) -> None:
     assert acme["status"] == "loaded"
 
 
-@pytest.mark.parametrize("kind", ["component", "measure", "joint", "participant", "master_algorithm"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("component", "master_algorithm"),
+        *(pytest.param(kind, marks=pytest.mark.thorough) for kind in ("measure", "joint", "participant")),
+    ],
+)
 def test_what_was_made_is_green_at_once(package: Path, kind: str) -> None:
     done = cosim_with(package, "check", f"acme.my_{kind}", "-k", "not compiled")
     assert done.returncode == 0, done.stdout + done.stderr
