@@ -40,7 +40,7 @@ def corrected(name: str, folder: Path) -> tuple[cosim.Model, Path]:
     return model, path
 
 
-@pytest.mark.parametrize("name", ["four_bar", "thrown_crate"])
+@pytest.mark.parametrize("name", [pytest.param("four_bar", marks=pytest.mark.thorough), "thrown_crate"])
 def test_start_values_are_those_that_a_simulation_begins_with(name: str, tmp_path: Path) -> None:
     from fmpy import read_model_description
 

@@ -24,9 +24,8 @@ def test_random_systems(seed: int, tmp_path: Path) -> None:
     check_fmus(made(seed), tmp_path)
 
 
-@pytest.mark.parametrize(
-    "seeds", [[QUICK, WITH_BODIES], pytest.param(list(range(100)), marks=pytest.mark.thorough)], ids=len
-)
+@pytest.mark.parametrize("seeds", [[QUICK, WITH_BODIES], list(range(100))], ids=len)
+@pytest.mark.thorough
 def test_random_systems_give_the_same_bytes_however_they_are_compiled(seeds: list[int]) -> None:
     """Machine code that came with the package, made here, none at all; the FMUs are compared above."""
     check_ways("native_random", seeds)

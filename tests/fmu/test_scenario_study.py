@@ -249,13 +249,20 @@ def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Pat
     [
         (("RESETS", "SHARES"), {}, "", "runs in one process disturb each other: their values differ"),
         (("RESETS",), ONCE, "", "device can be instantiated only once in a process"),
-        (
+        pytest.param(
             ("RESETS",),
             {},
             "fail_at = 0.05",
             "whether they may share a process is not known, since a run fails",
+            marks=pytest.mark.thorough,
         ),
-        (("RESETS",), {}, "crash_at = 0.05", "its process ended unexpectedly, with SIGSEGV"),
+        pytest.param(
+            ("RESETS",),
+            {},
+            "crash_at = 0.05",
+            "its process ended unexpectedly, with SIGSEGV",
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_what_cannot_share_a_process_goes_through_processes(

@@ -54,7 +54,8 @@ def test_drawn_models(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", [*MODELS[:1], *(pytest.param(n, marks=pytest.mark.thorough) for n in (*MODELS[1:], *LONG))]
 )
-@pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("version", [2, 3])
 def test_examples_give_the_bits_of_the_library(name: str, version: int, tmp_path: Path) -> None:
     from fmpy import simulate_fmu
 
@@ -121,7 +122,8 @@ def test_two_are_linked_into_one_program(tmp_path: Path) -> None:
 WRAPPED = ("malloc", "calloc", "realloc")
 
 
-@pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("version", [2, 3])
 def test_nothing_is_allocated_after_the_instantiation(version: int, tmp_path: Path) -> None:
     """A program runs, sets, derives, resets and runs again; memory that is had then ends it."""
     fmu = export_sources(limited(), tmp_path / "limited.fmu", fmi=version)
