@@ -58,13 +58,13 @@ class FunctionWriter(ExpressionWriter):
             for place in missing:  # a real that does not vary until it is assigned
                 for k in range(self.writer.directions):
                     self.emit(f"_{stem}_{place}_d{k} = 0.0")
-        self._give_values()
+        self._write_values()
         self.block(function.body)
         if not form.ends(function.body) and function.result is NOTHING:
             self.emit("return")
         return self._lines
 
-    def _give_values(self) -> None:
+    def _write_values(self) -> None:
         """Numbers for the names that turns of loops over tuples assign: a turn that follows may read them."""
         zero = {REAL: "0.0", WHOLE: "0", TRUTH: "False"}
         passed = {name for name, _ in self.function.parameters}

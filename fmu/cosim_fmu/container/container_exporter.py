@@ -101,7 +101,7 @@ class ContainerExporter(FileExporter):
                     file.write_bytes(content)
                 loop = carried_co_simulation(Path(folder))
                 interface, left_out = container_interface(loop, path)
-                _take_first_steps(loop)
+                _run_first_steps(loop)
                 beside = {file.resolve() for file in loop.python_files.values()}
                 used = [entry for entry in registry.used.values() if not _is_of(entry, beside)]
             known = [entry for record in registry.plugins for entry in record.entries]
@@ -126,7 +126,7 @@ class ContainerExporter(FileExporter):
         return add_smoke_experiment(path, without=f"{COUPLING}.")  # which are worked out when they are read
 
 
-def _take_first_steps(loop: CoSimulation) -> None:
+def _run_first_steps(loop: CoSimulation) -> None:
     """So that all is looked up that a run looks up; a scenario that cannot run is no FMU."""
     run = loop.led_run()
     run.begin()

@@ -221,7 +221,7 @@ class SteppedRun(SimulationRun):
 
     def _make_steps(self) -> None:
         with _unrecorded():
-            self._steps(_go_on)
+            self._steps(_check_nothing)
 
     def _last_point(self, time: float) -> int:
         """The last communication point that is no later than a time, s, and not before the present one."""
@@ -239,7 +239,7 @@ def can_divide(loop: Coupling) -> bool:
     )
 
 
-def _go_on() -> None:
+def _check_nothing() -> None:
     """Nothing ends such a run but its master."""
 
 

@@ -250,22 +250,34 @@ HANDS_ON(fmi3GetVariableDependencies,
           size_t independent_elements[], fmi3DependencyKind kinds[], size_t count),
          refuse(instance, function, "they stand in the model description"))
 
+typedef Status Derivative(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
+                          const uint32_t *knowns, size_t known_count, const double *seed, double *sensitivity);
+
+/* Both kinds: `of_count` numbers belong to the unknowns, `by_count` to the knowns. */
+static fmi3Status derive(Instance *instance, const char *function, Derivative *derivative,
+                         const fmi3ValueReference *unknowns, size_t unknown_count, size_t of_count,
+                         const fmi3ValueReference *knowns, size_t known_count, size_t by_count,
+                         const fmi3Float64 *seed, fmi3Float64 *sensitivity)
+{
+    Scalars of, by;
+    Status status;
+    if (open_scalars(instance, function, unknowns, unknown_count, of_count, &of) != OK) return fmi3Error;
+    if (open_scalars(instance, function, knowns, known_count, by_count, &by) != OK)
+        return close_scalars(instance, &of, ERROR);
+    status = derivative(instance, function, of.references, of_count, by.references, by_count, seed, sensitivity);
+    (void)close_scalars(instance, &by, OK);
+    return close_scalars(instance, &of, status);
+}
+
 FMI3_EXPORT fmi3Status fmi3GetDirectionalDerivative(fmi3Instance given, const fmi3ValueReference unknowns[],
                                                     size_t unknown_count, const fmi3ValueReference knowns[],
                                                     size_t known_count, const fmi3Float64 seed[], size_t seed_count,
                                                     fmi3Float64 sensitivity[], size_t sensitivity_count)
 {
     const char *function = "fmi3GetDirectionalDerivative";
-    Scalars of, by;
-    Status status;
     INSTANCE(given);
-    if (open_scalars(instance, function, unknowns, unknown_count, sensitivity_count, &of) != OK) return fmi3Error;
-    if (open_scalars(instance, function, knowns, known_count, seed_count, &by) != OK)
-        return close_scalars(instance, &of, ERROR);
-    status = directional_derivative(instance, function, of.references, sensitivity_count, by.references, seed_count,
-                                    seed, sensitivity);
-    (void)close_scalars(instance, &by, OK);
-    return close_scalars(instance, &of, status);
+    return derive(instance, function, directional_derivative, unknowns, unknown_count, sensitivity_count, knowns,
+                  known_count, seed_count, seed, sensitivity);
 }
 
 FMI3_EXPORT fmi3Status fmi3GetAdjointDerivative(fmi3Instance given, const fmi3ValueReference unknowns[],
@@ -274,16 +286,9 @@ FMI3_EXPORT fmi3Status fmi3GetAdjointDerivative(fmi3Instance given, const fmi3Va
                                                 fmi3Float64 sensitivity[], size_t sensitivity_count)
 {
     const char *function = "fmi3GetAdjointDerivative";
-    Scalars of, by;
-    Status status;
     INSTANCE(given);
-    if (open_scalars(instance, function, unknowns, unknown_count, seed_count, &of) != OK) return fmi3Error;
-    if (open_scalars(instance, function, knowns, known_count, sensitivity_count, &by) != OK)
-        return close_scalars(instance, &of, ERROR);
-    status = adjoint_derivative(instance, function, of.references, seed_count, by.references, sensitivity_count, seed,
-                                sensitivity);
-    (void)close_scalars(instance, &by, OK);
-    return close_scalars(instance, &of, status);
+    return derive(instance, function, adjoint_derivative, unknowns, unknown_count, seed_count, knowns, known_count,
+                  sensitivity_count, seed, sensitivity);
 }
 
 /* The whole state */
