@@ -55,11 +55,22 @@ AS_SAID = Isolation()
 
 
 def places_of_fmus(participants: Mapping[str, cosim.Participant]) -> dict[str, list[str]]:
-    """Names of FMUs whose code runs ``inside`` the process of the run, and ``isolated`` ones."""
+    """Names of FMUs whose code runs ``inside`` the process of the run, ``isolated`` and ``remote`` ones."""
+    others = {name: part for name, part in participants.items() if isinstance(part, ProcessParticipant)}
     return {
         "inside": [name for name, part in participants.items() if isinstance(part, InstanceParticipant)],
-        "isolated": [name for name, part in participants.items() if isinstance(part, ProcessParticipant)],
+        "isolated": [name for name, part in others.items() if part.host is None],
+        "remote": [name for name, part in others.items() if part.host is not None],
     }
+
+
+def hosts_of_fmus(participants: Mapping[str, cosim.Participant]) -> dict[str, list[str]]:
+    """Names of FMUs whose code runs on another machine, by its address."""
+    found: dict[str, list[str]] = {}
+    for name, part in participants.items():
+        if isinstance(part, ProcessParticipant) and part.host is not None:
+            found.setdefault(str(part.host), []).append(name)
+    return found
 
 
 Participants = Mapping[str, cosim.Participant]
@@ -118,8 +129,9 @@ def _refusal(participant: cosim.Participant) -> str:
         except Exception:  # said where it is described
             return NO_FMU
         if "Model Exchange" in kind:
+            key = "process = true" if participant.host is None else "its host"
             return (
-                "has a process of its own, and the system runs in this one: leave out process = true, or "
+                f"has a process of its own, and the system runs in this one: leave out {key}, or "
                 "name the others in options.members"
             )
         return NO_FMU
