@@ -64,7 +64,7 @@ class Host(NamedTuple):
         Host(scheme='tcp', machine='127.0.0.1', port=7364, user='', program='')
         """
         wrong = cosim.ModelError.of("host", f"is {text!r}, {NEEDS}")
-        if not isinstance(text, str):
+        if not isinstance(text, str) or not text.isprintable() or text != text.strip():
             raise wrong
         try:
             parts = urlsplit(text)
