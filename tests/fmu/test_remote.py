@@ -121,10 +121,10 @@ def test_all_that_step_at_one_host_take_one_message(
     result = loop.simulate(1.0)
     steps = [message for message in messages if "step" in message]
     assert steps == ["step step", "step"] * 10
-    # the first step reads, and the second one sets, what later ones bring along
+    # the first step reads by itself what later ones bring along
     between = messages[messages.index("step step") : messages.index("close")]
     others = [message for message in between if "step" not in message]
-    assert others == ["get"] * 3 + ["set"] * 2 + ["events"] * 3 + ["warnings"] * 3
+    assert others[:3] == ["get"] * 3 and {*others[3:]} == {"events", "warnings"}
     assert_same(CoSimulation(dict.fromkeys("abc", fmu), loop_links(), "jacobi", 0.1, starts={"a.y": 1.0}).simulate(1.0), result)
 
 

@@ -6,12 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
 from serving import Server
+from wire import Wire, tun_device
 
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_master.processes import remote_session
@@ -32,6 +35,8 @@ def why_not() -> str:
         return "network namespaces are made by root on Linux"
     if shutil.which("ip") is None:
         return "there is no command ip (iproute2)"
+    if not os.path.exists("/dev/net/tun"):
+        return "there is no /dev/net/tun"
     name = f"cosim-try-{os.getpid()}"
     made = network("netns", "add", name)
     network("netns", "delete", name)
@@ -43,43 +48,38 @@ pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON)
 
 
 class OtherHost:
-    """A namespace with a server, and the link to it."""
+    """A namespace with a server, and the wire to it."""
 
     def __init__(self, folder: Path) -> None:
-        self.name, self.link = f"cosim-{os.getpid()}", f"cs{os.getpid() % 10**6}"
+        self.name = f"cosim-{os.getpid()}"
+        self.device, other = f"cs{os.getpid() % 10**7}", f"ct{os.getpid() % 10**7}"
+        self.handles = [tun_device(self.device), tun_device(other)]
         inside = ("netns", "exec", self.name, "ip")
         for words in (
             ("netns", "add", self.name),
-            ("link", "add", self.link, "type", "veth", "peer", "name", "eth0", "netns", self.name),
-            ("addr", "add", f"{HERE}/30", "dev", self.link),
-            ("link", "set", self.link, "up"),
-            (*inside, "addr", "add", f"{THERE}/30", "dev", "eth0"),
-            (*inside, "link", "set", "eth0", "up"),
+            ("link", "set", other, "netns", self.name),
+            ("addr", "add", HERE, "peer", THERE, "dev", self.device),
+            ("link", "set", self.device, "up"),
+            (*inside, "addr", "add", THERE, "peer", HERE, "dev", other),
+            (*inside, "link", "set", other, "up"),
             (*inside, "link", "set", "lo", "up"),
         ):
             done = network(*words)
-            assert done.returncode == 0, done.stderr
+            assert done.returncode == 0, f"{words}: {done.stderr}"
+        self.wire = Wire(*self.handles)
         self.server = Server(folder, THERE, 7364, ("ip", "netns", "exec", self.name))
 
-    def disturb(self, *words: str) -> str:
-        """Have packets delayed or lost on the way there; what stands in the way of that."""
-        done = subprocess.run(
-            ["tc", "qdisc", "replace", "dev", self.link, "root", "netem", *words],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.stderr.strip()
-
     def calm(self) -> None:
-        subprocess.run(["tc", "qdisc", "delete", "dev", self.link, "root"], capture_output=True, check=False)
+        self.wire.tell()
 
-    def set(self, state: str) -> None:
-        network("link", "set", self.link, state)
+    def cut(self) -> None:
+        self.wire.tell(loss=1.0)
 
     def close(self) -> None:
         self.server.close()
-        network("link", "delete", self.link)
+        self.wire.close()
+        for handle in self.handles:  # the devices go with them
+            os.close(handle)
         network("netns", "delete", self.name)
 
 
@@ -95,7 +95,6 @@ def other(made: OtherHost, monkeypatch: pytest.MonkeyPatch) -> Iterator[OtherHos
     monkeypatch.setenv("COSIM_TOKEN_FILE", str(made.server.token))
     yield made
     made.calm()
-    made.set("up")
 
 
 def loop(fmu: Path, host: str | None, names: str = "b") -> CoSimulation:
@@ -112,13 +111,10 @@ def assert_same(one: Any, other: Any) -> None:
 
 def test_with_50_ms_of_delay_a_step_takes_one_round_trip(make_fmu: MakeFmu, other: OtherHost) -> None:
     fmu = make_fmu("mass")
-    if refusal := other.disturb("delay", "50ms"):
-        pytest.skip(f"tc netem: {refusal}")
+    other.wire.tell(delay=0.025)
     points: list[float] = []
 
     def look(time: float, values: Any) -> None:
-        from time import perf_counter
-
         points.append(perf_counter())
 
     there = loop(fmu, other.server.host, "ab").simulate(3.0, observe=look)
@@ -129,20 +125,17 @@ def test_with_50_ms_of_delay_a_step_takes_one_round_trip(make_fmu: MakeFmu, othe
 
 def test_where_packets_are_lost_the_bytes_are_the_same(make_fmu: MakeFmu, other: OtherHost) -> None:
     fmu = make_fmu("mass")
-    if refusal := other.disturb("loss", "10%", "delay", "2ms", "1ms"):
-        pytest.skip(f"tc netem: {refusal}")
+    other.wire.tell(delay=0.001, loss=0.1)
     assert_same(loop(fmu, None).simulate(5.0), loop(fmu, other.server.host).simulate(5.0))
 
 
 def test_a_short_cut_is_waited_for(make_fmu: MakeFmu, other: OtherHost) -> None:
-    import threading
-
     fmu = make_fmu("mass")
 
     def cut(time: float, values: Any) -> None:
         if abs(time - 1.0) < 0.01:
-            other.set("down")
-            threading.Timer(2.0, other.set, ["up"]).start()
+            other.cut()
+            threading.Timer(2.0, other.calm).start()
 
     assert_same(loop(fmu, None).simulate(2.0), loop(fmu, other.server.host).simulate(2.0, observe=cut))
 
@@ -163,12 +156,12 @@ def test_a_cut_ends_the_run_which_goes_on_from_its_checkpoint(
             if abs(time - at) < 0.01:
                 saved.write_bytes(broken.save())
             if time > at + 0.15:
-                other.set("down")
+                other.cut()
 
         with pytest.raises(CoSimulationError, match=r"b: tcp://.*: nothing has come from there for 3 s in step"):
             broken.simulate(2.0, observe=cut)
         assert broken.result is not None and broken.result.time[-1] == pytest.approx(at + 0.2)
-        other.set("up")
+        other.calm()
         other.server.kill()
         other.server.restart()
         resumed = loop(fmu, other.server.host)
