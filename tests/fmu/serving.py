@@ -33,7 +33,9 @@ class Server:
         Words before its command: ``ip netns exec NAME``.
     """
 
-    def __init__(self, folder: Path, address: str = "127.0.0.1", port: int = 0, prefix: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, folder: Path, address: str = "127.0.0.1", port: int = 0, prefix: tuple[str, ...] = ()
+    ) -> None:
         self.folder, self.address, self.prefix = folder, address, prefix
         self.token, self.log = folder / "token", folder / "serve.log"
         self.store = folder / "stored"

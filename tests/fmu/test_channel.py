@@ -40,7 +40,7 @@ def sent(ends: Ends, value: Any) -> Any:
 
 PLAIN = [
     *(None, True, False, 0, -1, 2**53 + 1, -(2**70), 0.1, -0.0, 5e-324, 1.7976931348623157e308),
-    *(math.inf, -math.inf, "", "grün\0\n\"\\", "\U0001f600", b"", b"\0\xff", bytes(range(256))),
+    *(math.inf, -math.inf, "", 'grün\0\n"\\', "\U0001f600", b"", b"\0\xff", bytes(range(256))),
     *([], {}, [[]], {"": [None, {"a": b"x"}]}, ["step", [1.0, b"1", "2"], b""]),
 ]
 
@@ -83,7 +83,9 @@ def test_a_large_message_and_two_at_once(ends: Ends) -> None:
     assert not there.wait(0.0)
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, 1j, np.array(["a"]), np.array([None]), lambda: 0], ids=repr)
+@pytest.mark.parametrize(
+    "value", [object(), {1, 2}, 1j, np.array(["a"]), np.array([None]), lambda: 0], ids=repr
+)
 def test_what_is_no_plain_data_is_an_error_before_anything_is_sent(ends: Ends, value: Any) -> None:
     channel, other = ends
     with pytest.raises(TypeError, match="no plain data"):

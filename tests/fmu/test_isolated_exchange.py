@@ -8,8 +8,8 @@ from in_a_process import Echo
 
 import cosim
 from cosim_fmu import ProcessParticipant
-from cosim_master.participants.process_worker import Call
 from cosim_master.processes.channel import Channel
+from cosim_master.processes.process_worker import Call
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="exit codes of POSIX")
 

@@ -25,15 +25,18 @@ from test_threads import NAMES, STAR
 
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
-from cosim_master.participants.process_worker import Call
 from cosim_master.processes import greeting, remote_session
 from cosim_master.processes.channel import HEAD, Channel
 from cosim_master.processes.host import Host, connect
+from cosim_master.processes.process_worker import Call
+from cosim_master.processes.sent_fmus import remove_oldest
 
 MakeFmu = Callable[..., Path]
 Compiled = Callable[..., Path]
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what a process of another one is doing is read")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="what a process of another one is doing is read"
+)
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +128,12 @@ def test_all_that_step_at_one_host_take_one_message(
     between = messages[messages.index("step step") : messages.index("close")]
     others = [message for message in between if "step" not in message]
     assert others[:3] == ["get"] * 3 and {*others[3:]} == {"events", "warnings"}
-    assert_same(CoSimulation(dict.fromkeys("abc", fmu), loop_links(), "jacobi", 0.1, starts={"a.y": 1.0}).simulate(1.0), result)
+    assert_same(
+        CoSimulation(dict.fromkeys("abc", fmu), loop_links(), "jacobi", 0.1, starts={"a.y": 1.0}).simulate(
+            1.0
+        ),
+        result,
+    )
 
 
 def loop_links() -> list[str]:
@@ -156,8 +164,29 @@ def test_a_file_is_sent_once(make_fmu: MakeFmu, own: Server, messages: list[str]
     assert sorted(path.name for path in stored.parent.iterdir()) == sorted([stored.name, "lock"])
 
 
-def test_all_types_of_fmi_1_2_and_3(tmp_path: Path, make_fmu: MakeFmu, compiled: Compiled, server: Server) -> None:
-    paths = {"one": make_fmi1(tmp_path, compiled), "two": make_fmu("types"), "three": make_box3(tmp_path, compiled)}
+def test_files_that_were_not_used_for_long_are_removed(tmp_path: Path) -> None:
+    for age, name in enumerate(("new.fmu", "middle.fmu", "old.fmu", "arriving-1", "arriving-2", "lock")):
+        (tmp_path / name).write_bytes(bytes(100))
+        old = time.time() - 100.0 * age - 1e5 * (name == "arriving-2")
+        os.utime(tmp_path / name, (old, old))
+    for most, left in (
+        (300, {"new", "middle", "old"}),
+        (299, {"new", "middle"}),
+        (200, {"new", "middle"}),
+        (0, {"new"}),
+    ):
+        remove_oldest(tmp_path, most)
+        assert {path.stem for path in tmp_path.iterdir()} == left | {"arriving-1", "lock"}
+
+
+def test_all_types_of_fmi_1_2_and_3(
+    tmp_path: Path, make_fmu: MakeFmu, compiled: Compiled, server: Server
+) -> None:
+    paths = {
+        "one": make_fmi1(tmp_path, compiled),
+        "two": make_fmu("types"),
+        "three": make_box3(tmp_path, compiled),
+    }
     starts = {
         **{"one.text": "tschüs", "one.flag": True, "two.string_in": 'grün, "1"', "two.boolean_in": False},
         **{"three.text_in": "grüße", "three.flag_in": True, "three.blob_in": b"\x01\xab"},
@@ -192,7 +221,9 @@ def test_who_shares_the_process_of_a_crash_names_the_other(make_fmu: MakeFmu, se
     fmu = make_fmu("heavy")
     parts = {name: ProcessParticipant(fmu, name, host=server.host) for name in ("good", "bad")}
     loop = CoSimulation(parts, [], "jacobi", 0.1, starts={"bad.crash_at": 0.35})
-    with pytest.raises(CoSimulationError, match=r"good: tcp://.*: its process was killed by SIGSEGV in step of bad$"):
+    with pytest.raises(
+        CoSimulationError, match=r"good: tcp://.*: its process was killed by SIGSEGV in step of bad$"
+    ):
         loop.simulate(1.0)
     assert loop.result is not None and loop.result["good.y"].size == 4
 
@@ -222,7 +253,9 @@ def test_a_call_that_takes_too_long_is_ended_there_too(make_fmu: MakeFmu, own: S
 
 
 def test_the_time_limit_of_a_run_ends_a_call_there(make_fmu: MakeFmu, server: Server) -> None:
-    loop = CoSimulation(star(make_fmu("heavy"), server.host, "a"), [], "jacobi", 0.1, starts={"a.hang_at": 0.25})
+    loop = CoSimulation(
+        star(make_fmu("heavy"), server.host, "a"), [], "jacobi", 0.1, starts={"a.hang_at": 0.25}
+    )
     with pytest.raises(cosim.SimulationError, match=r"the time limit of 1 s has passed"):
         loop.simulate(1.0, time_limit=1.0)
 
@@ -258,7 +291,9 @@ def test_a_process_that_stands_still_is_noticed_and_a_busy_one_is_not(
                 os.kill(process, signal.SIGSTOP)
 
     loop = CoSimulation(star(fmu, own.host, "a"), [], "jacobi", 0.1)
-    with pytest.raises(CoSimulationError, match=rf"a: {own.host}: nothing has come from there for 6 s in step"):
+    with pytest.raises(
+        CoSimulationError, match=rf"a: {own.host}: nothing has come from there for 6 s in step"
+    ):
         loop.simulate(1.0, observe=stop)
     assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.3)
     assert wait_for(lambda: own.workers() == [])  # it was killed there
@@ -306,7 +341,9 @@ def test_logs_are_written_here(make_fmu: MakeFmu, server: Server, tmp_path: Path
         part = ProcessParticipant(fmu, "p", host=host)
         part.keep_log(tmp_path / name, "all")
         with pytest.raises(CoSimulationError):
-            CoSimulation({"p": part}, [], "jacobi", 0.1, starts={"p.fail_at": 0.25, "p.fail_status": 3}).simulate(1.0)
+            CoSimulation(
+                {"p": part}, [], "jacobi", 0.1, starts={"p.fail_at": 0.25, "p.fail_status": 3}
+            ).simulate(1.0)
         told.append((tmp_path / name).read_text())
     assert told[0] == told[1] and "ran dry" in told[0]
 
@@ -337,8 +374,8 @@ def test_what_ssh_says_is_in_the_sentence(
     with pytest.raises(cosim.CosimError) as caught:
         part.initialize(0.0, None, {})
     assert str(caught.value) == (
-        "ssh://example.org: the connection was closed before a server of cosim answered; ssh ended with status "
-        '255: "Permission denied (publickey)."'
+        "ssh://example.org: the connection was closed before a server of cosim answered; ssh ended with "
+        'status 255: "Permission denied (publickey)."'
     )
     part.close()
     write_ssh(tmp_path / "bin", before="cat /dev/zero; exit 0")
@@ -358,7 +395,9 @@ def test_a_killed_ssh_is_a_lost_connection(
             sleep(1.0)  # until the kernel has killed the process that it had started
 
     loop = CoSimulation(star(make_fmu("heavy"), "ssh://example.org", "a"), [], "jacobi", 0.1)
-    with pytest.raises(CoSimulationError, match=r"a: ssh://example.org: the connection was lost in step; ssh ended"):
+    with pytest.raises(
+        CoSimulationError, match=r"a: ssh://example.org: the connection was lost in step; ssh ended"
+    ):
         loop.simulate(1.0, observe=kill)
     assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.3)
 
@@ -366,14 +405,38 @@ def test_a_killed_ssh_is_a_lost_connection(
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "here", "tcp://", "tcp://:1", "tcp://a:0", "tcp://a:65536", "tcp://a:x", "tcp://u@a", "tcp://a/b"),
-        *("ssh://", "ssh://-oProxyCommand=x", "ssh://u@-oProxyCommand=x", "ssh://-l@a", "ssh://u:p@a", "ssh://a b"),
-        *("ssh://a/$(x)", "ssh://a/b;c", "ssh://a?b", "ssh://a#b", "http://a", "ssh://a\n", 5, None and 0, b"ssh://a"),
+        *(
+            "",
+            "here",
+            "tcp://",
+            "tcp://:1",
+            "tcp://a:0",
+            "tcp://a:65536",
+            "tcp://a:x",
+            "tcp://u@a",
+            "tcp://a/b",
+        ),
+        *(
+            "ssh://",
+            "ssh://-oProxyCommand=x",
+            "ssh://u@-oProxyCommand=x",
+            "ssh://-l@a",
+            "ssh://u:p@a",
+            "ssh://a b",
+        ),
+        *(
+            "ssh://a/$(x)",
+            "ssh://a/b;c",
+            "ssh://a?b",
+            "ssh://a#b",
+            "http://a",
+            "ssh://a\n",
+            5,
+            b"ssh://a",
+        ),
     ],
 )
 def test_what_is_no_address(make_fmu: MakeFmu, text: Any) -> None:
-    if text is None:
-        return
     with pytest.raises(cosim.ModelError, match='host.*needs "ssh://user@machine" or "tcp://machine:port"'):
         ProcessParticipant(make_fmu("heavy"), host=text)
 
@@ -401,7 +464,9 @@ def test_python_code_and_models_have_no_host() -> None:
         ProcessParticipant(Ramp, host="ssh://a")
 
 
-def test_in_a_scenario(make_fmu: MakeFmu, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in_a_scenario(
+    make_fmu: MakeFmu, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from cosim.cli import main
     from cosim_fmu.scenario.scenario import Scenario
 
@@ -432,7 +497,11 @@ until = 0.5
     said = capsys.readouterr().out
     assert f"FMUs at {server.host}: a, b" in said and "on another machine" in said
     assert "FMUs inside the process of the run: c" in said
-    file.write_text(text.replace(f'"{server.host}"', '"ftp://x"', 1).replace("heavy.fmu\"\n[[", "heavy.fmu\"\ntimeout = 1\n[["))
+    file.write_text(
+        text.replace(f'"{server.host}"', '"ftp://x"', 1).replace(
+            'heavy.fmu"\n[[', 'heavy.fmu"\ntimeout = 1\n[['
+        )
+    )
     with pytest.raises(cosim.ModelError) as caught:
         Scenario.read(file).couple(CoSimulation)
     assert "host: is 'ftp://x', needs \"ssh://user@machine\"" in str(caught.value)
@@ -552,7 +621,12 @@ def test_garbage_behind_a_right_token_ends_that_process_alone(make_fmu: MakeFmu,
     sent = []
 
     def disturb(time_: float, values: Any) -> None:
-        for garbage in (b"\xff" * 100, HEAD.pack(9, 9) + b'[[1,2,3]]', HEAD.pack(7, 7) + b'{"a":1}', HEAD.pack(2, 2) + b"17"):
+        for garbage in (
+            b"\xff" * 100,
+            HEAD.pack(9, 9) + b"[[1,2,3]]",
+            HEAD.pack(7, 7) + b'{"a":1}',
+            HEAD.pack(2, 2) + b"17",
+        ):
             made = connect(Host.of(server.host))
             made.socket.sendall(garbage)
             made.socket.shutdown(socket.SHUT_WR)
@@ -639,15 +713,24 @@ def without_token(connection: socket.socket) -> None:
 
 
 SERVERS: dict[str, tuple[Callable[[socket.socket], None], str]] = {
-    "other cosim": (welcome("0.0.1"), "has cosim 0.0.1, here is .*: install the same version on both machines"),
-    "full": (welcome(cosim.__version__, "64 processes of participants are running there: try later"), "try later"),
+    "other cosim": (
+        welcome("0.0.1"),
+        "has cosim 0.0.1, here is .*: install the same version on both machines",
+    ),
+    "full": (
+        welcome(cosim.__version__, "64 processes of participants are running there: try later"),
+        "try later",
+    ),
     "no token": (lambda c: c.sendall(greeting.open_greeting()), "it asks for no token"),
     "false": (without_token, "it does not know the token: another server answers there"),
     "other messages": (
         lambda c: c.sendall(greeting.MAGIC + bytes((greeting.VERSION + 1, 1)) + bytes(32)),
         "its messages have version 2, ours 1",
     ),
-    "http": (lambda c: c.sendall(b"HTTP/1.1 400 Bad Request\r\n" + bytes(100)), "no server of cosim answers there"),
+    "http": (
+        lambda c: c.sendall(b"HTTP/1.1 400 Bad Request\r\n" + bytes(100)),
+        "no server of cosim answers there",
+    ),
     "closed": (lambda c: None, "the connection was closed before a server of cosim answered"),
 }
 

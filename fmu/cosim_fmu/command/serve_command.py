@@ -28,7 +28,10 @@ class ServeCommand(cosim.Command):
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Where it is found, and who is let in."""
         parser.add_argument(
-            "--listen", metavar="ADDRESS", default=LOOPBACK, help="of this machine, 0.0.0.0 for all (127.0.0.1)"
+            "--listen",
+            metavar="ADDRESS",
+            default=LOOPBACK,
+            help="of this machine, 0.0.0.0 for all (127.0.0.1)",
         )
         parser.add_argument(
             "--port", type=_port, default=PORT, metavar="N", help=f"0 for any that is free ({PORT})"
@@ -46,7 +49,9 @@ class ServeCommand(cosim.Command):
     def run(self, arguments: argparse.Namespace) -> int:
         """Serve until Ctrl-C or SIGTERM; with ``--stdio`` until the run has ended."""
         if os.name == "nt":
-            raise cosim.CosimError("cosim serve runs on Linux and macOS; Windows can be the machine of the run")
+            raise cosim.CosimError(
+                "cosim serve runs on Linux and macOS; Windows can be the machine of the run"
+            )
         from cosim_master.processes import participant_server
 
         if arguments.stdio:

@@ -157,9 +157,9 @@ def make_participant(
         timeout = cosim.parse_quantity(timeout, "s") if isinstance(timeout, str) else timeout
         make, arguments = _recipe(folder, name, kind, what)
         if process or host is not None:
-            place = {} if host is None else {"host": host, "own_process": process}
+            where = {} if host is None else {"host": host, "own_process": process}
             made: cosim.Participant = ProcessParticipant(
-                make, *arguments, timeout=timeout, **place, **options
+                make, *arguments, timeout=timeout, **where, **options
             )
         else:
             made = make(*arguments, **options)

@@ -17,7 +17,10 @@ import cosim
 from cosim.kit import ParticipantDescription, python_path
 from cosim_master.abilities import HasFile, InnerPoint, KeepsLog, Resizes
 from cosim_master.participants.given_participants import open_fmu
-from cosim_master.participants.process_worker import (
+from cosim_master.processes.host import Host
+from cosim_master.processes.place import Place
+from cosim_master.processes.plain_events import event_of_plain
+from cosim_master.processes.process_worker import (
     CLOSE,
     FEW_VALUES,
     LOG,
@@ -27,9 +30,6 @@ from cosim_master.participants.process_worker import (
     Call,
     listed,
 )
-from cosim_master.processes.host import Host
-from cosim_master.processes.place import Place
-from cosim_master.processes.plain_events import event_of_plain
 from cosim_master.processes.remote_session import RemoteSession
 from cosim_master.processes.session import Session, Ticket
 from cosim_master.processes.worker_process import SECONDS_TO_END
@@ -55,9 +55,9 @@ class ProcessParticipant(cosim.Participant):
     in any case. Ctrl-C is left to this program.
 
     With `host` the process runs on another machine, where cosim is installed: started by ssh, or by a server
-    that listens there (``cosim serve``). The FMU is sent where it is not known; logs are written here. FMUs of
-    one co-simulation with the same host share a process there, unless they have `own_process`, and step with
-    one message.
+    that listens there (``cosim serve``). The FMU is sent where it is not known; logs are written here. FMUs
+    of one co-simulation with the same host share a process there, unless they have `own_process`, and step
+    with one message.
 
     One message goes there and back for each step: inputs whose names were accepted before go with it, and
     what was read behind the step before comes back with it. An input that is refused is an error of the step.
@@ -113,7 +113,7 @@ class ProcessParticipant(cosim.Participant):
             text = "is for FMUs: Python code and models run on this machine (export the model as an FMU)"
             raise cosim.ModelError.of("host", text)
         self._options = keywords
-        self._inner = make(*arguments, **keywords)
+        self._inner: Any = make(*arguments, **keywords)
         self._timeout = timeout
         self._sizes: tuple[Any, ...] | None = None
         self._log: tuple[Path | None, str] | None = None
@@ -202,6 +202,11 @@ class ProcessParticipant(cosim.Participant):
             tickets.append(self._post("configure", *self._sizes))
         tickets.append(self._post("watch", *self._wanted))
         tickets.append(self._post("initialize", start, stop, dict(values), tolerance))
+        try:
+            self._answer(tickets[-1], limit)  # all answers come with one message
+        except cosim.CosimError:
+            if tickets[0].answer is None:
+                raise
         for ticket in tickets:
             self._answer(ticket, limit)
 
@@ -239,7 +244,9 @@ class ProcessParticipant(cosim.Participant):
         since, length, ticket, reads = self._begun
         self._begun = None
         if (since, length) != (time, size):
-            raise cosim.CosimError(f"a step from {since!r} by {length!r} has begun, not from {time!r} by {size!r}")
+            raise cosim.CosimError(
+                f"a step from {since!r} by {length!r} has begun, not from {time!r} by {size!r}"
+            )
         reached, points, values = self._answer(ticket, self._timeout)
         self._points += [InnerPoint(*point) for point in points]
         self._has_stepped = True
@@ -434,10 +441,10 @@ def share_processes(participants: Mapping[str, Any]) -> None:
     """Have FMUs of one co-simulation with the same host run in one process there."""
     places: dict[Host, Place] = {}
     for participant in participants.values():
-        if isinstance(participant, ProcessParticipant) and participant.host is not None:
-            if not participant.own_process:
-                place = places.setdefault(participant.host, Place(_session_at(participant.host)))
-                participant.place = place
+        if isinstance(participant, ProcessParticipant) and not participant.own_process:
+            assert participant.host is not None
+            new = Place(_session_at(participant.host))
+            participant.place = places.setdefault(participant.host, new)
 
 
 def _session_at(host: Host) -> Callable[[], Session]:

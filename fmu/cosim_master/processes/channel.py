@@ -7,6 +7,7 @@ import math
 import os
 import re
 import select
+import socket
 import struct
 import threading
 from contextlib import suppress
@@ -66,7 +67,7 @@ class Channel:
         self._encode = json.JSONEncoder(
             separators=(",", ":"), default=self._attach, check_circular=False
         ).encode
-        self._decode = json.JSONDecoder(object_hook=self._detach).decode
+        self._scan = json.JSONDecoder(object_hook=self._detach).scan_once  # without a look for white space
         if os.name != "nt":
             self._poll = select.poll()
             self._poll.register(reading, select.POLLIN)
@@ -111,7 +112,12 @@ class Channel:
         text = bytes(whole[HEAD.size : HEAD.size + length])
         self._arrived = memoryview(whole)[HEAD.size + length : end]
         try:
-            return self._decode(text.decode("ascii"))
+            found, end = self._scan(text.decode("ascii"), 0)
+            if end != length:
+                raise ValueError("more than one value")
+            return found
+        except StopIteration:
+            raise MessageError("is no message of this program: it ends too soon") from None
         except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
             raise MessageError(f"is no message of this program: {error}") from None
         finally:
@@ -177,6 +183,37 @@ class Channel:
         if math.prod(shape) * dtype.itemsize != length:
             raise ValueError("an array of another length")
         return np.frombuffer(data, dtype).reshape(shape).copy()
+
+
+class SocketChannel(Channel):
+    """The same over a socket, on every system.
+
+    Parameters
+    ----------
+    connection : socket
+        It blocks; it stays the caller's to close.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        super().__init__(connection.fileno(), connection.fileno())
+
+    def wait(self, seconds: float) -> bool:
+        """Whether something arrives within some seconds, or the other end is closed."""
+        if os.name != "nt":
+            return super().wait(seconds)
+        return len(self._left) >= HEAD.size or bool(select.select([self._socket], [], [], seconds)[0])
+
+    def read(self, most: int) -> bytes:
+        """The bytes that are there, or the next that arrive."""
+        found = self._socket.recv(most)
+        if not found:
+            raise EOFError
+        return found
+
+    def write(self, data: bytes) -> None:
+        """Write all of them."""
+        self._socket.sendall(data)
 
 
 class PipeChannel(Channel):

@@ -180,6 +180,8 @@ def _through_tcp(host: Host) -> Connection:
 
 
 def _through_ssh(host: Host) -> Connection:
+    if os.name == "nt":
+        raise OSError("from Windows, go through tcp:// and a tunnel of ssh -L")
     ours, theirs = socket.socketpair()
     complaints = tempfile.TemporaryFile()  # noqa: SIM115
     with theirs:

@@ -13,9 +13,9 @@ from time import monotonic
 from typing import Any
 
 import cosim
-from cosim_master.participants.process_worker import ENDED, log_file
 from cosim_master.processes.channel import Channel
 from cosim_master.processes.greeting import SECONDS_TO_GREET, greet_client, open_greeting
+from cosim_master.processes.process_worker import ENDED, log_file
 from cosim_master.processes.sent_fmus import log
 from cosim_master.processes.worker_process import SECONDS_TO_END, WorkerProcess
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import cosim
 from cosim.kit import file_digest
-from cosim_master.participants.process_worker import Call
-from cosim_master.processes.channel import Channel, MessageError
+from cosim_master.processes.channel import MessageError, SocketChannel
 from cosim_master.processes.host import Host, connect
+from cosim_master.processes.process_worker import Call
 from cosim_master.processes.sent_fmus import HAS, PIECE, SEND
 from cosim_master.processes.session import Session, Ticket
 
@@ -38,8 +37,7 @@ class RemoteSession(Session):
     def __init__(self, host: Host) -> None:
         self.host = str(host)
         self._connection = connect(host)
-        handle = self._connection.socket.fileno()
-        super().__init__(Channel(handle, handle))
+        super().__init__(SocketChannel(self._connection.socket))
         self.silence = SECONDS_OF_SILENCE
         self._ending = ""
         self._called: tuple[int, str] = 0, ""

@@ -9,7 +9,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -27,6 +27,8 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 NAME = re.compile(r"[^\w .()+-]")
 """What is no letter of a file's name here."""
 LONGEST_NAME = 100
+SUFFIX, ARRIVING = ".fmu", "arriving-"
+SECONDS_TO_ARRIVE = 3600.0
 
 
 def store_folder() -> Path:
@@ -58,18 +60,18 @@ class SentFmus:
         Of this process.
     host_of : str
         For whom, in the log.
+    open_fmu : callable
+        Makes a participant of a file.
     """
 
-    def __init__(self, folder: Path, host_of: str) -> None:
-        self._folder, self._host_of = folder, host_of
+    def __init__(self, folder: Path, host_of: str, open_fmu: Callable[..., Any]) -> None:
+        self._folder, self._host_of, self._open_fmu = folder, host_of, open_fmu
         self._log = os.dup(2)  # what FMUs print goes elsewhere
         self._store = store_folder()
         self._arriving: dict[str, tuple[IO[bytes], Any, int]] = {}
 
     def make(self, number: int, given: list[Any]) -> cosim.Participant:
         """A participant: digest, name of the file, name of the instance, options."""
-        from cosim_master.participants.given_participants import open_fmu
-
         digest, file, name, options = given
         known = self._path(digest)
         with _locked(self._store):
@@ -83,9 +85,10 @@ class SentFmus:
             except OSError:
                 shown.symlink_to(known)
         log(self._log, self._host_of, f"opens {shown.name} (sha256 {digest[:12]}…)")
-        made = open_fmu(shown, name, **options)
+        made = self._open_fmu(shown, name, **options)
         made.shown_path = str(file)
-        return made
+        participant: cosim.Participant = made
+        return participant
 
     def serve(self, name: str, given: list[Any]) -> Any:
         """Take a file, piece after piece."""
@@ -98,7 +101,7 @@ class SentFmus:
     def _path(self, digest: Any) -> Path:
         if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
             raise cosim.CosimError("this is no SHA-256 of a file")
-        return self._store / f"{digest}.fmu"
+        return self._store / f"{digest}{SUFFIX}"
 
     def _has(self, digest: str, size: int) -> bool:
         """Whether a file is here; one that is damaged is not."""
@@ -113,10 +116,11 @@ class SentFmus:
 
     def _take(self, digest: str, data: bytes, is_last: bool) -> None:
         path = self._path(digest)
-        file, hashed, size = self._arriving.pop(digest, None) or (
-            tempfile.NamedTemporaryFile(dir=self._store, prefix="arriving-", delete=False),  # noqa: SIM115
-            *(hashlib.sha256(), 0),
-        )
+        begun = self._arriving.pop(digest, None)
+        if begun is None:
+            made = tempfile.NamedTemporaryFile(dir=self._store, prefix=ARRIVING, delete=False)  # noqa: SIM115
+            begun = made, hashlib.sha256(), 0
+        file, hashed, size = begun
         try:
             size += len(data)
             if size > LARGEST_FILE:
@@ -140,19 +144,23 @@ class SentFmus:
 
 
 def remove_oldest(folder: Path, most: int) -> None:
-    """Remove the files that were not used for the longest time, until the others have `most` bytes at most."""
+    """Remove the files that were not used for the longest time until `most` bytes are left at most.
+
+    The newest one stays, whatever its size. What has not arrived to its end for an hour is removed, too.
+    """
     found = []
     for path in folder.iterdir():
         with suppress(OSError):
             facts = path.stat()
-            if path.suffix == ".fmu" or time.time() - facts.st_mtime > 3600.0:
+            if path.suffix == SUFFIX:
                 found.append((facts.st_mtime, facts.st_size, path))
+            elif path.name.startswith(ARRIVING) and time.time() - facts.st_mtime > SECONDS_TO_ARRIVE:
+                path.unlink()
     used = sum(size for _, size, _ in found)
     for _, size, path in sorted(found)[:-1]:
-        if used <= most:
-            return
-        path.unlink(missing_ok=True)
-        used -= size
+        if used > most:
+            path.unlink(missing_ok=True)
+            used -= size
 
 
 def log(handle: int, host_of: str, text: str) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 
 import cosim
 from cosim.kit import held_interrupt, seconds_interrupted, waited_for_interrupt
-from cosim_master.participants.process_worker import BEAT, ENDED, ERROR, Call, restored
 from cosim_master.processes.channel import Channel, MessageError, PipeChannel
+from cosim_master.processes.process_worker import BEAT, ENDED, ERROR, Call, restored
 from cosim_master.processes.worker_process import SECONDS_TO_END, WorkerProcess
 
 SECONDS_TO_ANSWER = 1.0
@@ -52,8 +52,8 @@ class Session(ABC):
     """A process in which participants run, on this machine or on another one.
 
     Calls are posted; what has been posted goes out as one message as soon as an answer is asked for
-    (`answer`) or they are sent (`send`). The answers to them come as one message, too. Threads may post and ask
-    at any time.
+    (`answer`) or they are sent (`send`). The answers to them come as one message, too. Threads may post and
+    ask at any time.
 
     Attributes
     ----------
@@ -186,8 +186,8 @@ class Session(ABC):
             if now - heard > self.silence:
                 self.kill()
                 raise cosim.CosimError(
-                    f"{self._at}nothing has come from there for {self.silence:g} s in {ticket.name}: its network, "
-                    "the machine or the process stands still"
+                    f"{self._at}nothing has come from there for {self.silence:g} s in {ticket.name}: its "
+                    "network, the machine or the process stands still"
                 )
 
     def _take(self, message: Any) -> None:

@@ -6,14 +6,17 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from cosim.kit import python_command, python_environment, signals_held, start_process
 from cosim_fmi.archive import private_folder, remove_folder
-from cosim_master.participants.process_worker import CALLING, LONGEST_NAME, PRINTED
+from cosim_master.processes.process_worker import CALLING, LONGEST_NAME, PRINTED
 
-START = "from cosim_master.participants.process_worker import main; main()"
+START = "from cosim_master.processes.process_worker import main; main()"
+START_ELSEWHERE = (
+    "from cosim_master.participants.given_participants import open_fmu; "
+    "from cosim_master.processes.process_worker import main; main(open_fmu)"
+)
 SECONDS_TO_END = 5.0
 """For which a process that was told to end may go on."""
 SECRET = ("COSIM_TOKEN", "COSIM_TOKEN_FILE")
@@ -55,7 +58,10 @@ class WorkerProcess:
         try:
             with signals_held():
                 self.process = start_process(
-                    python_command("-c", START, *given), stdin=subprocess.DEVNULL, env=environment, **more
+                    python_command("-c", START_ELSEWHERE if host_of else START, *given),
+                    stdin=subprocess.DEVNULL,
+                    env=environment,
+                    **more,
                 )
         except BaseException:
             remove_folder(self.folder)

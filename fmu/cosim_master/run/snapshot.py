@@ -72,7 +72,9 @@ class Snapshot:
             "coupling": coupled.samples.memory(),
             "stop_reason": coupled.stop_reason,
             "events": [plain_event(event) for event in coupled.events],
-            "happened": [plain_event(event) for event in (*run.happened, *events_inside(coupled.participants))],
+            "happened": [
+                plain_event(event) for event in (*run.happened, *events_inside(coupled.participants))
+            ],
             "statistics": {
                 "steps": statistics.steps,
                 "retries": statistics.retries,

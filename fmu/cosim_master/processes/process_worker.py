@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import mmap
 import os
 import pickle
@@ -9,7 +10,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -30,7 +31,10 @@ def portable(error: Exception) -> list[Any]:
         head = f"{error.fmu}: {error.function + ': ' if error.function else ''}"
         kind = "discarded" if isinstance(error, StepDiscardedError) else "fmu"
         return [kind, error.fmu, str(error).removeprefix(head), error.function]
-    return ["other", str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}"]
+    return [
+        "other",
+        str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}",
+    ]
 
 
 def restored(data: list[Any]) -> cosim.CosimError:
@@ -121,22 +125,29 @@ class PickledRecipes:
         raise cosim.CosimError(f"there is no call {name}")
 
 
-def main() -> None:
-    """Serve the connection that the command line names until it is closed."""
+def main(open_fmu: Callable[..., cosim.Participant] | None = None) -> None:
+    """Serve the connection that the command line names until it is closed.
+
+    Parameters
+    ----------
+    open_fmu : callable, optional
+        Makes participants of files that the other end sends; unless given it sends recipes, and is trusted.
+    """
     reading, writing, parent, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
     end_with_parent(parent, last=lambda: shutil.rmtree(folder, ignore_errors=True))
     if sys.argv[5] == "1":
         kill_with_parent(parent)  # also in C code that holds the interpreter's lock
     leave_signals()  # for the master, which then closes us
     recipes: Recipes = PickledRecipes()
-    if host_of := sys.argv[6]:
+    if open_fmu is not None:
         from cosim_master.processes.sent_fmus import SentFmus
 
-        recipes = SentFmus(Path(folder), host_of)
-    worker = Worker(_channel(reading, writing), recipes, Path(folder), sends_logs=bool(host_of))
+        recipes = SentFmus(Path(folder), sys.argv[6], open_fmu)
+    is_elsewhere = open_fmu is not None
+    worker = Worker(_channel(reading, writing), recipes, Path(folder), sends_logs=is_elsewhere)
     try:
         with suppress(EOFError, OSError, MessageError):  # the master is gone
-            worker.serve(beats=bool(host_of))
+            worker.serve(beats=is_elsewhere)
     finally:
         worker.close()
         shutil.rmtree(folder, ignore_errors=True)
@@ -318,7 +329,8 @@ class Worker:
                 self._calling(number, "get")
                 answer: Any = [reached, points, [served.read_behind(names) for names in reads]]
             elif name in WRITES:
-                answer = served.write(name, *call.given)
+                served.write(name, *call.given)
+                answer = None
             elif name == LOG and self._sends_logs:
                 self._logs[number] = 0
                 answer = served.call(name, [log_file(self._folder, number), *call.given[1:]])
@@ -387,8 +399,12 @@ def _shared_name(folder: Path) -> Callable[[int, str], None]:
     with (folder / CALLING).open("r+b") as file:
         shared = mmap.mmap(file.fileno(), LONGEST_NAME)
 
+    @functools.lru_cache(maxsize=1000)
+    def content(number: int, name: str) -> bytes:
+        return f"{number} {name}".encode("ascii", "replace")[:LONGEST_NAME].ljust(LONGEST_NAME, b"\0")
+
     def say(number: int, name: str) -> None:
-        shared[:] = f"{number} {name}".encode("ascii", "replace")[:LONGEST_NAME].ljust(LONGEST_NAME, b"\0")
+        shared[:] = content(number, name)
 
     return say
 
