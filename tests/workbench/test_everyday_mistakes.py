@@ -76,7 +76,7 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
     ),
     "a co-simulation of nothing": (
         lambda m: CoSimulation({}),
-        "participants: are empty: write CoSimulation({'plant': 'plant.fmu', …})",
+        "participants: are empty: write {'plant': 'plant.fmu', …}",
     ),
     "a signal by number": (
         lambda m: m.simulate(until=0.1, signals=[5]),  # type: ignore[list-item]
