@@ -397,7 +397,7 @@ class ProcessParticipant(cosim.Participant):
         self._read = {}
 
     def _ask_if_there(self, name: str) -> list[Any]:
-        """Something that is not worth an error: a failure is told at the end."""
+        """Something that is not worth an error: a failure is reported at the end."""
         if self._session is None or self._session.lost:
             return []
         try:

@@ -4,7 +4,7 @@
 server `MAGIC`, the version of the messages, whether it wants a token, a number used once
 client a number used once, HMAC-SHA256 of both numbers with the token   (if it wants a token)
 server HMAC-SHA256 of both numbers with the token, for the other end    (if it wants a token)
-server the first message: its version of cosim, or why it takes nobody
+server the first message: its version of cosim, or why it refuses
 ====== =======================================================================================
 
 The token itself goes nowhere, and an answer fits one connection alone. Who has no token learns

@@ -18,7 +18,7 @@ from cosim.kit import start_process
 from cosim_master.processes.greeting import GreetingError, greet_server, read_token
 
 PORT = 7364
-"""Of a server, unless told otherwise."""
+"""Of a server, unless its address has another one."""
 SECONDS_TO_CONNECT = 10.0
 SECONDS_TO_LOG_IN = 60.0
 SECONDS_TO_END = 5.0

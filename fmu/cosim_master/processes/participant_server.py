@@ -26,7 +26,7 @@ MOST_PROCESSES = 64
 SECONDS_BETWEEN_LOOKS = 0.1
 """At the end of a process, and at the other end of its connection."""
 SECONDS_TO_NOTICE = 30
-"""Without an answer of its machine before a client that says nothing is looked for, and between looks."""
+"""s; between probes of a client from whose machine nothing has come."""
 LOOKS = 4
 MOST_LOG = 1 << 20
 """Bytes of a log that are sent after the end of a process."""

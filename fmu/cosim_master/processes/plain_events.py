@@ -13,12 +13,12 @@ TUPLES = ("window", "witness_values", "changed")
 
 def plain_event(event: cosim.EventRecord) -> dict[str, Any]:
     """A record as numbers, text, and lists and dicts of these, for `event_of_plain`."""
-    told = {each.name: getattr(event, each.name) for each in fields(event)}
-    return {**told, "cause": int(event.cause), "severity": int(event.severity)}
+    plain = {each.name: getattr(event, each.name) for each in fields(event)}
+    return {**plain, "cause": int(event.cause), "severity": int(event.severity)}
 
 
-def event_of_plain(told: Mapping[str, Any]) -> cosim.EventRecord:
+def event_of_plain(plain: Mapping[str, Any]) -> cosim.EventRecord:
     """The record again."""
-    tuples = {name: tuple(told[name]) for name in TUPLES}
-    codes = {"cause": cosim.EventCause(told["cause"]), "severity": cosim.Severity(told["severity"])}
-    return cosim.EventRecord(**{**told, **tuples, **codes})
+    tuples = {name: tuple(plain[name]) for name in TUPLES}
+    codes = {"cause": cosim.EventCause(plain["cause"]), "severity": cosim.Severity(plain["severity"])}
+    return cosim.EventRecord(**{**plain, **tuples, **codes})

@@ -18,7 +18,7 @@ START_ELSEWHERE = (
     "from cosim_master.processes.process_worker import main; main(open_fmu)"
 )
 SECONDS_TO_END = 5.0
-"""For which a process that was told to end may go on."""
+"""For which a process may go on that has been asked to end."""
 SECRET = ("COSIM_TOKEN", "COSIM_TOKEN_FILE")
 """Variables of the environment that are none of its code's business."""
 
