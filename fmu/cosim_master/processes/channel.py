@@ -67,7 +67,8 @@ class Channel:
         self._encode = json.JSONEncoder(
             separators=(",", ":"), default=self._attach, check_circular=False
         ).encode
-        self._scan = json.JSONDecoder(object_hook=self._detach).scan_once  # no white space is expected
+        decoder: Any = json.JSONDecoder(object_hook=self._detach)
+        self._scan = decoder.scan_once  # no white space is expected
         if os.name != "nt":
             self._poll = select.poll()
             self._poll.register(reading, select.POLLIN)
