@@ -84,8 +84,7 @@ class Server:
     def close(self) -> None:
         with suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGCONT)
-        if self.process.poll() is None:
-            self.kill()
+        self.kill()
 
 
 def write_ssh(folder: Path, before: str = "", program: str = "cosim") -> Path:

@@ -18,6 +18,8 @@ from cosim_master.processes.session import Session, Ticket
 
 SECONDS_OF_SILENCE = 20.0
 """After which a connection is lost on which a call is waited for; a busy process gives signs of life."""
+SECONDS_TO_BEGIN = 60.0
+"""For a process that has not said anything: it imports what it needs."""
 SECONDS_TO_WELCOME = 30.0
 
 
@@ -38,7 +40,6 @@ class RemoteSession(Session):
         self.host = str(host)
         self._connection = connect(host)
         super().__init__(SocketChannel(self._connection.socket))
-        self.silence = SECONDS_OF_SILENCE
         self._ending = ""
         self._called: tuple[int, str] = 0, ""
         self._has = set[str]()
@@ -47,6 +48,11 @@ class RemoteSession(Session):
         except BaseException:
             self.end()
             raise
+
+    @property
+    def silence(self) -> float:
+        """In which a sign of life has to come while a call is waited for, s."""
+        return SECONDS_OF_SILENCE if self._has_begun else SECONDS_TO_BEGIN
 
     def send_fmu(self, path: Path, limit: float | None) -> str:
         """Have a file there; it is sent where it is not known yet. Its SHA-256.

@@ -64,8 +64,6 @@ class Session(ABC):
     """
 
     host = ""
-    silence: float = math.inf
-    """s, in which a sign of life has to come while a call is waited for."""
 
     def __init__(self, channel: Channel) -> None:
         self.lost = ""
@@ -77,6 +75,12 @@ class Session(ABC):
         self._logs: dict[int, KeepLog] = {}
         self._labels: dict[int, str] = {}
         self._open: set[int] = set()
+        self._has_begun = False
+
+    @property
+    def silence(self) -> float:
+        """In which a sign of life has to come while a call is waited for, s."""
+        return math.inf
 
     @property
     def process_id(self) -> int | None:
@@ -192,6 +196,7 @@ class Session(ABC):
 
     def _take(self, message: Any) -> None:
         """Hand out the answers that a message has."""
+        self._has_begun = True
         if message == BEAT:
             return
         if isinstance(message, dict) and ENDED in message:
