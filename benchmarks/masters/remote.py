@@ -1,21 +1,18 @@
 """What a step of FMUs on another machine costs, against a bare round trip over the same socket.
 
 Run it with ``python benchmarks/masters/remote.py``. A server is started on this machine; over the
-loopback the network itself takes nothing, so what is left is the worst ratio there is. ``--delay 1``
-puts a relay between, which holds each piece for so many ms. Each figure is the least of several
-rounds, alternating.
+loopback the network itself takes nothing, so what is left is the worst ratio there is. Each figure is
+the least of several rounds, alternating.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import secrets
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -63,27 +60,6 @@ def echo() -> int:
     return int(listening.getsockname()[1])
 
 
-def relay(port: int, delay: float) -> int:
-    """The port of a process that hands on to another one, each piece after a delay (s)."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    if os.fork() == 0:
-
-        def carry(one: socket.socket, other: socket.socket) -> None:
-            while data := one.recv(1 << 16):
-                time.sleep(delay)
-                other.sendall(data)
-            other.shutdown(socket.SHUT_WR)
-
-        while True:
-            near, _ = listening.accept()
-            far = socket.create_connection(("127.0.0.1", port))
-            for end in (near, far):
-                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            for ends in ((near, far), (far, near)):
-                threading.Thread(target=carry, args=ends).start()
-    return int(listening.getsockname()[1])
-
-
 def stepping(parts: dict[str, Any]) -> Callable[[int], None]:
     """A communication step of all: inputs, steps at the same time, outputs."""
 
@@ -100,9 +76,6 @@ def stepping(parts: dict[str, Any]) -> Callable[[int], None]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--delay", type=float, default=0.0, metavar="MS", help="each way")
-    delay = 1e-3 * parser.parse_args().delay
     folder = Path(tempfile.mkdtemp())
     fmu = make_node(folder)
     (folder / "token").touch(mode=0o600)
@@ -113,13 +86,11 @@ def main() -> None:
         assert server.stdout is not None
         port = int(server.stdout.readline().rpartition(":")[2])
         echoing = echo()
-        if delay:
-            port, echoing = relay(port, delay), relay(echoing, delay)
-        measure(fmu, f"tcp://127.0.0.1:{port}", bare(echoing, 80), STEPS if not delay else 50)
+        measure(fmu, f"tcp://127.0.0.1:{port}", bare(echoing, 80))
         server.terminate()
 
 
-def measure(fmu: Path, host: str, there_and_back: Callable[[], None], steps: int) -> None:
+def measure(fmu: Path, host: str, there_and_back: Callable[[], None]) -> None:
     made: dict[str, dict[str, Any]] = {
         "in this process": {"a": open_fmu(fmu, "a")},
         "isolated": {"a": ProcessParticipant(fmu, "a")},
@@ -136,15 +107,15 @@ def measure(fmu: Path, host: str, there_and_back: Callable[[], None], steps: int
     number = dict.fromkeys(each, 0)
     for _ in range(ROUNDS):
         begun = time.perf_counter()
-        for _ in range(steps):
+        for _ in range(STEPS):
             there_and_back()
-        spent["bare round trip"].append((time.perf_counter() - begun) / steps)
+        spent["bare round trip"].append((time.perf_counter() - begun) / STEPS)
         for name, step in each.items():
             begun = time.perf_counter()
-            for _ in range(steps):
+            for _ in range(STEPS):
                 step(number[name])
                 number[name] += 1
-            spent[name].append((time.perf_counter() - begun) / steps)
+            spent[name].append((time.perf_counter() - begun) / STEPS)
     for parts in made.values():
         for part in parts.values():
             part.close()
