@@ -6,7 +6,7 @@ Authors of components do not need it. It is as stable as the contract version sa
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `data_of`, `length_of`),
                   `lower_to_c` its C99 (`KnownArray`, `LoweredC`: what is known of arrays, what is written);
-                  `keep` and `kept`: what is costly to make, by the digest of what it is made of;
+                  `read_cached` and `write_cached`: costly results, by the digest of their sources;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
                   component is differentiated; `block_tangent`; `NoTangentError`
@@ -312,8 +312,8 @@ if TYPE_CHECKING:
     from cosim_compiler.held_interrupts import interrupts_held as interrupts_held
     from cosim_compiler.helper_process import end_with_parent as end_with_parent
     from cosim_compiler.helper_process import kill_with_parent as kill_with_parent
-    from cosim_compiler.kernel_cache import keep as keep
-    from cosim_compiler.kernel_cache import kept as kept
+    from cosim_compiler.kernel_cache import read_cached as read_cached
+    from cosim_compiler.kernel_cache import write_cached as write_cached
     from cosim_compiler.language.known_arrays import KnownArray as KnownArray
     from cosim_compiler.language.types import COLUMNS_IN_GROUP as COLUMNS_IN_GROUP
     from cosim_compiler.machine import plainest_processor as plainest_processor

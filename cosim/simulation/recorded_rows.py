@@ -47,7 +47,7 @@ class RecordedRows:
         self._mode = MODES[where]
         self._pieces: list[NDArray[np.float64]] = []
 
-    def begin_run(self) -> None:
+    def start_run(self) -> None:
         """A run begins: notice signals that are NaN anew."""
         self._missing.clear()
 

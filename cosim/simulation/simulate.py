@@ -16,7 +16,7 @@ from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, make_integrator
 from cosim.simulation.chosen_signals import check_signals, choose_signals
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
-from cosim.simulation.last_simulator import keep_simulator, settings_key, take_simulator
+from cosim.simulation.last_simulator import reuse_simulator, settings_key, store_simulator
 from cosim.simulation.output_interval import checked_interval
 from cosim.simulation.python_in_steps import python_in_steps
 from cosim.simulation.recorder import Recorder
@@ -160,7 +160,7 @@ def simulate(
     options.setdefault("event_limit", RESULT_EVENTS)
     key = settings_key(integrator, accuracy, endless_events, options)
     with without_collection():
-        simulator = take_simulator(system, state, key) or Simulator(
+        simulator = reuse_simulator(system, state, key) or Simulator(
             system, state, integrator, accuracy, endless_events=endless_events, **options
         )
     begin = simulator.state.copy() if derivatives else simulator.state
@@ -238,7 +238,7 @@ def simulate(
         found, findings = run_derivatives(system, result, derivatives, begin, simulator.state.time, chosen)
         result.derivatives.update(found)
         result.findings.extend(findings)
-    keep_simulator(system, key, simulator)
+    store_simulator(system, key, simulator)
     return result
 
 

@@ -200,7 +200,7 @@ class Simulator(ClosedAttributes):
                 state.accuracy = accuracy
             self._bind(state)
 
-    def begin_again(self, state: State) -> None:
+    def reset_run(self, state: State) -> None:
         """Take another State, with which no run has begun, and forget all that was recorded or set before.
 
         `initialize` comes next.
@@ -212,7 +212,7 @@ class Simulator(ClosedAttributes):
         self._rows = self._monitor = None
         self._stride = stride.FIRST_STRIDE
         self._handlers.answers.clear()
-        self._step.begin_again()
+        self._step.reset_run()
         self._step.arrays.output.logging = self._log_level
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, time, time)
         self._real_time = RealTime(time)
@@ -370,7 +370,7 @@ class Simulator(ClosedAttributes):
         self._events = EventLog(self._reader, self._events.limit)
         self.findings.clear()
         if self._rows is not None:
-            self._rows.begin_run()
+            self._rows.start_run()
         state.agenda.initialized = 0
         self._bind(state)
         self.reset_statistics()

@@ -91,7 +91,7 @@ def switches_of(run: Run, i: int) -> Rows[Switch]:
     return rows_of(Switch, run.hold_numbers, run.plan.hold_width * i + HOLD_WIDTH, count)
 
 
-def forget_holds(run: Run) -> None:
+def clear_holds(run: Run) -> None:
     """At the beginning of a run nothing is held."""
     if can_hold(run):
         run.holds.count = 0.0
@@ -237,7 +237,7 @@ def release_unpressed(run: Run) -> None:
     walk_here(run, run.plan.derivatives.first, run.plan.derivatives.last)
 
 
-def forget_hold(run: Run, i: int, why: int) -> None:
+def clear_hold(run: Run, i: int, why: int) -> None:
     """What is remembered of a witness that is not held any more because a variable was written."""
     report_finding(run, why, i, 0.0)
     witness = run.witnesses[i]
@@ -314,7 +314,7 @@ def release_reset(run: Run) -> None:
             run.held_order[remaining] = float(i)
             remaining += 1
         else:
-            forget_hold(run, i, RELEASED_BY_HANDLER)
+            clear_hold(run, i, RELEASED_BY_HANDLER)
     run.holds.count = float(remaining)
 
 
@@ -332,7 +332,7 @@ def release_moved(run: Run) -> None:
         if hold_of(run, i).kind == PUSHED:
             gone = gone or run.rates_now[i] != witness.rate
         if gone:
-            forget_hold(run, i, RELEASED_BY_WRITE)
+            clear_hold(run, i, RELEASED_BY_WRITE)
         else:
             run.held_order[remaining] = float(i)
             remaining += 1

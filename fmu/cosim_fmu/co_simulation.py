@@ -27,7 +27,7 @@ from cosim.kit import (
 )
 from cosim_fmu.repeatable_coupling import Recipe, RepeatableCoupling
 from cosim_master.algorithms.joint import Joint
-from cosim_master.algorithms.programmed_algorithm import made_algorithm
+from cosim_master.algorithms.programmed_algorithm import create_algorithm
 from cosim_master.coupling.check_loops import check_bonds, check_loops, early_ticks, unknown_order
 from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import (
@@ -48,7 +48,7 @@ from cosim_master.coupling.wiring import (
     check_steps,
     check_tolerances,
 )
-from cosim_master.participants.given_participants import configure, described, made_participants
+from cosim_master.participants.create_participants import configure, create_participants, described
 from cosim_master.participants.joined import joined
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.run.simulation_run import SimulationRun
@@ -164,8 +164,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
         self.threads = threads
-        self.participants = made_participants(participants, problems)
-        self.algorithm = made_algorithm(algorithm, options or {}, problems)
+        self.participants = create_participants(participants, problems)
+        self.algorithm = create_algorithm(algorithm, options or {}, problems)
         self.joint = None
         if isinstance(self.algorithm, Joint):
             self.participants, self.joint = joined(self.participants, self.algorithm, problems)

@@ -12,7 +12,7 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.instances import read_fmu
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import Coupling
-from cosim_master.participants.given_participants import open_fmu
+from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.instance_participant import InstanceParticipant
 from cosim_master.participants.joined import AS_SAID, Isolation
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant

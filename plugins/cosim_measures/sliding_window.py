@@ -42,7 +42,7 @@ class SlidingWindow(cosim.Measure):
         s.integral_dot = s.integrand
 
     @cosim.kernel
-    def begin_window(s):
+    def start_window(s):
         s.window_start = s.t - s.window
         s.smooth_until = s.past.break_time + s.window
         s.break_order = math.inf

@@ -230,7 +230,7 @@ class TimeTable(Source):
             value_dot3[0] = 0.0 if rest else third
 
     @cosim.kernel
-    def look_ahead(t, times, interpolation, extrapolation, shift_time, first, last, cycle, smooth_until):
+    def find_next_break(t, times, interpolation, extrapolation, shift_time, first, last, cycle, smooth_until):
         smooth_until[0] = math.inf
         start, end, repeated = first, last, cycle
         if last < 0:

@@ -96,7 +96,7 @@ def _rules() -> str:
 
 
 def _read_keys(digest: str) -> frozenset[str]:
-    content = kernel_cache.kept(digest)
+    content = kernel_cache.read_cached(digest)
     try:
         keys = [] if content is None else json.loads(content)
     except ValueError:
@@ -111,4 +111,4 @@ def _write() -> None:
     for source in _sources.values():
         if source.new_keys - source.kept_keys:
             keys = sorted(_read_keys(source.digest) | source.kept_keys | source.new_keys)
-            kernel_cache.keep(source.digest, json.dumps(keys).encode())
+            kernel_cache.write_cached(source.digest, json.dumps(keys).encode())

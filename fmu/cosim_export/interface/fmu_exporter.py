@@ -194,7 +194,7 @@ class FmuExporter(cosim.Exporter):
         """A smoke experiment: some steps, and what the FMU shows."""
         return add_smoke_experiment(path)
 
-    def tell(self, what: str, interface: FmuInterface, left_out: Mapping[str, int]) -> None:
+    def summarize(self, what: str, interface: FmuInterface, left_out: Mapping[str, int]) -> None:
         """Keep the summary and the warnings of what was written; warnings are logged as well."""
         self.summary = "\n".join(line for line in (what, left_out_text(left_out)) if line)
         self.warnings = bus_warnings(interface.variables)

@@ -93,7 +93,7 @@ class Access:
         """How many there are."""
         return self._words[3]
 
-    def forget_misfit(self) -> bool:
+    def clear_misfit(self) -> bool:
         """Whether a value did not fit its type in the last call, so that the FMU was not called."""
         if self._python is not None and isinstance(self._python.raised, ValueError):
             self._python.raised = None

@@ -319,7 +319,7 @@ def foreseen_space(loop: CoSimulation, until: float, target: Path) -> str:
     """A sentence where the results will hardly find space on the disk, else ""."""
     options = loop.run_options
     recorder = Recorder(loop.descriptions, loop.links, options.record, derived=loop.derived)
-    return space_warning(target, _steps(loop, until) / options.every(loop.step), 1 + len(recorder.told))
+    return space_warning(target, _steps(loop, until) / options.every(loop.step), 1 + len(recorder.paths))
 
 
 def _steps(loop: CoSimulation, until: float) -> int:

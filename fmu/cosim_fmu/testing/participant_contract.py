@@ -18,20 +18,20 @@ from cosim_master.abilities import (
     ExportsFmu,
     HasFile,
     InitializationMode,
-    KeepsLog,
     RecordsEvents,
     Resizes,
     StepsNatively,
     TellsInside,
     Ticks,
     Watches,
+    WritesLog,
 )
 from cosim_master.coupling.wiring import check_values
-from cosim_master.participants.given_participants import description_faults
+from cosim_master.participants.create_participants import description_faults
 
 ABILITIES: tuple[Any, ...] = (
     *(InitializationMode, TellsInside, Watches, RecordsEvents, Resizes, Ticks),
-    *(KeepsLog, HasFile, ExportsFmu, StepsNatively),
+    *(WritesLog, HasFile, ExportsFmu, StepsNatively),
 )
 SHARED = {"path"}
 """Members of protocols that may be there for another reason."""

@@ -79,7 +79,7 @@ def iterate(counts, numbers, table, time, size):
     """Waveform iteration: exchanges over the same step, until a guess and what comes of it agree."""
     n = counts[SIZE]
     if counts[PHASE] == BEGIN:
-        begin_iteration(counts, numbers, table, time, size)
+        start_iteration(counts, numbers, table, time, size)
         counts[PHASE] = AFTER_PASS
         return SAVE | PASS
     ended = end_of_iteration(counts, numbers, table)
@@ -93,7 +93,7 @@ def iterate(counts, numbers, table, time, size):
     return RESTORE | PASS
 
 
-def begin_iteration(counts, numbers, table, time, size):
+def start_iteration(counts, numbers, table, time, size):
     """The first guess, by extrapolation."""
     numbers[TIME] = time
     numbers[LENGTH] = size
@@ -173,7 +173,7 @@ def find_root(counts, numbers, table, time, size):
         if abs(size - numbers[SPAN]) > SAME_SPAN * size:
             counts[KNOWN] = 0
             numbers[SPAN] = size
-        begin_iteration(counts, numbers, table, time, size)
+        start_iteration(counts, numbers, table, time, size)
         counts[MOVED] = 0
         counts[PHASE] = AFTER_PASS
         return SAVE | PASS
@@ -185,7 +185,7 @@ def find_root(counts, numbers, table, time, size):
         return take_step(counts, numbers, table)
     if phase == AFTER_DERIVATIVES:
         if counts[KNOWN] == 0:
-            return begin_differences(counts, numbers, table)
+            return start_differences(counts, numbers, table)
         invert(counts, table)
         return take_step(counts, numbers, table)
     ended = end_of_iteration(counts, numbers, table)
@@ -198,7 +198,7 @@ def find_root(counts, numbers, table, time, size):
     if counts[MOVED] == 0:
         counts[PHASE] = AFTER_DERIVATIVES
         return DERIVE
-    return begin_differences(counts, numbers, table)
+    return start_differences(counts, numbers, table)
 
 
 def learn(counts, table):
@@ -280,7 +280,7 @@ def take_step(counts, numbers, table):
     return RESTORE | PASS
 
 
-def begin_differences(counts, numbers, table):
+def start_differences(counts, numbers, table):
     """A Jacobian of differences: one more step of all participants for each value."""
     counts[DIFFERENCES] += 1
     counts[COLUMN] = 0

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import cosim
 from cosim.kit import Exchange, accuracy_fault
-from cosim_master.algorithms.programmed_algorithm import made_algorithm
+from cosim_master.algorithms.programmed_algorithm import create_algorithm
 from cosim_master.coupling.errors import WiringProblem
 
 SIMULATOR = ("endless_events", "final_time")  # options that are not the integrator's
@@ -91,7 +91,7 @@ class Joint(cosim.MasterAlgorithm):
         inner = None
         if not faults:
             problems: list[WiringProblem] = []
-            inner = made_algorithm(others, others_options or {}, problems)
+            inner = create_algorithm(others, others_options or {}, problems)
             faults = [
                 cosim.Problem("others_options" if fault.key[2:] else "others", fault.text)
                 for fault in problems

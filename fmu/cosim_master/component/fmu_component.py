@@ -104,7 +104,7 @@ class ModelExchangeFmu(cosim.Component):
 
     def __reduce__(self) -> Any:
         """What makes it again: its class is that of a file, and what runs stays here."""
-        return _made_again, (self.name, self.values.given)
+        return _rebuild, (self.name, self.values.given)
 
     other_starts: ClassVar[frozenset[str]] = frozenset()
     """Variables that take a start value and are neither an input nor a parameter with a name in the model."""
@@ -232,7 +232,7 @@ class ModelExchangeFmu(cosim.Component):
             self.running = None
 
 
-def _made_again(name: str, given: Mapping[str, Any]) -> ModelExchangeFmu:
+def _rebuild(name: str, given: Mapping[str, Any]) -> ModelExchangeFmu:
     made = ModelExchangeFmu(**given)
     object.__setattr__(made, "name", name)
     return made

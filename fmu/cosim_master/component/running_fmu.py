@@ -90,7 +90,7 @@ class RunningFmu(InstanceParticipant):
         if sizes != (interface.states, interface.indicators):
             declared = f"{interface.states} states and {interface.indicators} event indicators"
             raise self._error(f"its description has {declared}, the instance {sizes[0]} and {sizes[1]}")
-        self._guard(self._clocks.begin, self._first[0])
+        self._guard(self._clocks.start_schedule, self._first[0])
         access = Access(self._instance, self.inputs, interface.elements, "Set") if self.inputs else None
         self.model = FmuModel(
             *(self._instance, *sizes, access, self._clocks, self._tick, self._write_discrete),
@@ -101,7 +101,7 @@ class RunningFmu(InstanceParticipant):
         self._check_dependencies()
         if sizes[0] and self.outputs:
             outputs = self._access(self.outputs)
-            self.model.block.words[LAZY] = int(self._guard(self.model.shows_states_late, outputs.read))
+            self.model.block.words[LAZY] = int(self._guard(self.model.outputs_lag, outputs.read))
             self.model.forget()
 
     def _fill(self, indicators: int) -> None:
@@ -147,7 +147,7 @@ class RunningFmu(InstanceParticipant):
     def next_epoch(self) -> int:
         """The instance has been in event mode: States from before fit no more, but for what is kept."""
         self.block[calls.EPOCH] = self._seen = next(_epochs)
-        if len(self._table) and not self.model.asked_to_stop:
+        if len(self._table) and not self.model.stop_requested:
             try:
                 token = self.save()
             except cosim.FmuError as error:
@@ -178,7 +178,7 @@ class RunningFmu(InstanceParticipant):
             self.restore(token)
         self._instance.mode = token.saved.mode
         self._clocks.restore(token.more)
-        self.model.asked_to_stop = False
+        self.model.stop_requested = False
         self.model.forget()
         self.block[calls.EPOCH], self._seen = epoch, epoch
         return True
@@ -211,7 +211,7 @@ class RunningFmu(InstanceParticipant):
 
     def wish_to_stop(self) -> cosim.EventStatus | None:
         """What a handler answers where the FMU has asked for the end of the run."""
-        if not self.model.asked_to_stop:
+        if not self.model.stop_requested:
             return None
         return cosim.EventStatus.reached_termination(self._why_it_stops())
 

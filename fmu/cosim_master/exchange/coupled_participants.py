@@ -226,7 +226,7 @@ class CoupledParticipants:
         self.interface_held: Sequence[bool] = [start in held for start in self._interface]
         statistics.participant_time.update(dict.fromkeys(participants, 0.0))
 
-    def begin_step(self, index: int) -> None:
+    def start_step(self, index: int) -> None:
         """From now on it is the communication step `index`."""
         self._index = index
 
@@ -269,7 +269,7 @@ class CoupledParticipants:
         found = self._slopes[name]
         return [0.0] * len(self.input_names[name]) if found is None else list(found)
 
-    def note_slopes(self, name: str, slopes: Sequence[float] | None) -> None:
+    def store_slopes(self, name: str, slopes: Sequence[float] | None) -> None:
         """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
         self._slopes[name] = slopes
 
@@ -333,7 +333,7 @@ class CoupledParticipants:
         """What has happened until now."""
         return Marks(len(self.events), self.stop_reason, dict(self.stops), len(self.inside))
 
-    def go_back_to(self, marks: Marks) -> None:
+    def revert_to(self, marks: Marks) -> None:
         """Nothing has happened since then."""
         del self.inside[marks.inside :]
         del self.events[marks.events :]
@@ -365,7 +365,7 @@ class CoupledParticipants:
         attempt : callable
             Gives the time that the first attempt has reached, s.
         """
-        self.tell_step(name, self.take_step(name, time, size, attempt))
+        self.record_step(name, self.take_step(name, time, size, attempt))
 
     def take_step(
         self, name: str, time: float, size: float, attempt: Callable[[float, float], float] | None = None
@@ -396,7 +396,7 @@ class CoupledParticipants:
         found.seconds = perf_counter() - before
         return found
 
-    def tell_step(self, name: str, step: Step) -> None:
+    def record_step(self, name: str, step: Step) -> None:
         """Record what happened in a step; an error in it is raised."""
         for member in self.units[name]:
             self._collect(member)

@@ -20,7 +20,7 @@ from cosim.kit import (
     is_plain,
 )
 from cosim_fmi.binding.fmu_output import printed_beside
-from cosim_master.abilities import NativeCalls, StepsNatively, StepsTypesNatively, TakesPrinted
+from cosim_master.abilities import LogsPrinted, NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.exchange.coupled_participants import CoupledParticipants
@@ -91,7 +91,7 @@ def printed_in_calls(participants: Mapping[str, cosim.Participant]) -> Iterator[
     ----------
     participants : mapping of str to Participant
     """
-    able = {name: p for name, p in participants.items() if isinstance(p, TakesPrinted)}
+    able = {name: p for name, p in participants.items() if isinstance(p, LogsPrinted)}
     if not able:
         yield lambda: None
         return
@@ -99,7 +99,7 @@ def printed_in_calls(participants: Mapping[str, cosim.Participant]) -> Iterator[
 
     def add(text: str) -> None:
         for participant in able.values():
-            participant.take_printed(text, by)
+            participant.log_printed(text, by)
 
     with printed_beside(add) as take:
         yield take

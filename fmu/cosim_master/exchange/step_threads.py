@@ -235,7 +235,7 @@ class ThreadGain:
             self._pause = TRIED_AGAIN
         self._busy = self._passed = 0.0
 
-    def look(self) -> None:
+    def retry_threads(self) -> None:
         """Try threads again, if it is time."""
         if not self.uses_threads and perf_counter() >= self._until:
             self.uses_threads = True
@@ -254,7 +254,7 @@ class StepsTogether:
     machine : ExchangeMachine
     called : mapping of str to CalledInPython
     begin, take : callable
-        `begin_steps` and `take_steps`.
+        `start_steps` and `take_steps`.
 
     Attributes
     ----------
@@ -274,10 +274,10 @@ class StepsTogether:
         self._begin, self._take, self.gain = begin, take, ThreadGain()
         self._chains: dict[tuple[str, ...], tuple[list[NDArray[np.int64]], NDArray[np.int64]]] = {}
 
-    def take(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+    def step_all(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Step them; the stop code and the status of those that were not as usual."""
         machine, algorithm = self._machine, int(self._machine.report.algorithm)
-        shared, own = self._chains.setdefault(tuple(names), self._made(names))
+        shared, own = self._chains.setdefault(tuple(names), self._split(names))
         numbers = [machine.number[name] for name in names]
         every = np.array(numbers, dtype=np.int64)
         self._begin(machine.address, algorithm, every.ctypes.data, every.size)
@@ -306,7 +306,7 @@ class StepsTogether:
             if answer.stop != DONE
         }
 
-    def _made(self, names: Sequence[str]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    def _split(self, names: Sequence[str]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
         """Numbers of the participants for each thread, and of those that stay in the caller's."""
         free = [n for n in names if self._coupled.descriptions[n].steps_in_threads]
         numbers = self._machine.number

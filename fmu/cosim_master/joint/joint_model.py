@@ -157,7 +157,7 @@ class JointWiring:
         for link in self.continuous:
             evaluation.values[self.program.inputs[link.end]] = self._first.get(link.end, 0.0)
 
-    def begin_with(self, values: Mapping[Port, float]) -> None:
+    def start_from(self, values: Mapping[Port, float]) -> None:
         """First values of continuous inputs, before `attach`."""
         self._first = dict(values)
 
@@ -251,7 +251,7 @@ class JointModel:
         Continuous states and event indicators of all.
     at : str
         The participant that is or was called last.
-    asked_to_stop : bool
+    stop_requested : bool
         Whether one of them has asked for the end of the simulation.
     before_event : callable
         Called before all go through event mode inside a step.
@@ -270,18 +270,18 @@ class JointModel:
         self.evaluation = Evaluation([part.model for part in self.parts], wiring.program)
         wiring.attach(self.evaluation)
         self.due: dict[float, list[str]] = {}
-        self.note: Callable[[float], None] = lambda time: None
+        self.store_values: Callable[[float], None] = lambda time: None
         self.before_event: Callable[[], None] = lambda: None
 
     @property
-    def asked_to_stop(self) -> bool:
+    def stop_requested(self) -> bool:
         """Whether one of them has."""
-        return any(part.model.asked_to_stop for part in self.parts)
+        return any(part.model.stop_requested for part in self.parts)
 
-    @asked_to_stop.setter
-    def asked_to_stop(self, value: bool) -> None:
+    @stop_requested.setter
+    def stop_requested(self, value: bool) -> None:
         for part in self.parts:
-            part.model.asked_to_stop = value
+            part.model.stop_requested = value
 
     def forget(self) -> None:
         """What has been seen, which may be later than a restored state."""
@@ -336,11 +336,11 @@ class JointModel:
         self.before_event()
         self.settle(time, states, inputs)
         self.due[time] = [part.name for part in self.parts if part.next_event <= time]
-        self.note(time)
+        self.store_values(time)
         first, *others = (part.name for part in self.parts)
         found = self.pass_events(time, {first: given or {}, **{name: {} for name in others}})
         self.compute_all()
-        self.note(time)
+        self.store_values(time)
         return found
 
     def pass_events(
@@ -362,7 +362,7 @@ class JointModel:
             have changed.
         """
         for part in self.parts:
-            part.model.begin_instant()
+            part.model.start_instant()
         self._enter(going)
         found = self.leave_event_mode(time, list(going))
         for part in self.parts:
@@ -385,7 +385,7 @@ class JointModel:
                     self.at = part.name
                     part.now, part.next_event, changed = part.model.leave_event_mode(time)
                     rescale = rescale or changed
-            if self.asked_to_stop:
+            if self.stop_requested:
                 break
             self._do(lambda: self.evaluation.exchange(time))
             reached: dict[str, dict[str, Any]] = {

@@ -75,9 +75,9 @@ class SolvedLoop:
         next_point = loop_calls.next_point
         if len(self._names) > FEW:
             next_point = compile_function(next_point, loop_calls.NEXT_SIGNATURE)
-        loop_calls.begin(at, first)
+        loop_calls.start_search(at, first)
         while (asked := next_point(at, 1)) == loop_calls.TRY:
-            loop_calls.take(at, passed(self._vector(loop_calls.TRIED).copy()), True)
+            loop_calls.store_value(at, passed(self._vector(loop_calls.TRIED).copy()), True)
         return bool(asked == loop_calls.SOLVED)
 
     @property

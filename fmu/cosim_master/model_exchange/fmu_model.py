@@ -123,12 +123,12 @@ class FmuModel:
         self._crowded = 0
 
     @property
-    def asked_to_stop(self) -> bool:
+    def stop_requested(self) -> bool:
         """Whether it has asked for the end of the simulation; it stays in event mode then."""
         return self.block.stopped
 
-    @asked_to_stop.setter
-    def asked_to_stop(self, value: bool) -> None:
+    @stop_requested.setter
+    def stop_requested(self, value: bool) -> None:
         self.block.stopped = value
 
     def forget(self) -> None:
@@ -138,7 +138,7 @@ class FmuModel:
 
     def compute_all(self) -> None:
         """Have everything computed that depends on the present point."""
-        if self.count and not self.asked_to_stop:
+        if self.count and not self.stop_requested:
             self._compute()
 
     def _compute(self) -> None:
@@ -149,9 +149,9 @@ class FmuModel:
             if error.status != DISCARD:  # they are not defined there
                 raise
 
-    def shows_states_late(self, read: Callable[[], Any]) -> bool:
+    def outputs_lag(self, read: Callable[[], Any]) -> bool:
         """Whether what is read follows the states only when the derivatives have been asked for."""
-        if not self.count or self.asked_to_stop:
+        if not self.count or self.stop_requested:
             return False
         states, moved = ((ctypes.c_double * self.count)() for _ in range(2))
         self.instance.get_continuous_states(states)
@@ -170,9 +170,9 @@ class FmuModel:
         if given:
             self._write(given)
 
-    def begin_instant(self) -> None:
+    def start_instant(self) -> None:
         """Before event mode: what ticks from now on is new."""
-        self._clocks.begin_instant()
+        self._clocks.start_instant()
 
     def end_instant(self) -> None:
         """After event mode."""
@@ -202,9 +202,9 @@ class FmuModel:
             following = max(update.next_event, time) if update.next_event is not None else math.inf
             crowded = following - time <= LEAST_INTERVAL * max(1.0, abs(time))
             if update.terminate:
-                self.asked_to_stop = True
+                self.stop_requested = True
                 break
-            if not update.again and not self._clocks.due(time):
+            if not update.again and not self._clocks.due_clocks(time):
                 self.instance.enter_continuous_time_mode()
                 break
         else:
@@ -228,7 +228,7 @@ class FmuModel:
 
     def _update(self, time: float) -> Update:
         """One update of the discrete states, with the clocks that are due."""
-        self._tick(self._clocks.due(time))
+        self._tick(self._clocks.due_clocks(time))
         self._clocks.listen()
         answer = self.instance.update_discrete_states()
         self._clocks.ask(time)

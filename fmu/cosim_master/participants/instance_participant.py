@@ -27,7 +27,7 @@ from cosim_fmi.instances import (
     FmuState,
     KeptInstance,
     UnpackedFmu,
-    look_at_fmu,
+    probe_fmu,
     read_fmu,
     unpack_fmu,
 )
@@ -87,7 +87,7 @@ class InstanceParticipant(cosim.Participant):
 
     def __reduce__(self) -> Any:
         """In another process it is made anew of its file, without a log."""
-        return _made_again, (type(self), *self._made_with)
+        return _rebuild, (type(self), *self._made_with)
 
     @property
     def messages(self) -> list[str]:
@@ -112,12 +112,12 @@ class InstanceParticipant(cosim.Participant):
 
     def inspect(self) -> tuple[ParticipantDescription, list[str]]:
         """As `describe`, also for an FMU that cannot run here; and remarks on what it offers, and why not."""
-        interface, refusal = look_at_fmu(self.path, self._interface_wanted)
+        interface, refusal = probe_fmu(self.path, self._interface_wanted)
         both = not interface.model_exchange and "ModelExchange" in interface.offers
         remarks = ["offers Model Exchange, too: with options = { integrator = … }"] * both
         return interface.description, remarks + [f"cannot run here: {refusal}"] * bool(refusal)
 
-    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+    def write_log(self, file: Path | None, level: str = "warning") -> None:
         """Before `initialize`: the file for what the FMU logs, and from which level on.
 
         Parameters
@@ -135,7 +135,7 @@ class InstanceParticipant(cosim.Participant):
         check_log_level(level)
         self._log_file = file, level
 
-    def keep_instance(self, keep: bool = True) -> None:
+    def reuse_instance(self, keep: bool = True) -> None:
         """Whether `close` keeps the instance after a run that went well, so that `initialize` only resets it.
 
         Whether the FMU is after its reset what a new instance is, is for the caller to find out.
@@ -147,7 +147,7 @@ class InstanceParticipant(cosim.Participant):
         """
         self._keeps = keep
         if not keep:
-            self._kept.give_up()
+            self._kept.discard()
 
     def configure(self, sizes: Mapping[str, Any]) -> None:
         """Take values of structural parameters, before `describe`: they decide the sizes of arrays.
@@ -177,7 +177,7 @@ class InstanceParticipant(cosim.Participant):
             self._settings = ProcessSettings()
             try:
                 try:
-                    with printed_to(self.take_printed):
+                    with printed_to(self.log_printed):
                         self._load(interface, start, stop, told, values)
                 finally:
                     self._settings.set_back(self._library_path())
@@ -215,7 +215,7 @@ class InstanceParticipant(cosim.Participant):
         self._set_starts(interface, values)
         self._guard(self._instance.enter_initialization_mode)
 
-    def take_printed(self, text: str, by: Sequence[str] = ()) -> None:
+    def log_printed(self, text: str, by: Sequence[str] = ()) -> None:
         """What the FMU has printed belongs to its log.
 
         Parameters
@@ -243,7 +243,7 @@ class InstanceParticipant(cosim.Participant):
     def exit_initialization(self) -> None:
         """End initialization mode, and the event mode that follows where there is one."""
         if self._mode == modes.INITIALIZING:
-            with undisturbed(self._library_path), printed_to(self.take_printed):
+            with undisturbed(self._library_path), printed_to(self.log_printed):
                 self._guard(self._instance.exit_initialization_mode)
                 self._begin()
 
@@ -332,10 +332,10 @@ class InstanceParticipant(cosim.Participant):
 
     def _end(self, instance: FmuInstance) -> None:
         if instance.mode != modes.FATAL or instance.untold is not None:
-            with printed_to(self.take_printed):
+            with printed_to(self.log_printed):
                 self._release(instance)
         if self._keeps and instance.mode == modes.TERMINATED and self._unpacked is not None:
-            self._kept.keep(instance, self._unpacked, self._made_for)
+            self._kept.store(instance, self._unpacked, self._made_for)
         self._settings.set_back(str(instance.library.path), only_its_own=True)
 
     def _library_path(self) -> str:
@@ -389,7 +389,7 @@ class InstanceParticipant(cosim.Participant):
                 causality = interface.description.variables[name].causality
                 raise self._error(f"{name} takes no start value: its causality is {causality}")
 
-    def _note(self, time: float) -> None:
+    def _store_values(self, time: float) -> None:
         """Keep the present values."""
         if self._watched:
             self._points.append(InnerPoint(time, self._watched, self._present(self._watched)))
@@ -562,7 +562,7 @@ MODES = (
 """As one byte of a serialized state."""
 
 
-def _made_again(
+def _rebuild(
     kind: Callable[..., InstanceParticipant], path: Path, others: tuple[Any, ...], more: Mapping[str, Any]
 ) -> InstanceParticipant:
     return kind(path, *others, **more)

@@ -21,7 +21,7 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_master.abilities import InnerPoint, NativeCalls
 from cosim_master.coupling.errors import WiringProblem
-from cosim_master.participants.given_participants import made_participants
+from cosim_master.participants.create_participants import create_participants
 from cosim_master.participants.system_participant import SystemParticipant
 
 WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -177,7 +177,7 @@ def python_participant(path: Path, name: str, **options: Any) -> cosim.Participa
     problems: list[WiringProblem] = []
     if isinstance(made, (str, Path)):
         raise cosim.ModelError.of(str(path), f"{name} gives a path: write fmu = … in place of type")
-    found = made_participants({name: made}, problems)
+    found = create_participants({name: made}, problems)
     if problems:
         raise cosim.ModelError.of(str(path), f"{name}: {problems[0].text}")
     return found[name]

@@ -88,7 +88,7 @@ class SystemParticipant(cosim.Participant):
         if self._simulator is None:
             raise cosim.SimulationError(float("nan"), "the participant is not initialized")
         if self._run is not None:
-            self._run.release()
+            self._run.unbind()
             names, values = self._known
             self._written = {n: v for n, v in zip(names, values.tolist(), strict=True) if v == v}
         return self._simulator
@@ -171,7 +171,7 @@ class SystemParticipant(cosim.Participant):
         calls = {"save": run.save, "restore": run.restore, "state": state}
         # events that compiled code has noted are read before they are needed to know how many there were
         noted = any(part.handlers for part in self.system.parts.values())
-        hooks = {"remember": self._remembered, "forget": self._go_back, "always_remembered": noted}
+        hooks = {"remember": self._remembered, "forget": self._recall, "always_remembered": noted}
         return {**calls, **hooks}
 
     def _saved(self) -> bytes:
@@ -189,7 +189,7 @@ class SystemParticipant(cosim.Participant):
         self.resume_native()
         return found
 
-    def _go_back(self, events: int) -> None:
+    def _recall(self, events: int) -> None:
         simulator = self.simulator
         simulator.events.truncate(events)
         simulator.take_rows()
@@ -200,7 +200,7 @@ class SystemParticipant(cosim.Participant):
         assert self._run is not None and self._simulator is not None
         run, simulator = self._run, self._simulator
         status = self._guarded(lambda: run.go_on(time + size, SAME_TIME * size))
-        run.release()
+        run.unbind()
         self.system.hold_inputs(simulator.state)
         self._heed(status)
         return float(simulator.state.time)

@@ -214,7 +214,7 @@ def integrate_sample(a, sample, length, end):
     a.present[0] = end
     for k in range(n):
         a.present[1 + k] = sample[k]
-    keep_sample(a)
+    store_sample(a)
 
 
 def mean_output(a, k, length):
@@ -222,7 +222,7 @@ def mean_output(a, k, length):
     return a.present[1 + k] + 0.5 * length * a.rates[k] - length * length / 12.0 * a.bends[k]
 
 
-def keep_sample(a):
+def store_sample(a):
     """Keep the present sample if it is its turn; where there is no room, drop every second one."""
     a.counts[SAMPLES] += 1
     if a.counts[SAMPLES] % a.counts[STRIDE] != 0:

@@ -73,19 +73,19 @@ class TextNumbers:
         found[:] = [self._texts[number] for number in numbers.tolist()]
         return found
 
-    def keep(self, numbers: Iterable[float]) -> None:
+    def retain(self, numbers: Iterable[float]) -> None:
         """Forget all texts but those with these numbers."""
         wanted = set(numbers)
         self._numbers = {text: number for text, number in self._numbers.items() if number in wanted}
         self._texts = {number: text for number, text in self._texts.items() if number in wanted}
         self.characters = sum(map(len, self._texts.values()))
 
-    def news(self) -> dict[str, float]:
+    def new_texts(self) -> dict[str, float]:
         """Texts that have come since this was asked last, with their numbers."""
         count, self._told = int(self._next - self._told), self._next
         return dict([*self._numbers.items()][-count:]) if count else {}
 
-    def take(self, news: Mapping[str, float]) -> None:
+    def add_texts(self, news: Mapping[str, float]) -> None:
         """Texts with the numbers that another one has given them."""
         for text, number in news.items():
             self._next = number

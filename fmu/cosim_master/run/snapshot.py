@@ -226,7 +226,7 @@ def identity(run: SimulationRun) -> dict[str, Any]:
         "layouts of what algorithms remember": exchange_layout.digest(),
         "communication steps": [loop.start, loop.step, repr(dict(loop.step_multiple))],
         "orders": list(loop.order),
-        "recorded signals": run.recorder.told,
+        "recorded signals": run.recorder.paths,
     }
 
 

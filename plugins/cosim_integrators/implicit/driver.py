@@ -39,7 +39,7 @@ from cosim_integrators.implicit.implicit_method import (
     ImplicitMethod,
 )
 from cosim_integrators.implicit.jacobian import make_jacobian
-from cosim_integrators.implicit.matrices import forget_foreign_matrices, forget_matrices, solve_real
+from cosim_integrators.implicit.matrices import clear_foreign_matrices, clear_matrices, solve_real
 from cosim_integrators.implicit.newton import size_of_error
 from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.error_norm import reported_error
@@ -77,7 +77,7 @@ def have_jacobian(system, method, t):
     memory = method.memory
     if memory.jacobian_age != NO_JACOBIAN:
         return OK
-    forget_matrices(method)
+    clear_matrices(method)
     status = make_jacobian(system, method, t)
     if status == OK:
         memory.jacobian_age = NEW
@@ -196,7 +196,7 @@ def new_step(
         if not save_start(system, method, t, method.slope):
             return NOT_FINITE
         copy_values(method.saved_memory(0), method.memory_numbers)
-        forget_foreign_matrices(method)
+        clear_foreign_matrices(method)
         prepare_kink_search(method, system.c)
         target = t_stop
         measures = False

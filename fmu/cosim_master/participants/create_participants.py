@@ -62,7 +62,7 @@ def open_fmu(
     return FmuParticipant(path, name, inner_step)
 
 
-def made_participants(
+def create_participants(
     given: Mapping[str, Any], problems: list[WiringProblem]
 ) -> dict[str, cosim.Participant]:
     """A participant for each name; what cannot be one is added to the problems."""
