@@ -19,7 +19,8 @@ integrators       `OdeSystem` and `MethodArrays`: what the functions of a method
                   `StepCode`; `store_state`: a state that is finite; `project` and others, for steps that meet
                   constraints
 records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named fields; `as_table`: rows by
-                  columns
+                  columns; `group_reader`, `head_of`: named tuples of arrays (`Integers`, `Reals`) behind one
+                  address
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         `History`: what ``s.past`` of a view is; `history_at`: that of a place in `k`; `flattened`:
                   helpers of it that also take its arrays, as `append_to_history` … of `history_buffer` do
@@ -287,6 +288,10 @@ if TYPE_CHECKING:
     from cosim.walker import repeat_walk as repeat_walk
     from cosim.walker import walk as walk
     from cosim_compiler import foreign as foreign
+    from cosim_compiler.array_groups import Integers as Integers
+    from cosim_compiler.array_groups import Reals as Reals
+    from cosim_compiler.array_groups import group_reader as group_reader
+    from cosim_compiler.array_groups import head_of as head_of
     from cosim_compiler.calls import data_of as data_of
     from cosim_compiler.calls import indirect_call as indirect_call
     from cosim_compiler.calls import length_of as length_of

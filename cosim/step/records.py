@@ -182,11 +182,11 @@ class Holds(Record):
 
 
 class Hold(Record):
-    """How a witness is held; behind it the direction of a push, or its switches."""
+    """How a witness is held: by a push, or by variables that it switches."""
 
     kind: float  # PUSHED, SWITCHED
     side: float  # where it came from: 1 from above, -1 from below
-    size: float  # how many numbers follow
+    size: float  # how many states are pushed, or variables switched
 
 
 class Switch(Record):
@@ -481,7 +481,6 @@ class Plan(Record):
     policy: int  # HOLD, REPORT_ALONE, STOP_RUN
     held: RowRange
     held_row: int
-    hold_width: int
     switchable: int  # how many variables the handlers of one witness may switch at most
 
 

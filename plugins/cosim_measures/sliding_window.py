@@ -6,8 +6,7 @@ import math
 
 import cosim
 from cosim_measures.histories import before_start, delayed_value
-
-DENSE = 2.0
+from cosim_measures.histories.lookup import DENSE
 
 
 class SlidingWindow(cosim.Measure):

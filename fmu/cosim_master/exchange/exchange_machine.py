@@ -14,21 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import (
-    black_box,
-    c_address,
-    is_plain,
-)
+from cosim.kit import black_box, c_address, head_of, is_plain
 from cosim_fmi.binding.fmu_output import printed_beside
 from cosim_master.abilities import LogsPrinted, NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
-    ALGORITHM_LETTERS,
     ENDS,
     HELD,
-    LETTERS,
     MEAN_SLOPES,
     MEANS,
     REGIONS,
@@ -44,7 +38,6 @@ from cosim_master.recording.recorded_rows import TABLED
 
 if TYPE_CHECKING:
     from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
-from cosim_master.recording.coupling_samples import head_of
 
 
 def number_function(function: Callable[..., int], count: int, compiled: bool) -> Callable[..., int]:
@@ -338,7 +331,7 @@ class ExchangeMachine:
     def follow(self, algorithms: Sequence[AlgorithmArrays]) -> None:
         """Have these algorithms decide: the one of the master, then those of its loops."""
         self.algorithms = list(algorithms)
-        words = [head_of(each.arrays, ALGORITHM_LETTERS) for each in algorithms]
+        words = [head_of(each.arrays) for each in algorithms]
         self._algorithm_words = np.concatenate(words)
         self._lay_out()
 
@@ -374,7 +367,7 @@ class ExchangeMachine:
             grid=self._grid,
             algorithm_words=self._algorithm_words,
         )
-        self._head = head_of(self._arrays, LETTERS)
+        self._head = head_of(self._arrays)
         self.address = int(self._head.ctypes.data)
 
     def output_slot(self, name: str, place: int) -> int:
