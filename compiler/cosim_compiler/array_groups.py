@@ -30,7 +30,7 @@ WORDS = 2
 
 
 def letters_of(group: Any) -> str:
-    """The letters of the members of a named tuple, each annotated, as text, with `Reals`, `Integers` or `Table`.
+    """The letters of the members of a named tuple, annotated (as text) with `Reals`, `Integers` or `Table`.
 
     Examples
     --------

@@ -49,7 +49,7 @@ from cosim_master.coupling.wiring import (
     check_tolerances,
 )
 from cosim_master.participants.create_participants import configure, create_participants, described
-from cosim_master.participants.joined import joined
+from cosim_master.participants.joint_participants import join_participants
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
@@ -168,7 +168,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         self.algorithm = create_algorithm(algorithm, options or {}, problems)
         self.joint = None
         if isinstance(self.algorithm, Joint):
-            self.participants, self.joint = joined(self.participants, self.algorithm, problems)
+            self.participants, self.joint = join_participants(self.participants, self.algorithm, problems)
         configure(self.participants, starts or {})
         self.descriptions = described(self.participants, problems)
         experiment = only_experiment(self.descriptions)

@@ -28,7 +28,7 @@ from cosim_fmu.command.saved_rows import SAVED, RunRecovery, SavedRows
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.coupling.feedthrough import direct_inputs
-from cosim_master.participants.joined import Isolation, places_of_fmus
+from cosim_master.participants.isolation import Isolation, places_of_fmus
 from cosim_master.recording.co_simulation_result import (
     REQUIRED,
     UNSTABLE,

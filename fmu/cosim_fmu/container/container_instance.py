@@ -33,7 +33,7 @@ from cosim_export.python_fmu.host_calls import (
 )
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.carried_scenario import DATA, FOLDER, carried_co_simulation
-from cosim_fmu.container.container_interface import COUPLING, UNKNOWN, VERDICTS, direct
+from cosim_fmu.container.container_interface import COUPLING, UNKNOWN, VERDICTS, direct_dependencies
 from cosim_master.recording.co_simulation_result import CouplingReport
 from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.stepped_run import SAME_TIME, SteppedRun, can_divide
@@ -249,7 +249,7 @@ class ContainerInstance:
 
     def _follows_at_once(self, name: str) -> bool:
         """Whether an output depends directly on an input that has been set since the last step."""
-        return bool(self._written) and bool(direct(self.loop, name, self._written))
+        return bool(self._written) and bool(direct_dependencies(self.loop, name, self._written))
 
     def _coupling(self, run: SteppedRun, name: str) -> Any:
         """What is known of the error of the coupling: the verdict, or an error."""

@@ -24,7 +24,7 @@ from cosim_master.coupling.coupling import (
     step_of,
 )
 from cosim_master.coupling.errors import WiringProblem, either, problem
-from cosim_master.participants.joined import AS_SAID, Isolation
+from cosim_master.participants.isolation import DECLARED, Isolation
 from cosim_master.recording.recorder import Recorder
 from cosim_toml.toml_file import TomlFile
 from cosim_toml.toml_lines import KeyPath
@@ -114,12 +114,12 @@ class Scenario(ClosedAttributes):
     interval: float | None = None
     decimation: int = 1
     file: Path | None = None
-    isolation: Isolation = AS_SAID
+    isolation: Isolation = DECLARED
     _problems: list[WiringProblem] = field(default_factory=list)
     _outer: set[str] = field(default_factory=set)
 
     @classmethod
-    def read(cls, path: str | Path, variant: str | None = None, isolation: Isolation = AS_SAID) -> Scenario:
+    def read(cls, path: str | Path, variant: str | None = None, isolation: Isolation = DECLARED) -> Scenario:
         """Read a file; what is wrong with its contents is reported by `couple`, together with the wiring.
 
         Parameters
@@ -138,7 +138,7 @@ class Scenario(ClosedAttributes):
         return cls.of(TomlFile.read(Path(path)), variant, isolation)
 
     @classmethod
-    def of(cls, source: TomlFile, variant: str | None = None, isolation: Isolation = AS_SAID) -> Scenario:
+    def of(cls, source: TomlFile, variant: str | None = None, isolation: Isolation = DECLARED) -> Scenario:
         """Of a file that has been read; as `read`."""
         scenario, path = cls(source, isolation=isolation), source.path
         tables = scenario.source.data

@@ -13,7 +13,7 @@ from cosim_fmi.binding.fmu_output import is_log
 from cosim_master.abilities import LOG_LEVELS, WritesLog
 from cosim_master.coupling.connection import Connection
 from cosim_master.participants.create_participants import open_fmu
-from cosim_master.participants.joined import AS_SAID, Isolation
+from cosim_master.participants.isolation import DECLARED, Isolation
 from cosim_master.participants.process_participant import ProcessParticipant
 from cosim_master.participants.python_participant import python_participant, python_reference
 from cosim_master.participants.system_participant import SystemParticipant
@@ -93,7 +93,7 @@ def python_file(folder: Path, entry: Mapping[str, Any]) -> Path | None:
 
 
 def make_participant(
-    folder: Path, name: str, entry: Mapping[str, Any], say: Say, isolation: Isolation = AS_SAID
+    folder: Path, name: str, entry: Mapping[str, Any], say: Say, isolation: Isolation = DECLARED
 ) -> cosim.Participant | None:
     """The participant of one table ``[participants.NAME]``.
 

@@ -177,7 +177,13 @@ def new_step(
     accept_step: Callable[..., Any],
     order_of: Callable[..., Any] = error_order,
 ) -> Callable[..., Any]:
-    """The kernel function that takes one accepted step of a family of methods."""
+    """The kernel function that takes one accepted step of a family of methods.
+
+    Each turn of its loop is an attempt, which ends in one of five ways: it is accepted (the loop ends); it is
+    repeated as it was, once rounding has been measured; it is repeated up to a kink that it has met; it is
+    repeated shorter, or with a new Jacobian; or no shorter step helps, and the call fails with everything as
+    it was at the start.
+    """
 
     def take_implicit_step(system, method, t, t_stop, limit):
         memory = method.memory
@@ -217,14 +223,16 @@ def new_step(
             if status == OK:
                 status = attempt_step(inner, method, t, t_end)
                 error = attempt.estimate
-            if measures and status == OK:
+            if measures and status == OK:  # once a step, with the matrix of this attempt
                 measures = False
                 measure_rounding_of_step(inner, method, t, step)
                 continue
+            # an error too large may come from a kink inside the step
             is_cut = False
             if status == OK and may_be_cut(method, error) and evaluate_end(system, method, t_end) == OK:
                 is_cut = is_cut_by_kink(system, method, t, t_end, smallest)
                 copy_values(y, method.end)
+            # within tolerance: correct the end, add the errors that components report, accept
             if (
                 status == OK
                 and not is_cut
@@ -243,6 +251,7 @@ def new_step(
                 t_stop = work.kink_time
                 copy_values(y, method.start)
                 continue
+            # an error too large may be rounding: then tolerances rise, and the same step is good enough
             if (
                 controlled
                 and status == OK
@@ -251,6 +260,7 @@ def new_step(
             ):
                 work.rejections += 1.0
                 continue
+            # rejected, and no block has failed: shorter, or with a new Jacobian
             if status <= 0:
                 if status == BAD_NUMBER or error != error:
                     work.failed_time = t_end
