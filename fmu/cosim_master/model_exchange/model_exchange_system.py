@@ -277,7 +277,7 @@ class ModelExchangeSolver:
     options : mapping of str to object
         For the integrator and the simulator.
     wants_steps : bool
-        Whether the instance is told when an integrator step has ended.
+        Whether the instance is notified when an integrator step has ended.
 
     Attributes
     ----------
