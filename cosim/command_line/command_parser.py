@@ -58,10 +58,10 @@ class CommandParser(argparse.ArgumentParser):
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
         """As `parse_args`, with the nearest option where one is unknown."""
-        found, rest = self.parse_known_args(words)
+        arguments, rest = self.parse_known_args(words)
         if rest:
             self.error(" ".join(_unknown(word, self._option_string_actions) for word in rest))
-        return found
+        return arguments
 
     def error(self, message: str) -> NoReturn:
         """Raise in place of printing all options and ending the process."""

@@ -235,8 +235,8 @@ def simulate(
     result = write_result(message)
     if derivatives:
         chosen = {"integrator": integrator, "accuracy": accuracy, "endless_events": endless_events, **options}
-        found, findings = run_derivatives(system, result, derivatives, begin, simulator.state.time, chosen)
-        result.derivatives.update(found)
+        tangents, findings = run_derivatives(system, result, derivatives, begin, simulator.state.time, chosen)
+        result.derivatives.update(tangents)
         result.findings.extend(findings)
     store_simulator(system, key, simulator)
     return result

@@ -74,8 +74,8 @@ class IntegratorContract:
     @property
     def capabilities(self) -> kit.Capabilities:
         """What the class declares."""
-        found: kit.Capabilities = self.make(fixed_step=0.1).capabilities
-        return found
+        declared: kit.Capabilities = self.make(fixed_step=0.1).capabilities
+        return declared
 
     def test_has_a_docstring(self) -> None:
         """The class says which method it is."""

@@ -180,12 +180,12 @@ def _message(report: Any) -> str:
 
 def _needed(cls: type[Any]) -> dict[str, Any]:
     """A number for each parameter that has to be given."""
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for declaration in getattr(cls, "declarations", {}).values():
         if declaration.kind == "parameter" and declaration.start is None:
             least = 0.0 if declaration.minimum is None else declaration.minimum
             most = least + 2.0 if declaration.maximum is None else declaration.maximum
             number = 0.5 * (least + most)
             shape = declaration.shape
-            found[declaration.name] = number if not shape else [number] * (declaration.size or 2)
-    return found
+            numbers[declaration.name] = number if not shape else [number] * (declaration.size or 2)
+    return numbers

@@ -75,7 +75,7 @@ class TreeSolver(contracts.DynamicsSolver):
         if self._rows is None:
             return []
         mechanism = mechanism_at(self._rows, 0)
-        found: list[tuple[str, str]] = []
+        notices: list[tuple[str, str]] = []
         for group, owners in zip(mechanism.groups, self._owners, strict=True):
             start = SingularStart(state, mechanism, group, owners)
             if start.contradicting and not start.constraints:
@@ -86,8 +86,8 @@ class TreeSolver(contracts.DynamicsSolver):
                 )
             if not start.is_possible:
                 raise cosim.SimulationError(state.time, f"{', '.join(start.constraints)}: {start.message}")
-            found += [(f"{name}.singular", start.message) for name in start.constraints]
-        return found
+            notices += [(f"{name}.singular", start.message) for name in start.constraints]
+        return notices
 
     def explain_ahead(self, state: cosim.State, duration: float) -> str:
         """The constraints that come to a singular position, and which methods pass it."""

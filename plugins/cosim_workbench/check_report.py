@@ -95,8 +95,8 @@ def _export(run: Any) -> tuple[str, str]:
 def _types(cls: type[Any]) -> tuple[str, str]:
     """Whether type checkers read the package's annotations."""
     package = cls.__module__.partition(".")[0]
-    found = importlib.util.find_spec(package)
-    places = (found.submodule_search_locations or []) if found is not None else []
+    spec = importlib.util.find_spec(package)
+    places = (spec.submodule_search_locations or []) if spec is not None else []
     if any((Path(place) / "py.typed").is_file() for place in places):
         return "py.typed", "good"
     where = "the package" if places else f"a package ({Path(inspect.getfile(cls)).name} is one module)"
