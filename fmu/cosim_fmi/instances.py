@@ -433,10 +433,10 @@ def probe_fmu(path: Path, wanted: str = "CoSimulation") -> tuple[FmuInterface, s
 def unpack_fmu(path: Path) -> UnpackedFmu:
     """The folder of an FMU; the same as long as it is in use."""
     key = identity(path)
-    found = _unpacked.get(key)
-    if found is None:
-        found = _unpacked[key] = UnpackedFmu(_archive(key))
-    return found
+    unpacked = _unpacked.get(key)
+    if unpacked is None:
+        unpacked = _unpacked[key] = UnpackedFmu(_archive(key))
+    return unpacked
 
 
 def identity(path: Path) -> Identity:

@@ -536,10 +536,10 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         other._set(start=start)
         if tolerance is not None:
             given = {name: t for name, t in self.tolerances.items() if t not in (None, self.tolerance)}
-            found, problems = check_tolerances(self.participants, tolerance, given)
+            accepted, problems = check_tolerances(self.participants, tolerance, given)
             if problems:
                 raise cosim.ModelError(problems)
-            other._set(tolerance=tolerance, tolerances=found)
+            other._set(tolerance=tolerance, tolerances=accepted)
         group = math.lcm(*self.step_multiple.values())  # the last step is a whole one
         until = start + MOST_STEPS // group * group * self.step if stop is None else stop
         points = CommunicationPoints(start, until, self.step)
@@ -640,8 +640,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         """
         self.settle_order()
         assert self._exchanging is not None
-        found = [f"  {remark}" for remark in self.remarks]
-        probed = ["", "found out before the run:", *found] if found else []
+        remarks = [f"  {remark}" for remark in self.remarks]
+        probed = ["", "found out before the run:", *remarks] if remarks else []
         return "\n".join([*explain(self, self._exchanging), *probed, *self.warnings])
 
 

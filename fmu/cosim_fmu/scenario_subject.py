@@ -146,15 +146,15 @@ class RunAgain:
 
 def everything_of(loop: CoSimulation, until: float) -> list[str]:
     """Variables of all participants, as many as there is room for; outputs first."""
-    found = [
+    listed = [
         (variable.causality != "output", f"{participant}.{name}")
         for participant, description in loop.descriptions.items()
         for name, variable in description.variables.items()
         if variable.type in NUMBERS
     ]
     count = CommunicationPoints(loop.start, until, loop.step).count + 1
-    found.sort(key=lambda item: item[0])
-    return [path for _, path in found[: max(1, MOST_NUMBERS // count)]]
+    listed.sort(key=lambda item: item[0])
+    return [path for _, path in listed[: max(1, MOST_NUMBERS // count)]]
 
 
 def are_same(one: cosim.Result, other: cosim.Result) -> bool:

@@ -160,10 +160,10 @@ def left_out_text(counts: Mapping[str, int]) -> str:
 
 def bus_warnings(variables: Iterable[FmuVariable]) -> tuple[str, ...]:
     """A warning for names that are both a variable and the beginning of others, with the remedy."""
-    found = leaves_that_are_branches(without_subscripts(v.name) for v in variables)
-    if not found:
+    clashes = leaves_that_are_branches(without_subscripts(v.name) for v in variables)
+    if not clashes:
         return ()
-    (name, longer), *others = found
+    (name, longer), *others = clashes
     more = f" (and {len(others)} more such names)" if others else ""
     return (
         f"{name} is a variable, and the name of {longer} begins with it{more}: tools that make a bus of "

@@ -236,9 +236,9 @@ class Fmi3Instance(FmuInstance):
             counter, resolution = (ctypes.c_uint64 * 1)(), (ctypes.c_uint64 * 1)()
             self.call("GetIntervalFraction", references, 1, counter, resolution, qualifier)
             return Fraction(counter[0], resolution[0]) if resolution[0] else math.nan, qualifier[0]
-        found = (c_double * 1)()
-        self.call("GetIntervalDecimal", references, 1, found, qualifier)
-        return found[0], qualifier[0]
+        intervals = (c_double * 1)()
+        self.call("GetIntervalDecimal", references, 1, intervals, qualifier)
+        return intervals[0], qualifier[0]
 
     def set_input_slopes(self, references: Sequence[int], slopes: Sequence[float]) -> None:
         """FMI 3.0 has none: inputs are written inside the step, where the FMU asks for them."""
@@ -272,12 +272,12 @@ class Fmi3Instance(FmuInstance):
 
     def sizes(self) -> tuple[int, int] | None:
         """Structural parameters change them; None where the library lacks the functions."""
-        found = []
+        counts = []
         for function in ("GetNumberOfContinuousStates", "GetNumberOfEventIndicators"):
             count = c_size_t()
             try:
                 self.call(function, byref(count))
             except FmiError:
                 return None
-            found.append(count.value)
-        return found[0], found[1]
+            counts.append(count.value)
+        return counts[0], counts[1]

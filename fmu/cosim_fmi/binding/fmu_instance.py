@@ -355,9 +355,9 @@ class FmuInstance(ABC):
             The direction: a number for each known.
         """
         unknown, known = ((ctypes.c_uint32 * len(given))(*given) for given in (of, by))
-        seeds, found = (ctypes.c_double * len(by))(*seed), (ctypes.c_double * len(of))()
-        self.call("GetDirectionalDerivative", *self._direction(unknown, known, seeds, found))
-        return list(found)
+        seeds, derivatives = (ctypes.c_double * len(by))(*seed), (ctypes.c_double * len(of))()
+        self.call("GetDirectionalDerivative", *self._direction(unknown, known, seeds, derivatives))
+        return list(derivatives)
 
     def _direction(self, of: Any, by: Any, seeds: Any, found: Any) -> tuple[Any, ...]:
         return of, len(of), by, len(by), seeds, found

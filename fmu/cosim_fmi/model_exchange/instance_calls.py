@@ -85,9 +85,9 @@ def read_reals(at, function, into, count):
     status = call_with_array(block[function], block[HANDLE], into, count, 0, 0)
     block[STATUS] = status
     if status == DISCARD:
-        found = reals_at(into, count)
+        values = reals_at(into, count)
         for i in range(count):
-            found[i] = math.nan
+            values[i] = math.nan
     elif is_bad(status):
         return store_fault(at, function, status)
     return OK
@@ -136,11 +136,11 @@ def lose_indicators(at, t):
     count = block[INDICATORS]
     if count == 0:
         return 0
-    found = reals_at(block[INDICATORS_AT], count)
+    indicators = reals_at(block[INDICATORS_AT], count)
     numbers = reals_at(block[NUMBERS_AT], count)
     lost = 0
     for i in range(count):
-        is_number = found[i] == found[i]
+        is_number = indicators[i] == indicators[i]
         if is_number and t < numbers[i]:
             numbers[i] = t
         elif not is_number and numbers[i] < t:  # later than now where a step was tried and given up

@@ -49,11 +49,11 @@ def read_experiments(folder: Path) -> tuple[list[Experiment], list[str]]:
     folder : Path
         Not trusted: files outside of it are not read.
     """
-    found: list[Experiment] = []
+    experiments: list[Experiment] = []
     faults: list[str] = []
     manifest = folder / PLACE / MANIFEST
     if not manifest.is_file():
-        return found, faults
+        return experiments, faults
     try:
         root = _document(manifest)
         for related in (e for e in root if _tag(e) == "Related"):
@@ -61,12 +61,12 @@ def read_experiments(folder: Path) -> tuple[list[Experiment], list[str]]:
                 file = _beside(folder, manifest, related.get("source", ""))
                 for element in (e for e in _document(file) if _tag(e) == "Experiment"):
                     try:
-                        found.append(_experiment(folder, file, element))
+                        experiments.append(_experiment(folder, file, element))
                     except ValueError as error:
                         faults.append(f"experiment {element.get('name', '?')}: {error}")
     except ValueError as error:
         faults.append(str(error))
-    return found, faults
+    return experiments, faults
 
 
 def write_experiment(experiment: Experiment) -> dict[str, bytes]:
@@ -204,12 +204,12 @@ def _parameters(folder: Path, file: Path, element: Element) -> dict[str, str]:
     if element.get("type", PARAMETER_SET) != PARAMETER_SET:
         raise ValueError(f"parameters of the type {element.get('type')} are not read")
     root = _document(_beside(folder, file, element.get("source", "")))
-    found = {}
+    texts = {}
     for parameter in (e for e in root.iter() if _tag(e) == "Parameter"):
         for value in parameter:
             if "value" in value.attrib:
-                found[parameter.get("name", "")] = value.attrib["value"]
-    return found
+                texts[parameter.get("name", "")] = value.attrib["value"]
+    return texts
 
 
 def _series(folder: Path, file: Path, element: Element) -> dict[str, list[float]]:

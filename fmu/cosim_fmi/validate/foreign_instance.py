@@ -135,17 +135,17 @@ class ForeignInstance:
         self.time, self.stopped, self._next = start, False, math.inf
         if self.fmu.job["event_mode"]:
             self._leave_event_mode()
-        found: dict[str, Row] = {"time": [start], **{v["name"]: self.get([v]) for v in shown}}
+        values: dict[str, Row] = {"time": [start], **{v["name"]: self.get([v]) for v in shown}}
         count = math.ceil((stop - start) / step - 1e-9)
         for i in range(count):
             begin, end = start + i * step, stop if i == count - 1 else start + (i + 1) * step
             self._stimulate(told, stimuli, begin)
             self.do_step(begin, end - begin)
-            found["time"].append(end)
+            values["time"].append(end)
             for variable in shown:
-                found[variable["name"]] += self.get([variable])
+                values[variable["name"]] += self.get([variable])
         self.terminate()
-        return found
+        return values
 
     def _known(self, known: dict[str, Any], name: str) -> dict[str, Any]:
         if name not in known or known[name]["type"] not in NUMBERS:

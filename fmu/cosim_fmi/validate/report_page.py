@@ -103,8 +103,8 @@ def _row(i: int, fmu: CheckedFmu) -> str:
         fmu.experiments,
     )
     cells += [escape(text) for text in texts]
-    found = "".join(f'<td class="number">{counts[severity] or ""}</td>' for severity in SEVERITIES)
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}{found}</tr>\n"
+    numbers = "".join(f'<td class="number">{counts[severity] or ""}</td>' for severity in SEVERITIES)
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}{numbers}</tr>\n"
 
 
 def _details(i: int, fmu: CheckedFmu) -> str:

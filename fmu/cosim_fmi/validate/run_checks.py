@@ -286,11 +286,11 @@ def experiments(fmu: ForeignFmu) -> Found:
     for experiment in fmu.job["experiments"]:
         try:
             with _instance(fmu) as instance:
-                found = instance.experiment(experiment)
+                values = instance.experiment(experiment)
         except FailedCallError as error:
             yield "error", f"{experiment['name']}: {error}"
             continue
-        for text in disagreements(experiment, found, reals):
+        for text in disagreements(experiment, values, reals):
             yield "error", f"{experiment['name']}: {text}"
 
 
@@ -298,8 +298,8 @@ def recording(fmu: ForeignFmu) -> Found:
     """No check: run the experiments of the job, and write what was seen to a file."""
     for experiment in fmu.job["experiments"]:
         with _instance(fmu) as instance:
-            found = instance.experiment(experiment)
-        (Path(fmu.job["folder"]) / RECORDED).write_text(json.dumps(found))
+            values = instance.experiment(experiment)
+        (Path(fmu.job["folder"]) / RECORDED).write_text(json.dumps(values))
     yield from ()
 
 

@@ -158,8 +158,8 @@ class ContainerInstance:
         """Values of variables at the present time, of the FMI type `kind`."""
         variables = [find_variable(self.interface, kind, reference) for reference in references]
         names = [v.name for v in variables if not v.is_settable]
-        found = self._computed(names) if names else {}
-        values = [self._values[v.name] if v.is_settable else found[v.name] for v in variables]
+        computed = self._computed(names) if names else {}
+        values = [self._values[v.name] if v.is_settable else computed[v.name] for v in variables]
         if kind == "Integer":
             for variable, value in zip(variables, values, strict=True):
                 if not -(2**31) <= int(value or 0) < 2**31:
@@ -230,22 +230,22 @@ class ContainerInstance:
         with use_registry(self.registry):
             run = self._begun()
             self._write()
-            found: dict[str, Any] = {}
+            computed_values: dict[str, Any] = {}
             wanted: dict[tuple[str, bool], list[str]] = {}
             for name in names:
                 if name.startswith(f"{COUPLING}."):
-                    found[name] = self._coupling(run, name.removeprefix(f"{COUPLING}."))
+                    computed_values[name] = self._coupling(run, name.removeprefix(f"{COUPLING}."))
                 elif name in self.loop.derived:
                     made = self.loop.derived[name]
                     (value,) = run.read(made.port[0], [made.port[1]])
-                    found[name] = made.of(np.array([value])).tolist()[0]
+                    computed_values[name] = made.of(np.array([value])).tolist()[0]
                 else:
                     participant, _, variable = name.partition(".")
                     wanted.setdefault((participant, self._follows_at_once(name)), []).append(variable)
             for (participant, at_once), variables in wanted.items():
                 values = run.read_now(participant, variables) if at_once else run.read(participant, variables)
-                found |= {f"{participant}.{v}": value for v, value in zip(variables, values, strict=True)}
-        return found
+                computed_values |= {f"{participant}.{v}": x for v, x in zip(variables, values, strict=True)}
+        return computed_values
 
     def _follows_at_once(self, name: str) -> bool:
         """Whether an output depends directly on an input that has been set since the last step."""

@@ -232,23 +232,23 @@ class Scenario(ClosedAttributes):
         """Of the participant that an error of an FMU speaks of."""
         file = Path(fmu).resolve()
         paths = file_paths(self.participants)
-        found = [name for name, path in paths.items() if path is not None and path.resolve() == file]
-        return ("participants", *found[:1])
+        names = [name for name, path in paths.items() if path is not None and path.resolve() == file]
+        return ("participants", *names[:1])
 
     def _check_run(self, made: Coupling) -> list[WiringProblem]:
         """What is recorded, and the communication points."""
-        found = []
+        faults = []
         try:
             Recorder(made.descriptions, made.links, self.signals)
         except cosim.LookUpError as error:
-            found.append(problem(("output", "signals"), str(error)))
-        found += self.run_options.faults(made.step)
+            faults.append(problem(("output", "signals"), str(error)))
+        faults += self.run_options.faults(made.step)
         if not self._problems:
             try:
                 CommunicationPoints(self.start, self.until, self.step)
             except cosim.ModelError as error:
-                found += [problem(("master", fault.where), fault.text) for fault in error.problems]
-        return found
+                faults += [problem(("master", fault.where), fault.text) for fault in error.problems]
+        return faults
 
     def _follows(self, fault: WiringProblem) -> bool:
         """Whether a fault of a connection is only that its participant has a fault already."""

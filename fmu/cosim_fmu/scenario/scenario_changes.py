@@ -101,15 +101,15 @@ def parse_condition(text: str, descriptions: Descriptions) -> Condition:
 
 
 def _comparison(text: str, descriptions: Descriptions) -> Comparison:
-    found = COMPARISON.fullmatch(text)
-    if found is None:
+    match = COMPARISON.fullmatch(text)
+    if match is None:
         is_negated, _, name = text.rpartition("not ")
         path = name.strip()
         variable = _variable(path, descriptions)
         if variable.type not in ("boolean", "clock") or (is_negated and is_negated.strip()):
             raise ValueError(f"'{text}' is no condition: write 'plant.T > 300 K', or a boolean")
         return Comparison(path, operator.eq, "not " not in text)
-    path, sign, given = found.groups()
+    path, sign, given = match.groups()
     variable = _variable(path, descriptions)
     if variable.type not in NUMBERS and sign not in ("==", "!="):
         raise ValueError(f"'{text}': {path} is {variable.type}, which is compared by == and != alone")
@@ -223,11 +223,11 @@ def make_changes(
 
 def _described(participants: Mapping[str, cosim.Participant]) -> dict[str, ParticipantDescription]:
     """Descriptions of the participants that have a sound one; of others it is said elsewhere."""
-    found = {}
+    descriptions = {}
     for name, participant in participants.items():
         with suppress(Exception):
-            found[name] = participant.describe()
-    return found
+            descriptions[name] = participant.describe()
+    return descriptions
 
 
 class Changed:

@@ -88,8 +88,8 @@ Say = Callable[[KeyPath, str], None]
 def python_file(folder: Path, entry: Mapping[str, Any]) -> Path | None:
     """The Python file that the table of a participant has loaded, if any."""
     what = entry.get("type")
-    found = python_reference(what, folder) if isinstance(what, str) else None
-    return None if found is None else found[0]
+    reference = python_reference(what, folder) if isinstance(what, str) else None
+    return None if reference is None else reference[0]
 
 
 def make_participant(
@@ -222,8 +222,8 @@ def _recipe(
         return TimedInputs, (folder / what if isinstance(what, str) else what,)
     if kind == "model":
         return system_from_file, (folder / what,)
-    found = python_reference(what, folder)
-    if found is None and ":" in what:
+    reference = python_reference(what, folder)
+    if reference is None and ":" in what:
         text = f"is {what!r}, needs MODULE:CLASS for a class of MODULE.py in the folder of this file"
         raise ValueError(text)
-    return (registered, (what,)) if found is None else (python_participant, found)
+    return (registered, (what,)) if reference is None else (python_participant, reference)

@@ -63,8 +63,8 @@ class MasterAlgorithmContract:
             f"at a step of {self.steps[1]:g} s the error is {errors[1]:.3g}"
         )
         if errors[1] > 1e-9 and self.order > 0.0:
-            found = np.log(errors[0] / errors[1]) / np.log(self.steps[0] / self.steps[1])
-            assert found >= self.order, f"the error falls with the power {found:.2f} of the step only"
+            power = np.log(errors[0] / errors[1]) / np.log(self.steps[0] / self.steps[1])
+            assert power >= self.order, f"the error falls with the power {power:.2f} of the step only"
 
     def test_everyone_steps_through_the_whole_time(self) -> None:
         """At each communication point every participant is there, once: no gap, nothing twice."""

@@ -49,11 +49,11 @@ def remember(counts, numbers, table, time):
 
 def weight(counts, numbers, i, time):
     """That of point `i` in the polynomial at `time`, by Lagrange's formula."""
-    found = 1.0
+    product = 1.0
     for j in range(counts[POINTS]):
         if j != i:
-            found *= (time - numbers[PAST_TIMES + j]) / (numbers[PAST_TIMES + i] - numbers[PAST_TIMES + j])
-    return found
+            product *= (time - numbers[PAST_TIMES + j]) / (numbers[PAST_TIMES + i] - numbers[PAST_TIMES + j])
+    return product
 
 
 def extrapolate(counts, numbers, table, time, row):

@@ -138,9 +138,9 @@ def is_settled(counts, numbers, table):
     n = counts[SIZE]
     for k in range(n):
         guess = table[GUESS * n + k]
-        found = table[NOW * n + k]
-        allowed = numbers[TOLERANCE] * max(abs(guess), abs(found)) + numbers[ABSOLUTE_TOLERANCE]
-        if not abs(found - guess) <= allowed:
+        result = table[NOW * n + k]
+        allowed = numbers[TOLERANCE] * max(abs(guess), abs(result)) + numbers[ABSOLUTE_TOLERANCE]
+        if not abs(result - guess) <= allowed:
             return False
     return True
 

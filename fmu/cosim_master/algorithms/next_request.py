@@ -217,8 +217,8 @@ def stays(numbers, length, stop, error):
     is_known = numbers[MISSED_LENGTH] > 0.0
     if is_known and length > 0.5 * numbers[MISSED_LENGTH]:
         return False
-    found = is_known and STAYS * numbers[MISSED_ERROR] < error < math.inf
+    is_missed = is_known and STAYS * numbers[MISSED_ERROR] < error < math.inf
     numbers[MISSED_STOP] = stop
     numbers[MISSED_LENGTH] = length
     numbers[MISSED_ERROR] = error
-    return found
+    return is_missed

@@ -45,10 +45,10 @@ class _Notes:
 
 def one_by_one(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
     """The calls with one for each participant in place of one that steps all."""
-    found = []
+    sequence = []
     for call, name in calls:
-        found += [(ADVANCE, each) for each in order] if call == ADVANCE_ALL else [(call, name)]
-    return found
+        sequence += [(ADVANCE, each) for each in order] if call == ADVANCE_ALL else [(call, name)]
+    return sequence
 
 
 def operations_of(

@@ -155,6 +155,6 @@ def read_rates(live, t, scale, z_dot, indicators):
         z_dot[i] = rates[i] / scale[i]
     if instance[STATES] == 0:  # then this says that indicators are not defined
         z_dot[0] = math.nan if instance[UNDEFINED] != DEFINED else 0.0
-    found = reals_at(instance[INSTANCE_INDICATORS_AT], instance[INSTANCE_INDICATORS])
+    values = reals_at(instance[INSTANCE_INDICATORS_AT], instance[INSTANCE_INDICATORS])
     for i in range(instance[INSTANCE_INDICATORS]):
-        indicators[i] = found[i]
+        indicators[i] = values[i]

@@ -44,7 +44,7 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
     """
     listed = list(names)
     used = {name for name in listed if _is_good(name)}
-    found = {}
+    names_in_python = {}
     for name in listed:
         made = name
         if not _is_good(name):
@@ -53,8 +53,8 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
             while made in used or not _is_good(made):
                 made += "_"
             used.add(made)
-        found[name] = made
-    return found
+        names_in_python[name] = made
+    return names_in_python
 
 
 def _is_good(name: str) -> bool:

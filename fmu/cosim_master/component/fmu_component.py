@@ -175,8 +175,8 @@ class ModelExchangeFmu(cosim.Component):
         discrete = self._discrete(state)
         given = zip(discrete.items(), np.atleast_1d(state[f"{self.name}.given"]), strict=False)
         news = {name: value for (name, value), last in given if value != last}
-        found = fmu.handle_event(state.time, self._states(state), self._inputs(state), news)
-        self._take(next_state, *found, discrete)
+        answer = fmu.handle_event(state.time, self._states(state), self._inputs(state), news)
+        self._take(next_state, *answer, discrete)
         return fmu.wish_to_stop()
 
     def _at_wish(self, state: Any, next_state: Any) -> cosim.EventStatus | None:

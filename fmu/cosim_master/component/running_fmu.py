@@ -193,21 +193,21 @@ class RunningFmu(InstanceParticipant):
     ) -> tuple[Sequence[float], float, bool]:
         """Event mode, with discrete inputs that have changed; see `JointModel.handle_event`."""
         given = time, states, inputs, discrete
-        found: tuple[Sequence[float], float, bool] = self._guard(self.system.handle_event, *given)
+        answer: tuple[Sequence[float], float, bool] = self._guard(self.system.handle_event, *given)
         self.next_epoch()
-        return found
+        return answer
 
     def scales(self) -> tuple[float, ...]:
         """In what the model keeps the states."""
-        found: tuple[float, ...] = self._guard(scales, self.model)
-        return found
+        sizes: tuple[float, ...] = self._guard(scales, self.model)
+        return sizes
 
     def explain_failure(self) -> Exception | None:
         """What has failed in the last evaluation, or what is not defined there, as an error of this FMU."""
         if self.model is None:
             return None
-        found = self.model.block.failure(self._calls_made)
-        return None if found is None else self._failure(found)
+        reason = self.model.block.failure(self._calls_made)
+        return None if reason is None else self._failure(reason)
 
     def wish_to_stop(self) -> cosim.EventStatus | None:
         """What a handler answers where the FMU has asked for the end of the run."""
@@ -229,9 +229,11 @@ class RunningFmu(InstanceParticipant):
             return [float(value) for value in outputs.read()]
 
         first = dict(zip(self.inputs, map(float, self._first[1]), strict=True))
-        found = find_feedthrough(answers, self.outputs, first, moved_a_little)
+        dependencies = find_feedthrough(answers, self.outputs, first, moved_a_little)
         answers(first)
-        hidden = {y: [u for u in first if u in needs - {*self.follows[y]}] for y, needs in found.items()}
+        hidden = {
+            y: [u for u in first if u in needs - {*self.follows[y]}] for y, needs in dependencies.items()
+        }
         listed = ", ".join(f"{y} = {needs}" for y, needs in hidden.items() if needs).replace("'", '"')
         if listed:
             raise self._error(

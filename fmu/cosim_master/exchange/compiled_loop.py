@@ -164,11 +164,11 @@ class CompiledLoop:
             return None
         free = {name for name, told in coupled.descriptions.items() if told.steps_in_threads}
         in_a_row = self._along or coupled.joint is not None or bool(coupled.loops)
-        found = threaded_program(self._main.operations, coupled.links, free, in_a_row)
-        if found is not None:
-            both = self._main.operations, found.operations
+        program = threaded_program(self._main.operations, coupled.links, free, in_a_row)
+        if program is not None:
+            both = self._main.operations, program.operations
             self._programs = [self._main.program_of(operations) for operations in both]
-        return found
+        return program
 
     def _functions(self, name: str, calls: NativeCalls | str) -> NativeCalls:
         """What is called of a participant."""

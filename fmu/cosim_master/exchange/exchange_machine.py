@@ -120,20 +120,20 @@ def native_participants(
     goes_back : bool
         Whether steps are repeated from a saved state.
     """
-    found: dict[str, NativeCalls | str] = {}
+    functions: dict[str, NativeCalls | str] = {}
     is_short = _is_short(coupled, points)
     try:
         for name, row in zip(coupled.participants, flags, strict=True):
             try:
-                found[name] = _native_calls(coupled, name, row, along, goes_back, is_short)
+                functions[name] = _native_calls(coupled, name, row, along, goes_back, is_short)
             except _NoFunctionsError as reason:
-                found[name] = str(reason)
+                functions[name] = str(reason)
     except BaseException:
-        for calls in found.values():  # these participants are called in Python after all
+        for calls in functions.values():  # these participants are called in Python after all
             if isinstance(calls, NativeCalls) and calls.leave is not None:
                 calls.leave()
         raise
-    return found
+    return functions
 
 
 class _NoFunctionsError(Exception):
@@ -411,10 +411,10 @@ def words_of(records: Any, kind: Any = np.int64) -> NDArray[Any]:
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:
-    found = [0]
+    starts = [0]
     for size in sizes:
-        found.append(found[-1] + size)
-    return found
+        starts.append(starts[-1] + size)
+    return starts
 
 
 def _pieces(values: Vector, starts: Sequence[int]) -> list[Vector]:

@@ -267,13 +267,13 @@ class CalledInPython:
         self._participant.set_slopes(self._inputs, list((REAL * count).from_address(slopes)))
 
     def _get(self, handle: int, references: int, count: int, values: int, size: int) -> None:
-        found = self._coupled.get(self._name, self._reads)
-        for output, value in zip(self._reads, found, strict=True):
+        read = self._coupled.get(self._name, self._reads)
+        for output, value in zip(self._reads, read, strict=True):
             if isinstance(value, int) and abs(value) > MOST and output in self._connected:
                 text = f"{self._name}.{output} is {value}: beyond 2**53 it is not passed on"
                 raise cosim.SimulationError(self._coupled.time, text)
         numbers: Any = (REAL * count).from_address(values)
-        numbers[:] = self._numbers.all_of(self._read_types, found)
+        numbers[:] = self._numbers.all_of(self._read_types, read)
         if self._is_tabled:
             self._limit_table()
         if self._native is not None:

@@ -50,15 +50,15 @@ class ValueNumbers:
         """The number of a value of a type; what is no number is a `TypeError` or `ValueError`."""
         if kind not in TABLED:
             return float(value)
-        found = self._numbers.get(value)
-        if found is None:
-            found = self._numbers[value] = self._next
-            self._values[found] = value
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = self._next
+            self._values[number] = value
             self._next += 1.0
             self.size += len(value)
             if black_box.box is not None and isinstance(value, str | bytes):
-                black_box.box.write(("value", (found, value), {}))
-        return found
+                black_box.box.write(("value", (number, value), {}))
+        return number
 
     def value(self, kind: str, number: float) -> Any:
         """The value of a number; one that its type does not take stays a number."""

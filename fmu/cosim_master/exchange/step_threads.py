@@ -133,17 +133,17 @@ def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list
         feeding.setdefault(link.target, set()).add(link.source)
     after: dict[tuple[int, str], int] = {}  # the level after the last call of this kind
     busy: dict[str, int] = {}  # and after the last one of this participant
-    found: list[list[int]] = []
+    ordered: list[list[int]] = []
     for place, (kind, name) in enumerate(operations):
         others = fed.get(name, ()) if kind == READ else feeding.get(name, ()) if kind == SET else ()
         against = SET if kind == READ else READ
         level = max([busy.get(name, 0), *(after.get((against, other), 0) for other in others)])
         after[kind, name] = max(after.get((kind, name), 0), level + 1)
         busy[name] = level + 1
-        if level == len(found):
-            found.append([])
-        found[level].append(place)
-    return found
+        if level == len(ordered):
+            ordered.append([])
+        ordered[level].append(place)
+    return ordered
 
 
 class ThreadedProgram(NamedTuple):
@@ -182,11 +182,12 @@ def threaded_program(
                 pieces[-1].append(place)
             else:
                 pieces.append([place])
-        found = [(piece, [operations[p][0] == ADVANCE for p in piece]) for piece in pieces]
+        steps_in = [(piece, [operations[p][0] == ADVANCE for p in piece]) for piece in pieces]
     else:
-        found = [(level, [operations[p][0] == ADVANCE for p in level]) for level in levels(operations, links)]
+        ordered = levels(operations, links)
+        steps_in = [(level, [operations[p][0] == ADVANCE for p in level]) for level in ordered]
     program = ThreadedProgram([], [])
-    for level, steps in found:
+    for level, steps in steps_in:
         together = [p for p, is_step in zip(level, steps, strict=True) if is_step]
         if len(together) < 2 or not any(operations[p][1] in free for p in together):
             together = []

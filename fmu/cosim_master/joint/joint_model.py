@@ -197,8 +197,8 @@ class JointWiring:
             if link.fault(value):
                 raise RuntimeError(link.fault(value))
             wanted.setdefault(link.target, {})[link.input] = value
-        found = {name: self._members[name].changed_ports(given) for name, given in wanted.items()}
-        return {name: given for name, given in found.items() if given}
+        changed = {name: self._members[name].changed_ports(given) for name, given in wanted.items()}
+        return {name: given for name, given in changed.items() if given}
 
     @property
     def search_memory(self) -> list[NDArray[Any]]:
@@ -314,19 +314,19 @@ class JointModel:
 
     def failure(self) -> Exception | None:
         """What has failed in the last evaluation, or what is not defined there; the part is `at`."""
-        found = self.evaluation.failure()
-        if found is not None:
+        reason = self.evaluation.failure()
+        if reason is not None:
             self.at = self.parts[self.evaluation.place].name
-        return found
+        return reason
 
     def _do(self, action: Callable[[], bool | None]) -> None:
         """Have the instances called; `UnsolvedError` where inputs cannot be found."""
         try:
-            found = action()
+            answer = action()
         except Exception:
             self.at = self.parts[self.evaluation.place].name
             raise
-        if found is False:
+        if answer is False:
             raise UnsolvedError(self.evaluation.why())
 
     def handle_event(
@@ -338,10 +338,10 @@ class JointModel:
         self.due[time] = [part.name for part in self.parts if part.next_event <= time]
         self.store_values(time)
         first, *others = (part.name for part in self.parts)
-        found = self.pass_events(time, {first: given or {}, **{name: {} for name in others}})
+        answer = self.pass_events(time, {first: given or {}, **{name: {} for name in others}})
         self.compute_all()
         self.store_values(time)
-        return found
+        return answer
 
     def pass_events(
         self, time: float, going: Mapping[str, Mapping[str, Any]]
@@ -364,10 +364,10 @@ class JointModel:
         for part in self.parts:
             part.model.start_instant()
         self._enter(going)
-        found = self.leave_event_mode(time, list(going))
+        answer = self.leave_event_mode(time, list(going))
         for part in self.parts:
             part.model.end_instant()
-        return found
+        return answer
 
     def _enter(self, going: Mapping[str, Mapping[str, Any]]) -> None:
         for part in self.parts:
@@ -409,11 +409,11 @@ class JointModel:
 
     def nominals(self) -> list[float]:
         """Nominal values of the continuous states."""
-        found: list[float] = []
+        sizes: list[float] = []
         for part in self.parts:
             self.at = part.name
-            found += part.model.nominals()
-        return found
+            sizes += part.model.nominals()
+        return sizes
 
 
 def _has_jumped(before: Any, after: Any) -> bool:

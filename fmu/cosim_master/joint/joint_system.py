@@ -198,9 +198,9 @@ class JointSystem:
         wanted = [y for y in outputs if inputs.keys() - known[y]]
         if not wanted:
             return description
-        found = find_feedthrough(partial(member.answers, wanted), wanted, inputs, moved_a_little)
+        dependencies = find_feedthrough(partial(member.answers, wanted), wanted, inputs, moved_a_little)
         member.answers(wanted, inputs)
-        return with_feedthrough(description, {y: known[y] | needs for y, needs in found.items()})
+        return with_feedthrough(description, {y: known[y] | needs for y, needs in dependencies.items()})
 
     def set(self, member: Any, values: Mapping[str, Any]) -> None:
         """Write inputs of a member: real ones are held from now on, all others are written in event mode."""
@@ -327,9 +327,9 @@ class JointSystem:
         assert self._wiring is not None
         if self._wiring.samples:
             self.settle()
-            found = self.guard(self._wiring.changes_at_events)
-            if found:
-                self._pass_events(found)
+            changes = self.guard(self._wiring.changes_at_events)
+            if changes:
+                self._pass_events(changes)
 
     def _pass_events(self, going: Mapping[str, Mapping[str, Any]]) -> None:
         """Members go through event mode between two steps, and others that are reached by it."""
@@ -459,7 +459,7 @@ class JointSystem:
             told = self._solver.simulator.events
             return [e for e in told if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
         part = next(part for part in self._model.parts if part.name == name)
-        found = []
+        events = []
         for event in self._solver.simulator.events:
             kind, _, number = event.handler.removeprefix("fmu.").rpartition("_")
             if kind == "state_event":
@@ -477,8 +477,8 @@ class JointSystem:
                     continue
             elif not event.changed or not part.model.wants_steps:
                 continue
-            found.append(_of_member(event, part))
-        return found
+            events.append(_of_member(event, part))
+        return events
 
 
 def _of_member(event: cosim.EventRecord, part: JointPart) -> cosim.EventRecord:

@@ -199,9 +199,9 @@ class CalledModelExchange:
         record: Any = calls.Compared
         rows = (record * len(accesses))()
         for i, access in enumerate(accesses):
-            found, last = np.zeros(access.count), np.zeros(access.count)
-            rows[i] = record(*access.words(found.ctypes.data), last.ctypes.data)
-            self._compared.append((access, found, last))
+            present, last = np.zeros(access.count), np.zeros(access.count)
+            rows[i] = record(*access.words(present.ctypes.data), last.ctypes.data)
+            self._compared.append((access, present, last))
         self._compared.append((rows, None, np.zeros(0)))
         self.record.compared, self.record.compared_at = len(accesses), ctypes.addressof(rows)
         self.clear_compared()

@@ -335,10 +335,10 @@ class Evaluation:
         except Exception as error:
             return error
         for place, model in enumerate(self._models):
-            found = model.block.failure(self._accesses)
-            if found is not None:
+            reason = model.block.failure(self._accesses)
+            if reason is not None:
                 self._head[words.PLACE] = place
-                return found
+                return reason
         return None
 
     def _put(self, time: float, states: Any, inputs: Any) -> None:

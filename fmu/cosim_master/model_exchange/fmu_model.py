@@ -50,15 +50,15 @@ def find_feedthrough(
     others : callable
         Gives other values of an input, of its name and its present value.
     """
-    found: dict[str, set[str]] = {output: set() for output in outputs}
+    inputs_of: dict[str, set[str]] = {output: set() for output in outputs}
     before = answers(inputs)
     for name, value in inputs.items():
         for other in others(name, value):
             after = answers({**inputs, name: other})
             for output, one, another in zip(outputs, before, after, strict=True):
                 if _differ(one, another):
-                    found[output].add(name)
-    return {output: frozenset(names) for output, names in found.items()}
+                    inputs_of[output].add(name)
+    return {output: frozenset(names) for output, names in inputs_of.items()}
 
 
 def moved_a_little(name: str, value: float) -> list[float]:
@@ -236,12 +236,12 @@ class FmuModel:
 
     def nominals(self) -> list[float]:
         """Nominal values of the continuous states; 1 for what is not told or makes no sense."""
-        found = (ctypes.c_double * self.count)(*[1.0] * self.count)
+        sizes = (ctypes.c_double * self.count)(*[1.0] * self.count)
         if self.count:
             try:
-                self.instance.get_nominals(found)
+                self.instance.get_nominals(sizes)
             except FmiError as error:
                 if error.status in (ERROR, FATAL):
                     raise
                 return [1.0] * self.count  # no such function, or nothing is known now
-        return [abs(x) if math.isfinite(x) and x != 0.0 else 1.0 for x in found]
+        return [abs(x) if math.isfinite(x) and x != 0.0 else 1.0 for x in sizes]

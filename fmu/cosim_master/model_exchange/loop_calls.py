@@ -85,9 +85,9 @@ def start_search(row, first):
 def store_value(row, values, is_there):
     """What G is at the point that was asked for; without `is_there` it is not defined."""
     n = integers_at(row, LOOP)[COUNT]
-    found = reals_at(place(row, FOUND), n)
-    for i in range(found.shape[0]):
-        found[i] = values[i] if is_there else math.nan
+    result = reals_at(place(row, FOUND), n)
+    for i in range(result.shape[0]):
+        result[i] = values[i] if is_there else math.nan
 
 
 def next_point(row, remembers):
@@ -248,10 +248,10 @@ def store_column(row):
     j = integers_at(row, LOOP)[COLUMN]
     moved = reals_at(place(row, TRIED), n)[j] - reals_at(place(row, X), n)[j]
     g = reals_at(place(row, G), n)
-    found = reals_at(place(row, FOUND), n)
+    result = reals_at(place(row, FOUND), n)
     room = reals_at(room_at(row), n * n)
     for i in range(n):
-        slope = (found[i] - g[i]) / moved
+        slope = (result[i] - g[i]) / moved
         room[n * i + j] = 1.0 - slope if i == j else -slope
 
 
@@ -333,12 +333,12 @@ def is_better(row):
     x = reals_at(place(row, X), n)
     g = reals_at(place(row, G), n)
     tried = reals_at(place(row, TRIED), n)
-    found = reals_at(place(row, FOUND), n)
+    result = reals_at(place(row, FOUND), n)
     before = 0.0
     after = 0.0
     for i in range(x.shape[0]):
         miss = g[i] - x[i]
         before += miss * miss
-        miss = found[i] - tried[i]
+        miss = result[i] - tried[i]
         after += miss * miss
     return after < before

@@ -137,10 +137,10 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
             # Another event of this instant has taken it through event mode; `state` is older than that.
             return cosim.EventStatus.did_nothing()
         instance = self.instance
-        found, following, changed = instance.handle_event(state.time, states_of(state), state["fmu.u"])
+        states, following, changed = instance.handle_event(state.time, states_of(state), state["fmu.u"])
         if changed:
             next_state["fmu.scale"] = scales(instance)
-        put_states(next_state, found)
+        put_states(next_state, states)
         next_state["fmu.next_event"] = following
         # What changed inside the FMU makes everything that was computed from it void.
         next_state["fmu.events"] = state["fmu.events"] + 1
@@ -206,9 +206,9 @@ def evaluate(t, z, u, events, scale, live, z_dot, indicators):
     rates = reals_at(head[RATES_AT], head[STATES])
     for i in range(head[STATES]):
         z_dot[i] = rates[i] / scale[i]
-    found = reals_at(head[INDICATORS_AT], head[INDICATORS])
+    values = reals_at(head[INDICATORS_AT], head[INDICATORS])
     for i in range(head[INDICATORS]):
-        indicators[i] = found[i]
+        indicators[i] = values[i]
     if head[STATES] == 0:  # then this says it
         z_dot[0] = math.nan if head[IS_LOST] != 0 else 0.0
 

@@ -264,9 +264,9 @@ def solve(head_at, i, none, nothing, void):
     start_search(row, slots)
     asked = next_point(row, head[REMEMBERS])
     while asked == loops.TRY:
-        found = reals_at(place(row, loops.TRIED), loop[loops.COUNT])
+        tried = reals_at(place(row, loops.TRIED), loop[loops.COUNT])
         for j in range(loop[loops.COUNT]):
-            slots[j] = found[j]
+            slots[j] = tried[j]
         code = do_some(head_at, i + 1 + words[2], words[3])
         if code == OK:
             code = do_some(head_at, i + 1, words[2])

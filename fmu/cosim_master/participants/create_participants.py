@@ -110,7 +110,7 @@ def described(
     participants: Mapping[str, cosim.Participant], problems: list[WiringProblem]
 ) -> dict[str, ParticipantDescription]:
     """The description of each participant that gives a sound one; faults are added to the problems."""
-    found = {}
+    descriptions = {}
     for name, participant in participants.items():
         try:
             told = participant.describe()
@@ -124,8 +124,8 @@ def described(
             faults = description_faults(told)
             problems += [problem(("participants", name), fault) for fault in faults]
             if not faults:
-                found[name] = told
-    return found
+                descriptions[name] = told
+    return descriptions
 
 
 def _has_contract(what: Any) -> bool:

@@ -274,8 +274,8 @@ class InstanceParticipant(cosim.Participant):
         elements = self._read_interface().elements
         of, by = ([elements[name].reference for name in names] for names in (outputs, inputs))
         signed = [elements[name].sign * float(x) for name, x in zip(inputs, seed, strict=True)]
-        found = self._guard(self._instance.directional_derivative, of, by, signed)
-        return [elements[name].sign * x for name, x in zip(outputs, found, strict=True)]
+        slopes = self._guard(self._instance.directional_derivative, of, by, signed)
+        return [elements[name].sign * x for name, x in zip(outputs, slopes, strict=True)]
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
         """Variables whose values are kept at both sides of events, and where it steps inside a step."""
@@ -283,8 +283,8 @@ class InstanceParticipant(cosim.Participant):
 
     def inside(self) -> Sequence[InnerPoint]:
         """Values at events since the last call."""
-        found, self._points = self._points, []
-        return found
+        points, self._points = self._points, []
+        return points
 
     def save(self) -> Any:
         """The whole state of the instance, in its own memory."""
@@ -444,12 +444,13 @@ class InstanceParticipant(cosim.Participant):
         """Those of the names that are written in event mode."""
         if not self._events:
             return frozenset()
-        found = self._specials.get(names)
-        if found is None:
+        special = self._specials.get(names)
+        if special is None:
             interface = self._read_interface()
             known = (interface.description.discrete, interface.clocks, interface.clocked)
-            found = self._specials[names] = frozenset(n for n in names if any(n in group for group in known))
-        return found
+            special = frozenset(n for n in names if any(n in group for group in known))
+            self._specials[names] = special
+        return special
 
     def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """What has to go through event mode: other values than the last ones, and clocks that tick."""

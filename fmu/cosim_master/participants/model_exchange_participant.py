@@ -177,8 +177,8 @@ class ModelExchangeParticipant(InstanceParticipant):
         others = [name for name in names if name not in known]
         if len(others) == len(names):
             return super()._read(names)
-        found = dict(zip(others, super()._read(others), strict=True)) if others else {}
-        values = [known[name] if name in known else found[name] for name in names]
+        values_read = dict(zip(others, super()._read(others), strict=True)) if others else {}
+        values = [known[name] if name in known else values_read[name] for name in names]
         return np.array(values) if all(isinstance(value, float) for value in values) else values
 
     def step(self, time: float, size: float) -> float:
@@ -377,8 +377,8 @@ class ModelExchangeParticipant(InstanceParticipant):
         assert self.model is not None
         if self.system.outputs_lag(self.name):
             self.model.compute_all()
-        found = self._access(tuple(names)).read()
-        return found.tolist() if isinstance(found, np.ndarray) else found
+        values = self._access(tuple(names)).read()
+        return values.tolist() if isinstance(values, np.ndarray) else values
 
     def outputs_lag(self, outputs: Sequence[str]) -> bool:
         """Whether outputs follow the states only when the derivatives have been asked for."""

@@ -143,8 +143,8 @@ LARGEST = 1 << 20
 
 def python_reference(text: str, folder: Path) -> tuple[Path, str] | None:
     """The file and the name in it that ``controller:Thermostat`` says; None for what says no such thing."""
-    found = REFERENCE.fullmatch(text)
-    return None if found is None else (folder / f"{found[1]}.py", found[2])
+    match = REFERENCE.fullmatch(text)
+    return None if match is None else (folder / f"{match[1]}.py", match[2])
 
 
 def python_participant(path: Path, name: str, **options: Any) -> cosim.Participant:
@@ -177,10 +177,10 @@ def python_participant(path: Path, name: str, **options: Any) -> cosim.Participa
     problems: list[WiringProblem] = []
     if isinstance(made, (str, Path)):
         raise cosim.ModelError.of(str(path), f"{name} gives a path: write fmu = … in place of type")
-    found = create_participants({name: made}, problems)
+    created = create_participants({name: made}, problems)
     if problems:
         raise cosim.ModelError.of(str(path), f"{name}: {problems[0].text}")
-    return found[name]
+    return created[name]
 
 
 def _called(path: Path, name: str, make: Callable[..., Any], options: Mapping[str, Any]) -> Any:

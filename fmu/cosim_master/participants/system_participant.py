@@ -185,9 +185,9 @@ class SystemParticipant(cosim.Participant):
 
     def _remembered(self) -> int:
         """What belongs to a state besides the State: how many events have been."""
-        found = self.simulator.events.total
+        events = self.simulator.events.total
         self.resume_native()
-        return found
+        return events
 
     def _recall(self, events: int) -> None:
         simulator = self.simulator
@@ -386,13 +386,13 @@ class SystemParticipant(cosim.Participant):
 
     def _find(self, names: tuple[str, ...]) -> tuple[cosim.Stage, list[tuple[str, int]]]:
         """The stage at which these variables can be read, and where they lie."""
-        found = self._places.get(names)
-        if found is None:
+        reading = self._places.get(names)
+        if reading is None:
             slots = [self.system.signal(name).slot for name in names]
             stage = max((self.system.stage_of(slot) for slot in slots), default=cosim.Stage.EMPTY)
-            found = cosim.Stage(stage), [(slot.array, slot.offset) for slot in slots]
-            self._places[names] = found
-        return found
+            reading = cosim.Stage(stage), [(slot.array, slot.offset) for slot in slots]
+            self._places[names] = reading
+        return reading
 
     def _guarded(self, action: Any) -> Any:
         try:

@@ -59,19 +59,19 @@ class TextNumbers:
     def of(self, value: str | bytes) -> float:
         """The number of a text, or of the text of binary data."""
         text = value if isinstance(value, str) else text_of_bytes(value)
-        found = self._numbers.get(text)
-        if found is None:
-            found = self._numbers[text] = self._next
-            self._texts[found] = text.encode("utf-8", "replace").decode("utf-8")
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = self._next
+            self._texts[number] = text.encode("utf-8", "replace").decode("utf-8")
             self._next += 1.0
             self.characters += len(text)
-        return found
+        return number
 
     def texts(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
         """The texts of numbers, an array of objects."""
-        found = np.empty(numbers.shape, dtype=object)
-        found[:] = [self._texts[number] for number in numbers.tolist()]
-        return found
+        listed = np.empty(numbers.shape, dtype=object)
+        listed[:] = [self._texts[number] for number in numbers.tolist()]
+        return listed
 
     def retain(self, numbers: Iterable[float]) -> None:
         """Forget all texts but those with these numbers."""
@@ -240,16 +240,16 @@ def with_inner_rows(
     inputs, continuous : ndarray of bool, shape (m,)
         Which columns are connected inputs, which are real outputs.
     """
-    found: dict[int, list[InnerRow]] = {}
+    inner_rows: dict[int, list[InnerRow]] = {}
     for point in points:
-        found.setdefault(row_before(times, point), []).append(point)
-    touched = sorted({k for k in found for k in (k, k + 1) if 0 <= k < times.size})
+        inner_rows.setdefault(row_before(times, point), []).append(point)
+    touched = sorted({k for k in inner_rows for k in (k, k + 1) if 0 <= k < times.size})
     new_times, new_rows, done = [], [], 0
     for k in touched:
         new_times += [times[done : k + 1]]
         new_rows += [table[done : k + 1]]
         done = k + 1
-        instants, rows = _between(k, times, table, found.get(k, ()), courses, inputs, continuous)
+        instants, rows = _between(k, times, table, inner_rows.get(k, ()), courses, inputs, continuous)
         new_times.append(np.array(instants))
         new_rows.append(np.array(rows).reshape(len(rows), table.shape[1]))
     all_times = np.concatenate([*new_times, times[done:]])

@@ -279,8 +279,8 @@ class Recorder:
         if text_of is not None:
             for column in self._texts:
                 numbers = values[:, column].tolist()
-                found = {number: self._text_numbers.of(text_of(number)) for number in dict.fromkeys(numbers)}
-                values[:, column] = [found[number] for number in numbers]
+                own = {number: self._text_numbers.of(text_of(number)) for number in dict.fromkeys(numbers)}
+                values[:, column] = [own[number] for number in numbers]
         self._count += times.size
         self._pending += times.size
         self._tables.append((times, values))
@@ -482,12 +482,12 @@ class Recorder:
 
     def _columns_of(self, table: NDArray[np.float64]) -> list[NDArray[Any]]:
         """The columns of a table, each as its variable's type wants it."""
-        found: list[NDArray[Any]] = list(table.T)
+        columns: list[NDArray[Any]] = list(table.T)
         for i in self._texts:
-            found[i] = self._text_numbers.texts(found[i])
+            columns[i] = self._text_numbers.texts(columns[i])
         for i in self._booleans:
-            found[i] = found[i] != 0.0
-        return found
+            columns[i] = columns[i] != 0.0
+        return columns
 
     def _number(self, column: int, value: Any) -> float:
         """How a value stands in the table."""
@@ -511,15 +511,15 @@ class Recorder:
 
 
 def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[str]) -> list[str]:
-    found = []
+    remarks = []
     for name, description in descriptions.items():
         named = [f"{name}.{v.name}" for v in description.variables.values()]
         if name in recorded or not description.variables:
             continue
         shown = ", ".join(f'"{path}"' for path in named[:3])
         what = f"name what is wanted: signals = [{shown}]"
-        found.append(f"{name} has no outputs, so nothing of it is recorded: {what}")
-    return found
+        remarks.append(f"{name} has no outputs, so nothing of it is recorded: {what}")
+    return remarks
 
 
 def _fits(port: tuple[str, ...], pattern: str) -> bool:

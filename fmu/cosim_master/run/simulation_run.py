@@ -166,10 +166,10 @@ class SimulationRun:
         check_serializes(self.loop.descriptions, self._stream)
         if self._compiled is not None:
             self._compiled.show()
-        found = Snapshot.of(self, self._done)
+        snapshot_now = Snapshot.of(self, self._done)
         if self._compiled is not None:
             self._compiled.resume_from_python()  # who was saved may have left compiled code for it
-        return found
+        return snapshot_now
 
     def result(self) -> CoSimulationResult:
         """Run; the result, which a failure carries as `result`."""
@@ -238,12 +238,12 @@ class SimulationRun:
         figures = dict(vars(statistics))
         if self._stream is not None and statistics.steps:  # it is closed with the statistics
             figures["coupling"] = judge().figures()
-        found = self.recorder.result(
+        result = self.recorder.result(
             events=events, statistics=figures, message=unfinished or message, unfinished=unfinished
         )
-        found.take_evidence(coupled)
-        found.judged_by(judge)
-        return found
+        result.take_evidence(coupled)
+        result.judged_by(judge)
+        return result
 
     def _initialize(self, stack: ExitStack) -> None:
         loop, coupled = self.loop, self.coupled
