@@ -106,8 +106,8 @@ class Made(type):
         for base in cls.__mro__:
             body = vars(base)
             if "call_signature" in body:
-                said: Signature = body["call_signature"]
-                return said
+                written: Signature = body["call_signature"]
+                return written
             constructor = body.get("__init__") or body.get("__new__")
             if constructor is not None and base is not object:
                 taken = signature(getattr(constructor, "__func__", constructor))

@@ -100,8 +100,8 @@ def _epilog(command: Command) -> str:
     width = max((len(words) for words, _ in command.examples), default=0)
     lines = ["examples:"] if command.examples else []
     for words, text in command.examples:
-        said = f"  {words:<{width}}   {text}".rstrip()
+        line = f"  {words:<{width}}   {text}".rstrip()
         lines += (
-            [said] if len(said) <= 110 else [f"  {words}", *textwrap.wrap(text, 100, initial_indent="      ")]
+            [line] if len(line) <= 110 else [f"  {words}", *textwrap.wrap(text, 100, initial_indent="      ")]
         )
     return "\n".join([*lines, *([""] if lines else []), exit_statuses(command.failure)])

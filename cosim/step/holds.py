@@ -326,10 +326,10 @@ def release_moved(run: Run) -> None:
     for j in range(count):
         i = held_at(run, j)
         witness = run.witnesses[i]
-        gone = value(run, i) != witness.value
+        has_moved = value(run, i) != witness.value
         if hold_of(run, i).kind == PUSHED:
-            gone = gone or run.rates_now[i] != witness.rate
-        if gone:
+            has_moved = has_moved or run.rates_now[i] != witness.rate
+        if has_moved:
             clear_hold(run, i, RELEASED_BY_WRITE)
         else:
             run.held_order[remaining] = float(i)

@@ -174,9 +174,9 @@ class ComponentContract(PartContract):
             restored = self.simulator(simulator.system.state_from_bytes(simulator.state.to_bytes()))
             simulator.advance_to(self.until)
             restored.advance_to(self.until)
-            mine, theirs = self.values(simulator), self.values(restored)
-            assert mine == theirs, (
-                f"{different_names(mine, theirs)} differ after going on from saved bytes{self.told(values)}"
+            first, other = self.values(simulator), self.values(restored)
+            assert first == other, (
+                f"{different_names(first, other)} differ after going on from saved bytes{self.told(values)}"
             )
 
     def test_handlers_run_to_the_end(self) -> None:

@@ -97,9 +97,9 @@ class KitRun:
         self.seconds = time.perf_counter() - began
         if not quiet:
             counts = Counter(outcome for _, outcome, _ in self.outcomes)
-            told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
+            counted = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
             is_checked = self.passed or counts["failed"]
-            print(f"  {told if is_checked else 'nothing was checked'}, {self.seconds:.1f} s\n", flush=True)
+            print(f"  {counted if is_checked else 'nothing was checked'}, {self.seconds:.1f} s\n", flush=True)
 
     def kit_class(self) -> type[Any]:
         """The kit with the class in it, as the checks run it; `CosimError` where it has no such class."""

@@ -570,13 +570,13 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     def _override_feedthrough(self) -> list[WiringProblem]:
         """What the user says about feedthrough, into the descriptions."""
         problems = []
-        for name, said in self.feedthrough.items():
+        for name, override in self.feedthrough.items():
             if name not in self.participants:
                 text = str(cosim.LookUpError("participant", name, self.participants))
                 problems.append(problem(("participants", name), text))
             elif name in self.descriptions:
                 try:
-                    self.descriptions[name] = override_feedthrough(self.descriptions[name], said)
+                    self.descriptions[name] = override_feedthrough(self.descriptions[name], override)
                 except ValueError as error:
                     problems.append(problem(("participants", name, "feedthrough"), str(error)))
         return problems

@@ -89,8 +89,8 @@ class MachineCode:
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
         code = read_cached(digest)
         if code is None:
-            asked = sorted(self.externals & C_LIBRARY) if version else []
-            lines = [f'module asm ".symver {name}, {name}@{version}"\n' for name in asked]
+            symbols = sorted(self.externals & C_LIBRARY) if version else []
+            lines = [f'module asm ".symver {name}, {name}@{version}"\n' for name in symbols]
             llvm.initialize_native_asmparser()
             module = llvm.parse_assembly("".join(lines) + self._text)
             machine = _machine()

@@ -44,9 +44,9 @@ def report_row(run: Any) -> ReportRow:
     cells["checks"] = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
     cells["energy"], marks["energy"] = _energy(run)
     cells["export"], marks["export"] = _export(run)
-    told = [text for _, outcome, text in run.outcomes if outcome == "warning"]
+    warnings = [text for _, outcome, text in run.outcomes if outcome == "warning"]
     cells["documentation"], marks["documentation"] = (
-        ("; ".join(told), "bad") if told else ("complete", "good")
+        ("; ".join(warnings), "bad") if warnings else ("complete", "good")
     )
     cells["types"], marks["types"] = _types(run.entry.cls)
     cells["time"], cells["beside"] = _speed(run)
@@ -59,8 +59,8 @@ def report_page(title: str, rows: Sequence[ReportRow]) -> str:
     body = "".join(_row(row) for row in rows)
     details = "".join(_details(row) for row in rows)
     failed = sum(not row.passed for row in rows)
-    told = f"{failed} of {len(rows)} failed" if failed else "all checks passed"
-    summary = f"{len(rows)} {'class' if len(rows) == 1 else 'classes'}: {told}"
+    outcome = f"{failed} of {len(rows)} failed" if failed else "all checks passed"
+    summary = f"{len(rows)} {'class' if len(rows) == 1 else 'classes'}: {outcome}"
     parts = {"title": html.escape(title), "summary": summary, "head": head, "body": body, "details": details}
     text = TEMPLATE.read_text("utf-8")
     for name, value in parts.items():

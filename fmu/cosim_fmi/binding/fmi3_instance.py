@@ -174,15 +174,15 @@ class Fmi3Instance(FmuInstance):
         self._event_mode = options.event_mode
         resources = f"{folder / 'resources'}{os.sep}".encode()
         function = self.library.function(self._instantiation())
-        who = name.encode(), token.encode(), resources, False, options.logging
+        identity = name.encode(), token.encode(), resources, False, options.logging
         if not self.steps:
-            return function(*who, self.receiver.number, logger_3())
+            return function(*identity, self.receiver.number, logger_3())
         update, wanted = options.update, options.intermediate
         self._update = INTERMEDIATE_UPDATE(update) if update else INTERMEDIATE_UPDATE()
         # kept as long as the instance: the standard does not say that the FMU copies them
         self._intermediate = (ctypes.c_uint32 * len(wanted))(*wanted) if wanted else None
         return function(
-            *(*who, options.event_mode, options.early_return, self._intermediate, len(wanted)),
+            *(*identity, options.event_mode, options.early_return, self._intermediate, len(wanted)),
             *(self.receiver.number, logger_3(), self._update),
         )
 
@@ -257,9 +257,9 @@ class Fmi3Instance(FmuInstance):
             return self._discarded(time, size, StepAnswer(reached.value, terminate=terminate.value))
         return StepAnswer(reached.value, False, event.value, terminate.value, early.value)
 
-    def _discarded(self, time: float, size: float, told: StepAnswer) -> StepAnswer:
-        until = told.reached if time <= told.reached <= time + size else time
-        return StepAnswer(until, discarded=True, terminate=told.terminate)
+    def _discarded(self, time: float, size: float, reported: StepAnswer) -> StepAnswer:
+        until = reported.reached if time <= reported.reached <= time + size else time
+        return StepAnswer(until, discarded=True, terminate=reported.terminate)
 
     def update_discrete_states(self) -> Update:
         """Call fmi3UpdateDiscreteStates."""

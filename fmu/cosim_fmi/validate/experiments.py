@@ -96,7 +96,7 @@ def write_experiment(experiment: Experiment) -> dict[str, bytes]:
     related = {"type": FORMAT, "source": "smoke-test.exp", "role": "experiment/smoke-test"}
     ElementTree.SubElement(manifest, "Related", {**related, "description": experiment["description"]})
     ElementTree.register_namespace("fmi-ls", NAMESPACE)
-    told = (
+    text_of_standard = (
         f"{experiment['description']}. Results agree where they differ from smoke-test.csv by no more than "
         f"{experiment['relative']:g} of the range of the signal. cosim validate runs it.\n"
     )
@@ -104,7 +104,7 @@ def write_experiment(experiment: Experiment) -> dict[str, bytes]:
         f"{PLACE}/{MANIFEST}": _bytes(manifest),
         f"{PLACE}/smoke-test.exp": _bytes(root),
         f"{PLACE}/smoke-test.csv": _table(experiment["references"]),
-        "documentation/fmi-ls-ref.txt": told.encode(),
+        "documentation/fmi-ls-ref.txt": text_of_standard.encode(),
     }
 
 

@@ -113,23 +113,23 @@ class ForeignInstance:
             self._leave_event_mode()
         return self
 
-    def experiment(self, told: dict[str, Any]) -> dict[str, Row]:
+    def experiment(self, described: dict[str, Any]) -> dict[str, Row]:
         """Values of what an experiment compares, or records, at its communication points.
 
         Parameters
         ----------
-        told : dict
+        described : dict
             As `read_experiments` gives it; names that the FMU does not have are an error.
         """
         known = {v["name"]: v for v in self.fmu.variables if v["size"] == 1}
-        shown = [self._known(known, name) for name in told["references"] if name != "time"]
-        stimuli = [self._known(known, name) for name in told["stimuli"] if name != "time"]
-        start, stop, step = told["start"], told["stop"], told["step"]
-        self._call_checked(self.instance.setup, start, stop, told["tolerance"])
-        for name, text in told["parameters"].items():
+        shown = [self._known(known, name) for name in described["references"] if name != "time"]
+        stimuli = [self._known(known, name) for name in described["stimuli"] if name != "time"]
+        start, stop, step = described["start"], described["stop"], described["step"]
+        self._call_checked(self.instance.setup, start, stop, described["tolerance"])
+        for name, text in described["parameters"].items():
             variable = self._known(known, name)
             self.set([variable], [_as_type(variable, value_of(text, name))])
-        self._stimulate(told, stimuli, start)
+        self._stimulate(described, stimuli, start)
         self._call_checked(self.instance.enter_initialization_mode)
         self._call_checked(self.instance.exit_initialization_mode)
         self.time, self.stopped, self._next = start, False, math.inf
@@ -139,7 +139,7 @@ class ForeignInstance:
         count = math.ceil((stop - start) / step - 1e-9)
         for i in range(count):
             begin, end = start + i * step, stop if i == count - 1 else start + (i + 1) * step
-            self._stimulate(told, stimuli, begin)
+            self._stimulate(described, stimuli, begin)
             self.do_step(begin, end - begin)
             values["time"].append(end)
             for variable in shown:
@@ -152,10 +152,10 @@ class ForeignInstance:
             raise FailedCallError(f"the experiment names {name}, which is no number of this FMU")
         return dict(known[name])
 
-    def _stimulate(self, told: dict[str, Any], stimuli: list[dict[str, Any]], time: float) -> None:
+    def _stimulate(self, described: dict[str, Any], stimuli: list[dict[str, Any]], time: float) -> None:
         for variable in stimuli:
             is_linear = variable["type"] == "Real" and variable["variability"] != "discrete"
-            value = at_time(told["stimuli"], variable["name"], time, is_linear=is_linear)
+            value = at_time(described["stimuli"], variable["name"], time, is_linear=is_linear)
             self.set([variable], [_as_type(variable, value)])
 
     def steps(self, first: int, last: int, parts: int = 1, drive: bool = True) -> list[Row]:

@@ -66,8 +66,10 @@ class CheckedFmu:
             Whether its code has been run.
         findings : sequence of Finding
         """
-        told = [f for f in findings if f.where.rpartition(", ")[2] == "experiments" and f.severity == "error"]
-        agree = "" if not (experiments and is_run) else f", {len(told)} differ" if told else ", agree"
+        wrong = [
+            f for f in findings if f.where.rpartition(", ")[2] == "experiments" and f.severity == "error"
+        ]
+        agree = "" if not (experiments and is_run) else f", {len(wrong)} differ" if wrong else ", agree"
         try:
             archive = FmuArchive(path)
         except cosim.FmuError:

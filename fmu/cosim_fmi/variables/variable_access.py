@@ -196,8 +196,8 @@ class _Group:
 
     def __init__(self, instance: FmuInstance, kind: str, elements: Sequence[tuple[int, Element]]) -> None:
         self._instance, self.kind = instance, kind
-        mine = [(place, element) for place, element in elements if element.type == kind]
-        references, self.places, self.count = grouped(mine)
+        of_kind = [(place, element) for place, element in elements if element.type == kind]
+        references, self.places, self.count = grouped(of_kind)
         self._is_whole = len({index for _, index, _ in self.places}) == self.count
         self.is_plain = [(i, i, 1) for i in range(self.count)] == self.places
         self._references = (ctypes.c_uint32 * len(references))(*references)

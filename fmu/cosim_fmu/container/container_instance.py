@@ -84,8 +84,8 @@ class ContainerInstance:
         self._last: dict[str, Any] = {}  # what outputs were when the run was closed
         self._reached = self._start
         self._judged: tuple[float, CouplingReport] | None = None
-        self._in_bytes = all(told.can_serialize for told in self.loop.descriptions.values())
-        self._can_restore = all(told.can_restore for told in self.loop.descriptions.values())
+        self._in_bytes = all(description.can_serialize for description in self.loop.descriptions.values())
+        self._can_restore = all(description.can_restore for description in self.loop.descriptions.values())
         weakref.finalize(self, _close, self._runs).atexit = False
 
     # life

@@ -189,7 +189,7 @@ def make_changes(
         return None, []
     changed = Changed()
     triggers: list[Trigger] = []
-    seen: dict[str, ParticipantVariable] = {}
+    watched: dict[str, ParticipantVariable] = {}
     for i, entry in enumerate(entries):
         for key in entry:
             if key not in KEYS:
@@ -205,7 +205,7 @@ def make_changes(
                 triggers.append(Trigger(f"{NAME}[{i}]", str(entry["when"]), condition, numbers))
                 for path in condition.paths:
                     participant, _, name = path.partition(".")
-                    seen[path] = descriptions[participant].variables[name]
+                    watched[path] = descriptions[participant].variables[name]
             else:
                 time = cosim.parse_quantity(entry["at"], "s")
                 changed.add(values, time, participants, starts, partial(say, (NAME, i)))
@@ -217,8 +217,8 @@ def make_changes(
     connections = [Connection(f"{NAME}.{path}", path, reads_any=True) for path in series]
     if not triggers:
         return TimedInputs(series, "held", changed.types, changed.units), connections
-    connections += [Connection(path, f"{NAME}.{SEEN}{path}", reads_any=True) for path in seen]
-    return TriggeredChanges(series, changed.types, changed.units, triggers, seen), connections
+    connections += [Connection(path, f"{NAME}.{SEEN}{path}", reads_any=True) for path in watched]
+    return TriggeredChanges(series, changed.types, changed.units, triggers, watched), connections
 
 
 def _described(participants: Mapping[str, cosim.Participant]) -> dict[str, ParticipantDescription]:

@@ -154,11 +154,11 @@ class MasterAlgorithmContract:
     def test_it_can_be_explained(self) -> None:
         """`--explain` has a sentence about each connection."""
         try:
-            said = self._loop(_mass_and_spring(), self.steps[0]).explain()
+            text = self._loop(_mass_and_spring(), self.steps[0]).explain()
         except Exception as error:
             pytest.fail(f"to explain it fails: {type(error).__name__}: {error}")
         for link in ("spring.f → mass.f", "mass.x → spring.x"):
-            assert link in said, f"{link} is not explained: {said}"
+            assert link in text, f"{link} is not explained: {text}"
 
     def _loop(self, parts: Any, step: float) -> CoSimulation:
         return CoSimulation(parts, WIRES, self.make(), step)

@@ -115,7 +115,7 @@ class WaveformIteration(ProgrammedAlgorithm):
         guess, result = self.memory.row(layout.GUESS), self.memory.row(layout.NOW)
         size = self.tolerance * np.maximum(np.abs(guess), np.abs(result)) + self.absolute_tolerance
         open_ = ~(np.abs(result - guess) <= size)  # what is no number, too
-        said = ", ".join(
+        listed = ", ".join(
             f"{name}: {before:.9g} gives {after:.9g}"
             for name, before, after, wrong in zip(exchange.interface_names, guess, result, open_, strict=True)
             if wrong
@@ -131,7 +131,7 @@ class WaveformIteration(ProgrammedAlgorithm):
                 "take gauss_seidel or adaptive"
             )
         name = type(self).__name__
-        return f"the interface did not settle in {self.most} iterations of {name}: {said}. Take {advice}"
+        return f"the interface did not settle in {self.most} iterations of {name}: {listed}. Take {advice}"
 
 
 Vector = NDArray[np.float64]
@@ -169,8 +169,8 @@ class InterfaceNewton(WaveformIteration):
     def figures(self) -> dict[str, float]:
         """``iterations``, ``largest_iterations``; ``jacobians`` of differences, and of ``derivatives``."""
         counts = self.memory.counts
-        told = int(counts[layout.DERIVATIVES])
-        derivatives = {"derivatives": told} if told else {}
+        count = int(counts[layout.DERIVATIVES])
+        derivatives = {"derivatives": count} if count else {}
         return {**super().figures, "jacobians": int(counts[layout.DIFFERENCES]), **derivatives}
 
     def rows(self, size: int) -> int:

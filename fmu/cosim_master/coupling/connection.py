@@ -300,9 +300,9 @@ def make_link(
         table = _table(names, (output, read), items, connection.mapping)
         return Link(source, output.name, target, read.name, transform, shift, kind, table)
     if None not in items and items[0] != items[1]:
-        said = [", ".join(f"{item} = {number}" for item, number in known or ()) for known in items]
+        listed = [", ".join(f"{item} = {number}" for item, number in known or ()) for known in items]
         raise ValueError(
-            f"{names[0]} is an enumeration of {said[0]}; {names[1]} of {said[1]}: they have to agree"
+            f"{names[0]} is an enumeration of {listed[0]}; {names[1]} of {listed[1]}: they have to agree"
         )
     factor, offset = 1.0, 0.0
     if output.type == read.type == "real" and connection.converts:

@@ -304,13 +304,13 @@ def stepping_order(
 NONE = "none"
 
 
-def override_feedthrough(description: ParticipantDescription, said: Any) -> ParticipantDescription:
+def override_feedthrough(description: ParticipantDescription, override: Any) -> ParticipantDescription:
     """The description with what the user says instead of what the participant declares.
 
     Parameters
     ----------
     description : ParticipantDescription
-    said : object
+    override : object
         ``"none"``: no output depends directly on an input; ``{"y": ["u"]}``: for each output that is named
         the inputs that it depends on directly, [] for none. Arrays may be named as a whole.
 
@@ -321,11 +321,11 @@ def override_feedthrough(description: ParticipantDescription, said: Any) -> Part
     """
     inputs = with_causality(description, "input")
     readable = [*with_causality(description, "output"), *description.readable]
-    if said == NONE:
+    if override == NONE:
         given: dict[str, frozenset[str]] = dict.fromkeys(readable, frozenset())
-    elif isinstance(said, Mapping):
+    elif isinstance(override, Mapping):
         given = {}
-        for output, needs in said.items():
+        for output, needs in override.items():
             listed = isinstance(needs, (list, tuple, set, frozenset))
             if not listed or not all(isinstance(name, str) for name in needs):
                 raise ValueError(f'{output} is {needs!r}, needs a list of inputs: {{ y = ["u"] }}')
@@ -333,7 +333,7 @@ def override_feedthrough(description: ParticipantDescription, said: Any) -> Part
             for element in _elements(description, "output", str(output), readable):
                 given[element] = frozenset(needed)
     else:
-        raise ValueError(f'is {said!r}, needs "none", or inputs by outputs: {{ y = ["u"] }}')
+        raise ValueError(f'is {override!r}, needs "none", or inputs by outputs: {{ y = ["u"] }}')
     return with_feedthrough(description, given)
 
 
@@ -377,10 +377,10 @@ def interface_derivatives(
             continue
         if not descriptions[name].has_derivatives:
             return None
-        told = _derivative(participants[name], descriptions[name].can_restore, outputs, link, guarded)
-        if told is None:
+        derivatives = _derivative(participants[name], descriptions[name].can_restore, outputs, link, guarded)
+        if derivatives is None:
             return None
-        for output, value in zip(outputs, told, strict=True):
+        for output, value in zip(outputs, derivatives, strict=True):
             matrix[interface[name, output], column] += value
     return matrix if np.all(np.isfinite(matrix)) else None
 

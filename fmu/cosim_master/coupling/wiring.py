@@ -301,11 +301,11 @@ def _elements(descriptions: Descriptions, connection: Connection) -> list[Connec
     if len(names[0]) == len(names[1]) == 1:  # an array of one element goes with a scalar
         return [replace(connection, start=names[0][0], end=names[1][0])]
     if shapes[0] != shapes[1]:
-        said = [
+        listed = [
             f"{path} is {'×'.join(map(str, shape)) if shape else 'a scalar'}"
             for path, shape in zip((connection.start, connection.end), shapes, strict=True)
         ]
-        raise ValueError(f"{said[0]}, {said[1]}: the shapes have to agree")
+        raise ValueError(f"{listed[0]}, {listed[1]}: the shapes have to agree")
     return [replace(connection, start=a, end=b) for a, b in zip(*names, strict=True)]
 
 

@@ -140,11 +140,11 @@ class CompiledLoop:
     def _choose_code(self, operations: int) -> None:
         """Compiled functions, or where there is little to do the same in plain Python."""
         is_long, threads = operations >= FEW, self.coupled.threads
-        asked = self._asked is not None
+        asks_python = self._asked is not None
         wanted: dict[Any, bool] = {
-            run_exchanges.run_steps: not asked,
-            run_exchanges.run_operation: asked or threads is not None,
-            run_exchanges.end_step: asked,
+            run_exchanges.run_steps: not asks_python,
+            run_exchanges.run_operation: asks_python or threads is not None,
+            run_exchanges.end_step: asks_python,
         }
         self._run, self._operate, self._end = (
             number_function(function, run_exchanges.ENTRIES[function], is_long and is_wanted)
@@ -162,7 +162,7 @@ class CompiledLoop:
         coupled = self.coupled
         if coupled.threads is None or self._asked is not None:
             return None
-        free = {name for name, told in coupled.descriptions.items() if told.steps_in_threads}
+        free = {name for name, description in coupled.descriptions.items() if description.steps_in_threads}
         in_a_row = self._along or coupled.joint is not None or bool(coupled.loops)
         program = threaded_program(self._main.operations, coupled.links, free, in_a_row)
         if program is not None:

@@ -273,9 +273,9 @@ class ExchangeMachine:
         for k, (owner, _) in enumerate(coupled.places):
             values_of[owner].append(k)
         for name, part in zip(self.names, self.parts, strict=True):
-            mine = values_of[name]
-            part.first_value, part.values = len(own), len(mine)
-            own += mine
+            values = values_of[name]
+            part.first_value, part.values = len(own), len(values)
+            own += values
         self._own_values = np.array(own, dtype=np.int64)
 
     def _choose_columns(self, recorded: Sequence[tuple[str, int, bool]]) -> None:

@@ -110,21 +110,21 @@ class OperationsInPython:
         """What Python knows as it was when the state was saved, or is about to be."""
         if algorithm.remembered is None:
             coupled = self._coupled
-            told = {}
+            memories = {}
             for name in algorithm.members:
                 calls = self._calls[name]
                 remember = (calls.remember_saved if is_saved else None) or calls.remember
                 if remember is not None:
-                    told[name] = coupled.guarded(name, remember)
-            algorithm.remembered = told, coupled.marks()
+                    memories[name] = coupled.guarded(name, remember)
+            algorithm.remembered = memories, coupled.marks()
 
     def forget(self, algorithm: AlgorithmArrays) -> None:
         """What Python has done since the state was saved has not happened."""
         assert algorithm.remembered is not None
-        told, marks = algorithm.remembered
+        memories, marks = algorithm.remembered
         self._coupled.collect()
         self._coupled.revert_to(marks)
-        for name, memory in told.items():
+        for name, memory in memories.items():
             forget = self._calls[name].forget
             if forget is not None:
                 self._coupled.guarded(name, forget, memory)

@@ -396,45 +396,45 @@ class JointSystem:
 
     def _raise(self, error: Exception, name: str, what: str = "") -> NoReturn:
         """Raise the error for a failed call of a member."""
-        told = self.members[name].failed(error, what)
-        if told is not error:
-            told.__cause__ = error
+        failure = self.members[name].failed(error, what)
+        if failure is not error:
+            failure.__cause__ = error
         if self._is_alone:
-            raise told from told.__cause__
-        raise CoSimulationError(self._since, str(told), name) from told
+            raise failure from failure.__cause__
+        raise CoSimulationError(self._since, str(failure), name) from failure
 
     def to_bytes(self, name: str) -> bytes:
         """What is not in the members: the State, and where searches begin; the last member has it."""
         if name != next(reversed(self.members)):
             return b""
         assert self._model is not None and self._wiring is not None
-        told = {
+        memory = {
             "events": self.solver.simulator.events.total,
             "next": [part.next_event for part in self._model.parts],
             "loops": self._wiring.memory(),
             "written": {name: member.written for name, member in self.members.items()},
         }
-        head = json.dumps(told).encode()
+        head = json.dumps(memory).encode()
         return len(head).to_bytes(8, "little") + head + self.solver.simulator.state.to_bytes()
 
     def restore(self, saved: bytes) -> None:
         """To what `to_bytes` gave; the members have gone back already."""
         assert self._model is not None and self._wiring is not None
         end = 8 + int.from_bytes(saved[:8], "little")
-        told = json.loads(saved[8:end])
-        self.guard(lambda: self.solver.restore(saved[end:], told["events"]))
-        for part, following in zip(self._model.parts, told["next"], strict=True):
+        memory = json.loads(saved[8:end])
+        self.guard(lambda: self.solver.restore(saved[end:], memory["events"]))
+        for part, following in zip(self._model.parts, memory["next"], strict=True):
             part.next_event = following
-        for name, written in told["written"].items():
+        for name, written in memory["written"].items():
             self.members[name].written = written
-        self._wiring.put_back(told["loops"])
+        self._wiring.put_back(memory["loops"])
         self._settled = False
         forgetful = [member for member in self.members.values() if member.remembers_relations]
         if forgetful:
             self.settle()
             for member in forgetful:
                 self.guard(member.refresh_relations)
-            self._wiring.put_back(told["loops"])
+            self._wiring.put_back(memory["loops"])
             self._settled = False
 
     def end(self) -> None:
@@ -456,8 +456,8 @@ class JointSystem:
         if self._solver is None or self._model is None:
             return []
         if self._is_alone:
-            told = self._solver.simulator.events
-            return [e for e in told if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
+            listed = self._solver.simulator.events
+            return [e for e in listed if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
         part = next(part for part in self._model.parts if part.name == name)
         events = []
         for event in self._solver.simulator.events:

@@ -22,14 +22,14 @@ INDICATOR = "fmu.indicator_"
 
 def indicator_findings(findings: Sequence[Any], first: int = 0, count: float = math.inf) -> list[str]:
     """Those of a run about some of its event indicators, as sentences; these are counted from 1."""
-    told = []
+    texts = []
     for finding in findings:
         _, _, number = finding.witness.partition(INDICATOR)
         if number and 0 <= int(number) - first < count:
-            told.append(
+            texts.append(
                 f"event indicator {int(number) - first + 1}, at t = {finding.time:.9g} s: {finding.message}"
             )
-    return told
+    return texts
 
 
 def find_feedthrough(

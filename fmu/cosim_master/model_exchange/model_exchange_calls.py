@@ -298,13 +298,13 @@ def copy_more(kept, away):
     """What is kept besides the arrays of the run, as words, away or back."""
     rows = integers_at(kept.more_at, MORE * kept.more)
     for i in range(kept.more):
-        mine = integers_at(rows[MORE * i + ADDRESS], rows[MORE * i + LENGTH])
+        words = integers_at(rows[MORE * i + ADDRESS], rows[MORE * i + LENGTH])
         copy = integers_at(rows[MORE * i + COPY], rows[MORE * i + LENGTH])
         for j in range(rows[MORE * i + LENGTH]):
             if away:
-                copy[j] = mine[j]
+                copy[j] = words[j]
             else:
-                mine[j] = copy[j]
+                words[j] = copy[j]
 
 
 ENTRIES: dict[Any, str] = {

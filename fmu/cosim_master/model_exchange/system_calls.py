@@ -262,8 +262,8 @@ def solve(head_at, i, none, nothing, void):
         return code
     slots = reals_at(head[VALUES_AT] + REAL * loop[loops.FIRST], loop[loops.COUNT])
     start_search(row, slots)
-    asked = next_point(row, head[REMEMBERS])
-    while asked == loops.TRY:
+    request = next_point(row, head[REMEMBERS])
+    while request == loops.TRY:
         tried = reals_at(place(row, loops.TRIED), loop[loops.COUNT])
         for j in range(loop[loops.COUNT]):
             slots[j] = tried[j]
@@ -273,8 +273,8 @@ def solve(head_at, i, none, nothing, void):
         if code == FAULT:
             return FAULT
         store_value(row, slots, code == OK)
-        asked = next_point(row, head[REMEMBERS])
-    if asked == loops.SOLVED:
+        request = next_point(row, head[REMEMBERS])
+    if request == loops.SOLVED:
         return OK
     return lose(head_at, LOOP_LOST, words[1], 0.0)
 

@@ -148,13 +148,13 @@ def copy_arrays(head, address, away):
     at = address
     for i in CHANGING:
         size = head[ARRAY_WIDTH * i + LENGTH]
-        mine = integers_at(head[ARRAY_WIDTH * i + ADDRESS], size)
+        words = integers_at(head[ARRAY_WIDTH * i + ADDRESS], size)
         kept = integers_at(at, size)
         for j in range(size):
             if away:
-                kept[j] = mine[j]
+                kept[j] = words[j]
             else:
-                mine[j] = kept[j]
+                words[j] = kept[j]
         at += 8 * size
 
 

@@ -113,7 +113,7 @@ def described(
     descriptions = {}
     for name, participant in participants.items():
         try:
-            told = participant.describe()
+            description = participant.describe()
         except cosim.FmuError as error:
             problems.append(problem(("participants", name), str(error), error))
         except Exception as error:
@@ -121,10 +121,10 @@ def described(
                 problem(("participants", name), f"cannot describe itself: {type(error).__name__}: {error}")
             )
         else:
-            faults = description_faults(told)
+            faults = description_faults(description)
             problems += [problem(("participants", name), fault) for fault in faults]
             if not faults:
-                descriptions[name] = told
+                descriptions[name] = description
     return descriptions
 
 

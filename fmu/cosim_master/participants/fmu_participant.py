@@ -201,19 +201,19 @@ class FmuParticipant(InstanceParticipant):
         self._time = time
         older = any(token.more[0] < time for token in self._states)
         self._log.begin()
-        told, length = time, self._size(size)
+        begin, length = time, self._size(size)
         if self._inner_clock is not None and self._is_given:
-            told = self._inner_clock.at(time)
+            begin = self._inner_clock.at(time)
             if self.describe().variable_step:
-                length = self._inner_clock.at(time + size) - told
+                length = self._inner_clock.at(time + size) - begin
         try:
-            answer = self._instance.do_step(told, length, not older)
+            answer = self._instance.do_step(begin, length, not older)
         except FmiError as error:
             raise self._failure(self._fault or error) from error
         if self._fault is not None:
             fault, self._fault = self._fault, None
             raise self._failure(fault) from fault
-        ours = {told: time, told + length: time + size}  # where its clock and ours differ in the last bits
+        ours = {begin: time, begin + length: time + size}  # where its clock and ours differ in the last bits
         return self._after(answer._replace(reached=ours.get(answer.reached, answer.reached)), time, size)
 
     @property
@@ -259,8 +259,9 @@ class FmuParticipant(InstanceParticipant):
         if self.describe().can_restore:
             hint += ', or the algorithm "adaptive", which tries smaller ones where this happens'
         text = f"the step from t = {time:.9g} s by {size:g} s was discarded{hint}"
-        said, function = self._log.text(), self._step_function
-        raise StepDiscardedError(self.shown_path, text + (f". It logged: {said}" if said else ""), function)
+        logged, function = self._log.text(), self._step_function
+        text += f". It logged: {logged}" if logged else ""
+        raise StepDiscardedError(self.shown_path, text, function)
 
     @property
     def ticks_by_time(self) -> bool:
@@ -377,8 +378,8 @@ class FmuParticipant(InstanceParticipant):
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """What `step` would have done about a status that is not OK, or about what the FMU asked for."""
         flags = tuple(bool(flag.tobytes()[0]) for flag in self._flags[:3])
-        told = StepAnswer(float(self._flags[3]), False, *flags)
-        answer = self._guard(self._instance.after_step, status, time, size, told)
+        reported = StepAnswer(float(self._flags[3]), False, *flags)
+        answer = self._guard(self._instance.after_step, status, time, size, reported)
         reached = self._after(answer, time, size)
         return reached if reached > time or not self._events else self._do_steps(time, size)
 
@@ -506,10 +507,10 @@ class FmuParticipant(InstanceParticipant):
                 raise
             # some declare an event mode that they do not have; without it they step all the same
             self._events = False
-            said = self._log.text()
+            logged = self._log.text()
             instance.instantiate(*given, event_mode=False, **options)
             self._warnings.append(
                 "it declares an event mode and refuses to be instantiated with it, so it runs without: "
                 "events inside it are handled in its steps alone, and discrete inputs are set between them"
-                + (f". It logged: {said}" if said else "")
+                + (f". It logged: {logged}" if logged else "")
             )

@@ -172,13 +172,13 @@ class InstanceParticipant(cosim.Participant):
         self._check_starts(interface, values)
         self._log, self._points = self._new_log(), []
         self._written, self._specials = {}, {}
-        told = interface.description.default_experiment.tolerance if tolerance is None else tolerance
+        wanted = interface.description.default_experiment.tolerance if tolerance is None else tolerance
         with process_lock:
             self._settings = ProcessSettings()
             try:
                 try:
                     with printed_to(self.log_printed):
-                        self._load(interface, start, stop, told, values)
+                        self._load(interface, start, stop, wanted, values)
                 finally:
                     self._settings.set_back(self._library_path())
             except BaseException:
@@ -224,9 +224,9 @@ class InstanceParticipant(cosim.Participant):
         by : sequence of str
             Participants of which one has printed it, where that is not known.
         """
-        who = f" by {' or '.join(by)}" if by else ""
+        owners = f" by {' or '.join(by)}" if by else ""
         for line in text.splitlines():
-            self._log.add(OK, f"printed{who}: {line}")
+            self._log.add(OK, f"printed{owners}: {line}")
 
     def _set_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
         decisive = interface.description.structural
@@ -548,8 +548,8 @@ class InstanceParticipant(cosim.Participant):
         raise self._error(f"cannot step: the instance is {instance.mode}")
 
     def _error(self, text: str, function: str = "") -> cosim.FmuError:
-        said = self._log.text()
-        return cosim.FmuError(self.shown_path, text + (f". It logged: {said}" if said else ""), function)
+        logged = self._log.text()
+        return cosim.FmuError(self.shown_path, text + (f". It logged: {logged}" if logged else ""), function)
 
 
 MODES = (

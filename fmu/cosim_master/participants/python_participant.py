@@ -70,20 +70,20 @@ class ComponentParticipant(SystemParticipant):
             self._description = self._renamed(super().describe())
         return self._description
 
-    def _renamed(self, told: ParticipantDescription) -> ParticipantDescription:
+    def _renamed(self, inner: ParticipantDescription) -> ParticipantDescription:
         own = self._own
         return replace(
-            told,
-            variables={own(name): replace(v, name=own(name)) for name, v in told.variables.items()},
+            inner,
+            variables={own(name): replace(v, name=own(name)) for name, v in inner.variables.items()},
             feedthrough={
-                own(name): frozenset(map(own, inputs)) for name, inputs in (told.feedthrough or {}).items()
+                own(name): frozenset(map(own, inputs)) for name, inputs in (inner.feedthrough or {}).items()
             },
-            settable=frozenset(map(own, told.settable or ())),
-            tunable=frozenset(map(own, told.tunable)),
-            readable=frozenset(map(own, told.readable)),
-            discrete=frozenset(map(own, told.discrete)),
-            states=tuple(map(own, told.states)),
-            arrays={own(n): (shape, tuple(map(own, names))) for n, (shape, names) in told.arrays.items()},
+            settable=frozenset(map(own, inner.settable or ())),
+            tunable=frozenset(map(own, inner.tunable)),
+            readable=frozenset(map(own, inner.readable)),
+            discrete=frozenset(map(own, inner.discrete)),
+            states=tuple(map(own, inner.states)),
+            arrays={own(n): (shape, tuple(map(own, names))) for n, (shape, names) in inner.arrays.items()},
         )
 
     def _own(self, path: str) -> str:

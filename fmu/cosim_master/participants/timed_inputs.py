@@ -247,10 +247,10 @@ class TriggeredChanges(TimedInputs):
         types: Mapping[str, str],
         units: Mapping[str, str],
         triggers: Sequence[Trigger],
-        seen: Mapping[str, ParticipantVariable],
+        watched: Mapping[str, ParticipantVariable],
     ) -> None:
         super().__init__(series, "held", types, units)
-        self._triggers, self._seen = triggers, dict(seen)
+        self._triggers, self._seen = triggers, dict(watched)
         self._values: dict[str, Any] = {}
         self._set_at: dict[str, tuple[float, float]] = {}
         self._held = [False] * len(triggers)
@@ -263,9 +263,9 @@ class TriggeredChanges(TimedInputs):
 
     def describe(self) -> ParticipantDescription:
         """Outputs that are held, and what conditions read."""
-        told = super().describe()
+        description = super().describe()
         inputs = {SEEN + p: replace(v, name=SEEN + p, causality="input") for p, v in self._seen.items()}
-        return replace(told, kind="values that change", variables={**told.variables, **inputs})
+        return replace(description, kind="values that change", variables={**description.variables, **inputs})
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None

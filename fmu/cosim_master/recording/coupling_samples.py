@@ -274,7 +274,7 @@ class CouplingSamples:
     def samples(self) -> Samples:
         """All samples until now; collecting may go on."""
         self._add_waiting()
-        until_now = Collected._make(array.copy() for array in self._collected)
+        until_now = _copied(self._collected)
         until_now, count = self._add(until_now, np.zeros((0, 0)), ends=True)
         width = until_now.present.size
         table = until_now.kept[: count * width].reshape(count, width)
@@ -299,7 +299,7 @@ class CouplingSamples:
         """Go on from what another run has collected."""
         for name in REMEMBERED:
             setattr(self, name, memory[name])
-        self._collected = Collected._make(array.copy() for array in memory["collected"])
+        self._collected = _copied(memory["collected"])
         self._waiting, self._count = [], 0
         self._reached = float(self._collected.clock[0])
 
@@ -347,3 +347,8 @@ def sampled_inputs(
         for place, link in enumerate(into)
         if link.start in interface and link.factor != 0.0
     ]
+
+
+def _copied(arrays: Iterable[Any]) -> Collected:
+    """The same numbers in arrays of their own."""
+    return Collected(*[array.copy() for array in arrays])

@@ -302,8 +302,8 @@ def _between(
                 of.setdefault(point.owner, []).append(point)
         for i in range(max(map(len, of.values()))):
             row = base(time)
-            for told in of.values():
-                for column, value in told[min(i, len(told) - 1)].values.items():
+            for inner in of.values():
+                for column, value in inner[min(i, len(inner) - 1)].values.items():
                     row[column] = value
             instants.append(time)
             rows.append(row)

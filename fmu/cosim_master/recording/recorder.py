@@ -455,8 +455,8 @@ class Recorder:
         self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         courses = {row - self._base: course for row, course in self._courses.items()}
-        told = [self._shifted(point) for point in points]
-        return with_inner_rows(times, table, told, courses, self._inputs, self._continuous)
+        shifted = [self._shifted(point) for point in points]
+        return with_inner_rows(times, table, shifted, courses, self._inputs, self._continuous)
 
     def _joined(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Times and values of what is kept."""

@@ -234,7 +234,7 @@ class SteppedRun(SimulationRun):
 
 def can_divide(loop: Coupling) -> bool:
     """Whether all participants vary their steps, and none has a longer one than the others."""
-    return all(told.variable_step for told in loop.descriptions.values()) and all(
+    return all(description.variable_step for description in loop.descriptions.values()) and all(
         multiple == 1 for multiple in loop.step_multiple.values()
     )
 

@@ -94,12 +94,12 @@ def _far_end(start: int, neighbours: list[set[int]], degree: list[int]) -> int:
     """A state at an end of those that are coupled with one."""
     height = -1
     while True:
-        level, seen, depth = [start], {start}, 0
+        level, reached, depth = [start], {start}, 0
         while True:
-            following = {other for i in level for other in neighbours[i]} - seen
+            following = {other for i in level for other in neighbours[i]} - reached
             if not following:
                 break
-            seen |= following
+            reached |= following
             level, depth = sorted(following), depth + 1
         if depth <= height:
             return start
