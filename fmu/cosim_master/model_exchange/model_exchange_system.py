@@ -69,7 +69,7 @@ def model_exchange_system(
     """
     model = cosim.Model("model_exchange")
     part = model.add(_component(states, inputs, indicators, wants_steps), "fmu")
-    part.instance = instance
+    part.instance = instance  # type: ignore[attr-defined]
     return model.build()
 
 
