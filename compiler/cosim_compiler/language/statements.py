@@ -48,6 +48,7 @@ from cosim_compiler.language.typed_form import (
     Zeros,
     ends,
     is_constant,
+    may_leave,
     walk,
 )
 from cosim_compiler.language.typed_form import parts as form_parts
@@ -413,7 +414,10 @@ class Reader(ExpressionReader):
             if not condition.value:
                 return self.block(node.orelse)
             condition = Constant(TRUTH, True)
-        return [While(node.lineno, condition, self.block(node.body), self.block(node.orelse))]
+        body = self.block(node.body)
+        if isinstance(condition, Constant) and not may_leave(body):
+            self.refuse(node, "this loop never ends: leave it with break, or by a condition that changes")
+        return [While(node.lineno, condition, body, self.block(node.orelse))]
 
     def _break(self, node: ast.Break) -> Sequence[Statement]:
         return [Break(node.lineno)]

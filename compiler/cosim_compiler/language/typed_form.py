@@ -466,6 +466,15 @@ def leaves(body: tuple[Statement, ...]) -> bool:
     )
 
 
+def may_leave(body: tuple[Statement, ...]) -> bool:
+    """Whether a loop of these statements can be left: by a break, a return, or what is raised."""
+    return leaves(body) or any(
+        isinstance(node, (Return, Raise, RaiseAgain, CallLinked, CallAddress))
+        or (isinstance(node, Call) and node.function.raises)
+        for node in walk(*body)
+    )
+
+
 def is_constant(expression: Expression) -> bool:
     """Whether it is a number, or a tuple of such."""
     if isinstance(expression, MakeTuple):

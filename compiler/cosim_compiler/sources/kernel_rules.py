@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cosim_compiler import functions
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import environment, is_replaced
@@ -273,9 +274,26 @@ class _Checked:
                 f"'{name}' belongs to the class, which a kernel function does not see: declare it, "
                 f"{name} = {declared}, and ask for it in the arguments"
             )
+        elif remedy := self._remedy_of_unknown(name):
+            yield f"'{name}' is not defined; {remedy}"
         else:
             visible = [*self.local, *self.globals, *self.declared, *BUILTINS, *names_of_file(self.function)]
             yield f"'{name}' is not defined{_nearest(name, visible)}"
+
+    def _remedy_of_unknown(self, name: str) -> str:
+        """What to write in place of a name that is well known elsewhere; empty for others."""
+        if name in IN_MATH:
+            return f"write math.{name}"
+        if name in functions.__all__:
+            return f"from cosim.functions import {name}"
+        if name in OF_CLOCKS:
+            return CLOCK
+        if name == "random":
+            return RANDOM
+        variable = name.removesuffix("_next")
+        if variable != name and variable in self.declared:
+            return f"'{variable}' changes in handlers (cosim.on, cosim.every), which ask for {name}"
+        return ""
 
     def _of_global(self, name: str, value: Any, raised: bool) -> Iterator[str]:
         owner = getattr(value, "__self__", None)
