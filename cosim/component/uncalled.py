@@ -97,9 +97,7 @@ def _is_law(cls: type[Component], function: types.FunctionType) -> bool:
 
 def _is_number(cls: type[Component], function: types.FunctionType) -> bool:
     """Whether a witness or a check may be meant: no method, asks only for known names, returns a value."""
-    return (
-        not takes_self(function) and bool(_names_asked_for(cls, function)) and _returns_value(function)
-    )
+    return not takes_self(function) and bool(_names_asked_for(cls, function)) and _returns_value(function)
 
 
 def _names_asked_for(cls: type[Component], function: types.FunctionType) -> dict[str, Argument]:

@@ -50,7 +50,7 @@ class Values:
 
     @property
     def given(self) -> Mapping[str, Any]:
-        """`arguments`, read only: a value is changed by an attribute of the part, ``part.stiffness = 400.0``."""
+        """`arguments`, read only: a value is changed by an attribute, ``part.stiffness = 400.0``."""
         return MappingProxyType(self.arguments)
 
     def public(self) -> dict[str, Any]:

@@ -397,7 +397,7 @@ class Passing(Record):
 class OutputGrid(Record):
     """The output times, ``origin + point * interval``, s: of the rational numbers that both stand for.
 
-    Both are counted in the resolution, as doubles that are integers; a resolution of 0 means that they cannot.
+    Both are counted in the resolution, as doubles that are integers; a resolution of 0: they cannot.
     """
 
     origin: float

@@ -421,6 +421,9 @@ class Function:
         Whether a call may raise.
     picks : bool
         Whether a tuple is indexed by a number that is computed.
+    written : frozenset of str or None
+        The parameters in which it, or what it calls, stores something; None: not found out yet, see
+        `flows.parameters_written`.
     """
 
     author: types.FunctionType
@@ -431,6 +434,7 @@ class Function:
     body: tuple[Statement, ...] = ()
     raises: bool = False
     picks: bool = False
+    written: frozenset[str] | None = None
 
     @property
     def file(self) -> str:
