@@ -27,7 +27,15 @@ def both(a: float, b: float) -> tuple[float, float]:
     return (a + b, a - b)
 
 
-VIEWS = set("x_dot y_dot z_dot height_dot speed_dot out value flag high F tau a b".split())
+VIEWS = {f"{name}_dot" for name in ("x", "y", "z", "height", "speed")} | {
+    "out",
+    "value",
+    "flag",
+    "high",
+    "F",
+    "tau",
+}
+VIEWS |= {"a", "b"}
 
 
 def flows_of(function: Any, *views: str) -> flows.Flows:
