@@ -97,7 +97,7 @@ class ModelExchangeFmu(cosim.Component):
                 own[name] = float(value)
         self.others = {name: own.pop(name) for name in [*own] if name in self.other_starts}
         super().__init__(**{**own, "fmu": str(own["fmu"])})
-        self.values.given |= {**self.others, **feedthrough}
+        self.values.arguments |= {**self.others, **feedthrough}
         self.block = np.zeros(calls.SIZE, dtype=np.int64)
         self.running: RunningFmu | None = None
         self.keeps_nothing = False
