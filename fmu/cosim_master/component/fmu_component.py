@@ -104,7 +104,7 @@ class ModelExchangeFmu(cosim.Component):
 
     def __reduce__(self) -> Any:
         """What makes it again: its class is that of a file, and what runs stays here."""
-        return _made_again, (self.name, self.values.given)
+        return _made_again, (self.name, self.values.arguments)
 
     other_starts: ClassVar[frozenset[str]] = frozenset()
     """Variables that take a start value and are neither an input nor a parameter with a name in the model."""
