@@ -31,7 +31,7 @@ helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn`
                   `black_box`, `Recovery`: what outlives the process of a run
 runs              `python_in_steps`: what of a run is plain Python, and what that costs
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
-                  `ArrayPlace`, `arrays_at` …; `checked_interval`: the distance of recorded points
+                  `ArrayPlace`, `arrays_at` …; `checked_interval`, `counted_grid`, `output_times`
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `space_warning`: files
                   that are written
 declarations      `declared_bounds`, `declared_default`: in words
@@ -191,6 +191,8 @@ if TYPE_CHECKING:
     from cosim.simulation.missing_values import missing_value as missing_value
     from cosim.simulation.output_interval import POINTS as POINTS
     from cosim.simulation.output_interval import checked_interval as checked_interval
+    from cosim.simulation.output_interval import counted_grid as counted_grid
+    from cosim.simulation.output_interval import output_times as output_times
     from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning

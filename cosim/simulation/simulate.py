@@ -26,6 +26,7 @@ from cosim.simulation.run_derivatives import check_run, run_derivatives
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
 from cosim.simulation.stride import MOST_VALUES
+from cosim.step.recording import SLACK
 from cosim.system.state import State
 from cosim.system.system import System, check_system
 from cosim_compiler.collection import without_collection
@@ -201,7 +202,7 @@ def simulate(
     try:
         with interrupt_between_steps() as check:
             status = simulator.status if simulator.is_initialized else simulator.initialize()
-            point = math.floor((start - origin) / interval) + 1
+            point = math.floor((start - origin) / interval + SLACK) + 1
             grid = {"origin": origin, "interval": interval, "point": point, "until": until}
             simulator.record(recorder.paths, "grid", **grid)
             simulator.record_now()

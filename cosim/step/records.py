@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from cosim.cause import EventCause
-from cosim.rational import tick, tick_time
+from cosim.rational import EXACT, tick, tick_time
 from cosim_compiler.record import Record
 
 # Handler.cause
@@ -395,12 +395,25 @@ class Passing(Record):
 
 
 class OutputGrid(Record):
-    """The output times, ``origin + point * interval``, s."""
+    """The output times, ``origin + point * interval``, s: of the rational numbers that both stand for.
+
+    Both are counted in the resolution, as doubles that are integers; a resolution of 0: they cannot.
+    """
 
     origin: float
     interval: float
     point: float  # the next one
     until: float  # the end of the run
+    origin_count: float
+    interval_count: float
+    resolution: float
+
+    def next_time(grid):
+        """The output time that comes next, s: rounded once, as times of timers are."""
+        count = grid.origin_count + grid.point * grid.interval_count
+        if grid.resolution > 0.0 and abs(count) < EXACT:
+            return count / grid.resolution
+        return grid.origin + grid.point * grid.interval
 
 
 class Choice(Record):

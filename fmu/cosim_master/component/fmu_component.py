@@ -97,14 +97,14 @@ class ModelExchangeFmu(cosim.Component):
                 own[name] = float(value)
         self.others = {name: own.pop(name) for name in [*own] if name in self.other_starts}
         super().__init__(**{**own, "fmu": str(own["fmu"])})
-        self.values.given |= {**self.others, **feedthrough}
+        self.values.arguments |= {**self.others, **feedthrough}
         self.block = np.zeros(calls.SIZE, dtype=np.int64)
         self.running: RunningFmu | None = None
         self.keeps_nothing = False
 
     def __reduce__(self) -> Any:
         """What makes it again: its class is that of a file, and what runs stays here."""
-        return _rebuild, (self.name, self.values.given)
+        return _rebuild, (self.name, self.values.arguments)
 
     other_starts: ClassVar[frozenset[str]] = frozenset()
     """Variables that take a start value and are neither an input nor a parameter with a name in the model."""
