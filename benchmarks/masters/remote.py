@@ -21,7 +21,7 @@ from typing import Any
 from node_fmu import make_node
 
 from cosim_fmu import ProcessParticipant
-from cosim_master.participants.given_participants import open_fmu
+from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.process_participant import share_processes
 
 SERVE = "from cosim.cli import main; import sys; sys.exit(main())"

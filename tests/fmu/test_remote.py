@@ -339,7 +339,7 @@ def test_logs_are_written_here(make_fmu: MakeFmu, server: Server, tmp_path: Path
     fmu, told = make_fmu("failing"), []
     for name, host in (("here", None), ("there", server.host)):
         part = ProcessParticipant(fmu, "p", host=host)
-        part.keep_log(tmp_path / name, "all")
+        part.write_log(tmp_path / name, "all")
         with pytest.raises(CoSimulationError):
             CoSimulation(
                 {"p": part}, [], "jacobi", 0.1, starts={"p.fail_at": 0.25, "p.fail_status": 3}

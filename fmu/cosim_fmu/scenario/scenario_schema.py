@@ -120,8 +120,8 @@ def _participant() -> dict[str, Any]:
             "description": "for each call of a participant in a process of its own or on another machine [s]",
         },
     }
-    found = _table(scenario_participants.KEYS, keys)
-    return {**found, "oneOf": [{"required": [kind]} for kind in scenario_participants.KINDS]}
+    table = _table(scenario_participants.KEYS, keys)
+    return {**table, "oneOf": [{"required": [kind]} for kind in scenario_participants.KINDS]}
 
 
 def _line() -> dict[str, Any]:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription, python_path
-from cosim_master.abilities import HasFile, InnerPoint, KeepsLog, Resizes
-from cosim_master.participants.given_participants import open_fmu
+from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
+from cosim_master.participants.create_participants import open_fmu
 from cosim_master.processes.host import Host
 from cosim_master.processes.place import Place
 from cosim_master.processes.plain_events import event_of_plain
@@ -161,7 +161,7 @@ class ProcessParticipant(cosim.Participant):
             self._inner.configure(*sizes)
             self._sizes = sizes
 
-    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+    def write_log(self, file: Path | None, level: str = "warning") -> None:
         """As the participant does; in the process, where it can keep a log.
 
         Raises
@@ -169,9 +169,9 @@ class ProcessParticipant(cosim.Participant):
         ModelError
             It keeps no log, or there is no such level.
         """
-        if not isinstance(self._inner, KeepsLog):
+        if not isinstance(self._inner, WritesLog):
             raise cosim.ModelError.of("log", "this participant keeps no log")
-        self._inner.keep_log(file, level)
+        self._inner.write_log(file, level)
         self._log = (None if file is None else file.absolute()), level
 
     def describe(self) -> ParticipantDescription:
@@ -319,11 +319,11 @@ class ProcessParticipant(cosim.Participant):
         """That the participant, or its process, has not ended as it should; "" when it has."""
         return self._close_error
 
-    def give_up(self, why: str) -> None:
+    def abort(self, why: str) -> None:
         """End the process, from another thread; the call that waits for it raises an error that says why."""
         session = self._session
         if session is not None:
-            session.give_up(why)
+            session.abort(why)
 
     def _begin(self, limit: float | None) -> None:
         session = self.place.enter()

@@ -60,7 +60,7 @@ CALLING = "calling"
 """Name of the file there that says which call of which participant is under way: memory of both processes."""
 LONGEST_NAME = 40
 """Bytes of it."""
-OPEN, STEP, CLOSE, LOG = "open", "step", "close", "keep_log"
+OPEN, STEP, CLOSE, LOG = "open", "step", "close", "write_log"
 """Calls that mean something of their own here."""
 ANSWER, ERROR = "answer", "error"
 """How the answer to a call begins."""
@@ -197,8 +197,8 @@ class Served:
             InitializationMode,
             RecordsEvents,
             ReportsCloseError,
+            ReportsWarnings,
             Resizes,
-            TellsWarnings,
             Watches,
         )
         from cosim_master.processes.plain_events import plain_event
@@ -208,7 +208,7 @@ class Served:
             "configure": Resizes,
             "watch": Watches,
             "events": RecordsEvents,
-            "warnings": TellsWarnings,
+            "warnings": ReportsWarnings,
         }
         if name in optional and not isinstance(participant, optional[name]):
             return []
@@ -339,7 +339,7 @@ class Worker:
                 answer = served.call(name, [None if file is None else Path(file), level])
             else:
                 answer = served.call(name, call.given)
-            self._take_printed(served)
+            self._log_printed(served)
             if name == CLOSE:
                 del self._served[number]
             return [ANSWER, answer]
@@ -350,19 +350,19 @@ class Worker:
         """Make a participant, or do what is for none."""
         if name != OPEN:
             return self._recipes.serve(name, given)
-        from cosim_master.abilities import TakesPrinted
+        from cosim_master.abilities import LogsPrinted
 
         self._calling(number, name)
         served = Served(self._recipes.make(number, given))
-        if not self._is_printed_taken and isinstance(served.participant, TakesPrinted):
+        if not self._is_printed_taken and isinstance(served.participant, LogsPrinted):
             self._is_printed_taken = True  # what others print belongs to the program
             self._printed = _take_output(self._folder)
         self._served[number] = served
         return None
 
-    def _take_printed(self, served: Served) -> None:
+    def _log_printed(self, served: Served) -> None:
         if self._printed is not None and (text := self._printed.take()):
-            served.participant.take_printed(text)
+            served.participant.log_printed(text)
 
     def _new_logs(self) -> list[Any]:
         """What was logged since the last message: participant, place in its file, bytes."""

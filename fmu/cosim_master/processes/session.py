@@ -26,7 +26,7 @@ SECONDS_BETWEEN_LOOKS = 0.1
 """At Ctrl-C, while a call is waited for."""
 SECONDS_FOR_INTERRUPT = 0.05
 """In which a signal that has ended the process comes here, too, when it was for both."""
-KeepLog = Callable[[int, bytes], None]
+WriteLog = Callable[[int, bytes], None]
 
 
 class Ticket:
@@ -71,8 +71,8 @@ class Session(ABC):
         self._lock = threading.RLock()
         self._posted: list[tuple[Ticket, Call]] = []
         self._sent: deque[list[Ticket]] = deque()
-        self._given_up = ""
-        self._logs: dict[int, KeepLog] = {}
+        self._aborted = ""
+        self._logs: dict[int, WriteLog] = {}
         self._labels: dict[int, str] = {}
         self._open: set[int] = set()
         self._has_begun = False
@@ -87,19 +87,19 @@ class Session(ABC):
         """Of the process, where it runs on this machine."""
         return None
 
-    def new_number(self, label: str, keep_log: KeepLog) -> int:
+    def new_number(self, label: str, write_log: WriteLog) -> int:
         """For another participant.
 
         Parameters
         ----------
         label : str
             What it is called in messages about others of the same process.
-        keep_log : callable
+        write_log : callable
             Called with bytes of the participant's log and their place in the file, if it runs elsewhere.
         """
         with self._lock:
             number = len(self._labels) + 1
-            self._labels[number], self._logs[number] = label, keep_log
+            self._labels[number], self._logs[number] = label, write_log
             self._open.add(number)
             return number
 
@@ -159,9 +159,9 @@ class Session(ABC):
             raise restored(value)
         return value
 
-    def give_up(self, why: str) -> None:
+    def abort(self, why: str) -> None:
         """End the process, from another thread; the call that waits for it raises an error that says why."""
-        self._given_up = why
+        self._aborted = why
         self.kill()
 
     def _wait(self, ticket: Ticket, limit: float | None) -> None:
@@ -219,10 +219,10 @@ class Session(ABC):
 
     def _ended(self, ticket: Ticket, error: Exception) -> BaseException:
         """Why there is no answer, as an error."""
-        if not self._given_up and waited_for_interrupt(SECONDS_FOR_INTERRUPT):
+        if not self._aborted and waited_for_interrupt(SECONDS_FOR_INTERRUPT):
             return held_interrupt()  # whoever sent it has ended the process, too
-        if self._given_up:
-            return cosim.CosimError(f"{self._given_up} in {ticket.name}")
+        if self._aborted:
+            return cosim.CosimError(f"{self._aborted} in {ticket.name}")
         text = f" ({error})" if isinstance(error, MessageError) else ""
         return cosim.CosimError(f"{self._at}{self._why(ticket)}{text}")
 

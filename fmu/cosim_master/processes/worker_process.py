@@ -14,7 +14,7 @@ from cosim_master.processes.process_worker import CALLING, LONGEST_NAME, PRINTED
 
 START = "from cosim_master.processes.process_worker import main; main()"
 START_ELSEWHERE = (
-    "from cosim_master.participants.given_participants import open_fmu; "
+    "from cosim_master.participants.create_participants import open_fmu; "
     "from cosim_master.processes.process_worker import main; main(open_fmu)"
 )
 SECONDS_TO_END = 5.0

@@ -201,8 +201,8 @@ class Snapshot:
             coupled.courses.update({name: InputCourse(*course) for name, course in tree["drives"].items()})
             coupled.samples.put_back(tree["coupling"])
             coupled.stop_reason, coupled.time = tree["stop_reason"], tree["time"]
-            coupled.events[:] = [event_of_plain(told) for told in tree["events"]]
-            run.happened[:] = [event_of_plain(told) for told in tree["happened"]]
+            coupled.events[:] = [event_of_plain(event) for event in tree["events"]]
+            run.happened[:] = [event_of_plain(event) for event in tree["happened"]]
             for key, value in tree["statistics"].items():
                 setattr(run.statistics, key, value)
             run.recorder.put_back(tree["rows"])
@@ -229,7 +229,7 @@ def identity(run: SimulationRun) -> dict[str, Any]:
         "layouts of what algorithms remember": exchange_layout.digest(),
         "communication steps": [loop.start, loop.step, repr(dict(loop.step_multiple))],
         "orders": list(loop.order),
-        "recorded signals": run.recorder.told,
+        "recorded signals": run.recorder.paths,
     }
 
 
