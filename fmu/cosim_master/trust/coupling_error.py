@@ -41,7 +41,8 @@ EXACT = 2.0
 EXPLAINED, NOTHING = 0.3, 1e-7
 """Equations explain a run where what they miss does no more than this part of the error, or of the range."""
 SAME = 3.0
-"""Errors by several equations that all explain the run: known where they do not differ by more."""
+"""Errors by several equations that all explain the run: known where they, or their quartiles, do not differ
+by more."""
 
 
 class Estimate(NamedTuple):
@@ -171,8 +172,9 @@ def _bars(
     chosen = ((misses <= AS_GOOD * misses.min()) | (parts_of_error < SMALL)) & np.isfinite(errors).all(axis=1)
     if not chosen.any():
         return SAFETY * ranges, False
-    middle = np.quantile(errors[chosen], 0.5, axis=0, method="nearest")
-    middle = np.minimum(middle, MOST_APART * errors[chosen].min(axis=0))
+    lower, middle, upper = np.quantile(errors[chosen], (0.25, 0.5, 0.75), axis=0, method="nearest")
+    differs = (upper > SAME * lower) & (SAFETY * upper > FINE * ranges)
+    middle = np.where(differs, upper, np.minimum(middle, MOST_APART * errors[chosen].min(axis=0)))
     missed = np.minimum(best.misfit, ranges)
     if misses.min() < TRUSTED:
         missed = np.minimum(missed, MOST_MISSED * middle)
@@ -181,7 +183,7 @@ def _bars(
         is_small = max(float((bars / ranges).max()), misses.min()) < UNKNOWN_FROM
     # a bar that the misfit makes would stay as it is with a smaller step
     is_explained = (missed <= MOST_MISSED * middle) | (bars <= FINE * ranges)
-    return np.minimum(bars, SAFETY * ranges), bool(is_small and is_explained.all())
+    return np.minimum(bars, SAFETY * ranges), bool(is_small and is_explained.all() and not differs.any())
 
 
 def _relative(answer: Answer, ranges: Vector) -> float:
