@@ -25,8 +25,6 @@ from cosim_master.participants.instance_participant import InstanceParticipant
 MOST_EVENT_ITERATIONS = 100
 TOLD_AGAIN = ("changing", "countdown", "tunable")
 TIMES = struct.Struct("<2d")
-WIDE = ("Int64", "UInt64")
-"""Types whose values are not exact among reals."""
 SLOPE_ABILITIES = {
     "3.0": "providesIntermediateUpdate with inputs that have intermediateUpdate",
     "2.0": "canInterpolateInputs",
@@ -292,8 +290,8 @@ class FmuParticipant(InstanceParticipant):
     ) -> NativeCalls | None:
         """Where compiled code finds the functions that write, advance and read.
 
-        None when the library does not export the one that advances, for integers of 64 bits, clocks (inner
-        ones, too) and what is written in event mode: these are left to Python.
+        None when the library does not export the one that advances, for clocks (inner ones, too) and what is
+        written in event mode: these are left to Python.
 
         Parameters
         ----------
@@ -309,7 +307,7 @@ class FmuParticipant(InstanceParticipant):
             return None
         step = library.address("DoStep")
         listed = {"Set": inputs, "Get": reads}
-        if not step or any(interface.elements[name].type in WIDE for name in (*inputs, *reads)):
+        if not step:
             return None
         self._flags = flags
         self.resume_native()
