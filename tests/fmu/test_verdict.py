@@ -380,7 +380,10 @@ def test_quiet_says_a_bad_verdict_alone(run: Callable[..., Any]) -> None:
     assert run("-q", step=0.0005) == (0, "", "")
     status, said, complaint = run("-q", step=0.1, until=4.0)
     assert (status, said) == (0, "")
-    assert "coupling error" in complaint
+    assert complaint.startswith("coupling error")
+    for word, wanted in (("fine", 1), ("known", 0)):
+        status, said, complaint = run("-q", "--require", word, step=0.1, until=4.0)
+        assert (status, said, complaint.count("coupling error")) == (wanted, "", 1)
 
 
 def test_the_verdict_stands_at_the_top_of_json(run: Callable[..., Any]) -> None:
