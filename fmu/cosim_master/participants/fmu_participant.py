@@ -276,16 +276,6 @@ class FmuParticipant(InstanceParticipant):
         """When the next of its clocks with an interval ticks, s; infinite when none does."""
         return self._clocks.next_time if self._mode == modes.STEPPING else math.inf
 
-    @property
-    def native_types(self) -> tuple[str, ...]:
-        """Of variables that `native_calls` takes, beside real ones."""
-        return ("integer", "boolean")
-
-    @property
-    def least_native_steps(self) -> int:
-        """The loop over C functions is at hand at once."""
-        return 0
-
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:

@@ -189,16 +189,6 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.exit_initialization()
         return self.system.step(time, size)
 
-    @property
-    def native_types(self) -> tuple[str, ...]:
-        """Of variables that `native_calls` takes, beside real ones."""
-        return ("integer", "boolean")
-
-    @property
-    def least_native_steps(self) -> int:
-        """The integrator runs compiled in any case."""
-        return 0
-
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:
