@@ -266,14 +266,14 @@ class CosimulateCommand(cosim.Command):
 
 def _status(report: CouplingReport, arguments: argparse.Namespace) -> int:
     """1 where values have exploded, or the verdict is not what is required; said when quiet, too."""
-    if arguments.quiet and report.verdict != "fine":
-        print(report, file=sys.stderr)
     try:
         if arguments.require is not None:
             report.require(arguments.require)
-    except CouplingError as error:
+    except CouplingError as error:  # it has the verdict
         print(error, file=sys.stderr)
         return 1
+    if arguments.quiet and report.verdict != "fine":
+        print(report, file=sys.stderr)
     return int(report.verdict == UNSTABLE)
 
 
