@@ -32,6 +32,7 @@ from cosim.simulation.passed_timers import passed_timers
 from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.real_time import RealTime
 from cosim.simulation.recorded_events import RecordReader
+from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.recorded_rows import RecordedRows
 from cosim.simulation.solver_notices import solver_notices
 from cosim.simulation.statistics import Statistics, read_statistics, reset_counters
@@ -140,6 +141,8 @@ class Simulator(ClosedAttributes):
         self._state: State | None = system.default_state() if state is None else self._check_state(state)
         self.findings: list[Finding] = []
         self._rows: RecordedRows | None = None
+        self._tangents: CarriedTangents | None = None
+        self._carried: CarriedTangents | None = None
         self._monitor: Monitor | None = None
         self._monitored: Monitored | None = None
         self._stride = stride.FIRST_STRIDE
@@ -209,7 +212,7 @@ class Simulator(ClosedAttributes):
         self._state, time = self._check_state(state), state.time
         if self._accuracy is not None:
             state.accuracy = self._accuracy
-        self._rows = self._monitor = None
+        self._rows = self._monitor = self._tangents = None
         self._stride = stride.FIRST_STRIDE
         self._handlers.answers.clear()
         self._step.begin_again()
@@ -272,6 +275,7 @@ class Simulator(ClosedAttributes):
         if self._rows is not None:
             self._rows.attach(step)
         self._step, self._handlers = step, handlers
+        self._tangents = self._carried = None
         self._integrator, self._origin = integrator, integrator.counts
         if state is not None:
             self._bind(state)
@@ -615,7 +619,7 @@ class Simulator(ClosedAttributes):
             raise interrupted
         if code >= failures.FAILED:
             raise self._failure(wanted, code)
-        if self._step.arrays.output.log_used > 0:
+        if self._step.arrays.output.log_used > 0 and self._tangents is None:  # they read a tape that is full
             self._empty_log()
 
     def _failure(self, wanted: float, code: int) -> SimulationError:
@@ -628,7 +632,7 @@ class Simulator(ClosedAttributes):
         error = handler_failure(step, self.state, code, answers.get(number))
         if error.status is not None:
             answers = {**answers, number: error.status}
-        self.findings += self._events.empty_buffer(step, answers)
+        self._empty_log(answers)
         return error
 
     def _report(self, answer: EventStatus, wanted: float) -> None:
@@ -696,8 +700,30 @@ class Simulator(ClosedAttributes):
         self._empty_rows()
         return np.zeros((0, 1)) if self._rows is None else self._rows.take()
 
-    def _empty_log(self) -> None:
-        self.findings += self._events.empty_buffer(self._step, self._handlers.answers)
+    def carry_tangents(self, by: Sequence[str]) -> CarriedTangents:
+        """Have tangents go along from the present State on, until `begin_again`.
+
+        Parameters
+        ----------
+        by : sequence of str
+            As for `CarriedTangents`; those of the last run are used again where they are the same.
+        """
+        self._empty_log()
+        carried = self._carried
+        if carried is None or carried.by != list(by):
+            carried = self._carried = CarriedTangents(self, by)
+        carried.begin(self.state)
+        self._tangents = carried
+        return carried
+
+    def end_tape(self) -> None:
+        """The run is over: tangents read what is left of its tape."""
+        self._empty_log(is_last=True)
+
+    def _empty_log(self, answers: Mapping[int, EventStatus] | None = None, is_last: bool = False) -> None:
+        records = None if self._tangents is None else self._tangents.take(is_last)
+        answered = self._handlers.answers if answers is None else answers
+        self.findings += self._events.empty_buffer(self._step, answered, records)
 
     def _empty_rows(self) -> None:
         if self._rows is not None:

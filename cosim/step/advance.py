@@ -35,6 +35,7 @@ from cosim.step.records import (
     DERIVATIVES,
     INITIALIZATION_CAUSE,
     INSTANCE,
+    LOG_TAPE,
     MOTION,
     NO_ROWS,
     NOTHING,
@@ -132,7 +133,7 @@ def advance(run: Run, t: float) -> int:
     """Steps until `t`, at most ``course.most_steps`` of them: REACHED, STEPPED or TERMINATED."""
     if not t >= run.clock.time:
         raise TimeInPast()
-    if run.plan.integrates_only != 0 and run.output.recording == NO_ROWS:
+    if run.plan.integrates_only != 0 and run.output.recording == NO_ROWS and run.output.logging < LOG_TAPE:
         run.clock.jumped = 0.0  # nothing here remembers, watches or is corrected
         return advance_smoothly(run, t)
     run.course.goes_on = 1

@@ -44,6 +44,7 @@ from cosim.step.recording import record_update
 from cosim.step.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
 from cosim.step.run import Run
 from cosim.step.saved_variables import different, save_variables
+from cosim.step.tape import log_step
 from cosim.step.triggered import (
     exclude_pending,
     follow_handlers,
@@ -88,9 +89,11 @@ def one_step(run: Run, boundary: float) -> None:
     run.agenda.updates_done = 0
     start = run.clock.time
     follow_clocks(run)
+    is_held = held_count(run) > 0
     integrate_toward(run, boundary)
     arrived = math.inf
     if run.clock.time > start:
+        log_step(run, start, is_held)
         arrived = realize_end(run)
         if arrived <= 0.0 and run.course.halts != 0:
             run.agenda.updates_done = HALTED

@@ -9,7 +9,7 @@ from typing import Any
 
 from cosim_compiler.derivatives import operator_rates
 from cosim_compiler.derivatives.notes import NoTangentError, Note
-from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, own_tangent
+from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, WITH_VALUES, own_tangent
 from cosim_compiler.derivatives.pure_text import PureText
 from cosim_compiler.derivatives.tangent_values import (
     NO_TANGENT,
@@ -426,10 +426,11 @@ class ExpressionWriter:
         found = [(self.held(text), self.held_tangents(tangents)) for text, tangents in found]
         texts = [text for text, _ in found]
         head, result = "", node.function.result
+        is_alone = own.__dict__[WITH_VALUES]
         call = f"{author}({', '.join(texts)})"
-        if result is NOTHING:
+        if not is_alone and result is NOTHING:
             self.emit(call)
-        else:
+        elif not is_alone:
             head = self.new()
             self.emit(f"{head} = {call}")
         given: list[list[str]] = []
@@ -447,7 +448,7 @@ class ExpressionWriter:
             self.emit(f"{answers[-1]} = {one}")
         if result is NOTHING:
             return "None", NO_TANGENT
-        return head, _taken_apart(result, answers)
+        return (answers[0] if is_alone else head), _taken_apart(result, answers)
 
     def _whole(self, kind: Type, tangents: Tangents, k: int) -> str:
         """The tangent of an argument as an author's tangent takes it: zeros where nothing varies."""

@@ -1,0 +1,284 @@
+"""How a run changes with its parameters and start values: tangents that go along its steps and events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.contracts.method_layout import Corrections
+from cosim.errors import ModelError, Problem
+from cosim.simulation.event_record import Finding
+from cosim.stage import Stage
+from cosim.step import carrying
+from cosim.step.carrying import CARRY_NOTES, CARRY_PLAN, CARRY_SIGNATURE, KEEP_SIGNATURE, Carrier, CarryNotes, CarryPlan
+from cosim.step.constraints import has_constraints
+from cosim.step.records import LOG_TAPE
+from cosim.step.tape import STEP_WIDTH
+from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, TANGENT_DENSE_SIGNATURE, TANGENT_REDO_SIGNATURE
+from cosim_compiler import native
+from cosim_compiler.ahead import compile_ahead
+from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
+from cosim_compiler.record import rows_of, words_of
+
+if TYPE_CHECKING:
+    from cosim.simulation.simulator import Simulator
+    from cosim.system.state import State
+
+    System = Any
+
+Reals = NDArray[np.float64]
+NO_DERIVATIVE = "no derivative"
+TAPE_LENGTH = 100_000
+"""Numbers of the tape that are read at once, at least; and numbers of tangents."""
+FIXED_IN_STEPS, FIXED_IN_DENSE = frozenset({11, 12}), frozenset({1})
+"""The arguments of a method's functions that do not vary: its coefficients and settings."""
+OF_HANDLERS = {
+    carrying.GRAZES: "its witness touches zero and does not cross it: grazing",
+    carrying.CHANGES_ORDER: "two events at one instant whose order changes: one-sided",
+    carrying.IS_PYTHON: "a handler in plain Python",
+    carrying.IS_CONDITION: "a condition says when, not how fast: make it a number",
+    carrying.HAS_PERIOD: "its times follow from a parameter: not there yet",
+}
+OF_STATES = {
+    carrying.JUMPS: "its derivative jumps where no event is: make a witness of it",
+    carrying.WAS_CHANGED: "it was changed in a way that is not recorded",
+}
+
+
+class CarriedTangents:
+    """Tangents that go along a run of a Simulator.
+
+    Parameters
+    ----------
+    simulator : Simulator
+    by : sequence of str
+        Paths of parameters, start values, inputs and discrete variables, or of their elements.
+
+    Raises
+    ------
+    ModelError
+        Something in the system has no derivative along a run, or a path stands for nothing that varies.
+    """
+
+    def __init__(self, simulator: Simulator, by: Sequence[str]) -> None:
+        self.by = list(by)
+        self._simulator, self._system = simulator, simulator.system
+        step = simulator.compiled_step
+        functions, problems = method_tangents(simulator)
+        problems += faults_of_paths(self._system, by) + faults_of_system(self._system)
+        if problems:
+            raise ModelError(problems)
+        own = [(carrying.carry_by_address, CARRY_SIGNATURE), (carrying.keep_by_address, KEEP_SIGNATURE)]
+        compile_ahead([*functions.values(), *own])
+        self._carry, self._keep = (native.compile_function(*function) for function in own)
+        self._slots = [self._system.written_slot(path) for path in by]
+        directions, run = 1 + len(by), step.arrays
+        sizes = self._system.assembly.layout.sizes
+        n, np_, nd, nk = (sizes[letter] for letter in "ypdk")
+        nc, memory, work = run.c.size, run.memory.size, run.work.size
+        addresses = {name: native.function_address(*function) for name, function in functions.items()}
+        plan = CarryPlan(directions=directions, complete=0, **addresses) if "complete" not in addresses else (
+            CarryPlan(directions=directions, **addresses)
+        )
+        self._arrays = {
+            "numbers": np.array(words_of(plan), dtype=np.int64),
+            "notes_numbers": np.zeros(CARRY_NOTES),
+            "y": np.zeros(n),
+            "p": np.zeros(np_),
+            "d": np.zeros(nd),
+            "k": np.zeros(nk, dtype=np.int64),
+            "c": np.zeros(nc),
+            "memory": np.zeros(memory),
+            "work": np.zeros(work),
+            "time_dots": np.zeros(directions),
+            "y_dots": np.zeros(directions * n),
+            "p_dots": np.zeros(directions * np_),
+            "d_dots": np.zeros(directions * nd),
+            "h_dots": np.zeros(0),
+            "c_dots": np.zeros(directions * nc),
+            "memory_dots": np.zeros(directions * memory),
+            "work_dots": np.zeros(directions * work),
+            "spare": np.zeros(2 * n),
+            "spare_y": np.zeros(n),
+            "spare_y_dot": np.zeros(n),
+            "spare_c": np.zeros(nc),
+            "spare_c_dot": np.zeros(nc),
+            "wanted": np.zeros(directions),
+            "kept": np.zeros((directions + 1) * len(run.kinks)),
+            "working": np.zeros(n + np_ + nd + nk),
+            "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
+            "rows": np.zeros(0),
+        }
+        self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + nd + nk), run.log.size))
+        self._pieces: list[Reals] = []
+
+    def begin(self, state: State) -> None:
+        """Go along the run that begins with this State."""
+        arrays, run = self._arrays, self._simulator.compiled_step.arrays
+        for name, array in arrays.items():
+            if name not in ("numbers", "rows"):
+                array[:] = 0
+        for letter in "ypdk":
+            arrays[letter][:] = state.arrays[letter]
+        for i, slot in enumerate(self._slots, start=1):
+            size = arrays[slot.array].size
+            arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
+        arrays["time_dots"][0] = 1.0
+        self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
+        self._notes.time = state.time
+        self._pieces = []
+        self._simulator.compiled_step._use_arrays({"log": self._log})  # noqa: SLF001
+        run.output.logging = LOG_TAPE
+
+    def take(self, is_last: bool) -> Reals:
+        """Read what the tape has; the events and findings on it, which stay in no buffer."""
+        step = self._simulator.compiled_step
+        used = int(step.arrays.output.log_used)
+        if used == 0:
+            return np.zeros(0)
+        arrays, width = self._arrays, int(step.arrays.chosen.values) * len(self.by)
+        if arrays["rows"].size < 64 * width:
+            arrays["rows"] = np.zeros(max(64 * width, TAPE_LENGTH))
+        before = -1
+        while True:
+            with np.errstate(all="ignore"):
+                end = self._call(step, used, is_last)
+            rows = int(self._notes.rows_used)
+            if rows:
+                self._pieces.append(arrays["rows"][:rows].copy())
+                self._notes.rows_used = 0.0
+            if end in (used, before):
+                break
+            before = end
+        self._notes.log_used = 0.0
+        kept = self._call_keep(step, end)
+        events: Reals = self._log[:kept].copy()
+        self._log[: used - end] = self._log[end:used].copy()
+        step.arrays.output.log_used = used - end
+        return events
+
+    def _call(self, step: Any, used: int, is_last: bool) -> int:
+        table = self._system.tangents.table
+        if native.is_plain():
+            carrier = Carrier(table, **self._arrays)
+            return int(carrying.carry(step.arrays, carrier, used, is_last))
+        arrays = (self._arrays[name] for name in Carrier._fields[1:])
+        return int(self._carry(step.head_address, table, *arrays, used, int(is_last)))
+
+    def _call_keep(self, step: Any, end: int) -> int:
+        if native.is_plain():
+            return int(carrying.keep_events(step.arrays, end))
+        return int(self._keep(step.head_address, end))
+
+    def derivatives(self, paths: Sequence[str], shapes: Any) -> dict[str, dict[str, Reals]]:
+        """The tangents of the recorded signals: by signal and by variable.
+
+        Parameters
+        ----------
+        paths : sequence of str
+            The recorded signals, in the order of the rows.
+        shapes : callable
+            The shape of the values of a signal, by its path.
+        """
+        values = sum(self._system.signal(path).slot.size for path in paths)
+        rows = np.concatenate([np.zeros(0), *self._pieces]).reshape(-1, len(self.by), values)
+        found: dict[str, dict[str, Reals]] = {}
+        at = 0
+        for path in paths:
+            size = self._system.signal(path).slot.size
+            shape = shapes(path)
+            part = rows if len(rows) == shape[0] else rows[[0, -1]]
+            found[path] = {
+                name: part[:, i, at : at + size].reshape(shape) for i, name in enumerate(self.by)
+            }
+            at += size
+        return found
+
+    @property
+    def findings(self) -> list[Finding]:
+        """From when on there are no derivatives, and why; empty where there are."""
+        notes, subject = self._notes, int(self._notes.lost_subject)
+        reason = int(notes.lost)
+        if reason == 0:
+            return []
+        what = ""
+        if reason in OF_HANDLERS:
+            what = self._simulator.compiled_step.tables.agenda_of.entries[subject].path
+            text = OF_HANDLERS[reason]
+        elif reason in OF_STATES:
+            letter, number = ("y", subject) if subject < self._system.ny else ("d", subject - self._system.ny)
+            what = next(iter(self._system.paths_at(letter, [number])), "")
+            text = OF_STATES[reason]
+        elif reason == carrying.IS_ENDLESS:
+            what = self._simulator.compiled_step.tables.agenda_of.witnesses[subject].path
+            text = "its events follow each other without end"
+        elif reason == carrying.IS_HELD:
+            text = "a witness is held: the tangents of what holds it are not there yet"
+        elif reason == carrying.BLOCK_FAILED:
+            what = ", ".join(self._system.tangents.block_of(subject).owners)
+            text = "its tangent cannot be computed"
+        else:
+            text = "a step could not be taken once more"
+        return [Finding(notes.lost_time, NO_DERIVATIVE, what, text)]
+
+
+def method_tangents(simulator: Simulator) -> tuple[dict[str, tuple[Any, str]], list[Problem]]:
+    """The tangents of a method's functions with their signatures, and why some have none."""
+    kernels = simulator.integrator.kernels(simulator.system)
+    name = type(simulator.integrator).__name__
+    if kernels is None or simulator.compiled_step.method is not None:
+        return {}, [Problem("integrator", f"{name} takes its steps in Python: they have no tangents")]
+    found: dict[str, tuple[Any, str]] = {}
+    for which, signature, wanted, fixed in (
+        ("redo", REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
+        ("complete", REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
+        ("dense", DENSE_SIGNATURE, TANGENT_DENSE_SIGNATURE, FIXED_IN_DENSE),
+    ):
+        function = kernels.functions[which]
+        if function is None:
+            continue
+        try:
+            found[which] = tangent_function(function, signature, 1, fixed)  # type: ignore[arg-type]
+        except NoTangentError as fault:
+            return {}, [Problem("integrator", f"{name}: its steps have no tangents: {fault}")]
+        assert found[which][1] == wanted
+    return found, []
+
+
+def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:
+    """What stands against derivatives by these variables."""
+    problems = []
+    for path in by:
+        signal = system.signal(path)
+        slot = system.written_slot(path)
+        if slot.array not in "ypd":
+            problems.append(Problem(path, "is a whole number: nothing has a derivative by it"))
+        elif slot.size > 1:
+            problems.append(Problem(path, f"has {slot.size} elements: name one, {path}[0]"))
+        elif signal.declaration.kind == "option":
+            problems.append(Problem(path, "is an option: nothing has a derivative by it"))
+    return problems
+
+
+def faults_of_system(system: System) -> list[Problem]:
+    """What stands against derivatives of runs of a system; its tangents are made."""
+    problems = []
+    for part in dict.fromkeys(system.remembering):
+        problems.append(Problem(part, "remembers a signal: tangents of what is remembered are not there yet"))
+    if has_constraints(Corrections(*system.projection.tolist())):
+        problems.append(Problem("constraints", "tangents of states that are corrected are not there yet"))
+    rows = [
+        *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
+        *range(*system.inner_range),
+        *range(*system.update_ranges["end"]),
+        *range(*map(int, system.projection[:2])),
+    ]
+    for row, reason in system.tangents.prepare(rows).items():
+        problems.append(Problem(", ".join(system.tangents.block_of(row).owners), reason))
+    for key, row in system.handler_blocks.items():
+        for reason in system.tangents.prepare([row]).values():
+            problems.append(Problem(".".join(map(str, key)) if isinstance(key, tuple) else str(key), reason))
+    return problems
