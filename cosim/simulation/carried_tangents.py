@@ -24,6 +24,7 @@ from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
 from cosim_compiler.record import rows_of, words_of
 
 if TYPE_CHECKING:
+    from cosim.contracts.method_kernels import MethodKernels
     from cosim.simulation.simulator import Simulator
     from cosim.system.state import State
 
@@ -67,22 +68,22 @@ class CarriedTangents:
         self.by = list(by)
         self._simulator, self._system = simulator, simulator.system
         step = simulator.compiled_step
-        functions, problems = method_tangents(simulator)
+        kernels = simulator.integrator.kernels(self._system)
+        functions, problems = method_tangents(simulator, kernels)
         problems += faults_of_paths(self._system, by) + faults_of_system(self._system)
         if problems:
             raise ModelError(problems)
         own = [(carrying.carry_by_address, CARRY_SIGNATURE), (carrying.keep_by_address, KEEP_SIGNATURE)]
         compile_ahead([*functions.values(), *own])
         self._carry, self._keep = (native.compile_function(*function) for function in own)
+        self._work = np.zeros(0) if kernels is None else kernels.work.copy()
         self._slots = [self._system.written_slot(path) for path in by]
         directions, run = 1 + len(by), step.arrays
         sizes = self._system.assembly.layout.sizes
         n, np_, nd, nk = (sizes[letter] for letter in "ypdk")
         nc, memory, work = run.c.size, run.memory.size, run.work.size
         addresses = {name: native.function_address(*function) for name, function in functions.items()}
-        plan = CarryPlan(directions=directions, complete=0, **addresses) if "complete" not in addresses else (
-            CarryPlan(directions=directions, **addresses)
-        )
+        plan = CarryPlan(**{"complete": 0, "directions": directions, **addresses})
         self._arrays = {
             "numbers": np.array(words_of(plan), dtype=np.int64),
             "notes_numbers": np.zeros(CARRY_NOTES),
@@ -92,6 +93,7 @@ class CarriedTangents:
             "k": np.zeros(nk, dtype=np.int64),
             "c": np.zeros(nc),
             "memory": np.zeros(memory),
+            "start_memory": np.zeros(memory),
             "work": np.zeros(work),
             "time_dots": np.zeros(directions),
             "y_dots": np.zeros(directions * n),
@@ -101,7 +103,7 @@ class CarriedTangents:
             "c_dots": np.zeros(directions * nc),
             "memory_dots": np.zeros(directions * memory),
             "work_dots": np.zeros(directions * work),
-            "spare": np.zeros(2 * n),
+            "pace_before": np.zeros(n),
             "spare_y": np.zeros(n),
             "spare_y_dot": np.zeros(n),
             "spare_c": np.zeros(nc),
@@ -112,7 +114,7 @@ class CarriedTangents:
             "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
             "rows": np.zeros(0),
         }
-        self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + nd + nk), run.log.size))
+        self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + memory + nd + nk), run.log.size))
         self._pieces: list[Reals] = []
 
     def begin(self, state: State) -> None:
@@ -127,6 +129,7 @@ class CarriedTangents:
             size = arrays[slot.array].size
             arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
         arrays["time_dots"][0] = 1.0
+        arrays["work"][: self._work.size] = self._work
         self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
         self._notes.time = state.time
         self._pieces = []
@@ -225,23 +228,24 @@ class CarriedTangents:
         return [Finding(notes.lost_time, NO_DERIVATIVE, what, text)]
 
 
-def method_tangents(simulator: Simulator) -> tuple[dict[str, tuple[Any, str]], list[Problem]]:
+def method_tangents(
+    simulator: Simulator, kernels: MethodKernels | None
+) -> tuple[dict[str, tuple[Any, str]], list[Problem]]:
     """The tangents of a method's functions with their signatures, and why some have none."""
-    kernels = simulator.integrator.kernels(simulator.system)
     name = type(simulator.integrator).__name__
     if kernels is None or simulator.compiled_step.method is not None:
         return {}, [Problem("integrator", f"{name} takes its steps in Python: they have no tangents")]
     found: dict[str, tuple[Any, str]] = {}
-    for which, signature, wanted, fixed in (
-        ("redo", REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
-        ("complete", REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
-        ("dense", DENSE_SIGNATURE, TANGENT_DENSE_SIGNATURE, FIXED_IN_DENSE),
+    functions = kernels.functions
+    for which, function, signature, wanted, fixed in (
+        ("step", kernels.followed_step, REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
+        ("complete", functions["complete"], REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
+        ("dense", functions["dense"], DENSE_SIGNATURE, TANGENT_DENSE_SIGNATURE, FIXED_IN_DENSE),
     ):
-        function = kernels.functions[which]
         if function is None:
             continue
         try:
-            found[which] = tangent_function(function, signature, 1, fixed)  # type: ignore[arg-type]
+            found[which] = tangent_function(function, signature, 1, fixed)
         except NoTangentError as fault:
             return {}, [Problem("integrator", f"{name}: its steps have no tangents: {fault}")]
         assert found[which][1] == wanted

@@ -34,8 +34,11 @@ SAME_SHIFT = 1e-9
 NEARLY_ZERO = 1e-14  # s: shifts that are that small are none
 HARDLY = 1e-6
 """By so much of its size the flow and its tangent may differ at the end of a step; see `follow_step`."""
+SUSPECT = 0.1
+"""In parts of how much derivatives change in a step: more than that may be a jump."""
+HALVINGS = 25  # of a step, to see whether it is
 ROUNDED = 1e-9
-"""By so much of its size a state may differ from what steps and handlers have made of it."""
+"""By so much of its size, or the accuracy, a state may differ from what steps and handlers have made of it."""
 NO_DISTANCE = 1e-290  # of a number that changes its sign at a kink: it is 0, or marks the side that 0 is on
 BEHIND_KINK = 1e-9  # of a step: so far ahead the derivatives are those behind a kink at its start
 KINK_REACHED = 1e-12  # of the time: a source that jumps so near to the end of a step jumps there
@@ -47,7 +50,7 @@ JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED = range(7, 12)  # of a state, 
 class CarryPlan(Record):
     """What carries tangents, and how many."""
 
-    redo: int  # addresses of the tangents of the method's functions; 0: it has none
+    step: int  # addresses of the tangents of the method's functions; 0: it has none
     dense: int
     complete: int
     directions: int  # with that of the flow, which is the first
@@ -83,6 +86,7 @@ class Carrier(NamedTuple):
     k: Integers
     c: Reals
     memory: Reals
+    start_memory: Reals  # at the start of the step
     work: Reals
     time_dots: Reals
     y_dots: Reals
@@ -92,7 +96,7 @@ class Carrier(NamedTuple):
     c_dots: Reals
     memory_dots: Reals
     work_dots: Reals
-    spare: Reals  # two states
+    pace_before: Reals  # how fast derivatives change at the start of a step
     spare_y: Reals
     spare_y_dot: Reals
     spare_c: Reals
@@ -180,7 +184,8 @@ def realize_tangents(run, carrier, wanted):
         flow = part_of(carrier.y_dots, 0, carrier.y)
         for m in range(flow.shape[0]):
             flow[m] = carrier.c[m]
-    walk_present(run, carrier, 0, derivatives.first if known == NOT_FRESH else first, last)
+        first = derivatives.first
+    walk_present(run, carrier, 0, first, last)
     notes.freshness = wanted
 
 
@@ -193,6 +198,10 @@ def shift_time(run, carrier, wanted):
         if shift != 0.0:
             for m in range(n):
                 y_dot[m] += carrier.c[m] * shift
+            memory_dot = part_of(carrier.memory_dots, i, carrier.memory)
+            flow = part_of(carrier.memory_dots, 0, carrier.memory)
+            for m in range(memory_dot.shape[0]):
+                memory_dot[m] += flow[m] * shift
             carrier.time_dots[i] = wanted[i]
             carrier.notes.freshness = NOT_FRESH
 
@@ -210,14 +219,12 @@ def follow_step(run, carrier, at):
     take_start(run, carrier, step, at + STEP_WIDTH)
     realize_tangents(run, carrier, IS_MOTION)
     keep_kinks(run, carrier)
+    begin_flow(run, carrier)
     n = carrier.y.shape[0]
     flow = part_of(carrier.y_dots, 0, carrier.y)
     pace = part_of(carrier.c_dots, 0, carrier.c)
-    before = carrier.spare[:n]
-    slow = carrier.spare[n : 2 * n]
     for m in range(n):
-        before[m] = flow[m] - carrier.c[m]
-        slow[m] = abs(pace[m]) + 1e-6 * abs(carrier.c[m])
+        carrier.pace_before[m] = abs(pace[m])
     if n > 0:
         take_step(run, carrier, step)
         notes.freshness = IS_MOTION
@@ -227,10 +234,57 @@ def follow_step(run, carrier, at):
     notes.is_shifted = 0.0
     length = step.time - step.start
     for m in range(n):
-        missed = abs(flow[m] - carrier.c[m] - before[m])
-        if missed > length * (slow[m] + abs(pace[m])) + HARDLY * max(1.0, abs(carrier.c[m])):
-            lose(carrier, step.start, JUMPS, m)
+        missed = abs(flow[m] - carrier.c[m])
+        expected = SUSPECT * length * (carrier.pace_before[m] + abs(pace[m]))
+        if missed > expected + HARDLY * max(1.0, abs(carrier.c[m])):
+            if jumps_inside(run, carrier, step, m, SUSPECT * missed):
+                lose(carrier, step.start, JUMPS, m)
     pass_kinks(run, carrier, step)
+
+
+def jumps_inside(run, carrier, step, m, least):
+    """Whether the derivative of a state jumps by so much on the line between both ends of a step.
+
+    The half in which it changes more is halved again and again: what is smooth changes less and less there.
+    """
+    start = method_of(run, carrier).start
+    low = 0.0
+    high = 1.0
+    at_low = derivative_between(run, carrier, step, start, low, m)
+    at_high = derivative_between(run, carrier, step, start, high, m)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        at_middle = derivative_between(run, carrier, step, start, middle, m)
+        if abs(at_middle - at_low) > abs(at_high - at_middle):
+            high = middle
+            at_high = at_middle
+        else:
+            low = middle
+            at_low = at_middle
+    return abs(at_high - at_low) > least
+
+
+def derivative_between(run, carrier, step, start, share, m):
+    """The derivative of a state on the line between both ends of a step."""
+    for j in range(start.shape[0]):
+        carrier.spare_y[j] = (1.0 - share) * start[j] + share * carrier.y[j]
+    for j in range(carrier.c.shape[0]):
+        carrier.spare_c[j] = carrier.c[j]
+    rows = run.plan.derivatives
+    t = (1.0 - share) * step.start + share * step.time
+    walk_spare(run, carrier, 0, rows.first, rows.last, t, 0.0, carrier.spare_y_dot)
+    return carrier.spare_c[m]
+
+
+def begin_flow(run, carrier):
+    """Make the first direction the flow of the present states again."""
+    flow = part_of(carrier.y_dots, 0, carrier.y)
+    differs = False
+    for m in range(flow.shape[0]):
+        differs = differs or flow[m] != carrier.c[m]
+        flow[m] = carrier.c[m]
+    if differs:
+        walk_present(run, carrier, 0, run.plan.derivatives.first, run.plan.derivatives.last)
 
 
 def take_start(run, carrier, step, at):
@@ -238,21 +292,25 @@ def take_start(run, carrier, step, at):
     notes = carrier.notes
     n = carrier.y.shape[0]
     nd = carrier.d.shape[0]
+    nm = run.memory.shape[0]
+    rounded = max(ROUNDED, run.options.accuracy)
     for m in range(n):
         begin = run.log[at + m]
         if begin != carrier.y[m]:
-            if not abs(begin - carrier.y[m]) <= ROUNDED * max(1.0, abs(begin)):
+            if not abs(begin - carrier.y[m]) <= rounded * max(1.0, abs(begin)):
                 lose(carrier, step.start, WAS_CHANGED, m)
             carrier.y[m] = begin
             notes.freshness = NOT_FRESH
+    for m in range(nm):
+        carrier.start_memory[m] = run.log[at + n + m]
     for m in range(nd):
-        begin = run.log[at + n + m]
+        begin = run.log[at + n + nm + m]
         if begin != carrier.d[m] and (begin == begin or carrier.d[m] == carrier.d[m]):
             lose(carrier, step.start, WAS_CHANGED, n + m)
             carrier.d[m] = begin
             notes.freshness = NOT_FRESH
     for m in range(carrier.k.shape[0]):
-        begin = int(run.log[at + n + nd + m])
+        begin = int(run.log[at + n + nm + nd + m])
         if begin != carrier.k[m]:
             carrier.k[m] = begin
             notes.freshness = NOT_FRESH
@@ -295,13 +353,15 @@ def take_step(run, carrier, step):
         moved.work.end = carrier.time_dots[i]
         start_dot = moved.start
         slope_dot = moved.slope
+        for m in range(carrier.memory.shape[0]):
+            carrier.memory[m] = carrier.start_memory[m]
         for m in range(n):
             start_dot[m] = y_dot[m]
             slope_dot[m] = c_dot[m]
         if at_kink:
             leave_kink(run, carrier, i, step, start, slope, slope_dot)
         code = call_redo_tangent(
-            carrier.plan.redo,
+            carrier.plan.step,
             (
                 carrier.table, run.ints, rows.first, rows.last, step.time,
                 carrier.y, carrier.p, carrier.d, carrier.k, run.h, carrier.c,
@@ -699,20 +759,20 @@ def keep_events(run, end):
     return kept
 
 
-CARRY_SIGNATURE = "iTIFFFFIFFFFFFFFFFFFFFFFFFFFFii>i"
+CARRY_SIGNATURE = "iTIFFFFIFFFFFFFFFFFFFFFFFFFFFFii>i"
 
 
 def carry_by_address(
     head,
-    table, numbers, notes_numbers, y, p, d, k, c, memory, work, time_dots, y_dots, p_dots, d_dots,
-    h_dots, c_dots, memory_dots, work_dots, spare, spare_y, spare_y_dot, spare_c, spare_c_dot,
+    table, numbers, notes_numbers, y, p, d, k, c, memory, start_memory, work, time_dots, y_dots, p_dots, d_dots,
+    h_dots, c_dots, memory_dots, work_dots, pace_before, spare_y, spare_y_dot, spare_c, spare_c_dot,
     wanted, kept, working, working_dots, rows,
     used, is_last,
 ):  # fmt: skip
     """`carry` of a run whose arrays stand at an address."""
     carrier = Carrier(
-    table, numbers, notes_numbers, y, p, d, k, c, memory, work, time_dots, y_dots, p_dots, d_dots,
-        h_dots, c_dots, memory_dots, work_dots, spare, spare_y, spare_y_dot, spare_c, spare_c_dot,
+    table, numbers, notes_numbers, y, p, d, k, c, memory, start_memory, work, time_dots, y_dots, p_dots, d_dots,
+        h_dots, c_dots, memory_dots, work_dots, pace_before, spare_y, spare_y_dot, spare_c, spare_c_dot,
         wanted, kept, working, working_dots, rows,
     )  # fmt: skip
     return carry(arrays_at(head), carrier, used, is_last != 0)

@@ -44,7 +44,7 @@ from cosim.step.recording import record_update
 from cosim.step.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
 from cosim.step.run import Run
 from cosim.step.saved_variables import different, save_variables
-from cosim.step.tape import log_step
+from cosim.step.tape import begin_step_on_tape, log_step
 from cosim.step.triggered import (
     exclude_pending,
     follow_handlers,
@@ -90,6 +90,7 @@ def one_step(run: Run, boundary: float) -> None:
     start = run.clock.time
     follow_clocks(run)
     is_held = held_count(run) > 0
+    begin_step_on_tape(run)
     integrate_toward(run, boundary)
     arrived = math.inf
     if run.clock.time > start:

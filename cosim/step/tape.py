@@ -21,7 +21,7 @@ from cosim_compiler.record import Record, rows_of, width_of
 
 
 class LoggedStep(Record):
-    """A step, as it stays; behind it y at its start, then d and k as they were in it."""
+    """A step, as it stays; behind it y and the method's memory at its start, then d and k as they were in it."""
 
     length: float
     time: float  # of its end, s
@@ -62,12 +62,19 @@ STEP_WIDTH, ROW_WIDTH, PHASE_WIDTH, MEMORY_WIDTH = map(
 )
 
 
+def begin_step_on_tape(run: Run) -> None:
+    """Keep what a step begins with and changes."""
+    if run.output.logging == LOG_TAPE:
+        for m in range(run.memory.shape[0]):
+            run.start_memory[m] = run.memory[m]
+
+
 def log_step(run: Run, start: float, is_held: bool) -> None:
     """Record a step that has ended now, before anything that it has brought is remembered."""
     if run.output.logging != LOG_TAPE:
         return
-    n, nd, nk = run.y.shape[0], run.d.shape[0], run.k.shape[0]
-    at = room_in_log(run, STEP_WIDTH + n + nd + nk)
+    n, nm, nd, nk = run.y.shape[0], run.memory.shape[0], run.d.shape[0], run.k.shape[0]
+    at = room_in_log(run, STEP_WIDTH + n + nm + nd + nk)
     if at < 0:
         return
     step = rows_of(LoggedStep, run.log, at, 1)[0]
@@ -78,10 +85,12 @@ def log_step(run: Run, start: float, is_held: bool) -> None:
     begin = method_arrays(run).start
     for m in range(n):
         run.log[at + m] = begin[m]
+    for m in range(nm):
+        run.log[at + n + m] = run.start_memory[m]
     for m in range(nd):
-        run.log[at + n + m] = run.d[m]
+        run.log[at + n + nm + m] = run.d[m]
     for m in range(nk):
-        run.log[at + n + nd + m] = float(run.k[m])
+        run.log[at + n + nm + nd + m] = float(run.k[m])
 
 
 def log_row(run: Run, t: float, is_inside: bool) -> None:

@@ -434,9 +434,10 @@ class ExpressionWriter:
             head = self.new()
             self.emit(f"{head} = {call}")
         given: list[list[str]] = []
-        for argument, (_, tangents) in zip(node.arguments, found, strict=True):
+        for argument, (text, tangents) in zip(node.arguments, found, strict=True):
             if has_reals(argument.type):
-                given.append([self._whole(argument.type, tangents, k) for k in range(self.writer.directions)])
+                n = self.writer.directions
+                given.append([self._whole(argument.type, tangents, k, text, is_alone) for k in range(n)])
         name = self.writer.names.name(own, "own")
         answers = []
         for k in range(self.writer.directions):
@@ -448,18 +449,26 @@ class ExpressionWriter:
             self.emit(f"{answers[-1]} = {one}")
         if result is NOTHING:
             return "None", NO_TANGENT
-        return (answers[0] if is_alone else head), _taken_apart(result, answers)
+        return (answers[0], NO_TANGENT) if is_alone else (head, _taken_apart(result, answers))
 
-    def _whole(self, kind: Type, tangents: Tangents, k: int) -> str:
-        """The tangent of an argument as an author's tangent takes it: zeros where nothing varies."""
+    def _whole(self, kind: Type, tangents: Tangents, k: int, value: str, is_alone: bool) -> str:
+        """The tangent of an argument as an author's tangent takes it: zeros where nothing varies.
+
+        One that is called in place of the function takes views that do not vary as they are.
+        """
         if isinstance(kind, Tuple):
             parts = tangents if isinstance(tangents, tuple) else (None,) * len(kind.items)
-            texts = [self._whole(item, part, k) for item, part in zip(kind.items, parts, strict=True)]
+            texts = [
+                self._whole(item, part, k, f"{value}[{i}]", is_alone)
+                for i, (item, part) in enumerate(zip(kind.items, parts, strict=True))
+            ]
             return f"({', '.join(texts)},)"
         if isinstance(tangents, list):
             return tangents[k]
         if isinstance(kind, Number):
             return "0.0"
+        if is_alone:
+            return value
         raise self.refuse("an author's tangent is given a view that does not vary")
 
 

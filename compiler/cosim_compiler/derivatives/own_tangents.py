@@ -32,8 +32,8 @@ def tangent_of(function: Any, with_values: bool = False) -> Callable[[Tangent], 
     function : function
         A helper, or a kernel function of a component.
     with_values : bool
-        Whether the tangent also does what the function does, and returns its result, a whole number or
-        nothing: it is then called in place of the function.
+        Whether the tangent also does what the function does, and returns its result, which does not vary: it
+        is then called in place of the function. Views that do not vary it takes as they are.
 
     Examples
     --------
