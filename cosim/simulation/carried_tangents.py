@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.contracts.method_layout import Corrections
+from cosim.contracts.method_layout import WORK_HEADER
 from cosim.errors import ModelError, Problem
 from cosim.simulation.event_record import Finding
 from cosim.stage import Stage
 from cosim.step import carrying
 from cosim.step.carrying import CARRY_NOTES, CARRY_PLAN, CARRY_SIGNATURE, KEEP_SIGNATURE, Carrier, CarryNotes, CarryPlan
-from cosim.step.constraints import has_constraints
+from cosim.step.constraints import ESTIMATES, NORMALIZE, settle_by_address
 from cosim.step.records import LOG_TAPE
 from cosim.step.tape import STEP_WIDTH
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, TANGENT_DENSE_SIGNATURE, TANGENT_REDO_SIGNATURE
@@ -103,6 +103,7 @@ class CarriedTangents:
             "c_dots": np.zeros(directions * nc),
             "memory_dots": np.zeros(directions * memory),
             "work_dots": np.zeros(directions * work),
+            "heads": np.zeros(directions * WORK_HEADER),
             "pace_before": np.zeros(n),
             "spare_y": np.zeros(n),
             "spare_y_dot": np.zeros(n),
@@ -239,6 +240,7 @@ def method_tangents(
     functions = kernels.functions
     for which, function, signature, wanted, fixed in (
         ("step", kernels.followed_step, REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
+        ("settle", settle_by_address, REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
         ("complete", functions["complete"], REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
         ("dense", functions["dense"], DENSE_SIGNATURE, TANGENT_DENSE_SIGNATURE, FIXED_IN_DENSE),
     ):
@@ -272,16 +274,16 @@ def faults_of_system(system: System) -> list[Problem]:
     problems = []
     for part in dict.fromkeys(system.remembering):
         problems.append(Problem(part, "remembers a signal: tangents of what is remembered are not there yet"))
-    if has_constraints(Corrections(*system.projection.tolist())):
-        problems.append(Problem("constraints", "tangents of states that are corrected are not there yet"))
+    corrections = range(int(system.projection[NORMALIZE]), int(system.projection[ESTIMATES]))
     rows = [
         *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
         *range(*system.inner_range),
         *range(*system.update_ranges["end"]),
-        *range(*map(int, system.projection[:2])),
+        *corrections,
     ]
     for row, reason in system.tangents.prepare(rows).items():
-        problems.append(Problem(", ".join(system.tangents.block_of(row).owners), reason))
+        owners = ["constraints"] if row in corrections else system.tangents.block_of(row).owners
+        problems.append(Problem(", ".join(owners), reason))
     for key, row in system.handler_blocks.items():
         for reason in system.tangents.prepare([row]).values():
             problems.append(Problem(".".join(map(str, key)) if isinstance(key, tuple) else str(key), reason))

@@ -45,6 +45,7 @@ from cosim.step.records import (
 )
 from cosim.step.run import Run
 from cosim.step.step import BOTH_KINDS, SLIVER, asks_to_stop, end_step, is_near, one_step, report_notices
+from cosim.step.tape import log_assembly
 from cosim.step.updates import (
     FAILED_STATUS,
     FIRST_PUBLISHES,
@@ -68,12 +69,14 @@ def initialize(run: Run, t: float) -> int:
     make_room(run)
     start_agenda(run)
     assemble(run)
+    log_assembly(run)
     if run.course.suppressed == 0:
         run_updates(run, 1 << INITIALIZATION_CAUSE)
     handle_signals(run)
     schedule_periods(run, True)
     check_timers(run)
     assemble(run)
+    log_assembly(run)
     # Twice: a derivative that depends on a delayed value is known once there is a past.
     remember(run, BEFORE, math.inf)
     remember(run, BEFORE, math.inf)

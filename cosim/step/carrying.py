@@ -18,12 +18,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from cosim.contracts.method_layout import DONE, MethodArrays
+from cosim.contracts.method_layout import DONE, WORK_HEADER, Corrections, MethodArrays
 from cosim.step import event_log as log
+from cosim.step.constraints import has_corrections
 from cosim.step.integration import numbers_where
 from cosim.step.records import IN_C, IN_D, IN_K, IN_P, IN_Y, PUBLISH, SCHEDULED, SIGNALED, TIMED, TRIGGERED
 from cosim.step.run import Integers, Reals, arrays_at
-from cosim.step.tape import LoggedMemory, LoggedPhase, LoggedRow, LoggedStep, STEP_WIDTH
+from cosim.step.tape import ASSEMBLY_WIDTH, STEP_WIDTH, LoggedMemory, LoggedPhase, LoggedRow, LoggedStep
 from cosim.walker import call_dense_tangent, call_redo_tangent, walk_tangents
 from cosim_compiler.record import Record, rows_of, width_of
 
@@ -53,6 +54,7 @@ class CarryPlan(Record):
     step: int  # addresses of the tangents of the method's functions; 0: it has none
     dense: int
     complete: int
+    settle: int  # of `constraints.settle`
     directions: int  # with that of the flow, which is the first
 
 
@@ -96,6 +98,7 @@ class Carrier(NamedTuple):
     c_dots: Reals
     memory_dots: Reals
     work_dots: Reals
+    heads: Reals  # what `work` begins with, for each direction
     pace_before: Reals  # how fast derivatives change at the start of a step
     spare_y: Reals
     spare_y_dot: Reals
@@ -319,6 +322,39 @@ def take_start(run, carrier, step, at):
         notes.freshness = NOT_FRESH
 
 
+def follow_assembly(run, carrier, at):
+    """The states meet their constraints: their tangents do now, too."""
+    notes = carrier.notes
+    for m in range(carrier.y.shape[0]):
+        carrier.y[m] = run.log[at + m]
+    notes.freshness = NOT_FRESH
+    coefficients, slots = numbers_where(run, False)
+    if not has_corrections(rows_of(Corrections, slots, 0, 1)[0]):
+        return
+    realize_tangents(run, carrier, IS_MOTION)
+    rows = run.plan.derivatives
+    for i in range(1, carrier.directions):
+        for m in range(carrier.y.shape[0]):
+            carrier.y[m] = run.log[at + m]
+        code = call_redo_tangent(
+            carrier.plan.settle,
+            (
+                carrier.table, run.ints, rows.first, rows.last, notes.time,
+                carrier.y, carrier.p, carrier.d, carrier.k, run.h, carrier.c,
+                coefficients, run.settings, carrier.memory, carrier.work, slots,
+                carrier.time_dots[i], part_of(carrier.y_dots, i, carrier.y),
+                part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d),
+                part_of(carrier.h_dots, i, run.h), part_of(carrier.c_dots, i, carrier.c),
+                part_of(carrier.memory_dots, i, carrier.memory), part_of(carrier.work_dots, i, carrier.work),
+            ),
+        )  # fmt: skip
+        if code != DONE:
+            lose(carrier, notes.time, FAILED, 0)
+    for m in range(carrier.y.shape[0]):
+        carrier.y[m] = run.log[at + m]
+    notes.freshness = NOT_FRESH
+
+
 def method_of(run, carrier):
     """The arrays of the method, with those of its last step that belong to the tangents."""
     coefficients, slots = numbers_where(run, False)
@@ -373,6 +409,21 @@ def take_step(run, carrier, step):
         )  # fmt: skip
         if code != DONE:
             lose(carrier, step.start, FAILED, 0)
+        store_head(carrier, i)
+
+
+def store_head(carrier, i):
+    """Keep what `work` begins with: a direction has its own flags of what dense output has at hand."""
+    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
+    for m in range(WORK_HEADER):
+        head[m] = carrier.work[m]
+
+
+def load_head(carrier, i):
+    """Restore what `store_head` has kept."""
+    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
+    for m in range(WORK_HEADER):
+        carrier.work[m] = head[m]
 
 
 def is_at_kink(carrier, method):
@@ -476,6 +527,7 @@ def look_inside(run, carrier, i, t, has_computed):
     method = method_of(run, carrier)
     if run.plan.method.complete != 0 and carrier.notes.is_complete == 0.0:
         complete_step(run, carrier, method)
+    load_head(carrier, i)
     call_dense_tangent(
         carrier.plan.dense,
         (
@@ -483,6 +535,7 @@ def look_inside(run, carrier, i, t, has_computed):
             0.0, part_of(carrier.work_dots, i, carrier.work), carrier.spare_y_dot, carrier.spare_y_dot,
         ),
     )  # fmt: skip
+    store_head(carrier, i)
     if has_computed == 0:
         return
     c_dot = part_of(carrier.c_dots, i, carrier.c)
@@ -505,7 +558,7 @@ def complete_step(run, carrier, method):
         for m in range(c_dot.shape[0]):
             carrier.spare_c[m] = carrier.c[m]
             carrier.spare_c_dot[m] = c_dot[m]
-        method.work.dense_ready = 0.0
+        load_head(carrier, i)
         code = call_redo_tangent(
             carrier.plan.complete,
             (
@@ -519,6 +572,7 @@ def complete_step(run, carrier, method):
         )  # fmt: skip
         if code != DONE:
             lose(carrier, carrier.notes.time, FAILED, 0)
+        store_head(carrier, i)
     carrier.notes.is_complete = 1.0
 
 
@@ -731,6 +785,8 @@ def carry(run, carrier, used, is_last):
             pass
         elif kind == log.STEP_TAKEN:
             follow_step(run, carrier, at)
+        elif kind == log.ASSEMBLED:
+            follow_assembly(run, carrier, at + ASSEMBLY_WIDTH)
         elif kind == log.MEMORY_UPDATED:
             follow_memory(run, carrier, rows_of(LoggedMemory, run.log, at, 1)[0].side)
         elif kind in (log.CHATTERING, log.ZENO, log.HELD):
@@ -759,20 +815,20 @@ def keep_events(run, end):
     return kept
 
 
-CARRY_SIGNATURE = "iTIFFFFIFFFFFFFFFFFFFFFFFFFFFFii>i"
+CARRY_SIGNATURE = "iTIFFFFIFFFFFFFFFFFFFFFFFFFFFFFii>i"
 
 
 def carry_by_address(
     head,
     table, numbers, notes_numbers, y, p, d, k, c, memory, start_memory, work, time_dots, y_dots, p_dots, d_dots,
-    h_dots, c_dots, memory_dots, work_dots, pace_before, spare_y, spare_y_dot, spare_c, spare_c_dot,
+    h_dots, c_dots, memory_dots, work_dots, heads, pace_before, spare_y, spare_y_dot, spare_c, spare_c_dot,
     wanted, kept, working, working_dots, rows,
     used, is_last,
 ):  # fmt: skip
     """`carry` of a run whose arrays stand at an address."""
     carrier = Carrier(
     table, numbers, notes_numbers, y, p, d, k, c, memory, start_memory, work, time_dots, y_dots, p_dots, d_dots,
-        h_dots, c_dots, memory_dots, work_dots, pace_before, spare_y, spare_y_dot, spare_c, spare_c_dot,
+        h_dots, c_dots, memory_dots, work_dots, heads, pace_before, spare_y, spare_y_dot, spare_c, spare_c_dot,
         wanted, kept, working, working_dots, rows,
     )  # fmt: skip
     return carry(arrays_at(head), carrier, used, is_last != 0)

@@ -44,7 +44,7 @@ from cosim.step.recording import record_update
 from cosim.step.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
 from cosim.step.run import Run
 from cosim.step.saved_variables import different, save_variables
-from cosim.step.tape import begin_step_on_tape, log_step
+from cosim.step.tape import begin_step_on_tape, log_assembly, log_step
 from cosim.step.triggered import (
     exclude_pending,
     follow_handlers,
@@ -148,6 +148,7 @@ def run_start_updates(run: Run) -> None:
 def handle_jump(run: Run) -> None:
     """What was written since the last step is a jump at this instant; it may make witnesses cross."""
     assemble(run)
+    log_assembly(run)
     remember(run, AFTER_EVENT, 2.0)
     run.clock.jumped = 0.0
     if trigger_jumps(run):
@@ -203,6 +204,7 @@ def follow_updates(run: Run) -> None:
             moves_on = False
     remember(run, AFTER_EVENT, math.inf if moves_on else 2.0)
     restart_integration(run)
+    log_assembly(run)
     if run.output.recording != NO_ROWS:
         record_update(run)
     exclude_pending(run)

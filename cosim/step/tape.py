@@ -8,6 +8,7 @@ State, and each update of what is remembered. Their kinds stand where a finding 
 from __future__ import annotations
 
 from cosim.step.event_log import (
+    ASSEMBLED,
     MEMORY_UPDATED,
     PHASE_BEGUN,
     ROW_WRITTEN,
@@ -48,6 +49,14 @@ class LoggedPhase(Record):
     cause: float
 
 
+class LoggedAssembly(Record):
+    """The states were made to meet their constraints; behind it they are."""
+
+    length: float
+    time: float
+    kind: float  # ASSEMBLED
+
+
 class LoggedMemory(Record):
     """Auto-update variables have got their new values."""
 
@@ -57,8 +66,8 @@ class LoggedMemory(Record):
     side: float  # of the instant
 
 
-STEP_WIDTH, ROW_WIDTH, PHASE_WIDTH, MEMORY_WIDTH = map(
-    width_of, (LoggedStep, LoggedRow, LoggedPhase, LoggedMemory)
+STEP_WIDTH, ROW_WIDTH, PHASE_WIDTH, MEMORY_WIDTH, ASSEMBLY_WIDTH = map(
+    width_of, (LoggedStep, LoggedRow, LoggedPhase, LoggedMemory, LoggedAssembly)
 )
 
 
@@ -114,6 +123,17 @@ def log_phase(run: Run, cause: int) -> None:
         phase = rows_of(LoggedPhase, run.log, at, 1)[0]
         phase.kind = float(PHASE_BEGUN)
         phase.cause = float(cause)
+
+
+def log_assembly(run: Run) -> None:
+    """Record that the states meet their constraints now."""
+    if run.output.logging != LOG_TAPE:
+        return
+    at = room_in_log(run, ASSEMBLY_WIDTH + run.y.shape[0])
+    if at >= 0:
+        rows_of(LoggedAssembly, run.log, at, 1)[0].kind = float(ASSEMBLED)
+        for m in range(run.y.shape[0]):
+            run.log[at + ASSEMBLY_WIDTH + m] = run.y[m]
 
 
 def log_memory(run: Run, side: float) -> None:
