@@ -76,9 +76,7 @@ def walk_tangents(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p
 
 
 @tangent_of(walk, with_values=True)
-def follow_walk(
-    table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, h_dot, c_dot
-):
+def follow_walk(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, h_dot, c_dot):
     """The tangent of `walk` where `table` holds the addresses of tangents: histories are fixed."""
     return walk_tangents(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, c_dot)
 
@@ -100,9 +98,9 @@ work, slots, t_stop, limit)*; see `cosim.contracts.method_layout`.
 call_redo = indirect_call(REDO_SIGNATURE)
 """Call what has the signature of a step that is taken again; `arguments` lacks the last two of a step."""
 call_redo_tangent = indirect_call(TANGENT_REDO_SIGNATURE)
-"""Call the tangent of a step that is taken again; behind the arguments those of t, y, p, d, h, c, memory, work."""
+"""Call the tangent of such a step; behind the arguments come those of t, y, p, d, h, c, memory and work."""
 call_dense_tangent = indirect_call(TANGENT_DENSE_SIGNATURE)
-"""Call the tangent of a dense output; behind the arguments those of t, work, y and out."""
+"""Call the tangent of a dense output; behind the arguments come those of t, work, y and out."""
 call_dense = indirect_call(DENSE_SIGNATURE)
 """Call the dense output at that address; `arguments` is the tuple *(t, coefficients, work, y, out)*."""
 call_python = indirect_call(PYTHON_SIGNATURE)

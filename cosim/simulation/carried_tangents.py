@@ -12,19 +12,23 @@ from cosim.contracts.method_layout import WORK_HEADER
 from cosim.errors import ModelError, Problem
 from cosim.simulation.event_record import Finding
 from cosim.stage import Stage
-from cosim.step import carrying
-from cosim.step.carrying import CARRY_NOTES, CARRY_PLAN, CARRY_SIGNATURE, KEEP_SIGNATURE, Carrier, CarryNotes, CarryPlan
+from cosim.step import carrier, carrying
+from cosim.step.carrier import CARRY_NOTES, Carrier, CarryNotes, CarryPlan
+from cosim.step.carrying import CARRY_SIGNATURE, KEEP_SIGNATURE
 from cosim.step.constraints import ESTIMATES, NORMALIZE, settle_by_address
 from cosim.step.records import LOG_TAPE
+from cosim.step.run import ADDRESS, ARRAY_WIDTH, LENGTH
 from cosim.step.tape import STEP_WIDTH
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, TANGENT_DENSE_SIGNATURE, TANGENT_REDO_SIGNATURE
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
+from cosim_compiler.convention import address_of
 from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
 from cosim_compiler.record import rows_of, words_of
 
 if TYPE_CHECKING:
     from cosim.contracts.method_kernels import MethodKernels
+    from cosim.preparation.compiled_step import CompiledStep
     from cosim.simulation.simulator import Simulator
     from cosim.system.state import State
 
@@ -37,15 +41,15 @@ TAPE_LENGTH = 100_000
 FIXED_IN_STEPS, FIXED_IN_DENSE = frozenset({11, 12}), frozenset({1})
 """The arguments of a method's functions that do not vary: its coefficients and settings."""
 OF_HANDLERS = {
-    carrying.GRAZES: "its witness touches zero and does not cross it: grazing",
-    carrying.CHANGES_ORDER: "two events at one instant whose order changes: one-sided",
-    carrying.IS_PYTHON: "a handler in plain Python",
-    carrying.IS_CONDITION: "a condition says when, not how fast: make it a number",
-    carrying.HAS_PERIOD: "its times follow from a parameter: not there yet",
+    carrier.GRAZES: "its witness touches zero and does not cross it: grazing",
+    carrier.CHANGES_ORDER: "two events at one instant whose order changes: one-sided",
+    carrier.IS_PYTHON: "a handler in plain Python",
+    carrier.IS_CONDITION: "a condition says when, not how fast: make it a number",
+    carrier.HAS_PERIOD: "its times follow from a parameter: not there yet",
 }
 OF_STATES = {
-    carrying.JUMPS: "its derivative jumps where no event is: make a witness of it",
-    carrying.WAS_CHANGED: "it was changed in a way that is not recorded",
+    carrier.JUMPS: "its derivative jumps where no event is: make a witness of it",
+    carrier.WAS_CHANGED: "it was changed in a way that is not recorded",
 }
 
 
@@ -73,9 +77,12 @@ class CarriedTangents:
         problems += faults_of_paths(self._system, by) + faults_of_system(self._system)
         if problems:
             raise ModelError(problems)
-        own = [(carrying.carry_by_address, CARRY_SIGNATURE), (carrying.keep_by_address, KEEP_SIGNATURE)]
+        own: list[tuple[Any, str]] = [
+            (carrying.carry_by_address, CARRY_SIGNATURE),
+            (carrying.keep_by_address, KEEP_SIGNATURE),
+        ]
         compile_ahead([*functions.values(), *own])
-        self._carry, self._keep = (native.compile_function(*function) for function in own)
+        self._carry, self._keep = (native.compile_function(*named) for named in own)
         self._work = np.zeros(0) if kernels is None else kernels.work.copy()
         self._slots = [self._system.written_slot(path) for path in by]
         directions, run = 1 + len(by), step.arrays
@@ -85,6 +92,7 @@ class CarriedTangents:
         addresses = {name: native.function_address(*function) for name, function in functions.items()}
         plan = CarryPlan(**{"complete": 0, "directions": directions, **addresses})
         self._arrays = {
+            "table": self._system.tangents.table,
             "numbers": np.array(words_of(plan), dtype=np.int64),
             "notes_numbers": np.zeros(CARRY_NOTES),
             "y": np.zeros(n),
@@ -115,6 +123,7 @@ class CarriedTangents:
             "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
             "rows": np.zeros(0),
         }
+        self._head = np.zeros(ARRAY_WIDTH * len(Carrier._fields), dtype=np.int64)
         self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + memory + nd + nk), run.log.size))
         self._pieces: list[Reals] = []
 
@@ -122,7 +131,7 @@ class CarriedTangents:
         """Go along the run that begins with this State."""
         arrays, run = self._arrays, self._simulator.compiled_step.arrays
         for name, array in arrays.items():
-            if name not in ("numbers", "rows"):
+            if name not in ("table", "numbers", "rows"):
                 array[:] = 0
         for letter in "ypdk":
             arrays[letter][:] = state.arrays[letter]
@@ -149,7 +158,7 @@ class CarriedTangents:
         before = -1
         while True:
             with np.errstate(all="ignore"):
-                end = self._call(step, used, is_last)
+                end = self._read(step, used, is_last)
             rows = int(self._notes.rows_used)
             if rows:
                 self._pieces.append(arrays["rows"][:rows].copy())
@@ -158,21 +167,23 @@ class CarriedTangents:
                 break
             before = end
         self._notes.log_used = 0.0
-        kept = self._call_keep(step, end)
+        kept = self._keep_events(step, end)
         events: Reals = self._log[:kept].copy()
         self._log[: used - end] = self._log[end:used].copy()
         step.arrays.output.log_used = used - end
         return events
 
-    def _call(self, step: Any, used: int, is_last: bool) -> int:
-        table = self._system.tangents.table
+    def _read(self, step: CompiledStep, used: int, is_last: bool) -> int:
+        """Read so many numbers of the tape; where the rest begins that could not be read yet."""
         if native.is_plain():
-            carrier = Carrier(table, **self._arrays)
-            return int(carrying.carry(step.arrays, carrier, used, is_last))
-        arrays = (self._arrays[name] for name in Carrier._fields[1:])
-        return int(self._carry(step.head_address, table, *arrays, used, int(is_last)))
+            return int(carrying.carry(step.arrays, Carrier(**self._arrays), used, is_last))
+        for i, name in enumerate(Carrier._fields):
+            array = self._arrays[name]
+            at = ARRAY_WIDTH * i
+            self._head[at + ADDRESS], self._head[at + LENGTH] = address_of(array), array.shape[0]
+        return int(self._carry(step.head_address, address_of(self._head), used, int(is_last)))
 
-    def _call_keep(self, step: Any, end: int) -> int:
+    def _keep_events(self, step: CompiledStep, end: int) -> int:
         if native.is_plain():
             return int(carrying.keep_events(step.arrays, end))
         return int(self._keep(step.head_address, end))
@@ -195,9 +206,7 @@ class CarriedTangents:
             size = self._system.signal(path).slot.size
             shape = shapes(path)
             part = rows if len(rows) == shape[0] else rows[[0, -1]]
-            found[path] = {
-                name: part[:, i, at : at + size].reshape(shape) for i, name in enumerate(self.by)
-            }
+            found[path] = {name: part[:, i, at : at + size].reshape(shape) for i, name in enumerate(self.by)}
             at += size
         return found
 
@@ -216,12 +225,12 @@ class CarriedTangents:
             letter, number = ("y", subject) if subject < self._system.ny else ("d", subject - self._system.ny)
             what = next(iter(self._system.paths_at(letter, [number])), "")
             text = OF_STATES[reason]
-        elif reason == carrying.IS_ENDLESS:
+        elif reason == carrier.IS_ENDLESS:
             what = self._simulator.compiled_step.tables.agenda_of.witnesses[subject].path
             text = "its events follow each other without end"
-        elif reason == carrying.IS_HELD:
+        elif reason == carrier.IS_HELD:
             text = "a witness is held: the tangents of what holds it are not there yet"
-        elif reason == carrying.BLOCK_FAILED:
+        elif reason == carrier.BLOCK_FAILED:
             what = ", ".join(self._system.tangents.block_of(subject).owners)
             text = "its tangent cannot be computed"
         else:
@@ -247,7 +256,7 @@ def method_tangents(
         if function is None:
             continue
         try:
-            found[which] = tangent_function(function, signature, 1, fixed)
+            found[which] = tangent_function(function, signature, 1, fixed)  # type: ignore[arg-type]
         except NoTangentError as fault:
             return {}, [Problem("integrator", f"{name}: its steps have no tangents: {fault}")]
         assert found[which][1] == wanted

@@ -21,6 +21,7 @@ from cosim.preparation.compiled_step import CompiledStep
 from cosim.preparation.run_tables import POLICIES
 from cosim.shown import shown
 from cosim.simulation import stride
+from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options
 from cosim.simulation.event_record import Finding
 from cosim.simulation.given_start import GivenStart
@@ -32,7 +33,6 @@ from cosim.simulation.passed_timers import passed_timers
 from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.real_time import RealTime
 from cosim.simulation.recorded_events import RecordReader
-from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.recorded_rows import RecordedRows
 from cosim.simulation.solver_notices import solver_notices
 from cosim.simulation.statistics import Statistics, read_statistics, reset_counters

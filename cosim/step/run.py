@@ -378,25 +378,34 @@ ENTRY_SIGNATURE = "Af>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""
 
 
-def _arrays_at() -> Any:
-    """The function that finds all arrays by the address of a head; written out: loops cannot be compiled."""
+def reader_of_head(group_letter: str, group: Any, letters: str) -> Any:
+    """The function that finds the arrays of a group by the address of a head; loops cannot be compiled.
+
+    Parameters
+    ----------
+    group_letter : str
+        By which signatures call the group.
+    group : type
+        A named tuple of arrays.
+    letters : str
+        The type of each of them; a head has an `ArrayPlace` for each.
+    """
     at = {"F": "reals_at", "I": "integers_at", "T": "table_at"}
     members = ", ".join(
         f"{at[letter]}(head[{ARRAY_WIDTH * i + ADDRESS}], head[{ARRAY_WIDTH * i + LENGTH}])"
-        for i, letter in enumerate(LETTERS.values())
+        for i, letter in enumerate(letters)
     )
     namespace: dict[str, Any] = {
-        **{"Run": Run, "reals_at": reals_at, "integers_at": integers_at, "table_at": table_at},
+        **{"Group": group, "reals_at": reals_at, "integers_at": integers_at, "table_at": table_at},
         "__name__": __name__,
     }
-    first = f"def arrays_at(address):\n    head = integers_at(address, {ARRAY_WIDTH * len(LETTERS)})\n"
-    source = f"{first}    return Run({members})\n"
+    first = f"def arrays_at(address):\n    head = integers_at(address, {ARRAY_WIDTH * len(letters)})\n"
+    source = f"{first}    return Group({members})\n"
     exec(compile(source, "<arrays of a run>", "exec"), namespace)  # noqa: S102
-    return namespace["arrays_at"]
+    read = namespace["arrays_at"]
+    read.__dict__[GROUP_AT] = group_letter
+    compounds[group_letter] = (group, letters)
+    return read
 
 
-arrays_at = _arrays_at()
-arrays_at.__dict__[GROUP_AT] = "A"
-
-
-compounds["A"] = (Run, "".join(LETTERS.values()))
+arrays_at = reader_of_head("A", Run, "".join(LETTERS.values()))

@@ -22,7 +22,7 @@ from cosim_compiler.record import Record, rows_of, width_of
 
 
 class LoggedStep(Record):
-    """A step, as it stays; behind it y and the method's memory at its start, then d and k as they were in it."""
+    """A step, as it stays; behind it y and the method's memory at its start, then its d and k."""
 
     length: float
     time: float  # of its end, s

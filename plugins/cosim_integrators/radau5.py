@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from cosim.kit import Capabilities
-from cosim_integrators.implicit.collocation import collocation_step, followed_collocation_step, redo_collocation_step
+from cosim_integrators.implicit.collocation import (
+    collocation_step,
+    followed_collocation_step,
+    redo_collocation_step,
+)
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
 from cosim_integrators.implicit.radau_coefficients import collocation_coefficients
 from cosim_integrators.implicit.tuning import tune_order_5

@@ -244,7 +244,12 @@ def follow_stage(system, method, t, weighted, system_dot, method_dot, t_dot, wei
 def moved_method(method, method_dot):
     """The tangents of a method's arrays, with its numbers that do not vary."""
     return ImplicitMethod(
-        method.n, method.coefficients, method.settings_numbers, method_dot[3], method_dot[4], method.slot_numbers
+        method.n,
+        method.coefficients,
+        method.settings_numbers,
+        method_dot[3],
+        method_dot[4],
+        method.slot_numbers,
     )
 
 
