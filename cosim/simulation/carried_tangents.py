@@ -287,7 +287,7 @@ def faults_of_system(system: System) -> list[Problem]:
     rows = [
         *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
         *range(*system.inner_range),
-        *range(*system.update_ranges["end"]),
+        *(() if system.remembering else range(*system.update_ranges["end"])),
         *corrections,
     ]
     for row, reason in system.tangents.prepare(rows).items():
