@@ -205,7 +205,7 @@ class Run(Arrays):
     arrived_states: Reals = numbers("scratch")  # with which a host has come to an event
     start_derivatives: Reals = numbers("scratch")  # before updates
     start_memory: Reals = numbers("scratch")  # of the method, before a step: for a tape
-    probed_states: Reals = numbers("scratch")  # for looks at other times
+    probed_states: Reals = numbers("scratch")  # for evaluations at other times
     probed_cache: Reals = numbers("scratch")
     failed_cache: Reals = numbers("scratch")  # that a handler found that failed
     passing: Passing = one("scratch", Passing)
