@@ -29,7 +29,6 @@ from cosim_compiler.record import rows_of, words_of
 if TYPE_CHECKING:
     from cosim.contracts.method_kernels import MethodKernels
     from cosim.preparation.compiled_step import CompiledStep
-    from cosim.simulation.simulator import Simulator
     from cosim.system.state import State
 
     System = Any
@@ -54,11 +53,12 @@ OF_STATES = {
 
 
 class CarriedTangents:
-    """Tangents that go along a run of a Simulator.
+    """Tangents that go along a run.
 
     Parameters
     ----------
-    simulator : Simulator
+    step : CompiledStep
+        Of the run; of its system and its integrator.
     by : sequence of str
         Paths of parameters, start values, inputs and discrete variables, or of their elements.
 
@@ -68,12 +68,11 @@ class CarriedTangents:
         Something in the system has no derivative along a run, or a path stands for nothing that varies.
     """
 
-    def __init__(self, simulator: Simulator, by: Sequence[str]) -> None:
+    def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
         self.by = list(by)
-        self._simulator, self._system = simulator, simulator.system
-        step = simulator.compiled_step
-        kernels = simulator.integrator.kernels(self._system)
-        functions, problems = method_tangents(simulator, kernels)
+        self._step, self._system = step, step.system
+        kernels = step.integrator.kernels(self._system)
+        functions, problems = method_tangents(step, kernels)
         problems += faults_of_paths(self._system, by) + faults_of_system(self._system)
         if problems:
             raise ModelError(problems)
@@ -129,7 +128,7 @@ class CarriedTangents:
 
     def begin(self, state: State) -> None:
         """Go along the run that begins with this State."""
-        arrays, run = self._arrays, self._simulator.compiled_step.arrays
+        arrays, run = self._arrays, self._step.arrays
         for name, array in arrays.items():
             if name not in ("table", "numbers", "rows"):
                 array[:] = 0
@@ -143,12 +142,12 @@ class CarriedTangents:
         self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
         self._notes.time = state.time
         self._pieces = []
-        self._simulator.compiled_step._use_arrays({"log": self._log})  # noqa: SLF001
+        self._step._use_arrays({"log": self._log})  # noqa: SLF001
         run.output.logging = LOG_TAPE
 
     def take(self, is_last: bool) -> Reals:
         """Read what the tape has; the events and findings on it, which stay in no buffer."""
-        step = self._simulator.compiled_step
+        step = self._step
         used = int(step.arrays.output.log_used)
         if used == 0:
             return np.zeros(0)
@@ -219,14 +218,14 @@ class CarriedTangents:
             return []
         what = ""
         if reason in OF_HANDLERS:
-            what = self._simulator.compiled_step.tables.agenda_of.entries[subject].path
+            what = self._step.tables.agenda_of.entries[subject].path
             text = OF_HANDLERS[reason]
         elif reason in OF_STATES:
             letter, number = ("y", subject) if subject < self._system.ny else ("d", subject - self._system.ny)
             what = next(iter(self._system.paths_at(letter, [number])), "")
             text = OF_STATES[reason]
         elif reason == carrier.IS_ENDLESS:
-            what = self._simulator.compiled_step.tables.agenda_of.witnesses[subject].path
+            what = self._step.tables.agenda_of.witnesses[subject].path
             text = "its events follow each other without end"
         elif reason == carrier.IS_HELD:
             text = "a witness is held: the tangents of what holds it are not there yet"
@@ -239,11 +238,11 @@ class CarriedTangents:
 
 
 def method_tangents(
-    simulator: Simulator, kernels: MethodKernels | None
+    step: CompiledStep, kernels: MethodKernels | None
 ) -> tuple[dict[str, tuple[Any, str]], list[Problem]]:
     """The tangents of a method's functions with their signatures, and why some have none."""
-    name = type(simulator.integrator).__name__
-    if kernels is None or simulator.compiled_step.method is not None:
+    name = type(step.integrator).__name__
+    if kernels is None or step.method is not None:
         return {}, [Problem("integrator", f"{name} takes its steps in Python: they have no tangents")]
     found: dict[str, tuple[Any, str]] = {}
     functions = kernels.functions

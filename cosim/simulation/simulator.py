@@ -711,7 +711,7 @@ class Simulator(ClosedAttributes):
         self._empty_log()
         carried = self._carried
         if carried is None or carried.by != list(by):
-            carried = self._carried = CarriedTangents(self, by)
+            carried = self._carried = CarriedTangents(self._step, by)
         carried.begin(self.state)
         self._tangents = carried
         return carried
