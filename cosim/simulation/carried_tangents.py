@@ -17,11 +17,11 @@ from cosim.step.carrier import CARRY_NOTES, Carrier, CarryNotes, CarryPlan
 from cosim.step.carrying import CARRY_SIGNATURE, KEEP_SIGNATURE
 from cosim.step.constraints import ESTIMATES, NORMALIZE, settle_by_address
 from cosim.step.records import LOG_TAPE
-from cosim.step.run import ADDRESS, ARRAY_WIDTH, LENGTH
 from cosim.step.tape import STEP_WIDTH
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, TANGENT_DENSE_SIGNATURE, TANGENT_REDO_SIGNATURE
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
+from cosim_compiler.array_groups import head_of
 from cosim_compiler.convention import address_of
 from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
 from cosim_compiler.record import rows_of, words_of
@@ -122,7 +122,6 @@ class CarriedTangents:
             "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
             "rows": np.zeros(0),
         }
-        self._head = np.zeros(ARRAY_WIDTH * len(Carrier._fields), dtype=np.int64)
         self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + memory + nd + nk), run.log.size))
         self._pieces: list[Reals] = []
 
@@ -176,11 +175,8 @@ class CarriedTangents:
         """Read so many numbers of the tape; where the rest begins that could not be read yet."""
         if native.is_plain():
             return int(carrying.carry(step.arrays, Carrier(**self._arrays), used, is_last))
-        for i, name in enumerate(Carrier._fields):
-            array = self._arrays[name]
-            at = ARRAY_WIDTH * i
-            self._head[at + ADDRESS], self._head[at + LENGTH] = address_of(array), array.shape[0]
-        return int(self._carry(step.head_address, address_of(self._head), used, int(is_last)))
+        head = head_of(Carrier(**self._arrays))
+        return int(self._carry(step.head_address, address_of(head), used, int(is_last)))
 
     def _keep_events(self, step: CompiledStep, end: int) -> int:
         if native.is_plain():

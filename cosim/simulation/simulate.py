@@ -16,7 +16,7 @@ from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, make_integrator
 from cosim.simulation.chosen_signals import check_signals, choose_signals
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
-from cosim.simulation.last_simulator import keep_simulator, settings_key, take_simulator
+from cosim.simulation.last_simulator import reuse_simulator, settings_key, store_simulator
 from cosim.simulation.output_interval import checked_interval
 from cosim.simulation.python_in_steps import python_in_steps
 from cosim.simulation.recorder import Recorder
@@ -25,6 +25,7 @@ from cosim.simulation.result_drafts import ResultDrafts
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
 from cosim.simulation.stride import MOST_VALUES
+from cosim.step.recording import SLACK
 from cosim.system.state import State
 from cosim.system.system import System, check_system
 from cosim_compiler.collection import without_collection
@@ -160,7 +161,7 @@ def simulate(
     options.setdefault("event_limit", RESULT_EVENTS)
     key = settings_key(integrator, accuracy, endless_events, options)
     with without_collection():
-        simulator = take_simulator(system, state, key) or Simulator(
+        simulator = reuse_simulator(system, state, key) or Simulator(
             system, state, integrator, accuracy, endless_events=endless_events, **options
         )
     carried = simulator.carry_tangents(derivatives) if derivatives else None
@@ -204,7 +205,7 @@ def simulate(
     try:
         with interrupt_between_steps() as check:
             status = simulator.status if simulator.is_initialized else simulator.initialize()
-            point = math.floor((start - origin) / interval) + 1
+            point = math.floor((start - origin) / interval + SLACK) + 1
             grid = {"origin": origin, "interval": interval, "point": point, "until": until}
             simulator.record(recorder.paths, "grid", **grid)
             simulator.record_now()
@@ -236,7 +237,7 @@ def simulate(
             error.result = result  # type: ignore[union-attr]
         raise
     result = write_result(message)
-    keep_simulator(system, key, simulator)
+    store_simulator(system, key, simulator)
     return result
 
 

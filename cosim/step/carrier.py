@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from cosim.contracts.method_layout import MethodArrays
 from cosim.step.integration import numbers_where
-from cosim.step.run import Integers, Reals, reader_of_head
+from cosim.step.run import Integers, Reals
 from cosim.walker import call_redo_tangent, walk_tangents
+from cosim_compiler.array_groups import Table, address_reader
 from cosim_compiler.record import Record, rows_of, width_of
 
 GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD, IS_ENDLESS = range(1, 7)
@@ -51,7 +52,7 @@ CARRY_PLAN, CARRY_NOTES = width_of(CarryPlan), width_of(CarryNotes)
 class Carrier(NamedTuple):
     """The arrays of tangents that are carried: values, and one direction after the other."""
 
-    table: Integers  # of the tangents of blocks
+    table: Table  # of the tangents of blocks
     numbers: Integers  # a `CarryPlan`
     notes_numbers: Reals  # `CarryNotes`
     y: Reals
@@ -98,10 +99,7 @@ class Carrier(NamedTuple):
         return carrier.plan.directions
 
 
-CARRIER_LETTERS = "".join(
-    "T" if name == "table" else "I" if name in ("numbers", "k") else "F" for name in Carrier._fields
-)
-carrier_at = reader_of_head("C", Carrier, CARRIER_LETTERS)
+carrier_at = address_reader("C", Carrier)
 
 
 def part_of(dots, i, like):

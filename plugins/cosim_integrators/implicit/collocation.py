@@ -28,7 +28,6 @@ from cosim_integrators.implicit.newton import (
     IMPROVES,
     MOST_FOLLOWED,
     SETTLED,
-    begin_iteration,
     check_convergence,
     follow_system,
     is_refined,
@@ -37,6 +36,7 @@ from cosim_integrators.implicit.newton import (
     set_weights,
     size_of_attempt,
     size_over,
+    start_iteration,
 )
 from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.start_of_step import copy_values
@@ -211,7 +211,7 @@ def solve_stages(system, method, t, t_end):
     w = method.unknowns
     z = method.z
     own = method.right
-    begin_iteration(method.memory)
+    start_iteration(method.memory)
     most = most_iterations(method.stages) + int(method.newton.more_iterations)
     previous = 0.0
     previous_own = math.inf
