@@ -308,11 +308,14 @@ class ValueWriter:
         return f"(&{text})" if isinstance(node.type, Record) else text
 
     def _recordat(self, node: form.RecordAt) -> str:
-        rows_in, index = node.rows, node.index
-        if isinstance(rows_in, form.RowsIn) and isinstance(index, form.Constant) and index.value >= 0:
-            view, first = self.in_order([rows_in.view, rows_in.first])
-            at = f" + {index.value}" if index.value else ""
-            return f"(({self.types[node.type]})({view}.at + {first}){at})"
+        if (
+            isinstance(node.rows, form.RowsIn)
+            and isinstance(node.index, form.Constant)
+            and node.index.value >= 0
+        ):
+            view, first = self.in_order([node.rows.view, node.rows.first])
+            place = f" + {node.index.value}" if node.index.value else ""
+            return f"(({self.types[node.type]})({view}.at + {first}){place})"
         rows, index = self.in_order([node.rows, node.index])
         if not self.is_short(node.rows, rows):
             rows = self.named(node.rows.type, rows)
