@@ -53,7 +53,16 @@ class Sources:
         """The rows of a host that a compiler built, which another program may run."""
         program = self.folder / "linked_host"
         source = SOURCES / "linked_host.c"
-        build = [*compiler, "-std=c99", "-I.", "-o", str(program), str(source), *map(str, self.files), "-lm"]
+        build = [
+            *compiler,
+            "-std=c99",
+            f"-I{self.folder}",
+            "-o",
+            str(program),
+            str(source),
+            *map(str, self.files),
+            "-lm",
+        ]
         built = subprocess.run(
             build, cwd=self.folder, capture_output=True, text=True, check=False, timeout=900
         )
