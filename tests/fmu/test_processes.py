@@ -3,11 +3,11 @@
 import gc
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ from test_threads import NAMES, STAR
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_fmu.scenario.scenario import Scenario
-from cosim_master.participants.given_participants import open_fmu
-from cosim_master.participants.process_worker import send
+from cosim_master.participants.create_participants import open_fmu
+from cosim_master.processes.channel import Channel
 
 MakeFmu = Callable[..., Path]
 
@@ -90,7 +90,7 @@ def test_the_limit_of_a_call_does_not_count_the_start_of_the_process(
     slow = ProcessParticipant(SlowToBegin, timeout=1.0)
     with monkeypatch.context() as here:
         here.setattr(time, "sleep", lambda seconds: None)  # in the other process it does
-        slow.keep_log(tmp_path / "log.txt")
+        slow.write_log(tmp_path / "log.txt")
     result = CoSimulation({"a": slow}, [], "jacobi", 0.1).simulate(0.5)
     assert result.time[-1] == pytest.approx(0.5)
 
@@ -116,14 +116,13 @@ def test_errors_arrive_as_they_were(make_fmu: MakeFmu) -> None:
 
 def test_what_a_broken_pipe_leaves_behind_can_be_freed() -> None:
     """CPython trips over views of a `BytesIO` in what it frees."""
-    ours, theirs = Pipe()
+    ours, theirs = socket.socketpair()
     theirs.close()
-    with pytest.raises(BrokenPipeError) as broken:
-        send(ours, ([], "step", (0.0, 0.1)))
+    with pytest.raises(BrokenPipeError) as broken, ours:
+        Channel(ours.fileno(), ours.fileno()).send([1, "step", [0.0, 0.1]])
     left = [value for entry in broken.traceback for value in entry.frame.f_locals.values()]
-    views = [value for value in left if isinstance(value, memoryview)]
-    assert views and all(isinstance(view.obj, bytes) for view in views)
-    ours.close()
+    assert b"step" in b"".join(value for value in left if isinstance(value, bytes))
+    assert all(isinstance(view.obj, bytes) for view in left if isinstance(view, memoryview))
 
 
 def test_states_stay_where_they_are_and_are_released() -> None:

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim_master.abilities import BeginsSteps
 from cosim_master.algorithms.exchange_layout import ADVANCE, ADVANCE_ALL, READ, SET
-from cosim_master.algorithms.programmed_algorithm import Call
+from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
 from cosim_master.coupling.connection import Link
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_machine import ExchangeMachine
@@ -133,17 +134,17 @@ def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list
         feeding.setdefault(link.target, set()).add(link.source)
     after: dict[tuple[int, str], int] = {}  # the level after the last call of this kind
     busy: dict[str, int] = {}  # and after the last one of this participant
-    found: list[list[int]] = []
+    ordered: list[list[int]] = []
     for place, (kind, name) in enumerate(operations):
         others = fed.get(name, ()) if kind == READ else feeding.get(name, ()) if kind == SET else ()
         against = SET if kind == READ else READ
         level = max([busy.get(name, 0), *(after.get((against, other), 0) for other in others)])
         after[kind, name] = max(after.get((kind, name), 0), level + 1)
         busy[name] = level + 1
-        if level == len(found):
-            found.append([])
-        found[level].append(place)
-    return found
+        if level == len(ordered):
+            ordered.append([])
+        ordered[level].append(place)
+    return ordered
 
 
 class ThreadedProgram(NamedTuple):
@@ -182,11 +183,12 @@ def threaded_program(
                 pieces[-1].append(place)
             else:
                 pieces.append([place])
-        found = [(piece, [operations[p][0] == ADVANCE for p in piece]) for piece in pieces]
+        steps_in = [(piece, [operations[p][0] == ADVANCE for p in piece]) for piece in pieces]
     else:
-        found = [(level, [operations[p][0] == ADVANCE for p in level]) for level in levels(operations, links)]
+        ordered = levels(operations, links)
+        steps_in = [(level, [operations[p][0] == ADVANCE for p in level]) for level in ordered]
     program = ThreadedProgram([], [])
-    for level, steps in found:
+    for level, steps in steps_in:
         together = [p for p, is_step in zip(level, steps, strict=True) if is_step]
         if len(together) < 2 or not any(operations[p][1] in free for p in together):
             together = []
@@ -235,7 +237,7 @@ class ThreadGain:
             self._pause = TRIED_AGAIN
         self._busy = self._passed = 0.0
 
-    def look(self) -> None:
+    def retry_threads(self) -> None:
         """Try threads again, if it is time."""
         if not self.uses_threads and perf_counter() >= self._until:
             self.uses_threads = True
@@ -254,7 +256,7 @@ class StepsTogether:
     machine : ExchangeMachine
     called : mapping of str to CalledInPython
     begin, take : callable
-        `begin_steps` and `take_steps`.
+        `start_steps` and `take_steps`.
 
     Attributes
     ----------
@@ -274,10 +276,19 @@ class StepsTogether:
         self._begin, self._take, self.gain = begin, take, ThreadGain()
         self._chains: dict[tuple[str, ...], tuple[list[NDArray[np.int64]], NDArray[np.int64]]] = {}
 
-    def take(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Step them; the stop code and the status of those that were not as usual."""
+    def step_all(self, names: Sequence[str], memory: ExchangeMemory) -> dict[str, tuple[int, int]]:
+        """Step them; the stop code and the status of those that were not as usual.
+
+        Steps that take place elsewhere begin first, and their answers are waited for last.
+
+        Parameters
+        ----------
+        names : sequence of str
+        memory : ExchangeMemory
+            Of the algorithm whose step it is.
+        """
         machine, algorithm = self._machine, int(self._machine.report.algorithm)
-        shared, own = self._chains.setdefault(tuple(names), self._made(names))
+        shared, own = self._chains.setdefault(tuple(names), self._split(names))
         numbers = [machine.number[name] for name in names]
         every = np.array(numbers, dtype=np.int64)
         self._begin(machine.address, algorithm, every.ctypes.data, every.size)
@@ -285,6 +296,7 @@ class StepsTogether:
         for each in waiting:
             each.waits = True
         busy = [0.0] * (len(shared) + 1)
+        elsewhere = self._begin_elsewhere(names, memory)
 
         def step(place: int, chain: NDArray[np.int64]) -> None:
             begun = perf_counter()
@@ -298,7 +310,8 @@ class StepsTogether:
         finally:
             for each in waiting:
                 each.waits = False
-        self.gain.add(sum(busy), perf_counter() - begun)
+        if not elsewhere:
+            self.gain.add(sum(busy), perf_counter() - begun)
         answers = [machine.answers[number] for number in numbers]
         return {
             name: (int(answer.stop), int(answer.status))
@@ -306,10 +319,23 @@ class StepsTogether:
             if answer.stop != DONE
         }
 
-    def _made(self, names: Sequence[str]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    def _begin_elsewhere(self, names: Sequence[str], memory: ExchangeMemory) -> bool:
+        """Begin the steps that take place elsewhere; whether there are any."""
+        coupled, begun = self._coupled, []
+        for name in names:
+            participant = coupled.participants[name]
+            if isinstance(participant, BeginsSteps) and not coupled.rests(name):
+                length = coupled.length(name, memory.time, memory.length)
+                begun.append(participant.begin_step(memory.time, length))
+        for send in begun:
+            send()
+        return bool(begun)
+
+    def _split(self, names: Sequence[str]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
         """Numbers of the participants for each thread, and of those that stay in the caller's."""
+        participants, numbers = self._coupled.participants, self._machine.number
         free = [n for n in names if self._coupled.descriptions[n].steps_in_threads]
-        numbers = self._machine.number
+        free.sort(key=lambda name: isinstance(participants[name], BeginsSteps))
         chains = np.array_split([numbers[n] for n in free], min(len(free), self._threads.count))
         own = [numbers[n] for n in names if n not in free]
         return [np.array(c, dtype=np.int64) for c in chains], np.array(own, dtype=np.int64)
