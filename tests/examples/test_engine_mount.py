@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -225,3 +226,16 @@ def test_its_page_in_three_dimensions_is_small(tmp_path: Path) -> None:
     page = target.read_text("utf-8")
     assert target.stat().st_size < 1.5e6
     assert all(f'"name":"{body}"' in page for body in ("ground", "engine", "chassis"))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("version", [2, 3])
+def test_its_c_sources_are_less_than_10000_lines(example: Any, version: int, tmp_path: Path) -> None:
+    from cosim_export.native.native_exporter import NativeFmuExporter
+
+    target = tmp_path / "mount.fmu"
+    NativeFmuExporter().export(model("engine_mount"), target, sources=True, fmi=version)
+    with zipfile.ZipFile(target) as archive:
+        sources = [name for name in archive.namelist() if name.endswith((".c", ".h"))]
+        lines = {name: archive.read(name).count(b"\n") for name in sources}
+    assert 5000 < lines["sources/code.c"] < sum(lines.values()) < 10_000
