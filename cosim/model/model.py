@@ -127,9 +127,8 @@ class Model(ClosedAttributes):
     ABOUT = ABOUT
 
     def __init__(self, name: str, **settings: Any) -> None:
-        if not isinstance(name, str) or not name.strip():
-            raise ModelError.of("model", f"its name is {shown(name)}, needs text")
         self.name = name
+        self._check_name()
         self.settings = settings
         self.parts: dict[str, Component] = Parts()
         self.connections: list[Connection] = []
@@ -271,6 +270,7 @@ class Model(ClosedAttributes):
         from cosim.system.assembly import Assembly
         from cosim.system.system import System
 
+        self._check_name()
         self._check_settings()
         self._check_parts()
         base = self.solver_base
@@ -323,18 +323,24 @@ class Model(ClosedAttributes):
             text = f"it is not called so: add it with model.add(part, '{wrong[0]}')"
             raise ModelError.of(f"parts['{wrong[0]}']", text)
 
+    def _check_name(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise ModelError.of("model", f"its name is {shown(self.name)}, needs text")
+
     def _check_settings(self) -> None:
         """`OptionError` for a setting that neither the model nor a solver has."""
-        if set(self.settings) <= {*self.ABOUT, *option_names(type(self))}:
-            return
-        for plugin in registry().plugins:  # a kind of solver may be one that nothing has asked for yet
+        if not set(self.settings) <= {*self.ABOUT, *option_names(type(self))}:
+            check_options(f"model '{self.name}'", self.settings, self.setting_names())
+
+    @classmethod
+    def setting_names(cls) -> list[str]:
+        """What a model of this class takes by name: what is said about it, the solvers of all plugins."""
+        for plugin in registry().plugins:  # a kind of solver may be one that no model has used yet
             for entry in plugin.entries:
                 if not declared_kinds().keys() >= set(entry.kinds):
                     _ = entry.cls
         solvers = [kind.setting for kind in declared_kinds().values() if issubclass(kind, Solver)]
-        check_options(
-            f"model '{self.name}'", self.settings, [*self.ABOUT, *solvers, *option_names(type(self))]
-        )
+        return [*cls.ABOUT, *solvers, *option_names(cls)]
 
     def _check_starts(self, system: System) -> None:
         from cosim.system.state import State

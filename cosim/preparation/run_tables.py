@@ -43,6 +43,7 @@ from cosim.step.records import (
     GivenTime,
     Grid,
     Handler,
+    Hold,
     Holds,
     Level,
     Node,
@@ -438,12 +439,13 @@ class Tables:
             held = HeldTables(self.system, method, witnesses, max(switchable))
             if policy == "hold":
                 plan.held.first, plan.held.last = len(self.system.table), len(held.table)
-            plan.held_row, plan.hold_width = held.row, held.width
-            plan.switchable = max(switchable)
+            plan.held_row, plan.switchable = held.row, max(switchable)
         count = 0 if held is None else len(witnesses)
         self._room_for("holds", "times", int(held is not None), Holds)
         self._room_for("held_order", "times", count)
-        self._room_for("hold_numbers", "times", plan.hold_width * count)
+        self._room_for("witness_holds", "times", count, Hold)
+        self._room_for("hold_pushes", "times", self.system.ny * count)
+        self._room_for("hold_switches", "times", plan.switchable * count, Switch)
         return held
 
     def _methods(self, method: Method) -> None:
@@ -582,8 +584,8 @@ def tables_of(system: System, method: Method, accuracy: float | None, policy: st
 def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[PastRow], list[int]]:
     """Blocks of an evaluation that read histories, and where in the cache others read what they found.
 
-    A block may wait: for the end of the next step, or until it is asked for. Those
-    wait, and what follows them, that neither derivatives need nor the Step itself, which looks at the places
+    A block may wait: for the end of the next step, or until it is read. Those
+    wait, and what follows them, that neither derivatives need nor the Step itself, which reads the places
     `looked_at` in the cache; none where that is None. Both lists are empty where a block that reads histories
     does more than write results of its own.
     """

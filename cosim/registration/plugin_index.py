@@ -3,7 +3,7 @@
 What a plugin registers is kept beside compiled kernels, with the files that decide about it: the modules of
 its own package, and those of the base classes. When one of them has changed, or their packages are found at
 another place, the plugin is loaded and its part is made again. A plugin that fails is loaded at each start:
-its fault is told as it is now.
+its fault is reported as it is now.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def installed_plugins() -> list[PluginRecord]:
 
 def _indexed(candidate: Candidate) -> PluginRecord:
     digest = _digest(candidate)
-    content = kernel_cache.kept(digest)
+    content = kernel_cache.read_cached(digest)
     record = None if content is None else _from_bytes(content, candidate)
     if record is None:
         record = load_plugin(candidate)
         if record.status == "loaded" and not record.refused:
-            kernel_cache.keep(digest, _to_bytes(record))
+            kernel_cache.write_cached(digest, _to_bytes(record))
     return record
 
 

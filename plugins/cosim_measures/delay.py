@@ -6,7 +6,7 @@ import math
 
 import cosim
 from cosim_measures.histories import delayed_value, extrapolation_error, refine_history
-from cosim_measures.interpolation_kind import beyond, interpolation_kind
+from cosim_measures.histories.lookup import interpolation_kind, time_beyond
 
 ITERATE, LIMIT = 0.0, 1.0  # of long_steps
 
@@ -134,7 +134,7 @@ class Delay(cosim.Measure):
         "iterate", choices=("iterate", "limit", "extrapolate"), in_model_exchange={"iterate": "limit"}
     )
     past = cosim.history(of="source", keep="delay")
-    delayed_time = cosim.cache_slot(unit="s", description="the time that is asked for")
+    delayed_time = cosim.cache_slot(unit="s", description="the time whose value is read")
     delayed_time_dot = cosim.cache_slot(description="how fast it goes on")
     slope = cosim.cache_slot(unit="1/s", description="derivative of the source at that time")
     last_delayed_time = cosim.discrete(
@@ -233,7 +233,7 @@ class Delay(cosim.Measure):
             s.break_order = s.past.next_break_order
         s.extrapolation = 0.0
         if s.can_use_current_value == 0.0 and s.delayed_time < s.t:
-            s.extrapolation = beyond(s.past, s.delayed_time)
+            s.extrapolation = time_beyond(s.past, s.delayed_time)
         s.overlap = s.extrapolation if s.long_steps == ITERATE else 0.0
 
     @cosim.update(at="inside", when="keeps_interior")

@@ -41,7 +41,7 @@ class ModelExchangeFmu(cosim.Component):
         For each output the inputs that it follows at once, in place of what the description says; "all":
         every output follows every input.
     tolerance : float
-        That the FMU is told for what it solves inside; 0: that of its default experiment.
+        That the FMU receives for what it solves inside; 0: that of its default experiment.
     kept_events : int
         Behind so many of its last events the state of the FMU is kept, where it can save it; 0: none.
 
@@ -74,7 +74,7 @@ class ModelExchangeFmu(cosim.Component):
     follows: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     fmu = data_file("the FMU")
-    tolerance = cosim.option(0.0, description="that the FMU is told; 0: its own")
+    tolerance = cosim.option(0.0, description="that the FMU receives; 0: its own")
     kept_events = cosim.option(100, description="events over which its state is kept; 0: none")
     epoch = cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME, internal=True)
     next_event = cosim.timer(description="when the FMU wants event mode next")
@@ -97,14 +97,14 @@ class ModelExchangeFmu(cosim.Component):
                 own[name] = float(value)
         self.others = {name: own.pop(name) for name in [*own] if name in self.other_starts}
         super().__init__(**{**own, "fmu": str(own["fmu"])})
-        self.values.given |= {**self.others, **feedthrough}
+        self.values.arguments |= {**self.others, **feedthrough}
         self.block = np.zeros(calls.SIZE, dtype=np.int64)
         self.running: RunningFmu | None = None
         self.keeps_nothing = False
 
     def __reduce__(self) -> Any:
         """What makes it again: its class is that of a file, and what runs stays here."""
-        return _made_again, (self.name, self.values.given)
+        return _rebuild, (self.name, self.values.arguments)
 
     other_starts: ClassVar[frozenset[str]] = frozenset()
     """Variables that take a start value and are neither an input nor a parameter with a name in the model."""
@@ -175,8 +175,8 @@ class ModelExchangeFmu(cosim.Component):
         discrete = self._discrete(state)
         given = zip(discrete.items(), np.atleast_1d(state[f"{self.name}.given"]), strict=False)
         news = {name: value for (name, value), last in given if value != last}
-        found = fmu.handle_event(state.time, self._states(state), self._inputs(state), news)
-        self._take(next_state, *found, discrete)
+        answer = fmu.handle_event(state.time, self._states(state), self._inputs(state), news)
+        self._take(next_state, *answer, discrete)
         return fmu.wish_to_stop()
 
     def _at_wish(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
@@ -232,7 +232,7 @@ class ModelExchangeFmu(cosim.Component):
             self.running = None
 
 
-def _made_again(name: str, given: Mapping[str, Any]) -> ModelExchangeFmu:
+def _rebuild(name: str, given: Mapping[str, Any]) -> ModelExchangeFmu:
     made = ModelExchangeFmu(**given)
     object.__setattr__(made, "name", name)
     return made

@@ -34,8 +34,8 @@ from cosim.kit import (
     waited_for_interrupt,
 )
 from cosim_fmi.archive import private_folder, remove_folder
-from cosim_master.abilities import HasFile, InnerPoint, KeepsLog, Resizes
-from cosim_master.participants.given_participants import open_fmu
+from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
+from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.process_worker import (
     CALLING,
     LONGEST_NAME,
@@ -169,7 +169,7 @@ class ProcessParticipant(cosim.Participant):
             self._inner.configure(*sizes)
             self._sizes = sizes
 
-    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+    def write_log(self, file: Path | None, level: str = "warning") -> None:
         """As the participant does; in the process, where it can keep a log.
 
         Raises
@@ -177,9 +177,9 @@ class ProcessParticipant(cosim.Participant):
         ModelError
             It keeps no log, or there is no such level.
         """
-        if not isinstance(self._inner, KeepsLog):
+        if not isinstance(self._inner, WritesLog):
             raise cosim.ModelError.of("log", "this participant keeps no log")
-        self._inner.keep_log(file, level)
+        self._inner.write_log(file, level)
         self._log = (None if file is None else file.absolute()), level
 
     def describe(self) -> ParticipantDescription:
@@ -196,7 +196,7 @@ class ProcessParticipant(cosim.Participant):
         self._begin()
         limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
         if self._log is not None:
-            self._ask("keep_log", *self._log, timeout=limit)
+            self._ask("write_log", *self._log, timeout=limit)
         if self._sizes is not None:
             self._ask("configure", *self._sizes, timeout=limit)
         self._points = []
@@ -350,7 +350,7 @@ class ProcessParticipant(cosim.Participant):
         self._read = {}
 
     def _ask_if_there(self, name: str) -> list[Any]:
-        """Something that is not worth an error: a failure is told at the end."""
+        """Something that is not worth an error: a failure is reported at the end."""
         if self._process is None or self._waits:
             return []
         try:
@@ -388,7 +388,7 @@ class ProcessParticipant(cosim.Participant):
             return f'. It printed: "{last[:300]}"' if last else ""
         return ""
 
-    def give_up(self, why: str) -> None:
+    def abort(self, why: str) -> None:
         """End the process, from another thread; the call that waits for it raises an error that says why."""
         self._given_up = why
         process = self._process

@@ -108,7 +108,7 @@ def _serve(connection: Any, folder: str) -> None:
 
 def _answer(connection: Any, recipe: bytes, folder: str) -> None:
     """Call after call, until the participant is closed."""
-    from cosim_master.abilities import TakesPrinted
+    from cosim_master.abilities import LogsPrinted
 
     calling = _shared_name(folder)
     printed: Printed | None = None
@@ -123,7 +123,7 @@ def _answer(connection: Any, recipe: bytes, folder: str) -> None:
             if participant is None:
                 make, arguments, keywords = pickle.loads(recipe)
                 participant = make(*arguments, **keywords)
-                if isinstance(participant, TakesPrinted):  # what others print belongs to the program
+                if isinstance(participant, LogsPrinted):  # what others print belongs to the program
                     printed = _take_output(folder)
             for write, written in pending:
                 calling(write)
@@ -137,7 +137,7 @@ def _answer(connection: Any, recipe: bytes, folder: str) -> None:
             else:
                 answer = "answer", _do(participant, tokens, name, given)
             if printed is not None and (text := printed.take()):
-                participant.take_printed(text)
+                participant.log_printed(text)
         except Exception as error:
             answer = "error", portable(error)
         try:
@@ -201,8 +201,8 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         InitializationMode,
         RecordsEvents,
         ReportsCloseError,
+        ReportsWarnings,
         Resizes,
-        TellsWarnings,
         Watches,
     )
 
@@ -211,7 +211,7 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         "configure": Resizes,
         "watch": Watches,
         "events": RecordsEvents,
-        "warnings": TellsWarnings,
+        "warnings": ReportsWarnings,
     }
     if name in optional and not isinstance(participant, optional[name]):
         return []
