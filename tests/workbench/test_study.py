@@ -240,7 +240,7 @@ def test_a_study_that_is_killed_goes_on(tmp_path):
     # beside the others: it sleeps mostly; all may have to compile first
     whole = subprocess.Popen(command("whole"), **run, **pipes)
     chance, kills = random.Random(1), 0
-    for _ in range(many(2)):
+    for _ in range(many(1)):
         begun = subprocess.Popen(command("killed", "-q"), **run, stderr=subprocess.DEVNULL)
         limit = time.monotonic() + 600.0
         seen = len(list((tmp_path / "killed").glob("part-*")))
