@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from multiprocessing import Pipe
 from pathlib import Path
 from time import monotonic
@@ -34,7 +35,15 @@ from cosim.kit import (
     waited_for_interrupt,
 )
 from cosim_fmi.archive import private_folder, remove_folder
-from cosim_master.abilities import HasFile, InnerPoint, KeepsLog, Resizes
+from cosim_master.abilities import (
+    HasFile,
+    InnerPoint,
+    KeepsLog,
+    NativeCalls,
+    Resizes,
+    StepsNatively,
+    StepsTypesNatively,
+)
 from cosim_master.participants.given_participants import open_fmu
 from cosim_master.participants.process_worker import (
     CALLING,
@@ -44,6 +53,8 @@ from cosim_master.participants.process_worker import (
     restored,
     send,
 )
+from cosim_master.participants.remote_calls import RemoteCalls
+from cosim_master.participants.shared_exchange import LEADING, NOTHING, READING, SETTING, STEPPING
 
 START = "from cosim_master.participants.process_worker import main; main()"
 SECONDS_TO_BEGIN = 30.0
@@ -56,6 +67,10 @@ SECONDS_FOR_INTERRUPT = 0.05
 """In which a signal that has ended the process comes here, too, when it was for both."""
 SECONDS_TO_END = 5.0
 """For which a process that was told to end may go on."""
+SECONDS_TO_LOOK = 0.01
+"""For a message, where none is expected."""
+LEAST_STEPS = 1000
+"""Loading compiled code in both processes takes as long as so many steps save."""
 
 
 class _SavedElsewhere:
@@ -76,6 +91,8 @@ class ProcessParticipant(cosim.Participant):
 
     One message goes there and back for each step: inputs whose names were accepted before go with it, and
     what was read behind the step before comes back with it. An input that is refused is an error of the step.
+    Where the participant has functions of C, and a master calls them (`native_calls`), numbers go through
+    memory that both processes share, and one byte through a pipe; what is not as usual goes by messages.
 
     Parameters
     ----------
@@ -142,6 +159,8 @@ class ProcessParticipant(cosim.Participant):
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
         self._points: list[InnerPoint] = []
+        self._remote: RemoteCalls | None = None
+        self._bell: tuple[int, int] | None = None
 
     @property
     def path(self) -> Any:
@@ -269,6 +288,103 @@ class ProcessParticipant(cosim.Participant):
         """The token again."""
         return _SavedElsewhere(self._ask("deserialize", data), self._process, self._released)
 
+    @property
+    def native_types(self) -> tuple[str, ...]:
+        """Of variables that `native_calls` takes, beside real ones."""
+        return self._inner.native_types if isinstance(self._inner, StepsTypesNatively) else ()
+
+    @property
+    def least_native_steps(self) -> int:
+        """Number of steps from which on it pays."""
+        own = self._inner.least_native_steps if isinstance(self._inner, StepsNatively) else 0
+        return max(own, LEAST_STEPS)
+
+    def native_calls(
+        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
+    ) -> NativeCalls | None:
+        """Functions that exchange numbers with those of the participant, through shared memory.
+
+        None on Windows, where the pipes are others.
+
+        Raises
+        ------
+        ModelError
+            Why the participant has no functions of C.
+        """
+        if self._bell is None or not isinstance(self._inner, StepsNatively):
+            return None
+        self._remote = None
+        limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
+        why, facts = self._ask("prepare", list(inputs), list(reads), timeout=limit)
+        if why:
+            raise cosim.ModelError.of("process", why)
+        try:
+            self._remote = RemoteCalls(self._folder, *self._bell, inputs, reads)
+        except OSError as error:
+            raise cosim.ModelError.of("process", f"has no memory to share: {error}") from error
+        self._flags = flags
+        self.resume_native()
+        callbacks: dict[str, Any] = {name: partial(self._remember, name) for name in facts["remembers"]}
+        if facts["remembers"]:
+            callbacks["forget"] = self._forget
+        if facts["after_state"]:
+            callbacks["after_state"] = self._after_state
+        return self._remote.calls(facts, leave=self._leave, **callbacks)
+
+    def resume_native(self) -> None:
+        """The other process waits for requests through shared memory from here on."""
+        if self._remote is not None:
+            if not self._remote.is_served:
+                self._ask("serve")
+            self._flags[4] = self._remote.memory.step.latest
+
+    def after_native_step(self, status: int, time: float, size: float) -> float:
+        """The rest of a step that was not as usual, or that takes longer."""
+        remote = self._remote
+        assert remote is not None
+        self._wait_there("step")
+        if not remote.is_asked:
+            return self.step(time, size)
+        if remote.has_stepped:
+            return time + size
+        self._raise_access()
+        if remote.unusual != STEPPING:
+            return self.step(time, size)
+        reached, points = self._ask("after_step", remote.status, time, size)
+        self._points += [InnerPoint(*point) for point in points]
+        return float(reached)
+
+    def after_native_access(self, verb: str, status: int) -> None:
+        """Raise what `set` or `get` would have raised."""
+        self._wait_there(verb.lower())
+        self._raise_access()
+
+    def _raise_access(self) -> None:
+        """Raise why inputs or outputs could not be written or read in the last request, if that was so."""
+        remote = self._remote
+        assert remote is not None
+        if remote.unusual in (SETTING, LEADING, READING):
+            call, remote.unusual = remote.unusual, NOTHING
+            self._ask("after_access", call, remote.status)
+
+    def _after_state(self, verb: str, status: int) -> None:
+        remote = self._remote
+        assert remote is not None
+        self._wait_there(verb)
+        self._raise_access()
+        self._ask("after_state", verb, remote.status)
+
+    def _remember(self, how: str) -> int:
+        return int(self._ask("remember", how))
+
+    def _forget(self, number: int) -> None:
+        self._ask("forget", number)
+        self.resume_native()
+
+    def _leave(self) -> None:
+        self._ask("leave")
+        self._remote = None
+
     def close(self) -> None:
         """Close the participant and end the process; one that does not answer is killed."""
         if self._process is None:
@@ -282,7 +398,7 @@ class ProcessParticipant(cosim.Participant):
                 self._close_error = str(error)
         if self._end is not None:
             self._end()
-        self._process, self._pipe = None, None
+        self._process, self._pipe, self._remote = None, None, None
 
     def close_error(self) -> str:
         """That the participant, or its process, has not ended as it should; "" when it has."""
@@ -296,9 +412,11 @@ class ProcessParticipant(cosim.Participant):
         handle = theirs.fileno()
         # the kernel would kill it with the thread that starts it: so only with the main thread
         ours_for_good = threading.current_thread() is threading.main_thread()
-        given = str(handle), str(os.getpid()), folder, str(int(ours_for_good))
+        files = () if os.name == "nt" else (*os.pipe(), *os.pipe())
+        theirs_of_files = files[0:1] + files[3:4]
+        given = str(handle), str(os.getpid()), folder, str(int(ours_for_good)), *map(str, theirs_of_files)
         command = python_command("-c", START, *given)
-        more: dict[str, Any] = {"pass_fds": [handle]}
+        more: dict[str, Any] = {"pass_fds": [handle, *theirs_of_files]}
         if os.name == "nt":
             os.set_handle_inheritable(handle, True)  # type: ignore[attr-defined]
             startup = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})  # type: ignore[attr-defined]
@@ -306,11 +424,14 @@ class ProcessParticipant(cosim.Participant):
         with signals_held():
             self._process = start_process(command, stdin=subprocess.DEVNULL, env=environment, **more)
         theirs.close()
+        for file in theirs_of_files:
+            os.close(file)
+        self._bell = (files[1], files[2]) if files else None
         self._pipe, self._waits, self._given_up, self._failed_before = ours, False, "", ""
         self._released = []  # what tokens of an earlier process release is none of this one
         self._accepted, self._pending, self._reads = set(), [], []
         self._answers = _waiting_for(ours)
-        self._end = weakref.finalize(self, _end, self._process, ours, folder)
+        self._end = weakref.finalize(self, _end, self._process, ours, self._bell or (), folder)
         with self._answering("start"):
             send(ours, python_path())
             ours.send_bytes(self._recipe)
@@ -319,8 +440,9 @@ class ProcessParticipant(cosim.Participant):
         if self._process is None:
             raise cosim.CosimError(f"{name}: the participant is not initialized, so there is no process")
         limit = self._timeout if timeout is None else timeout
+        waiting = self._leave_remote(name, limit)
         released = [self._released.pop() for _ in range(len(self._released))]
-        pending, self._pending = self._pending, []
+        pending, self._pending = [*self._pending, *waiting], []
         if name != "get":
             self._forget_reading()
         self._waits = True
@@ -332,6 +454,36 @@ class ProcessParticipant(cosim.Participant):
         if kind == "error":
             raise restored(value)
         return value
+
+    def _leave_remote(self, name: str, limit: float | None) -> list[tuple[str, tuple[Any, ...]]]:
+        """Have the other process come back to messages; inputs that go with the next one."""
+        remote = self._remote
+        if remote is None:
+            return []
+        self._wait_there(name, limit)
+        if remote.is_served:
+            remote.leave()
+            self._wait_there(name, limit)
+            self._raise_access()
+        return remote.take_pending()
+
+    def _wait_there(self, name: str, limit: float | None = None) -> None:
+        """Wait for the answer to a request through shared memory, as `_wait`."""
+        remote = self._remote
+        assert remote is not None
+        if not remote.is_awaited:
+            return
+        limit = self._timeout if limit is None else limit
+        end = math.inf if limit is None else monotonic() + limit
+        self._waits = True
+        with self._answering(name):
+            while not remote.wait():
+                if self._answers(SECONDS_TO_LOOK):  # the process has ended, or says why it ends
+                    kind, value = receive(self._pipe)
+                    if kind == "error":
+                        raise restored(value)
+                self._check_wait(name, limit, end)
+        self._waits = False
 
     def _write(self, name: str, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """A call without an answer: one of a kind that went well before waits for the next call."""
@@ -365,17 +517,24 @@ class ProcessParticipant(cosim.Participant):
         assert self._process is not None
         end = math.inf if limit is None else monotonic() + limit
         while not self._answers(min(SECONDS_BETWEEN_LOOKS, max(0.0, end - monotonic()))):
-            if monotonic() >= end:
-                self._process.kill()
-                raise cosim.CosimError(
-                    f"its process did not return from {self._called(name)} within {limit:g} s and was killed"
-                )
-            if seconds_interrupted() > SECONDS_TO_ANSWER:
-                self._process.kill()
-                raise held_interrupt()
+            self._check_wait(name, limit, end)
+
+    def _check_wait(self, name: str, limit: float | None, end: float) -> None:
+        """Kill a process that has given no answer in time, or soon after a first Ctrl-C."""
+        assert self._process is not None
+        if limit is not None and monotonic() >= end:
+            self._process.kill()
+            raise cosim.CosimError(
+                f"its process did not return from {self._called(name)} within {limit:g} s and was killed"
+            )
+        if seconds_interrupted() > SECONDS_TO_ANSWER:
+            self._process.kill()
+            raise held_interrupt()
 
     def _called(self, name: str) -> str:
         """The call that the process is about; `name` where it does not say."""
+        if self._remote is not None and self._remote.calling:
+            return self._remote.calling
         with suppress(OSError):
             return (Path(self._folder) / CALLING).read_bytes().rstrip(b"\0").decode("ascii") or name
         return name
@@ -436,9 +595,12 @@ def _ending(process: subprocess.Popen[bytes]) -> str:
     return f"its process ended by itself with exit code {code}"
 
 
-def _end(process: subprocess.Popen[bytes], pipe: Any, folder: str) -> None:
+def _end(process: subprocess.Popen[bytes], pipe: Any, files: Sequence[int], folder: str) -> None:
     with suppress(Exception):
         pipe.close()
+    for file in files:
+        with suppress(OSError):
+            os.close(file)
     if process.poll() is None:
         process.kill()
     with suppress(Exception):

@@ -7,7 +7,7 @@ import os
 import pickle
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
@@ -17,6 +17,7 @@ from cosim.kit import end_with_parent, kill_with_parent, leave_signals
 from cosim_fmi.binding.fmu_output import Printed
 from cosim_fmi.binding.process_guard import last_words
 from cosim_master.coupling.errors import StepDiscardedError, StopRequested
+from cosim_master.participants.exchange_memory import keep_from_forks
 
 # What goes from one process to another, and errors on their way.
 #
@@ -79,9 +80,10 @@ def main() -> None:
         kill_with_parent(parent)  # also in C code that holds the interpreter's lock
     leave_signals()  # for the master, which then closes us
     connection = _connection(handle)
+    files = [int(word) for word in sys.argv[5:]]
     try:
         with suppress(EOFError, OSError):  # the master is gone
-            _serve(connection, folder)
+            _serve(connection, folder, files)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -94,7 +96,7 @@ def _connection(handle: int) -> Any:
     return Connection(handle)
 
 
-def _serve(connection: Any, folder: str) -> None:
+def _serve(connection: Any, folder: str, files: Sequence[int]) -> None:
     sys.path[:] = receive(connection)
     recipe = connection.recv_bytes()
 
@@ -103,17 +105,19 @@ def _serve(connection: Any, folder: str) -> None:
         send(connection, ("error", portable(cosim.CosimError(why))))
 
     with last_words(say):
-        _answer(connection, recipe, folder)
+        _answer(connection, recipe, folder, files)
 
 
-def _answer(connection: Any, recipe: bytes, folder: str) -> None:
+def _answer(connection: Any, recipe: bytes, folder: str, files: Sequence[int]) -> None:
     """Call after call, until the participant is closed."""
     from cosim_master.abilities import TakesPrinted
+    from cosim_master.participants.served_calls import SERVED, ServedCalls
 
     calling = _shared_name(folder)
     printed: Printed | None = None
     tokens: dict[int, Any] = {}
     participant: Any = None
+    served: ServedCalls | None = None
     name = ""
     while name != "close":
         released, pending, name, given = receive(connection)
@@ -134,22 +138,32 @@ def _answer(connection: Any, recipe: bytes, folder: str) -> None:
                 reached = _step(participant, time, size)
                 calling("get")
                 answer = "answer", (*reached, [_read_behind(participant, names) for names in reads])
+            elif name in SERVED:
+                served = ServedCalls(participant, folder, *files) if name == "prepare" else served
+                assert served is not None
+                answer = "answer", served.do(name, given)
             else:
                 answer = "answer", _do(participant, tokens, name, given)
             if printed is not None and (text := printed.take()):
                 participant.take_printed(text)
         except Exception as error:
             answer = "error", portable(error)
+        calling(name)  # a process that code of an FMU has forked ends here: only one answers
+        if served is not None and name != "close":
+            served.go_on()
         try:
             send(connection, answer)
         except (TypeError, AttributeError, pickle.PicklingError) as error:  # a value that is no plain data
             send(connection, ("error", portable(error)))
+        if served is not None:
+            served.serve()
 
 
 def _shared_name(folder: str) -> Callable[[str], None]:
     """Says which call is under way, also to a process that outlives this one."""
     with open(os.path.join(folder, CALLING), "r+b") as file:
         shared = mmap.mmap(file.fileno(), LONGEST_NAME)
+    keep_from_forks(shared)
 
     def say(name: str) -> None:
         shared[:] = name.encode("ascii").ljust(LONGEST_NAME, b"\0")
