@@ -36,7 +36,9 @@ def kill_with_parent(parent: int) -> None:
 
 
 def end_with_parent(parent: int, last: Callable[[], None] = lambda: None) -> None:
-    """In a helper process: start a thread that ends it when its parent is gone, looked for twice a second.
+    """In a helper process: start a thread that ends it when its parent, or its own first thread, has ended.
+
+    It looks twice a second. Code of others may end the first thread, which then answers nobody any more.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ def end_with_parent(parent: int, last: Callable[[], None] = lambda: None) -> Non
     """
 
     def watch() -> None:
-        while os.name == "nt" or os.getppid() == parent:
+        while (os.name == "nt" or os.getppid() == parent) and not _first_thread_has_ended():
             time.sleep(SECONDS_BETWEEN_LOOKS)
         try:
             last()
@@ -55,3 +57,12 @@ def end_with_parent(parent: int, last: Callable[[], None] = lambda: None) -> Non
             os._exit(1)
 
     threading.Thread(target=watch, name="end with parent", daemon=True).start()
+
+
+def _first_thread_has_ended() -> bool:
+    """Whether other threads alone hold this process; on Linux."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] == b"Z"
+    except (OSError, IndexError):
+        return False

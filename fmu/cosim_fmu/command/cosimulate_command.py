@@ -24,7 +24,7 @@ from cosim.kit import (
 from cosim_fmi.binding.process_guard import last_words
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.progress_bar import ProgressBar
-from cosim_fmu.command.saved_rows import SAVED, RunRecovery, SavedRows
+from cosim_fmu.command.saved_rows import RunRecovery, SavedRows
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.coupling.feedthrough import direct_inputs
@@ -221,8 +221,7 @@ class CosimulateCommand(cosim.Command):
             if saved is not None:
                 with uninterrupted():
                     saved.write(result)
-            if black_box.box is not None:
-                black_box.box.note(SAVED, True)
+            black_box.words[black_box.SAVED] = 1
 
         log.info("running to t = %g s", until)
         saved = None if streams else SavedRows(loop, sink, target)
