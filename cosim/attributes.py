@@ -183,11 +183,13 @@ class ClosedAttributes(metaclass=Made):
     def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         """Keep what the object was made with, where that is needed later."""
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        held = self.__dict__
-        if name not in held and name[:1] != "_" and IS_MADE in held:
-            check_attribute(self, name)
-        object.__setattr__(self, name, value)
+    if not TYPE_CHECKING:  # type checkers know which attributes there are
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            held = self.__dict__
+            if name not in held and name[:1] != "_" and IS_MADE in held:
+                check_attribute(self, name)
+            object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         if is_made(self) and not name.startswith("_"):
@@ -212,15 +214,19 @@ class FixedAttributes(AbstractClosedAttributes):
 
     instead: ClassVar[str] = "make another"
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if is_made(self) and not name.startswith("_"):
-            if hasattr(self, name):
-                hint = self.attribute_hints.get(name, self.instead)
-                refuse_attribute(self, name, [], f"it cannot be set: {hint}")
-            near = nearest(name, public_names(self))
-            meant = f" Nearest: {near}." if near else ""
-            refuse_attribute(self, name, [], f"no such attribute.{meant} Nothing can be set: {self.instead}")
-        object.__setattr__(self, name, value)
+    if not TYPE_CHECKING:  # type checkers know which attributes there are
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if is_made(self) and not name.startswith("_"):
+                if hasattr(self, name):
+                    hint = self.attribute_hints.get(name, self.instead)
+                    refuse_attribute(self, name, [], f"it cannot be set: {hint}")
+                near = nearest(name, public_names(self))
+                meant = f" Nearest: {near}." if near else ""
+                refuse_attribute(
+                    self, name, [], f"no such attribute.{meant} Nothing can be set: {self.instead}"
+                )
+            object.__setattr__(self, name, value)
 
 
 class MadeFromOptions(AbstractClosedAttributes):
@@ -229,12 +235,14 @@ class MadeFromOptions(AbstractClosedAttributes):
     Once it is made, an option can be set by methods of the class alone.
     """
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if IS_MADE in self.__dict__ and name[:1] != "_":
-            cls = type(self)
-            if name in option_names(cls) and name not in names_set_by(cls, constructor=False):
-                hint = f"it is an option: make another, {cls.__name__}(…, {name}=…)"
-                refuse_attribute(self, name, [], hint)
-            if name not in self.__dict__:
-                check_attribute(self, name)
-        object.__setattr__(self, name, value)
+    if not TYPE_CHECKING:  # type checkers know which attributes there are
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if IS_MADE in self.__dict__ and name[:1] != "_":
+                cls = type(self)
+                if name in option_names(cls) and name not in names_set_by(cls, constructor=False):
+                    hint = f"it is an option: make another, {cls.__name__}(…, {name}=…)"
+                    refuse_attribute(self, name, [], hint)
+                if name not in self.__dict__:
+                    check_attribute(self, name)
+            object.__setattr__(self, name, value)

@@ -128,7 +128,7 @@ class AttributeNameError(LookUpError, AttributeError):  # type: ignore[misc]  # 
 
 
 class MissingAttributeError(CosimError, AttributeError):
-    """An attribute was read that the object does not have; the text is made when it is asked for.
+    """An attribute was read that the object does not have; the text is made when it is read.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """What a run will need is compiled before it begins, by as many processes as there are processors.
 
 The processes are forked and keep what they make; this one loads it. Where it cannot be forked (another thread
-runs, or the platform does not), or where nothing can be kept, each function is compiled when it is asked for.
+runs, or the platform does not), or where nothing can be kept, each function is compiled when it is needed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST = 2048  # numbers, which fit into a pipe
 FEWEST = 4
 """Functions for each process: with fewer it takes longer to get ready than to compile."""
 # looked for before, and not again: that costs milliseconds for each Simulator; what has changed since is
-# compiled when it is asked for
+# compiled when it is needed
 _served: set[Wanted] = set()
 
 

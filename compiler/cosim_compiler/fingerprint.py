@@ -558,7 +558,7 @@ def _own_part(function: types.FunctionType) -> _OwnPart | None:
 
 
 def _keeps_its_value(value: Any) -> bool:
-    """Whether an object stays what it is: members of tuples and modules are looked at one by one."""
+    """Whether an object stays what it is: members of tuples and modules are checked one by one."""
     if isinstance(value, type):
         return issubclass(value, (enum.Enum, tuple, Record, NumberedError)) or _is_library(value.__module__)
     return isinstance(value, (tuple, frozenset, types.ModuleType, types.BuiltinFunctionType, enum.Enum))

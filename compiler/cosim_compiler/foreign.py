@@ -3,7 +3,7 @@
 In compiled code these are calls of machine code, a few nanoseconds each; in plain Python they go through
 ctypes. Every argument is a 64-bit integer (a pointer, a size, a flag) or a double, which the calling
 conventions of x86-64 and arm64 hand over in registers, whatever integer the callee declares; arguments that
-a callee does not have are not looked at by it.
+a callee does not have are ignored by it.
 """
 
 from __future__ import annotations

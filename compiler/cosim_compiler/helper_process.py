@@ -13,6 +13,8 @@ from collections.abc import Callable
 SECONDS_BETWEEN_LOOKS = 0.5
 SET_DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG of Linux's prctl(2)."""
+SYNCHRONIZE, INFINITE = 0x0010_0000, 0xFFFF_FFFF
+"""Of Windows: the right to wait for a process, and for how long."""
 
 
 def kill_with_parent(parent: int) -> None:
@@ -35,10 +37,30 @@ def kill_with_parent(parent: int) -> None:
         end_with_parent(parent)
 
 
+def wait_for_end(parent: int) -> None:
+    """Return when the process that started this one, or the first thread of this one, has ended.
+
+    Parameters
+    ----------
+    parent : int
+        Its id.
+    """
+    if os.name == "nt":  # where the id of a parent stays what it was
+        kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]
+        kernel.OpenProcess.restype = ctypes.c_void_p
+        kernel.WaitForSingleObject.argtypes = ctypes.c_void_p, ctypes.c_uint32
+        handle = kernel.OpenProcess(SYNCHRONIZE, False, parent)
+        if handle:  # else it has ended already
+            kernel.WaitForSingleObject(handle, INFINITE)
+        return
+    while os.getppid() == parent and not _first_thread_has_ended():
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
 def end_with_parent(parent: int, last: Callable[[], None] = lambda: None) -> None:
     """In a helper process: start a thread that ends it when its parent, or its own first thread, has ended.
 
-    It looks twice a second. Code of others may end the first thread, which then answers nobody any more.
+    Code of others may end the first thread, which then answers no more.
 
     Parameters
     ----------
@@ -49,8 +71,7 @@ def end_with_parent(parent: int, last: Callable[[], None] = lambda: None) -> Non
     """
 
     def watch() -> None:
-        while (os.name == "nt" or os.getppid() == parent) and not _first_thread_has_ended():
-            time.sleep(SECONDS_BETWEEN_LOOKS)
+        wait_for_end(parent)
         try:
             last()
         finally:

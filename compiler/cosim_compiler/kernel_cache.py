@@ -85,7 +85,7 @@ def _distrust(path: Path) -> str | None:
         return "it belongs to another user"
     if stat.S_IMODE(status.st_mode) & 0o077:
         return "it is open to other users"
-    return None  # what lies in it is looked at where it is read: there may be thousands of entries
+    return None  # what lies in it is checked where it is read: there may be thousands of entries
 
 
 def _is_own(status: os.stat_result) -> bool:
@@ -189,7 +189,7 @@ def keep(digest: str, content: bytes) -> None:
 
 
 def _complain(text: str, path: Path, reason: str | None) -> None:
-    """Warn of the first entry that fails so; of the others only who looks at everything is told."""
+    """Warn of the first entry that fails so; later ones of the same reason are logged at level debug."""
     level = logging.DEBUG if (text, reason) in _complaints else logging.WARNING
     _complaints.add((text, reason))
     log.log(level, "compiled kernel " + text, path, reason)
@@ -205,7 +205,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def prune(path: Path) -> None:
-    """Remove entries that were not used for `KEEP_DAYS` days; looks at most once a day."""
+    """Remove entries that were not used for `KEEP_DAYS` days; searches at most once a day."""
     stamp = path / ".pruned"
     now = time.time()
     try:

@@ -125,7 +125,7 @@ def _code_address(function: types.FunctionType, signature: str, ending: str = ""
 
 
 def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Sequence[int]:
-    """As `function_address` for each function and signature; names that several reach are looked at once."""
+    """As `function_address` for each function and signature; names that several reach are read once."""
     kept_addresses = _addresses.get(wanted)
     if kept_addresses is not None and kept_addresses[0].are_as_before():
         return kept_addresses[1]

@@ -15,7 +15,7 @@ class Argument:
     ----------
     name : str
     role : str
-        "time", "side" or "smoothness" (what an update is told), "own" (a declared quantity), "derivative"
+        "time", "side" or "smoothness" (what an update receives), "own" (a declared quantity), "derivative"
         (of a state), "next" (of a state or discrete variable), "offered" (through an attachment),
         "collected", "history", "ring", or "switch" (the parameter that turns the component off; the
         function itself does not see it).

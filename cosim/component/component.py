@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from inspect import Parameter, Signature
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosim.attributes import AbstractClosedAttributes, MadeAbstract, is_made
 from cosim.component.arguments import (
@@ -177,13 +177,15 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         if type(self).__init__ is not Component.__init__:
             self.__dict__[MADE_WITH] = (positional, dict(given))
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not is_made(self) and self._is_given(name):  # by a constructor of its own
-            self._give(name, value)
-        elif name.startswith("_") or not is_made(self):
-            object.__setattr__(self, name, value)
-        else:
-            set_attribute(self, name, value)
+    if not TYPE_CHECKING:  # type checkers know which attributes there are
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if not is_made(self) and self._is_given(name):  # by a constructor of its own
+                self._give(name, value)
+            elif name.startswith("_") or not is_made(self):
+                object.__setattr__(self, name, value)
+            else:
+                set_attribute(self, name, value)
 
     def _is_given(self, name: str) -> bool:
         """Whether it is the name of a value that the part was given already."""

@@ -1,4 +1,4 @@
-"""Kernel functions with a view, ``def force(s)``, as functions of what the view is asked for.
+"""Kernel functions with a view, ``def force(s)``, as functions of the attributes that are read from the view.
 
 An argument-name function is a view function written out: there is one way behind both.
 """

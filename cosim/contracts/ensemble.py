@@ -44,7 +44,7 @@ class Ensemble(FixedAttributes):
         Of the common grid, s; a 500th of the run unless given. At an instant with events the value is that
         after them.
     signals : sequence of str, optional
-        As for `simulate`: what is recorded over time; with `reduce` nothing is unless it is asked for here.
+        As for `simulate`: what is recorded over time; with `reduce` nothing is unless it is named here.
     reduce : sequence or mapping, optional
         Numbers to keep of each run in place of values over time: ``"max(engine.z)"`` (also last, first, min,
         mean, rms, span, integral, and ``"quantile(engine.z, 0.95)"``), or a kernel function with its signals:

@@ -117,7 +117,7 @@ class ParticipantDescription:
         Outputs whose entry in `feedthrough` is not known but taken for granted.
     possible_feedthrough : frozenset of str
         Outputs whose entry in `feedthrough` may name inputs too many: many tools declare all of them. Where
-        such an output closes a loop, a master that can looks at the start whether it really depends on them.
+        such an output closes a loop, a master that can checks at the start whether it really depends on them.
     initial_feedthrough : dict of str to frozenset of str
         As `feedthrough`, in initialization mode (`InitializationMode`), where it is another one.
     arrays : dict of str to (tuple of int, tuple of str)

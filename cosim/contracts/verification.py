@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cosim.attributes import FixedAttributes
+from cosim.errors import ModelError
 from cosim.registration.kinds import plugin_kind
 from cosim.registration.registry import registry
 
@@ -104,8 +105,12 @@ def verify(model: Model, result: Result | None = None, **settings: Any) -> Verif
 
     Raises
     ------
+    ModelError
+        What is given is no model.
     SimulationError
         The run as given fails.
     """
+    if not hasattr(model, "build"):
+        raise ModelError.of("cosim.verify", f"needs a Model, not a {type(model).__name__}")
     verification: type[Verification] = registry().get("verification", CHOSEN)
     return verification.of(model, model._system(), result, settings)

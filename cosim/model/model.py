@@ -325,16 +325,18 @@ class Model(ClosedAttributes):
 
     def _check_settings(self) -> None:
         """`OptionError` for a setting that neither the model nor a solver has."""
-        if set(self.settings) <= {*self.ABOUT, *option_names(type(self))}:
-            return
-        for plugin in registry().plugins:  # a kind of solver may be one that nothing has asked for yet
+        if not set(self.settings) <= {*self.ABOUT, *option_names(type(self))}:
+            check_options(f"model '{self.name}'", self.settings, self.setting_names())
+
+    @classmethod
+    def setting_names(cls) -> list[str]:
+        """What a model of this class takes by name: what is said about it, the solvers of all plugins."""
+        for plugin in registry().plugins:  # a kind of solver may be one that no model has used yet
             for entry in plugin.entries:
                 if not declared_kinds().keys() >= set(entry.kinds):
                     _ = entry.cls
         solvers = [kind.setting for kind in declared_kinds().values() if issubclass(kind, Solver)]
-        check_options(
-            f"model '{self.name}'", self.settings, [*self.ABOUT, *solvers, *option_names(type(self))]
-        )
+        return [*cls.ABOUT, *solvers, *option_names(cls)]
 
     def _check_starts(self, system: System) -> None:
         from cosim.system.state import State

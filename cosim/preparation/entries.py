@@ -37,18 +37,18 @@ def answered(name: str, function: Callable[[Run, float], int]) -> Entry:
 
 
 def finish(run: Run, t: float) -> int:
-    """Termination; `t` is not looked at."""
+    """Termination; `t` is not used."""
     return advance.finish(run)
 
 
 def check_state(run: Run, t: float) -> int:
-    """Refuse a state that was put back and is none of this program; `t` is not looked at."""
+    """Refuse a state that was put back and is none of this program; `t` is not used."""
     restored.check_state(run)
     return REACHED
 
 
 def check_parameters(run: Run, t: float) -> int:
-    """Whether the parameters fit together: what follows from them alone; `t` is not looked at."""
+    """Whether the parameters fit together: what follows from them alone; `t` is not used."""
     walk_here(run, run.plan.first_row, run.plan.derivatives.first)
     return REACHED
 
@@ -64,7 +64,7 @@ def awaits_jump(run: Run) -> bool:
 def find_next_event(run: Run, t: float) -> int:
     """Whether something waits at this instant (EVENT, else REACHED); in `clock` when the next event comes.
 
-    `t` is not looked at.
+    `t` is not used.
     """
     follow_clocks(run)
     advance.find_next_event(run)
@@ -85,13 +85,13 @@ def is_due(run: Run, t: float) -> int:
 
 
 def record(run: Run, t: float) -> int:
-    """Record the present state; `t` is not looked at."""
+    """Record the present state; `t` is not used."""
     recording.record_now(run)
     return REACHED
 
 
 def has_pending(run: Run, t: float) -> int:
-    """Whether the next step begins with an update that is not one of every step; `t` is not looked at."""
+    """Whether the next step begins with an update that is not one of every step; `t` is not used."""
     if run.agenda.initialized == 0:
         return 0
     follow_parameters(run)

@@ -582,8 +582,8 @@ def tables_of(system: System, method: Method, accuracy: float | None, policy: st
 def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[PastRow], list[int]]:
     """Blocks of an evaluation that read histories, and where in the cache others read what they found.
 
-    A block may wait: for the end of the next step, or until it is asked for. Those
-    wait, and what follows them, that neither derivatives need nor the Step itself, which looks at the places
+    A block may wait: for the end of the next step, or until it is read. Those
+    wait, and what follows them, that neither derivatives need nor the Step itself, which reads the places
     `looked_at` in the cache; none where that is None. Both lists are empty where a block that reads histories
     does more than write results of its own.
     """

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class MissingNameError(AttributeError):
-    """A package has no such name; the text is made when it is asked for."""
+    """A package has no such name; the text is made when it is read."""
 
     def __init__(self, package: str, missing: str, known: Iterable[str]) -> None:
         super().__init__(package, missing)

@@ -3,7 +3,7 @@
 What a plugin registers is kept beside compiled kernels, with the files that decide about it: the modules of
 its own package, and those of the base classes. When one of them has changed, or their packages are found at
 another place, the plugin is loaded and its part is made again. A plugin that fails is loaded at each start:
-its fault is told as it is now.
+its fault is reported as it is now.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from cosim.step.constraints import (
     meet_constraints,
 )
 from cosim.system.state import State
-from cosim.system.system import System
+from cosim.system.system import System, check_system
 from cosim_compiler.silent import compiled
 
 
@@ -33,6 +33,7 @@ def assemble(system: System, state: State) -> None:
     SimulationError
         Names the constraints that cannot be met from here, with what is missing.
     """
+    check_system(system, "cosim.assemble")
     state.realize(Stage.ACCELERATION)
     at = system.projection
     if at[NORMALIZE] == at[END_OF_CORRECTIONS]:

@@ -13,7 +13,7 @@ from cosim.preparation.choice import choice_of_slots
 from cosim.system.signals import Signal
 from cosim.system.system import System
 
-NOTICED = ("output", "measure")  # every step looks at states; of variables NaN often says "none yet"
+NOTICED = ("output", "measure")  # states are checked in every step; of variables NaN often says "none yet"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def walk_here(run: Run, first: int, last: int) -> None:
 
 
 def probed(run: Run) -> tuple[Reals, Reals]:
-    """Spare states, for looks at other times, and the cache that belongs to them."""
+    """Spare states, for evaluations at other times, and the cache that belongs to them."""
     return run.probed_states, run.probed_cache
 
 

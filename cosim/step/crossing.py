@@ -33,7 +33,7 @@ from cosim.step.search_points import (
 from cosim.step.watched import above, level, walk_watched
 from cosim.step.zeros import EITHER
 
-PARTS = 4  # of a step, looked at whatever the witnesses do
+PARTS = 4  # of a step, evaluated whatever the witnesses do
 ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more look, as oscillations may keep time with the others
 MOST_PARTS = 1024  # where they oscillate
 HIDING = 1e3  # differences, a thousandth of the step: in shorter parts nothing hides that is fast elsewhere

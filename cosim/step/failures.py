@@ -119,7 +119,7 @@ class NothingTakesTime(StepFailure):
 
 
 class TimeInPast(StepFailure):
-    """The time that is asked for is in the past."""
+    """The requested time is in the past."""
 
     number = 22
 

@@ -204,7 +204,7 @@ class Run(Arrays):
     spare_states: Reals = numbers("scratch")  # two states
     arrived_states: Reals = numbers("scratch")  # with which a host has come to an event
     start_derivatives: Reals = numbers("scratch")  # before updates
-    probed_states: Reals = numbers("scratch")  # for looks at other times
+    probed_states: Reals = numbers("scratch")  # for evaluations at other times
     probed_cache: Reals = numbers("scratch")
     failed_cache: Reals = numbers("scratch")  # that a handler found that failed
     passing: Passing = one("scratch", Passing)

@@ -1,4 +1,4 @@
-"""The points at which a search looks at witnesses: what was seen there, and what may hide between them.
+"""The points at which a search evaluates witnesses: their values there, and what may hide between them.
 
 A point has a time, the values of the witnesses above their levels, and their rates. Three points hold
 something else: `SEEN` the lowest values so far and the largest rates, and the one behind it the highest

@@ -96,7 +96,7 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
         shown = kernel.shown(argument.name)
         call.append(f"_checked({view}, {shown!r}, {is_read})" if is_checked else view)
     result = condition = refused = ""
-    if not kernel.is_python:  # what a method returns is not looked at
+    if not kernel.is_python:  # what a method returns is not used
         result = f"c[ints[r + {width - 1}]] = " if has_result(kernel) else ""
         condition = " else -1.0" if kernel.is_condition else ""
         result += "1.0 if " if condition else ""

@@ -157,7 +157,7 @@ class Assembly:
     def _allocate(self) -> None:
         """Quantity by quantity: a block has a row for each part of a class, and walks through memory then.
 
-        Which parts are alike is told by what they declare: in another process other objects may say so.
+        Which parts are alike follows from what they declare: in another process other objects may say so.
         """
         layout = self.layout
         layout.allocate_states((name, part.declarations) for name, part in self.parts_by_name.items())

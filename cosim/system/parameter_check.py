@@ -19,7 +19,7 @@ class ParameterCheck:
     slot : Slot
         Where in the cache it leaves its answers, one for each element: 0, or the number of a sentence.
     reads : tuple of Slot
-        The parameters that it looks at.
+        The parameters that it reads.
     sentences : tuple of str
         What is wrong, by number from 1.
     """

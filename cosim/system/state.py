@@ -66,7 +66,7 @@ class State(ClosedAttributes):
         self._invalidated_by = ""
         self._accuracy: float | None = None
         self._locked = ""  # why it may only be read now
-        self.is_checked = True  # not what comes from bytes, before a Step has looked at it
+        self.is_checked = True  # not what comes from bytes, before a Step has checked it
 
     # reading
 

@@ -103,6 +103,8 @@ class System(FixedAttributes):
     }
 
     def __init__(self, assembly: Assembly, model: Model | None = None) -> None:
+        if not isinstance(assembly, Assembly):
+            raise ModelError.of("System", "is made by a model: write model.build()")
         self.assembly = assembly
         self._signals: dict[str, Signal] = {}
         self._written_as: dict[str, Declaration] = {}

@@ -35,7 +35,7 @@ class IntegratorContract:
     order_tolerance : float
         How far the observed order may be from the declared one.
     rounding : float
-        Errors below it are not looked at.
+        Errors below it do not count.
     numbers : sequence of int
         Into how many steps 2 s are divided to see the order.
     dense_gap : int

@@ -30,7 +30,7 @@ class MeasureContract(PartContract):
     make : callable
         Makes the measure.
     times : tuple of float
-        Where the measure is looked at, s.
+        Where the measure is evaluated, s.
     step : float
         Of the difference quotient of the value, s.
     tolerance : float

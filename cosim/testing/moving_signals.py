@@ -33,7 +33,7 @@ def has_unit_of_another(source: Declaration) -> bool:
 
 
 def observed_system(measure: Any) -> cosim.System:
-    """A system in which a measure, as part ``measure``, looks at whatever it has not been given.
+    """A system in which a measure, as part ``measure``, reads whatever it has not been given.
 
     Its sources become signals of the part ``swing``, in the unit that they declare, its bodies the part
     ``body``, which spins and falls, its coordinates the joint ``joint`` of that body. Bodies are there only

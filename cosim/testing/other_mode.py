@@ -1,6 +1,6 @@
 """The same computation in a process of its own, compiled where this one is plain Python and the reverse.
 
-Starting Python and importing what a test file needs takes longer than most of what is asked for. So a process
+Starting Python and importing what a test file needs takes longer than most requests. So a process
 for each mode stays, loads each file once, and answers each question from a fork of itself.
 """
 
@@ -57,7 +57,7 @@ def results_in_mode(case: type, method: str, plain: bool, prepare: str = "") -> 
         Whether kernel functions run as plain Python there, or compiled.
     prepare : str, optional
         Module and function ("package.module:function") that keep for all answers what each would find out
-        again; called when the second answer is asked for.
+        again; called when the second answer is read.
 
     Raises
     ------

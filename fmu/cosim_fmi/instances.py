@@ -100,7 +100,7 @@ class FmuClocks:
         self._earlier, self.ticked = self.ticked, set()
 
     def end_instant(self) -> None:
-        """After event mode: what has ticked since the step began is told to the others at its end."""
+        """After event mode: what has ticked since the step began is passed to the others at its end."""
         self.ticked |= self._earlier
 
     def begin(self, time: float) -> None:

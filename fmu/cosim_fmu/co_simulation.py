@@ -161,6 +161,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     ) -> None:
         check_mapping(participants, "participants", "CoSimulation({'plant': 'plant.fmu', …}, […])")
         problems: list[WiringProblem] = []
+        if not participants:
+            problems.append(problem(("participants",), "are empty: write {'plant': 'plant.fmu', …}"))
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
         self.threads = threads

@@ -144,7 +144,7 @@ class WaitsForInputs(Protocol):
 
     @property
     def ticks_follow_inputs(self) -> bool:
-        """Whether a clock of it is told anew in event mode."""
+        """Whether a clock of it has a new interval in event mode."""
 
 
 @runtime_checkable
@@ -266,7 +266,7 @@ class NativeCalls:
     step : int
         ``int f(void *instance, double time, double size, int keeps_no_state, bool *event, bool *terminate,
         bool *early, double *reached)``; functions of FMI 2.0, without the last four, will do. An event, an
-        end or an early return that is asked for stops the compiled loop, too.
+        end or a requested early return stops the compiled loop, too.
     input_references, output_references : int
         Addresses of the arrays `references` for the variables that were asked for.
     input_count, output_count : int, optional

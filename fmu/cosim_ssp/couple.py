@@ -210,7 +210,7 @@ def couple_ssp(
 
 
 def _participant(path: Path, name: str, implementation: str, is_isolated: bool) -> cosim.Participant:
-    """The FMU with the implementation that is asked for.
+    """The FMU with the requested implementation.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def _participant(path: Path, name: str, implementation: str, is_isolated: bool) 
     interface = read_fmu(path, kind)[1]
     if implementation != "any" and implementation not in interface.offers:
         offers = " and ".join(interface.offers)
-        raise cosim.FmuError(str(path), f"offers {offers}, but {implementation} is asked for")
+        raise cosim.FmuError(str(path), f"offers {offers}, but {implementation} is requested")
     make = ModelExchangeParticipant if implementation == "ModelExchange" else open_fmu
     return ProcessParticipant(make, path, name) if is_isolated else make(path, name)
 

@@ -85,7 +85,7 @@ class Equations:
                 "declared quantity",
                 name,
                 declarations,
-                f"It is asked for by {self._where}.",
+                f"It is read by {self._where}.",
             )
         if not 0 <= i < declarations[name].size:
             raise cosim.ContractError(

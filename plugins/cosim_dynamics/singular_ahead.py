@@ -9,7 +9,7 @@ from cosim_mechanics import contracts
 
 #: How far from the last good state, in lengths of the step that failed.
 FARTHER = 4.0
-#: Positions that are looked at, at least and at most, and how far coordinates move between two of them.
+#: Positions that are checked, at least and at most, and how far coordinates move between two of them.
 FEWEST, MOST = 64, 1000
 CLOSE = 4e-3
 

@@ -45,7 +45,7 @@ class SingularStart:
     mechanism : Mechanism
         What the blocks of the solver know.
     group : GroupSlots
-        The equations that are looked at.
+        The equations that are checked.
     owners : list of str
         The name of the constraint that each of these belongs to.
 

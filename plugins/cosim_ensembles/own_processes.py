@@ -17,6 +17,8 @@ from cosim import CosimError
 from cosim.kit import end_with_parent, forget_safe_spawn, leave_signals, safe_spawn
 
 Task = tuple["Future[Any]", bytes]
+KILLED = getattr(signal, "SIGKILL", None)
+"""Windows has no such signal."""
 MOST_STARTS = 5
 """Of a process that ends before it takes a task."""
 
@@ -37,7 +39,7 @@ class LostProcess(BrokenExecutor):
 
     def __init__(self, status: int) -> None:
         super().__init__(f"its process ended unexpectedly, with {how(status)}")
-        self.was_killed = -status in (signal.SIGKILL, signal.SIGTERM)
+        self.was_killed = -status in (KILLED, signal.SIGTERM)
 
 
 class OwnProcesses(Executor):

@@ -11,7 +11,7 @@ def frame_functions() -> dict[str, tuple[Callable[..., Any], str]]:
     """Plain functions and signatures by name, as `Program.functions` lists them.
 
     ``lowered_frame_angles(pose, angles, t)`` writes the body-fixed x-y-z angles (three, rad) of a frame
-    (twelve reals), ``lowered_turned_frame`` the frame from them; its position stays. ``t`` is not looked at.
+    (twelve reals), ``lowered_turned_frame`` the frame from them; its position stays. ``t`` is not used.
 
     Examples
     --------

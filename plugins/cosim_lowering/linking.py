@@ -35,7 +35,7 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
     program : Program
     entries : sequence of str
         Names of entry points without their prefix; the module offers each as ``cosim_NAME``, see
-        `entry_points`. Constant arrays are its own: what it is given in their place is not looked at.
+        `entry_points`. Constant arrays are its own: what it receives in their place is ignored.
     raised : int
         What an entry point returns where a kernel function raised.
     """

@@ -134,7 +134,7 @@ class Delay(cosim.Measure):
         "iterate", choices=("iterate", "limit", "extrapolate"), in_model_exchange={"iterate": "limit"}
     )
     past = cosim.history(of="source", keep="delay")
-    delayed_time = cosim.cache_slot(unit="s", description="the time that is asked for")
+    delayed_time = cosim.cache_slot(unit="s", description="the time whose value is read")
     delayed_time_dot = cosim.cache_slot(description="how fast it goes on")
     slope = cosim.cache_slot(unit="1/s", description="derivative of the source at that time")
     last_delayed_time = cosim.discrete(

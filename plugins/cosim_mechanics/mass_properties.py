@@ -154,6 +154,7 @@ def _numbers(value: Any) -> Any:
 def _number(value: Any, unit: str) -> float:
     if isinstance(value, str):
         return float(cosim.parse_quantity(value, unit))
-    if isinstance(value, (bool, list, tuple, dict)) or not hasattr(value, "__float__"):
+    is_array = isinstance(value, np.ndarray) and value.ndim > 0
+    if is_array or isinstance(value, (bool, list, tuple, dict)) or not hasattr(value, "__float__"):
         raise ValueError(f"is {value!r}, needs a number [{unit}]")
     return float(value)

@@ -83,7 +83,7 @@ class Multibody(cosim.Model):
 
     @gravity.setter
     def gravity(self, value: Any) -> None:
-        self.parts["gravity"].gravity = value
+        self.parts["gravity"].gravity = value  # type: ignore[attr-defined]
 
     @cosim.kit.options_checked
     def body(self, name: str, **values: Any) -> RigidBody:

@@ -134,7 +134,7 @@ class ModelFile:
                 ):
                     self._add(path, label, problem.text)
         except cosim.CosimError:
-            pass  # it follows from what is told already
+            pass  # it follows from a problem that is listed already
         self._check_heads(missing | {label.rpartition(".")[2] for label in reported})
 
     def _label(self, where: str) -> str:

@@ -187,7 +187,7 @@ class RunCommand(cosim.Command):
     def _print_summary(
         self, model: cosim.Model, result: cosim.Result, arguments: argparse.Namespace, target: Path
     ) -> None:
-        """Print the outcome of the run, as far as it is asked for."""
+        """Print the outcome of the run, as far as the options ask."""
         self.report(model=model.name, results=target, **reported_result(result))
         if arguments.trace:
             self.report(trace=list(result.events))

@@ -35,8 +35,11 @@ def stub_files(registry: Any = None) -> dict[Path, str]:
     for module in sorted({entry.cls.__module__ for entry in parts}):
         classes = {entry.cls.__qualname__: entry.cls for entry in parts if entry.cls.__module__ == module}
         files |= _files_of(module, _stub_of_parts(module, classes))
+    settings = "".join(f", {name}: str = ..." for name in cosim.Model.setting_names() if name != "name")
     changes: dict[str, dict[str, list[str]]] = {
         "cosim.model.model": {
+            "__init__": [f"def __init__(self, name: str{settings}) -> None: ..."],
+            "export_fmu": [_exported(found.entries("exporter"), methods)],
             "add": [*(_added(entry, parts) for entry in parts), *_OF_CLASSES],
             "measure": [*(_added(entry, parts, "measure") for entry in parts if "measure" in entry.kinds)],
             "simulate": [_simulate("self, ", methods)],
@@ -47,6 +50,7 @@ def stub_files(registry: Any = None) -> dict[Path, str]:
     bodies = next((entry for entry in parts if entry.id == "mechanics.rigid_body"), None)
     if bodies is not None:
         changes["cosim_mechanics.multibody"] = {
+            "__init__": [f"def __init__(self, name: str, gravity: Any = ...{settings}) -> None: ..."],
             "body": [f"def body(self, name: str, *{_given(bodies.cls)}) -> {_name(bodies.cls)}: ..."],
             "joint": [_joint(entry, parts) for entry in parts if "joint" in entry.kinds],
             "constraint": [
@@ -98,8 +102,7 @@ def _stub_of_parts(module: str, classes: Mapping[str, type[Any]]) -> str:
         )
         summary = (inspect.getdoc(cls) or "").partition("\n")[0].replace('"', "'").replace("\\", "\\\\")
         lines += ["", f"class {name}({listed}):", f'    """{summary}"""']
-        for declared in _declarations(cls):
-            lines.append(f"    {declared.name}: {_attribute(declared)}")
+        lines += [line for declared in _declarations(cls) for line in _property(declared)]
         lines.append(f"    def __init__(self{_given(cls, ', *')}) -> None: ...")
         lines += [
             f"    def {method}(self, *positional: Any, **given: Any) -> Any: ..." for method in _methods(cls)
@@ -143,6 +146,17 @@ def _argument(declared: Declaration) -> str:
     return "bool | float" if declared.dtype is bool else SCALAR
 
 
+def _property(declared: Declaration) -> list[str]:
+    """What a part has, and what can be assigned to it until the system is built: more, as in its call."""
+    name = declared.name
+    return [
+        "    @property",
+        f"    def {name}(self) -> {_attribute(declared)}: ...",
+        f"    @{name}.setter",
+        f"    def {name}(self, value: {_argument(declared)}) -> None: ...",
+    ]
+
+
 def _attribute(declared: Declaration) -> str:
     """The type of what a part has then."""
     if declared.kind == "attachment":
@@ -168,6 +182,16 @@ def _joint(entry: Entry, parts: Iterable[Entry]) -> str:
     ends = f"child: {PART}, parent: {PART} = ..., name: str | None = ..."
     given = _given(entry.cls, ", *", (*TAKEN, "parent", "child"))
     return f"def joint(self, kind: {_words(entry, parts)}, {ends}{given}) -> {_name(entry.cls)}: ..."
+
+
+def _exported(exporters: Iterable[Entry], methods: Mapping[str, list[str]]) -> str:
+    """An export with all options of exporters and of integrators."""
+    own = ("path", "native", "exporter")
+    names = dict.fromkeys([n for entry in exporters for n in entry.cls().option_names() if n not in own])
+    names |= dict.fromkeys(n for options in methods.values() for n in options if n not in own)
+    listed = "".join(f", {name}: Any = ..." for name in names)
+    first = "path: str | Path, *, native: bool | None = ..., exporter: str | None = ..."
+    return f"def export_fmu(self, {first}{listed}) -> Any: ..."
 
 
 def _simulate(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from workbench_tools import write_model
 
@@ -56,6 +57,26 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
     "a progress of many runs that is no function": (
         lambda m: m.simulate_many({"cart.mass": [1.0]}, 0.1, progress=5),  # type: ignore[arg-type]
         "progress: is 5, needs a function: it is called with how many runs have ended, and how many",
+    ),
+    "a system by hand": (
+        lambda m: cosim.System(m),  # type: ignore[arg-type]
+        "System: is made by a model: write model.build()",
+    ),
+    "a verification of a system": (
+        lambda m: cosim.verify(m.build()),  # type: ignore[arg-type]
+        "cosim.verify: needs a Model, not a System",
+    ),
+    "an assembly of a model": (
+        lambda m: cosim.assemble(m, m.build().default_state()),  # type: ignore[arg-type]
+        "cosim.assemble: needs a System, not a Multibody: write cosim.assemble(model.build(), …)",
+    ),
+    "two masses of one body": (
+        lambda m: m.body("c", mass=np.array([1.0, 2.0]), inertia=(1, 1, 1)),
+        "c.mass: mass is array([1., 2.]), needs a number [kg]",
+    ),
+    "a co-simulation of nothing": (
+        lambda m: CoSimulation({}),
+        "participants: are empty: write {'plant': 'plant.fmu', …}",
     ),
     "a signal by number": (
         lambda m: m.simulate(until=0.1, signals=[5]),  # type: ignore[list-item]

@@ -27,6 +27,10 @@ r = m.add("mechanics.linear_bushing", "r", body1="ground", body2=b, stiffness=np
 s = m.add(LinearBushing, "s", stiffness=[0, 0, 0, "2 N/mm", 0, 0], damping=[0] * 6)
 m.measure("measures.delay", "felt", source="bob.x", delay="5 ms")
 m.constraint("rod", "rod", body1=b, body2="ground", length=1.0)
+other_body = m.body("other", mass=1.0, inertia=(1, 1, 1))
+other_body.mass, other_body.inertia = "3 kg", [1, 1, "2 kg.m2"]
+m.export_fmu("p.fmu", outputs=["bob.x"], native=True, integrator="radau5", accuracy=1e-6)
+cosim.Model("p", dynamics="dynamics.dense", author="me")
 result = m.simulate(until="1 s", integrator="radau5", accuracy=1e-6, output_interval=0.1)
 other = cosim.simulate(m.build(), until=1.0, fixed_step=1e-3, integrator="integrators.runge_kutta_4")
 print(b.mass + 1.0, h.q[0], r.stiffness.sum(), s.damping, result.time, other["bob.x"])
@@ -55,6 +59,11 @@ m.measure("measures.dely", "felt", source="bob.x", delay="5 ms")
 m.measure("measures.delay", "felt", source="bob.x", delay=[1.0])
 m.constraint("rod", "rod", body1=b, body2="ground", lenght=1.0)
 m.simulate(untl=1.0)
+Multibody("p", gravty=(0, 0, 0))
+cosim.Model("p", dynamic="dynamics.dense")
+m.export_fmu("p.fmu", outptus=["bob.x"])
+b.mas = "1 kg"
+r.stiffness = {}
 m.simulate(until=1.0, acuracy=1e-6)
 m.simulate(until=1.0, integrator="radau6")
 m.simulat(until=1.0)
@@ -77,7 +86,10 @@ def test_each_stub_is_python_and_the_packages_are_complete() -> None:
         text = files[Path(*cls.__module__.split(".")).with_suffix(".pyi")]
         assert re.search(rf"^class {cls.__name__}\(", text, re.MULTILINE)
     body = files[Path("cosim_mechanics/rigid_body.pyi")]
-    assert "    mass: float\n" in body and "def __init__(self, *, mass: Any, inertia: Any, " in body
+    assert (
+        "    def mass(self) -> float: ...\n" in body
+        and "def __init__(self, *, mass: Any, inertia: Any, " in body
+    )
     assert "Literal['and', 'or'" in files[Path("cosim_signals/logic.pyi")]
 
 

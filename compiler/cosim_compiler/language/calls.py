@@ -201,7 +201,7 @@ def _as(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expr
             return convert(argument, wanted)
     except DisagreementError:
         pass
-    reader.refuse(node, f"{in_words(wanted)} is asked for, and this is {in_words(argument.type)}")
+    reader.refuse(node, f"{in_words(wanted)} is needed, and this is {in_words(argument.type)}")
 
 
 def _arguments(

@@ -26,7 +26,7 @@ from cosim_compiler.sources.plain_bodies import plain_branches, with_helpers
 from cosim_compiler.sources.run_source import run_source
 from cosim_compiler.sources.source_slices import names_given, names_read, slice_for
 
-MOST_ROUNDS = 16  # of loops, that are told apart
+MOST_ROUNDS = 16  # of loops, each of which has kinks of its own
 ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 CALLS = ("abs", "fabs", "max", "min")
 FAR = 1e300
@@ -231,7 +231,7 @@ def _compared(test: ast.expr, moving: set[str]) -> list[ast.expr]:
 
 
 def _rounds(loops: Iterable[ast.stmt]) -> list[dict[str, int]]:
-    """The rounds of loops, by their variables, that are told apart; one for all where they are many."""
+    """The rounds of loops, by their variables, with kinks of their own; one for all where they are many."""
     rounds: list[dict[str, int]] = [{}]
     for loop in loops:
         if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):

@@ -1,4 +1,4 @@
-"""What all exporters of FMUs share: their options, checked parts, and what is told of an FMU."""
+"""What all exporters of FMUs share: their options, checked parts, and the summary of an FMU."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class FmuVariable:
 
     @property
     def lower_bound(self) -> float | None:
-        """The bound that hosts are told."""
+        """The bound in the model description."""
         return self.minimum if self.smallest is None else self.smallest
 
     def text(self, number: float) -> str:

@@ -236,7 +236,7 @@ class FmuInstance:
         time. Where one value is refused, none is set. What parameters are together, and whether all can be
         computed with them here and now, is judged once all are written; before the simulation begins values
         may come one by one, so then it is judged when the initialization ends, unless the call sets
-        everything that the judgement looks at.
+        everything that the check reads.
 
         Returns
         -------
@@ -312,7 +312,7 @@ class FmuInstance:
         return None
 
     def _is_decided(self, trial: cosim.State, written: Collection[int]) -> bool:
-        """Whether a call has set all that the check looks at which refuses."""
+        """Whether a call has set all that the refusing check reads."""
         cache = self.system.arrays(trial)[-1]
         settable = {v.offset for v in self.interface.variables if v.array == "p" and v.is_settable}
         failed = [check for check in self.system.checks if check.sentence(cache)]

@@ -149,7 +149,8 @@ class Printed:
         if size <= self._seen:
             return ""
         begin = max(self._seen, size - MOST)
-        data, self._seen = os.pread(self._file, size - begin, begin), size
+        os.lseek(self._file, begin, os.SEEK_SET)  # writes append, wherever that is; Windows has no pread
+        data, self._seen = os.read(self._file, size - begin), size
         return data.decode("utf-8", "replace")
 
 

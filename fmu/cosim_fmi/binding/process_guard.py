@@ -152,7 +152,7 @@ loaded: WeakSet[Any] = WeakSet()
 living: WeakSet[Any] = WeakSet()
 """Instances that are made and not yet freed."""
 FRAMES = 256
-"""Frames of the stack that are looked at; those of the FMU are among the innermost."""
+"""Frames of the stack that are searched; those of the FMU are among the innermost."""
 _callees = itertools.count(1)
 _watched: list[int] = []
 """The id of this process: in others, which code of an FMU has forked, an ``exit`` is theirs."""

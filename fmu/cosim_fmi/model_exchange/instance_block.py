@@ -30,7 +30,7 @@ class InstanceBlock:
     states, indicators : int
         How many continuous states and event indicators it has.
     wants_steps : bool
-        Whether it is told when an integrator step has ended.
+        Whether it is notified when an integrator step has ended.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""An instance of an FMU that is looked at."""
+"""An instance of an FMU that is inspected."""
 
 from __future__ import annotations
 

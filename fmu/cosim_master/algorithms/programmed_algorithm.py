@@ -193,7 +193,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         """What has to be done before this is asked again; the interface is in the memory."""
         memory = self.memory
         decide = next_request if memory.counts[layout.SIZE] < MANY else _compiled()
-        with np.errstate(over="ignore", invalid="ignore"):  # what explodes is told where it is passed on
+        with np.errstate(over="ignore", invalid="ignore"):  # what diverges is reported where it is passed on
             return int(decide(memory.counts, memory.numbers, memory.table, memory.bonds, time, size))
 
     def step(self, exchange: Exchange, time: float, size: float) -> None:
@@ -225,7 +225,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
                     memory.counts[layout.DISCARDED], complaint = 1, error
 
     def derive(self, exchange: Exchange) -> None:
-        """Write what directional derivatives tell of the interface into the memory, where it is asked for."""
+        """Write the interface's directional derivatives into the memory, where the algorithm uses them."""
 
     @property
     def looks(self) -> bool:

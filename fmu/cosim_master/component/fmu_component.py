@@ -41,7 +41,7 @@ class ModelExchangeFmu(cosim.Component):
         For each output the inputs that it follows at once, in place of what the description says; "all":
         every output follows every input.
     tolerance : float
-        That the FMU is told for what it solves inside; 0: that of its default experiment.
+        That the FMU receives for what it solves inside; 0: that of its default experiment.
     kept_events : int
         Behind so many of its last events the state of the FMU is kept, where it can save it; 0: none.
 
@@ -74,7 +74,7 @@ class ModelExchangeFmu(cosim.Component):
     follows: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     fmu = data_file("the FMU")
-    tolerance = cosim.option(0.0, description="that the FMU is told; 0: its own")
+    tolerance = cosim.option(0.0, description="that the FMU receives; 0: its own")
     kept_events = cosim.option(100, description="events over which its state is kept; 0: none")
     epoch = cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME, internal=True)
     next_event = cosim.timer(description="when the FMU wants event mode next")

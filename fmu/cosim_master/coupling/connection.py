@@ -1,4 +1,4 @@
-"""A connection as it is asked for, and the link that it becomes when it has been checked."""
+"""A connection as it is written, and the link that it becomes when it has been checked."""
 
 from __future__ import annotations
 

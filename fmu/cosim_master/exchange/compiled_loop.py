@@ -35,7 +35,7 @@ from cosim_master.exchange.step_threads import StepsTogether, ThreadedProgram, t
 from cosim_master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04
-"""Of wall time, between two looks at Ctrl-C and the progress."""
+"""Of wall time, between two checks of Ctrl-C and the progress."""
 MOST_VALUES_AT_ONCE = 1 << 17
 """1 MB: what waits to be written is copied several times."""
 FEW = 200
@@ -57,7 +57,7 @@ class CompiledLoop:
     algorithm : MasterAlgorithm
         Initialized.
     face : ExchangeFace
-        What an algorithm is told that decides in Python, the same as when it was initialized.
+        What an algorithm that decides in Python receives, the same as when it was initialized.
     recorder : Recorder
     one_by_one : bool
         Whether there is an observer of every communication point.

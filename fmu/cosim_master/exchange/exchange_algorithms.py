@@ -50,7 +50,7 @@ class AlgorithmArrays:
     programmed : ProgrammedAlgorithm or None
         Who decides; None for one that always does the same.
     exchange : Exchange
-        What it is told where it is asked in Python.
+        What it receives where it decides in Python.
 
     Attributes
     ----------

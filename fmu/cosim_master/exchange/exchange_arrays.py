@@ -75,7 +75,7 @@ class Clock(Record):
 
     step: float  # the communication step
     until: float
-    begin: float  # of what the algorithm is asked for: a communication step, or its part up to a tick
+    begin: float  # of what the algorithm advances: a communication step, or its part up to a tick
     end: float
     sampled: float  # until when the coupling is in samples
 

@@ -34,7 +34,7 @@ class JointSystem:
     integrator : str
         Id of an integrator.
     accuracy : float, optional
-        The smallest tolerance that a member is told, or 1e-6, unless given.
+        The smallest tolerance that a member receives, or 1e-6, unless given.
     options : mapping of str to object
         For the integrator and the simulator.
 

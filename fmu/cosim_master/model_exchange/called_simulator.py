@@ -96,7 +96,7 @@ class CalledSimulator:
         )
 
     def release(self) -> None:
-        """Python is going to read or write the State: what the Step left is told to it."""
+        """Python is going to read or write the State: what the Step left is written to it."""
         if self.is_bound:
             self._head[by_address.BOUND] = 0
             self.simulator.compiled_step.stage_out(self.simulator.state)

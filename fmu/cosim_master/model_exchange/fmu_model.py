@@ -96,7 +96,7 @@ class FmuModel:
     write : callable
         Writes discrete inputs, in event mode.
     wants_steps : bool
-        Whether it is told when an integrator step has ended.
+        Whether it is notified when an integrator step has ended.
 
     Attributes
     ----------

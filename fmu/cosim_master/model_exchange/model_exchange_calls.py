@@ -75,9 +75,9 @@ class Reading(Record):
     instance: int
     references: int
     reference_count: int
-    buffer: int  # address of what it reads into; 0: at once into what is asked for
+    buffer: int  # address of what it reads into; 0: at once into the requested places
     read: int  # so many values
-    places: int  # for each value that is asked for its address
+    places: int  # for each requested value its address
 
 
 class Compared(Record):

@@ -69,7 +69,7 @@ def model_exchange_system(
     """
     model = cosim.Model("model_exchange")
     part = model.add(_component(states, inputs, indicators, wants_steps), "fmu")
-    part.instance = instance
+    part.instance = instance  # type: ignore[attr-defined]
     return model.build()
 
 
@@ -277,7 +277,7 @@ class ModelExchangeSolver:
     options : mapping of str to object
         For the integrator and the simulator.
     wants_steps : bool
-        Whether the instance is told when an integrator step has ended.
+        Whether the instance is notified when an integrator step has ended.
 
     Attributes
     ----------

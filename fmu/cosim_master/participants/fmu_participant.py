@@ -54,8 +54,9 @@ class FmuParticipant(InstanceParticipant):
     name : str, optional
         Name of the instance; the file's name when not given.
     inner_step : float or str, optional
-        s or "10 ms", of an FMU with a fixed step inside that counts its time by adding it: it is told its own
-        sums in place of ``i * h`` (`InnerClock`). Known of some tools, and used then where inputs are given.
+        s or "10 ms", of an FMU with a fixed step inside that counts its time by adding it: it receives
+        its own sums in place of ``i * h`` (`InnerClock`). Known of some tools, and used then where inputs
+        are given.
 
     Raises
     ------

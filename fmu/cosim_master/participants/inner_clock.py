@@ -11,7 +11,7 @@ class InnerClock:
     """What such a clock reads at our points in time, so that both meet at each of its steps to the last bit.
 
     A sum of steps of 0.01 s and ``i * 0.01`` s differ in the last bits. An FMU that steps while its sum is
-    smaller than the end it is told makes none or two of its steps where it is told the other number.
+    smaller than the end that it receives makes none or two of its steps where it receives the other number.
 
     Parameters
     ----------

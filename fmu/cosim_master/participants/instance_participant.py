@@ -41,7 +41,7 @@ NEVER = object()
 class InstanceParticipant(cosim.Participant):
     """An FMU of FMI 1.0, 2.0 or 3.0; what stands in the way of its calls is left to subclasses.
 
-    The file is not trusted: `describe` looks at it without loading anything, `initialize` unpacks it into
+    The file is not trusted: `describe` reads it without loading anything, `initialize` unpacks it into
     a private folder (one for all instances of the file, `UnpackedFmu`), loads its library from there
     and leaves the instance in initialization mode, in which inputs and outputs are made consistent;
     `exit_initialization`, or else the first `step`, ends that mode. `close` terminates and frees the

@@ -502,7 +502,7 @@ class ProcessParticipant(cosim.Participant):
         self._read = {}
 
     def _ask_if_there(self, name: str) -> list[Any]:
-        """Something that is not worth an error: a failure is told at the end."""
+        """Something that is not worth an error: a failure is reported at the end."""
         if self._process is None or self._waits:
             return []
         try:

@@ -13,7 +13,7 @@ STATES = (*CONTINUOUS, "discrete", "integer")
 
 
 class SystemFeedthrough(Mapping[str, frozenset[str]]):
-    """For each readable variable the inputs that it depends on directly; found when it is asked for.
+    """For each readable variable the inputs that it depends on directly; found when it is read.
 
     Parameters
     ----------

@@ -304,7 +304,7 @@ class TriggeredChanges(TimedInputs):
         """Go back."""
         self._time, values, set_at, held, count = token
         self._values, self._set_at, self._held = dict(values), dict(set_at), list(held)
-        del self._events[count:]  # what was before a checkpoint is told by the run that goes on
+        del self._events[count:]  # what was before a checkpoint is reported by the run that goes on
 
     def serialize(self, token: Any) -> bytes:
         """As JSON, without the events."""

@@ -97,7 +97,7 @@ class SimulationRun:
         assert loop.algorithm is not None
         self.loop, self.algorithm, self._keep_result = loop, loop.algorithm, keep_result
         self._points, self._limit = points, limit
-        self._stop: float | None = points.until  # as the participants are told
+        self._stop: float | None = points.until  # as the participants receive it
         self._progress, self._observe, self._inside, self._stream = progress, observe, options.inside, stream
         self._checkpoint, self._going_on, self._wait = checkpoint, going_on, 0.0
         self._keep, self._find_run_again = keep, find_run_again

@@ -44,7 +44,7 @@ class SteppedRun(SimulationRun):
     points : CommunicationPoints
         No step goes beyond the last one.
     stop : float or None
-        The end that the participants are told, s.
+        The end that the participants receive, s.
 
     Attributes
     ----------

@@ -210,7 +210,7 @@ class Findings(NamedTuple):
         Participants whose outputs cannot be read after inputs are set and before the next step: FMI 2.0.4
         permits it (section 4.2.1).
     remarks : list of str
-        What was looked at, how, and what came of it, in sentences.
+        What was probed, how, and with what result, in sentences.
     warnings : list of str
         Participants that failed meanwhile; the run has new instances of them.
     """
@@ -224,7 +224,7 @@ class Findings(NamedTuple):
 def probe_participants(coupling: Coupling) -> Findings:
     """Find out which loops of feedthrough are real, and who may be read between setting and stepping.
 
-    The first is asked for algorithms that exchange within a step, the second for those that do not always
+    The first is needed by algorithms that exchange within a step, the second for those that do not always
     make the same calls. The participants are initialized as for a run, asked, and closed; where none of
     them is in doubt nothing happens. What cannot be found out stays as it was.
 

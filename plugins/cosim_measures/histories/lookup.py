@@ -98,7 +98,7 @@ def delayed_value(past, settled, t_delayed, t, has_present, value, derivative, k
         return nothing, 0.0
     begin = past.piece_begin
     if begin >= 0 and t_delayed < past.time(begin) - margin(t):
-        settled = False  # a time inside the last step, looked at when the step has ended
+        settled = False  # a time inside the last step, settled when the step has ended
     if not settled:
         begin = 0
         if t_delayed < past.time(0) - margin(t):

@@ -10,7 +10,7 @@ class Lock(contracts.Constraint):
     """Holds a coordinate of a joint at a value.
 
     Law: q = value. It is turned on and off in each State: `lock` holds the coordinate where it is, `lock_at`
-    where it is told, `unlock` lets it go. A speed is locked by `mechanics.constant_speed`, an acceleration by
+    at a given value, `unlock` frees it. A speed is locked by `mechanics.constant_speed`, an acceleration by
     `mechanics.constant_acceleration`.
 
     Limits

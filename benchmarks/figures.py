@@ -1,0 +1,118 @@
+"""Small figures of the documentation that no other benchmark measures, one by its name.
+
+    python benchmarks/figures.py impact | one_long_step | repeated_run | runner
+
+CPU times, the least of several rounds; each prints a line.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import cosim
+from cosim_fmu import CoSimulation
+from cosim_mechanics import Multibody
+
+ROUNDS = 7
+ENGINE_MOUNT = Path(__file__).parents[1] / "examples" / "engine_mount" / "engine_mount.toml"
+
+
+def least(act: Callable[[], object], count: int = 1) -> float:
+    """CPU time of one call, s."""
+    times = []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        for _ in range(count):
+            act()
+        times.append((time.process_time() - start) / count)
+    return min(times)
+
+
+def pendulum() -> Multibody:
+    """One pin, one damper."""
+    model = Multibody("pendulum", gravity=(0, -9.81, 0))
+    arm = model.body("arm", mass=1.0, center_of_mass=(0, -0.5, 0), inertia=(0.1, 0.1, 0.1))
+    model.joint("pin", name="hinge", child=arm, q=0.3)
+    model.add("mechanics.coordinate_damper", "friction", coordinate="hinge", damping=0.1)
+    return model
+
+
+def repeated_run() -> None:
+    """`simulate()` of a run of a tenth of a millisecond, again and again."""
+    system = pendulum().build()
+    print(f"repeated simulate(): {1e3 * least(lambda: cosim.simulate(system, until=0.2), 50):.2f} ms")
+
+
+def runner() -> None:
+    """A call of a runner beside the run in it, and `cosim.simulate` of the same."""
+    system = pendulum().build()
+    ensemble = cosim.Ensemble(system, until=0.2, reduce=["max(hinge.angle)"])
+    run = ensemble.runner(["friction.damping"])
+    alone = ensemble.run({"friction.damping": np.full(2000, 0.1)})
+    many = least(lambda: ensemble.run({"friction.damping": np.full(2000, 0.1)})) / 2000
+    print(f"{len(alone)} runs: {1e6 * many:.1f} µs a run in an ensemble")
+    print(f"a call of the runner: {1e6 * least(lambda: run([0.1]), 500):.1f} µs")
+    print(f"cosim.simulate: {1e6 * least(lambda: cosim.simulate(system, until=0.2), 50):.0f} µs")
+
+
+class Ball(cosim.Component):
+    """A ball that loses nothing."""
+
+    height = cosim.position(unit="m", start=1e-3)
+    speed = cosim.speed(unit="m/s")
+
+    @cosim.kernel
+    def derivatives(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(speed, speed_next):
+        speed_next[0] = -speed
+
+
+def impact() -> None:
+    """An impact of one ball, by runs of different lengths, in a Simulator that is made already."""
+    model = cosim.Model("ball")
+    model.add(Ball, "ball")
+    system = model.build()
+
+    def run(until: float) -> tuple[float, int]:
+        times, count = [], 0
+        for _ in range(ROUNDS):
+            simulator = cosim.Simulator(system, accuracy=1e-4, event_limit=0)
+            simulator.initialize()
+            start = time.process_time()
+            simulator.advance_to(until)
+            times.append(time.process_time() - start)
+            count = simulator.statistics.events
+        return min(times), count
+
+    (short, few), (long, many) = run(5.0), run(55.0)
+    print(f"an impact: {1e6 * (long - short) / (many - few):.2f} µs")
+
+
+def one_long_step() -> None:
+    """100 s of the engine mount as a native FMU: in one communication step, and in a hundred."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mount.fmu"
+        cosim.Model.from_file(ENGINE_MOUNT).export_fmu(path, native=True)
+        for count in (1, 100):
+            coupling = CoSimulation({"mount": path}, step=100.0 / count)
+            start = time.process_time()
+            coupling.simulate(until=100.0)
+            print(f"{count} steps: {time.process_time() - start:.1f} s")
+
+
+if __name__ == "__main__":
+    {act.__name__: act for act in (impact, one_long_step, repeated_run, runner)}[sys.argv[1]]()
