@@ -134,7 +134,7 @@ class ServedCalls:
                 return
 
     def _is_left(self) -> bool:
-        """Whether nobody asks any more; else a signal has come."""
+        """Whether the master's process has closed its end; else a signal has come."""
         poll = select.poll()
         poll.register(self._files[0], select.POLLIN)
         return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
