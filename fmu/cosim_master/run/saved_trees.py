@@ -125,9 +125,9 @@ def _blob(where: list[int], blobs: memoryview) -> memoryview:
 def check_form(found: Any, expected: Any, where: str, growing: Collection[str] = ()) -> None:
     """Refuse a tree of another form than one that is known to be right: what came from outside may be forged.
 
-    Mappings have at least its keys, lists its lengths unless they grow or it has none, arrays its kind, and at
-    least its shape, where `where` begins with "algorithm" just that; numbers are numbers. What is None there
-    is not compared.
+    Mappings have at least its keys, lists its lengths unless they grow or it has none, arrays its kind, and
+    at least its shape, where `where` begins with "algorithm" just that; numbers are numbers. What is None
+    there is not compared.
 
     Raises
     ------
@@ -162,7 +162,10 @@ def check_form(found: Any, expected: Any, where: str, growing: Collection[str] =
             fits = found.shape == expected.shape
         if not fits or any(np.less(found.shape, expected.shape)):
             refuse(f"an array of {expected.dtype} of shape {expected.shape}")
-    elif isinstance(expected, (bool, int, float, np.generic)):
+    elif isinstance(expected, bool):
+        if not isinstance(found, bool):
+            refuse("true or false")
+    elif isinstance(expected, (int, float, np.generic)):
         if not isinstance(found, (bool, int, float)):
             refuse("a number")
         if isinstance(expected, (int, np.integer)) and isinstance(found, float):
