@@ -25,13 +25,13 @@ def is_made(thing: Any) -> bool:
 def check_attribute(thing: Any, name: str) -> None:
     """`AttributeNameError` for a new public attribute that an object that is made does not take."""
     cls = type(thing)
-    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
-    if isinstance(found, property):
-        if found.fset is None:
+    declared = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    if isinstance(declared, property):
+        if declared.fset is None:
             hint = cls.attribute_hints.get(name, "it follows from others")
             raise AttributeNameError(cls.__name__, name, [], f"it cannot be set: {hint}")
         return
-    if name not in cls.attribute_hints and (found is not None or is_attribute(cls, name)):
+    if name not in cls.attribute_hints and (declared is not None or is_attribute(cls, name)):
         return
     refuse_attribute(thing, name, settable_names(thing), cls.attribute_hints.get(name, ""))
 
@@ -78,23 +78,23 @@ def is_attribute(cls: type, name: str) -> bool:
 @functools.cache
 def names_set_by(cls: type, constructor: bool = True) -> frozenset[str]:
     """Names of attributes that functions of a class and of its bases set on any object."""
-    found: set[str] = set()
+    names: set[str] = set()
     for base in cls.__mro__:
         for name, value in vars(base).items():
             function = getattr(value, "function", value)  # of a handler
             function = getattr(function, "function", function)  # of a kernel function
             if isinstance(function, types.FunctionType) and (constructor or name != "__init__"):
-                found |= _stored(function.__code__)
-    return frozenset(found)
+                names |= _stored(function.__code__)
+    return frozenset(names)
 
 
 def _stored(code: types.CodeType) -> set[str]:
     """Names in the instructions of a function, and of those in it, that set an attribute."""
-    found = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"}
+    names = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found |= _stored(constant)
-    return found
+            names |= _stored(constant)
+    return names
 
 
 class Made(type):
@@ -106,8 +106,8 @@ class Made(type):
         for base in cls.__mro__:
             body = vars(base)
             if "call_signature" in body:
-                said: Signature = body["call_signature"]
-                return said
+                written: Signature = body["call_signature"]
+                return written
             constructor = body.get("__init__") or body.get("__new__")
             if constructor is not None and base is not object:
                 taken = signature(getattr(constructor, "__func__", constructor))
@@ -164,9 +164,9 @@ class ClosedAttributes(metaclass=Made):
     if not TYPE_CHECKING:  # type checkers know which attributes there are
 
         def __getattr__(self, name: str) -> Any:
-            found = getattr(type(self), name, None)
-            if isinstance(found, (property, functools.cached_property)):  # raise its own AttributeError again
-                return found.__get__(self, type(self))
+            member = getattr(type(self), name, None)
+            if isinstance(member, (property, functools.cached_property)):  # raise its AttributeError again
+                return member.__get__(self, type(self))
             if name.startswith("_"):
                 raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
             raise MissingAttributeError(self, name)

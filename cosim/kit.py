@@ -6,7 +6,7 @@ Authors of components do not need it. It is as stable as the contract version sa
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `data_of`, `length_of`),
                   `lower_to_c` its C99 (`KnownArray`, `LoweredC`: what is known of arrays, what is written);
-                  `keep` and `kept`: what is costly to make, by the digest of what it is made of;
+                  `read_cached` and `write_cached`: costly results, by the digest of their sources;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
                   component is differentiated; `block_tangent`; `NoTangentError`
@@ -19,7 +19,8 @@ integrators       `OdeSystem` and `MethodArrays`: what the functions of a method
                   `StepCode`; `store_state`: a state that is finite; `project` and others, for steps that meet
                   constraints
 records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named fields; `as_table`: rows by
-                  columns
+                  columns; `group_reader`, `head_of`: named tuples of arrays (`Integers`, `Reals`) behind one
+                  address
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         `History`: what ``s.past`` of a view is; `history_at`: that of a place in `k`; `flattened`:
                   helpers of it that also take its arrays, as `append_to_history` … of `history_buffer` do
@@ -30,7 +31,7 @@ helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn`
                   `black_box`, `Recovery`: what outlives the process of a run
 runs              `python_in_steps`: what of a run is plain Python, and what that costs
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
-                  `ArrayPlace`, `arrays_at` …; `checked_interval`: the distance of recorded points
+                  `ArrayPlace`, `arrays_at` …; `checked_interval`, `counted_grid`, `output_times`
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `space_warning`: files
                   that are written
 declarations      `declared_bounds`, `declared_default`: in words
@@ -190,6 +191,8 @@ if TYPE_CHECKING:
     from cosim.simulation.missing_values import missing_value as missing_value
     from cosim.simulation.output_interval import POINTS as POINTS
     from cosim.simulation.output_interval import checked_interval as checked_interval
+    from cosim.simulation.output_interval import counted_grid as counted_grid
+    from cosim.simulation.output_interval import output_times as output_times
     from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning
@@ -287,6 +290,10 @@ if TYPE_CHECKING:
     from cosim.walker import repeat_walk as repeat_walk
     from cosim.walker import walk as walk
     from cosim_compiler import foreign as foreign
+    from cosim_compiler.array_groups import Integers as Integers
+    from cosim_compiler.array_groups import Reals as Reals
+    from cosim_compiler.array_groups import group_reader as group_reader
+    from cosim_compiler.array_groups import head_of as head_of
     from cosim_compiler.calls import data_of as data_of
     from cosim_compiler.calls import indirect_call as indirect_call
     from cosim_compiler.calls import length_of as length_of
@@ -312,8 +319,8 @@ if TYPE_CHECKING:
     from cosim_compiler.held_interrupts import interrupts_held as interrupts_held
     from cosim_compiler.helper_process import end_with_parent as end_with_parent
     from cosim_compiler.helper_process import kill_with_parent as kill_with_parent
-    from cosim_compiler.kernel_cache import keep as keep
-    from cosim_compiler.kernel_cache import kept as kept
+    from cosim_compiler.kernel_cache import read_cached as read_cached
+    from cosim_compiler.kernel_cache import write_cached as write_cached
     from cosim_compiler.language.known_arrays import KnownArray as KnownArray
     from cosim_compiler.language.types import COLUMNS_IN_GROUP as COLUMNS_IN_GROUP
     from cosim_compiler.machine import plainest_processor as plainest_processor

@@ -31,14 +31,14 @@ def option_names(function: Callable[..., Any]) -> list[str]:
     """
     if not isinstance(function, type):
         return list(_named(function)[0])
-    found: list[str] = []
+    options: list[str] = []
     for base in function.__mro__:
         if "__init__" in vars(base):
             names, passes_on = _named(base.__init__)  # type: ignore[misc]
-            found += [name for name in names if name != "self" and name not in found]
+            options += [name for name in names if name != "self" and name not in options]
             if not passes_on:
                 break
-    return found
+    return options
 
 
 @functools.cache

@@ -175,9 +175,9 @@ def decimal_time(size: float, whole: int) -> tuple[int, int, int]:
         for other in range(2):
             chosen = rest + (up if other == 0 else 1 - up)
             above = whole + 1 if chosen == resolution else whole
-            found = 0 if chosen == resolution else chosen
-            if nearest_time(above, found, resolution) == size:
-                return above, found, resolution
+            counted = 0 if chosen == resolution else chosen
+            if nearest_time(above, counted, resolution) == size:
+                return above, counted, resolution
     return 0, 0, 0
 
 

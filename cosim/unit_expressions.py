@@ -110,10 +110,10 @@ def _power(factor: float, power: int) -> float:
 
 
 def _symbol(token: str, text: str) -> tuple[tuple[int, ...], float, int]:
-    found = find_symbol(token)
-    if found is None:
+    entry = find_symbol(token)
+    if entry is None:
         raise UnreadError(f"unknown part '{token}'", token)
-    name, scale = found
+    name, scale = entry
     exponents, factor, _ = SYMBOLS[name]
     return exponents + (0,) * (8 - len(exponents)), scale * factor, int(name == "Hz")
 

@@ -42,8 +42,8 @@ def unit_product(above: tuple[str, ...], below: tuple[str, ...] = ()) -> str:
     if divisors:
         divisor = _joined(divisors)
         text += f"/({divisor})" if "." in divisor else f"/{divisor}"
-    found = parse_unit(text)
-    return _readable().get((found.exponents, found.factor, found.cycles), text)
+    product = parse_unit(text)
+    return _readable().get((product.exponents, product.factor, product.cycles), text)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -55,10 +55,10 @@ def coherent(unit: str) -> str:
     >>> coherent("kN"), coherent("N/mm"), coherent("degC"), coherent("N.m/rad"), coherent("rpm")
     ('N', 'N/m', 'K', 'N.m/rad', 'rad/s')
     """
-    found = parse_unit(unit)
-    if (found.factor, found.offset) == (1.0, 0.0) or found.cycles:
+    parsed = parse_unit(unit)
+    if (parsed.factor, parsed.offset) == (1.0, 0.0) or parsed.cycles:
         return unit
-    return _readable().get((found.exponents, 1.0, 0), found.base)
+    return _readable().get((parsed.exponents, 1.0, 0), parsed.base)
 
 
 def _joined(units: Sequence[str]) -> str:

@@ -72,11 +72,11 @@ def _written_symbol(word: str) -> str:
         return word
     small = word.lower()
     singular = small[:-1] if small.endswith("s") and len(small) > 3 else small
-    found = WORDS.get(word) or WORDS.get(small) or WORDS.get(singular)
-    if found is None:
+    symbol = WORDS.get(word) or WORDS.get(small) or WORDS.get(singular)
+    if symbol is None:
         products = _products(word)
-        found = products[0] if len(products) == 1 and _is_run_together(products[0]) else word
-    return f"({found})" if re.search(r"[./]", found) else found
+        symbol = products[0] if len(products) == 1 and _is_run_together(products[0]) else word
+    return f"({symbol})" if re.search(r"[./]", symbol) else symbol
 
 
 def _is_run_together(product: str) -> bool:
@@ -87,13 +87,13 @@ def _is_run_together(product: str) -> bool:
 
 def _products(word: str) -> list[str]:
     """All products of symbols that letters run together can be; no symbol follows itself."""
-    found = []
+    products = []
     for at in range(1, len(word)):
         first, rest = word[:at], word[at:]
         if find_symbol(first):
-            found += [f"{first}.{rest}"] if find_symbol(rest) else []
-            found += [f"{first}.{others}" for others in _products(rest)]
-    return [product for product in found if not re.search(r"(?:^|\.)([^.]+)\.\1(?:\.|$)", product)]
+            products += [f"{first}.{rest}"] if find_symbol(rest) else []
+            products += [f"{first}.{others}" for others in _products(rest)]
+    return [product for product in products if not re.search(r"(?:^|\.)([^.]+)\.\1(?:\.|$)", product)]
 
 
 def other_cases(word: str) -> list[str]:

@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import os
 
 VARIABLE = "COSIM_DEBUG"
+FOR_DEBUGGING = ("print", "breakpoint")
 
 
 @functools.cache
@@ -22,3 +24,13 @@ def is_debugging() -> bool:
 def lines_are_shown() -> bool:
     """Whether the environment asks for lines when this process looks first."""
     return os.environ.get("COSIM_LINES", "0") not in ("", "0")
+
+
+def is_for_debugging(node: ast.AST) -> bool:
+    """Whether it is a call of print or of a debugger, or the import of one."""
+    if isinstance(node, ast.Import):
+        return all(alias.name == "pdb" for alias in node.names)
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        return False
+    called = ast.unparse(node.value.func)
+    return called in FOR_DEBUGGING or called.startswith("pdb.")

@@ -159,7 +159,7 @@ def solve(a, b, out):
         for i in range(count):
             out[i] = b[i]
     for k in range(count):
-        _take_largest_pivot(left, out, k)
+        _pivot_largest(left, out, k)
         if left[k, k] == 0.0:
             raise LinAlgError("Singular matrix")
         for i in range(k + 1, count):
@@ -174,7 +174,7 @@ def solve(a, b, out):
         _divide_row(out, k, left[k, k])
 
 
-def _take_largest_pivot(left, out, k):
+def _pivot_largest(left, out, k):
     """Exchange row k for the one below with the largest number in column k."""
     largest = k
     for i in range(k + 1, len(left)):

@@ -100,7 +100,7 @@ def _open(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
-def kept(digest: str) -> bytes | None:
+def read_cached(digest: str) -> bytes | None:
     """What is kept under a digest, or None where nothing is, or nothing that its checksum fits."""
     root = folder()
     if root is None:
@@ -172,7 +172,7 @@ def alone(digest: str) -> Iterator[None]:
         os.close(file)
 
 
-def keep(digest: str, content: bytes) -> None:
+def write_cached(digest: str, content: bytes) -> None:
     """Keep this under a digest, if there is a folder for it."""
     root = folder()
     if root is None:

@@ -154,13 +154,13 @@ def _content(kind: str, digest: str, make: Callable[[], bytes]) -> bytes:
     content = shipped.content_of(kind, digest) if _has_come(kind, digest) else None
     if content is None:
         key = _key(digest)
-        content = kernel_cache.kept(key)
+        content = kernel_cache.read_cached(key)
         if content is None:
             with kernel_cache.alone(key):  # two processes do not make the same
-                content = kernel_cache.kept(key)
+                content = kernel_cache.read_cached(key)
                 if content is None:
                     content = make()
-                    kernel_cache.keep(key, content)
+                    kernel_cache.write_cached(key, content)
     if machine.is_for_others():
         used[kind][digest] = content
     return content

@@ -13,17 +13,17 @@ PLUGINS = Entry("cosim.plugins", PluginsCommand, "cosim", DISTRIBUTION, __versio
 
 def claimed_words(source: Registry) -> dict[str, list[Entry]]:
     """All commands by the word that is typed; several under one word when plugins chose the same."""
-    found: dict[str, list[Entry]] = {PLUGINS.known.name: [PLUGINS]}
+    claims: dict[str, list[Entry]] = {PLUGINS.known.name: [PLUGINS]}
     for entry in source.entries("command"):
         if entry.known.name != PLUGINS.known.name:
-            found.setdefault(entry.known.name, []).append(entry)
-    return found
+            claims.setdefault(entry.known.name, []).append(entry)
+    return claims
 
 
 def commands() -> dict[str, Entry]:
     """What may be typed behind ``cosim``: a word, or an id where several plugins have one word."""
-    found = {}
+    entries = {}
     for word, claimants in sorted(claimed_words(registry()).items()):
         for entry in claimants:
-            found[word if len(claimants) == 1 else entry.id] = entry
-    return found
+            entries[word if len(claimants) == 1 else entry.id] = entry
+    return entries

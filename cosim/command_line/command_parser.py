@@ -58,10 +58,10 @@ class CommandParser(argparse.ArgumentParser):
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
         """As `parse_args`, with the nearest option where one is unknown."""
-        found, rest = self.parse_known_args(words)
+        arguments, rest = self.parse_known_args(words)
         if rest:
             self.error(" ".join(_unknown(word, self._option_string_actions) for word in rest))
-        return found
+        return arguments
 
     def error(self, message: str) -> NoReturn:
         """Raise in place of printing all options and ending the process."""
@@ -100,8 +100,8 @@ def _epilog(command: Command) -> str:
     width = max((len(words) for words, _ in command.examples), default=0)
     lines = ["examples:"] if command.examples else []
     for words, text in command.examples:
-        said = f"  {words:<{width}}   {text}".rstrip()
+        line = f"  {words:<{width}}   {text}".rstrip()
         lines += (
-            [said] if len(said) <= 110 else [f"  {words}", *textwrap.wrap(text, 100, initial_indent="      ")]
+            [line] if len(line) <= 110 else [f"  {words}", *textwrap.wrap(text, 100, initial_indent="      ")]
         )
     return "\n".join([*lines, *([""] if lines else []), exit_statuses(command.failure)])

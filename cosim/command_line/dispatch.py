@@ -111,8 +111,8 @@ def _dispatch(words: list[str], is_program: bool) -> int:
         print(_overview(registry()), file=sys.stdout if options.help else sys.stderr)
         return ExitStatus.DONE if options.help else ExitStatus.BAD_INPUT
     name, rest = words[first], words[first + 1 :]
-    asked = {"-h", "--help"} & set(rest) or (name == "completion" and "--answer" in rest)
-    if asked or not (options.json or "--json" in rest):
+    is_answered = {"-h", "--help"} & set(rest) or (name == "completion" and "--answer" in rest)
+    if is_answered or not (options.json or "--json" in rest):
         return _called(name, rest, options, None, is_program)
     # before the options are read: what is wrong with them is in the document, too
     document = JsonDocument(name)
@@ -148,14 +148,14 @@ def _called(
     except (BrokenPipeError, KeyboardInterrupt, SystemExit):
         raise
     except Exception as error:
-        status, said = _answer(error, entry, show_traceback)
+        status, answer = _answer(error, entry, show_traceback)
         if document is not None:
-            document.add(said)
+            document.add(answer)
         sys.stdout.flush()
         if show_traceback:
             traceback.print_exc()
         else:
-            print(said, file=sys.stderr)
+            print(answer, file=sys.stderr)
         return status
     finally:
         if document is not None and isinstance(command, Command):

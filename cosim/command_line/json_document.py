@@ -66,7 +66,7 @@ class JsonDocument:
 
     def text(self, status: int) -> str:
         """The document."""
-        found = {
+        document = {
             "cosim": __version__,
             "command": self.command,
             "status": int(status),
@@ -75,7 +75,7 @@ class JsonDocument:
             "errors": self.errors,
             "printed": self.printed.getvalue(),
         }
-        text = json.dumps(found, indent=2, allow_nan=False)  # in ASCII: right in every locale
+        text = json.dumps(document, indent=2, allow_nan=False)  # in ASCII: right in every locale
         return text.replace("\x7f", "\\u007f")  # the only control character that JSON has as it is
 
 

@@ -29,15 +29,15 @@ class PluginsCommand(Command):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """List them."""
-        found = registry()
-        if arguments.strict and not found.is_loaded:
-            found = Registry.discover()
+        plugins = registry()
+        if arguments.strict and not plugins.is_loaded:
+            plugins = Registry.discover()
         ours = ".".join(map(str, CONTRACT_VERSION))
-        self.report(contract=ours, plugins=[record.to_dict() for record in found.plugins])
-        print(f"cosim {__version__}, contract {ours}, {len(found.plugins)} plugins")
-        for record in found.plugins:
+        self.report(contract=ours, plugins=[record.to_dict() for record in plugins.plugins])
+        print(f"cosim {__version__}, contract {ours}, {len(plugins.plugins)} plugins")
+        for record in plugins.plugins:
             print(_described(record, arguments.traceback))
-        broken = found.failures or found.refusals
+        broken = plugins.failures or plugins.refusals
         return ExitStatus.FAILED if arguments.strict and broken else ExitStatus.DONE
 
 

@@ -53,11 +53,11 @@ def raw_stream(stream: Any) -> Any:
 def printable_output() -> Iterator[None]:
     """Inside, the standard output and the standard error are such streams."""
     before = sys.stdout, sys.stderr
-    mine = [None if stream is None else PrintableStream(stream) for stream in before]
-    sys.stdout, sys.stderr = mine
+    printable = [None if stream is None else PrintableStream(stream) for stream in before]
+    sys.stdout, sys.stderr = printable
     try:
         yield
     finally:
-        for name, stream, kept in zip(("stdout", "stderr"), mine, before, strict=True):
+        for name, stream, kept in zip(("stdout", "stderr"), printable, before, strict=True):
             if getattr(sys, name) is stream:
                 setattr(sys, name, kept)

@@ -83,8 +83,8 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return command.run(arguments)
     try:
-        code, asked = _wait(child, box, waiting)
-        raise _outcome(code, asked, box, command)
+        code, signals = _wait(child, box, waiting)
+        raise _outcome(code, signals, box, command)
     finally:
         box.close()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -98,23 +98,23 @@ def note_status(status: int) -> None:
 
 def _wait(child: int, box: BlackBox, waiting: set[signal.Signals]) -> tuple[int, list[int]]:
     """Until the process has ended: its exit code, negative for a signal, and the signals that came here."""
-    asked: list[int] = []
+    signals: list[int] = []
     since = 0.0
     while True:
         process, status = os.waitpid(child, os.WNOHANG)
         if process:
-            return os.waitstatus_to_exitcode(status), asked
-        came = signal.sigtimedwait(waiting, SECONDS_BETWEEN_LOOKS if asked else 3600.0)
+            return os.waitstatus_to_exitcode(status), signals
+        came = signal.sigtimedwait(waiting, SECONDS_BETWEEN_LOOKS if signals else 3600.0)
         if came is not None and came.si_signo == signal.SIGTSTP:
             os.kill(os.getpid(), signal.SIGSTOP)
         elif came is not None and came.si_signo in ASKING:
-            asked.append(came.si_signo)
+            signals.append(came.si_signo)
             since = since or monotonic()
             if came.si_code != FROM_TERMINAL:
                 with suppress(ProcessLookupError):
                     os.kill(child, came.si_signo)
-        is_late = len(asked) > 1 or monotonic() - since > SECONDS_TO_ANSWER
-        if asked and (len(asked) >= MOST_ASKED or (is_late and _is_in_call(box))):
+        is_late = len(signals) > 1 or monotonic() - since > SECONDS_TO_ANSWER
+        if signals and (len(signals) >= MOST_ASKED or (is_late and _is_in_call(box))):
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
 
@@ -129,34 +129,35 @@ def _is_in_call(box: BlackBox) -> bool:
     return isinstance(recovery, Recovery) and recovery.call(box)[1] != ""
 
 
-def _outcome(code: int, asked: list[int], box: BlackBox, command: Command) -> BaseException:
+def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> BaseException:
     """What the end of the process means here."""
     if box.words[ENDED] and code == box.words[ENDED] - 1:
         return EndedElsewhere(code)
     notes = box.notes()
     recovery = notes.get("recovery")
-    time, who = recovery.call(box) if isinstance(recovery, Recovery) else (None, "")
-    who = _called_in_python(box, notes) or who
+    time, culprit = recovery.call(box) if isinstance(recovery, Recovery) else (None, "")
+    culprit = _called_in_python(box, notes) or culprit
     if box.words[ENDED]:  # the command was over: libraries are unloaded then
-        who = who or "a library that was loaded"
-    if code == -signal.SIGKILL and asked:
-        ended = "did not come back and was ended" if who else "was ended"
-        why = f"{who or 'the process of the run'} {ended}"
+        culprit = culprit or "a library that was loaded"
+    if code == -signal.SIGKILL and signals:
+        ended = "did not come back and was ended" if culprit else "was ended"
+        why = f"{culprit or 'the process of the run'} {ended}"
     else:
-        why = notes.get("said") or _ending(code, who) + ("" if who else _inside(notes))
-    said = ""
+        why = notes.get("said") or _ending(code, culprit) + ("" if culprit else _inside(notes))
+    message = ""
     reported: dict[str, Any] = {}
     if isinstance(recovery, Recovery):
         try:
-            said, reported = recovery.recover(box, why if time is None else str(SimulationError(time, why)))
+            reason = why if time is None else str(SimulationError(time, why))
+            message, reported = recovery.recover(box, reason)
         except (CosimError, OSError) as error:
-            said = str(error)
+            message = str(error)
     command.report(**reported)
-    if said:
-        print(said, file=sys.stderr)
-    if asked:
-        text = f"{'terminated' if signal.SIGTERM in asked else 'interrupted'}: {why}"
-        return Terminated(text) if signal.SIGTERM in asked else KeyboardInterrupt(text)
+    if message:
+        print(message, file=sys.stderr)
+    if signals:
+        text = f"{'terminated' if signal.SIGTERM in signals else 'interrupted'}: {why}"
+        return Terminated(text) if signal.SIGTERM in signals else KeyboardInterrupt(text)
     return LostProcessError(why) if time is None else SimulationError(time, why)
 
 
@@ -176,14 +177,14 @@ def _called_in_python(box: BlackBox, notes: dict[str, Any]) -> str:
     return f"{name}: {functions[function]}: the FMU"
 
 
-def _ending(code: int, who: str) -> str:
+def _ending(code: int, culprit: str) -> str:
     """How a process has ended, and by whom, as far as that is known."""
     if code >= 0:
-        if who:
-            return f"{who} ended the process of the run, with exit code {code}"
+        if culprit:
+            return f"{culprit} ended the process of the run, with exit code {code}"
         return f"the process of the run ended with exit code {code}, and nothing said why"
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    return f"{who} crashed: {name}" if who else f"the process of the run was killed by {name}"
+    return f"{culprit} crashed: {name}" if culprit else f"the process of the run was killed by {name}"

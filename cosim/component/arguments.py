@@ -30,6 +30,7 @@ from cosim_compiler.sources.views import lines_of_attributes
 
 NEGATIVE = 1 << 30
 """What `kernel_effects` takes a negative index for: nothing counts from the end."""
+NAMES_OF_UPDATES = {name: Argument(name, name, name, "", (), "read") for name in ("side", "smoothness")}
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
 
 
@@ -97,8 +98,7 @@ def resolve(
         raise ContractError(recursion)
     available = known_names(declarations)
     if kernel.role == "update":
-        available["side"] = Argument("side", "side", "side", "", (), "read")
-        available["smoothness"] = Argument("smoothness", "smoothness", "smoothness", "", (), "read")
+        available |= NAMES_OF_UPDATES
     available = {
         n: a for n, a in available.items() if a.role != "next" or _may_write_next(kernel, a, declarations)
     }

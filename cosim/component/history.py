@@ -242,13 +242,13 @@ class History(NamedTuple):
         if side > 0.0 and count > 0 and self.time(count - 1) == t:
             order = min(known, self.break_order(count - 1, side, smoothness, value, derivative))
             if order == math.inf:
-                self.keep_oldest(count)
+                self.limit_oldest(count)
                 return
             kind = 1.0 + order
         if count == ring.capacity:
             ring.flags = FULL
             return
-        self.keep_oldest(count)
+        self.limit_oldest(count)
         self.write(count, t, kind, value, derivative)
         ring.count = count + 1
         if kind > 0.0 and self.is_open:
@@ -305,9 +305,9 @@ class History(NamedTuple):
         while count > 0 and self.time(count - 1) > t:
             count -= 1
         if count < self.count:
-            self.keep_oldest(count)
+            self.limit_oldest(count)
 
-    def keep_oldest(self, count):
+    def limit_oldest(self, count):
         """Keep the oldest `count` entries; a piece that ended behind them is open again."""
         ring = self.ring
         ring.count = count

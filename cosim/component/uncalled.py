@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
-from cosim.component.arguments import known_names, may_hold_result
+from cosim.component.argument import Argument
+from cosim.component.arguments import NAMES_OF_UPDATES, known_names, may_hold_result
 from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction, described, takes_self, uncovered
 from cosim.component.view_functions import without_view
 from cosim.errors import ContractError, nearest
-from cosim_compiler.sources.kernel_effects import effects_of
+from cosim_compiler.sources.kernel_effects import effects_of, returns_value
 from cosim_compiler.sources.kernel_source import where
 
 if TYPE_CHECKING:
     Component = Any
+
+SELF = ("self", "cls")
 
 
 def uncalled_functions(cls: type[Component]) -> list[str]:
@@ -33,8 +36,11 @@ def uncalled_functions(cls: type[Component]) -> list[str]:
                     f"{where(function)}: {covers[0]} keeps {name} from being called: write @cosim.kernel in "
                     f"its place, or a plain method, def {name}(self, …)"
                 )
-            elif name not in cls.plain_methods and not _is_called(cls, name) and _is_law(cls, function):
-                faults.append(_misnamed(cls, name, function))
+            elif name not in cls.plain_methods and not _is_called(cls, name):
+                if _is_law(cls, function):
+                    faults.append(_misnamed(cls, name, function))
+                elif not covers and _is_number(cls, function):
+                    faults.append(_without_role(cls, name, function))
         elif name in cls.plain_methods and value is not None and not isinstance(value, Declaration):
             faults.append(
                 f"{cls.__qualname__}: {name} is {described(value)}, and nothing calls it: write a kernel "
@@ -76,24 +82,38 @@ def _is_wrapped_method(value: Any) -> bool:
 
 def _is_law(cls: type[Component], function: types.FunctionType) -> bool:
     """Whether kernel functions or handlers may ask for all its arguments, and it writes to a result."""
+    if [name for name in signature(function).parameters if name not in SELF] == ["state", "next_state"]:
+        return True
+    asked = _names_asked_for(cls, function)
+    results = {
+        name
+        for name, a in asked.items()
+        if a.role in ("history", "ring") or may_hold_result(a, cls.declarations)
+    }
+    return bool(results) and not results.isdisjoint(
+        _names_written(without_view(function, known_names(cls.declarations)))
+    )
+
+
+def _is_number(cls: type[Component], function: types.FunctionType) -> bool:
+    """Whether a witness or a check may be meant: no method, asks only for known names, returns a value."""
+    return not takes_self(function) and bool(_names_asked_for(cls, function)) and _returns_value(function)
+
+
+def _names_asked_for(cls: type[Component], function: types.FunctionType) -> dict[str, Argument]:
+    """What its arguments mean; empty where one of them means nothing, or is not plain."""
     parameters = signature(function).parameters.values()
     if any(
         p.kind is not Parameter.POSITIONAL_OR_KEYWORD or p.default is not Parameter.empty for p in parameters
     ):
-        return False
-    names = [p.name for p in parameters if p.name not in ("self", "cls")]
-    if names[:2] == ["state", "next_state"] and len(names) == 2:
-        return True
-    available = known_names(cls.declarations)
+        return {}
+    available = {**known_names(cls.declarations), **NAMES_OF_UPDATES}
     try:
         function = without_view(function, available)
     except ContractError:
-        return False
-    names = [name for name in signature(function).parameters if name not in ("self", "cls")]
-    if not names or any(name not in available for name in names):
-        return False
-    results = {name for name in names if may_hold_result(available[name], cls.declarations)}
-    return bool(results) and not results.isdisjoint(_names_written(function))
+        return {}
+    names = [name for name in signature(function).parameters if name not in SELF]
+    return {name: available[name] for name in names} if available.keys() >= set(names) else {}
 
 
 def _names_written(function: types.FunctionType) -> frozenset[str]:
@@ -105,11 +125,21 @@ def _names_written(function: types.FunctionType) -> frozenset[str]:
     return effects.writes | effects.adds | effects.passed_on
 
 
+def _returns_value(function: types.FunctionType) -> bool:
+    """Whether it returns something; not where its source is not there."""
+    try:
+        return returns_value(function)
+    except ContractError:
+        return False
+
+
 def _is_called(cls: type[Component], name: str) -> bool:
     """Whether a component that is a base has it, or another function of the class or its bases names it."""
     if name.startswith("_") or any(name in vars(base) for base in _checked_bases(cls)):
         return True
-    return any(name in names for base in cls.__mro__ for names in _names_in(base, name))
+    kernels_own = [base for base in cls.__mro__ if hasattr(base, "plain_methods")][-1].__mro__
+    authors = [base for base in cls.__mro__ if base not in kernels_own]
+    return any(name in names for base in authors for names in _names_in(base, name))
 
 
 def _names_in(cls: type, without: str) -> Iterator[tuple[str, ...]]:
@@ -121,6 +151,20 @@ def _names_in(cls: type, without: str) -> Iterator[tuple[str, ...]]:
             yield function.__code__.co_names
 
 
+def _without_role(cls: type[Component], name: str, function: types.FunctionType) -> str:
+    """The sentence about a function that returns a number, with the decorator that may be meant."""
+    kinds = {
+        cls.declarations[a.of].kind if a.of in cls.declarations else a.role
+        for a in _names_asked_for(cls, function).values()
+    }
+    is_check = kinds <= {"parameter", "option"}
+    above = "@cosim.kernel(refuses=[…])" if is_check else "@cosim.witness"
+    return (
+        f"{where(function)}: nothing calls {name}: write {above} above it, or @staticmethod where other code "
+        "calls it"
+    )
+
+
 def _misnamed(cls: type[Component], name: str, function: types.FunctionType) -> str:
     first = next(iter(signature(function).parameters), "")
     if "next_state" in signature(function).parameters:
@@ -129,10 +173,16 @@ def _misnamed(cls: type[Component], name: str, function: types.FunctionType) -> 
             '@cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted") or @cosim.every(0.01, does=…)'
         )
     if first != "self":
-        meanings = known_names(cls.declarations)
+        meanings = {**known_names(cls.declarations), **NAMES_OF_UPDATES}
         parameters = signature(without_view(function, meanings)).parameters
-        is_handler = any(meanings[name].role == "next" for name in parameters)
-        above = "@cosim.on(…) or @cosim.every(…)" if is_handler else "@cosim.kernel"
+        roles = {meanings[name].role for name in parameters}
+        above = (
+            "@cosim.on(…) or @cosim.every(…)"
+            if "next" in roles
+            else "@cosim.update"
+            if roles & {"history", "ring"}
+            else "@cosim.kernel"
+        )
         return f"{where(function)}: nothing calls {name}: write {above} above it"
     near = nearest(name, cls.plain_methods)
     methods = ", ".join(cls.plain_methods)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ class Values:
     options : dict
     attachments : dict of str to object
         A component, the path of a signal, or None.
-    given : dict
-        As the user typed it: enough to make the component again.
+    arguments : dict
+        As the user typed them: enough to make the component again.
     given_units : dict of str to str
         With which unit the numbers were given of what declares none, without its prefixes.
     typed : dict of str to ndarray
@@ -43,9 +44,14 @@ class Values:
     numbers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     attachments: dict[str, Any] = field(default_factory=dict)
-    given: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
     given_units: dict[str, str] = field(default_factory=dict)
     typed: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """`arguments`, read only: a value is changed by an attribute, ``part.stiffness = 400.0``."""
+        return MappingProxyType(self.arguments)
 
     def public(self) -> dict[str, Any]:
         """By name, shaped: scalars as numbers, everything else as read-only arrays."""
@@ -63,7 +69,7 @@ class Values:
 def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str, Any]) -> Values:
     """Check everything that was given; `ModelError` lists every fault."""
     arguments = {name: _without_labels(value) for name, value in arguments.items()}
-    values = Values(declarations, given=dict(arguments))
+    values = Values(declarations, arguments=dict(arguments))
     problems: list[Problem] = []
     accepted = [n for n, d in declarations.items() if d.kind in GIVEN]
     misspelt: set[str | None] = set()

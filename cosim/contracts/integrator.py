@@ -316,12 +316,12 @@ class Integrator(MadeFromOptions):
     @property
     def counts(self) -> StepStatistics:
         """The `statistics`; `ContractError` where a method answers something else."""
-        found = self.statistics
-        if isinstance(found, StepStatistics):
-            return found
+        statistics = self.statistics
+        if isinstance(statistics, StepStatistics):
+            return statistics
         raise ContractError(
-            f"{type(self).__name__}.statistics is {shown(found)}, needs a cosim.kit.StepStatistics(steps, "
-            "rejections, evaluations)"
+            f"{type(self).__name__}.statistics is {shown(statistics)}, "
+            "needs a cosim.kit.StepStatistics(steps, rejections, evaluations)"
         )
 
     @property

@@ -61,7 +61,7 @@ class Solver(AbstractClosedAttributes):
         """
         return ""
 
-    def look_ahead(self, state: State, duration: float) -> str:
+    def explain_ahead(self, state: State, duration: float) -> str:
         """A sentence, behind a space, about where the motion leads within a time; empty where it is ordinary.
 
         Asked for when a step could not be taken.
@@ -87,7 +87,7 @@ class Solver(AbstractClosedAttributes):
         """
         return []
 
-    def look_at_start(self, state: State) -> list[tuple[str, str]]:
+    def describe_start(self, state: State) -> list[tuple[str, str]]:
         """What a user should know about the state in which a run begins.
 
         Parameters

@@ -127,9 +127,8 @@ class Model(ClosedAttributes):
     ABOUT = ABOUT
 
     def __init__(self, name: str, **settings: Any) -> None:
-        if not isinstance(name, str) or not name.strip():
-            raise ModelError.of("model", f"its name is {shown(name)}, needs text")
         self.name = name
+        self._check_name()
         self.settings = settings
         self.parts: dict[str, Component] = Parts()
         self.connections: list[Connection] = []
@@ -271,6 +270,7 @@ class Model(ClosedAttributes):
         from cosim.system.assembly import Assembly
         from cosim.system.system import System
 
+        self._check_name()
         self._check_settings()
         self._check_parts()
         base = self.solver_base
@@ -322,6 +322,10 @@ class Model(ClosedAttributes):
         if wrong:
             text = f"it is not called so: add it with model.add(part, '{wrong[0]}')"
             raise ModelError.of(f"parts['{wrong[0]}']", text)
+
+    def _check_name(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise ModelError.of("model", f"its name is {shown(self.name)}, needs text")
 
     def _check_settings(self) -> None:
         """`OptionError` for a setting that neither the model nor a solver has."""

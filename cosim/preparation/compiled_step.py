@@ -184,7 +184,7 @@ class CompiledStep:
         self.meeting = 0.0
         self._as_made = {name: fixed[name].copy() for name in WRITTEN}
 
-    def begin_again(self) -> None:
+    def reset_run(self) -> None:
         """Be as it was made, but for its State: what a run has written is forgotten."""
         for name, array in self._as_made.items():
             getattr(self.arrays, name)[:] = array

@@ -12,7 +12,6 @@ from cosim.preparation.held_system import HeldSystem
 from cosim.preparation.method import Method
 from cosim.preparation.witness import Witness
 from cosim.step.constraints import DISPLACED, ESTIMATES
-from cosim.step.holds import HOLD_WIDTH, SWITCH_WIDTH
 from cosim.step.sliding_field import BLOCK_WIDTH, HELD_WIDTH, SWITCHED_WIDTH, SlidingRow
 from cosim.system.system import System
 from cosim_compiler.record import width_of, words_of
@@ -42,8 +41,6 @@ class HeldTables:
         Those of the system, with what follows them.
     copies : list of (str, int, int)
         Where in "held_ints" and "held_table" (flat) the address of a row of the system's table stands again.
-    width : int
-        Of a hold in `clock`.
     """
 
     system: System
@@ -90,10 +87,6 @@ class HeldTables:
             object.__setattr__(self, name, value)
         held = HeldSystem(system, self.table, self.ints)
         object.__setattr__(self, "method", self.integrator.while_held(held))
-
-    @property
-    def width(self) -> int:
-        return HOLD_WIDTH + max(self.system.ny, SWITCH_WIDTH * self.switchable)
 
     @property
     def numbers(self) -> int:

@@ -65,7 +65,7 @@ class PythonMethod:
             (place_of("step"), step_entry(MethodArrays, held_weakly(self._step)), STEP_SIGNATURE),
             (place_of("redo"), redo_entry(MethodArrays, held_weakly(self._redo)), REDO_SIGNATURE),
             (place_of("dense"), held_weakly(self._dense), DENSE_SIGNATURE),
-            (place_of("begin"), redo_entry(MethodArrays, held_weakly(self._begin)), REDO_SIGNATURE),
+            (place_of("begin"), redo_entry(MethodArrays, held_weakly(self._initialize)), REDO_SIGNATURE),
             (place_of("restart"), redo_entry(MethodArrays, held_weakly(self._restart)), REDO_SIGNATURE),
         ]
 
@@ -120,7 +120,7 @@ class PythonMethod:
             return int(step(*by_address(python_system, method, method.work.start), t_event, math.inf))
         return self._guarded(method.work, lambda: self.integrator.redo(system, state, t_event))
 
-    def _begin(self, evaluated: OdeSystem, method: MethodArrays, t: float) -> int:
+    def _initialize(self, evaluated: OdeSystem, method: MethodArrays, t: float) -> int:
         system, state = self._system(evaluated), self._state
         state.arrive_at(t)
         return self._guarded(method.work, lambda: self.integrator.initialize(system, state))

@@ -6,7 +6,7 @@ from cosim.contracts.restored_memory import are_of_a_run
 from cosim.rational import LONGEST
 from cosim.step.agenda import time_of
 from cosim.step.failures import ForeignState
-from cosim.step.holds import HOLD_WIDTH, can_hold, held_at, held_count, hold_of, switches_of
+from cosim.step.holds import can_hold, held_at, held_count, hold_of, switch_of
 from cosim.step.records import LISTED, PERIODIC, RESTORED, Handler, Switch
 from cosim.step.run import Run
 from cosim.step.sliding_field import IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P, PUSHED, SWITCHED
@@ -69,10 +69,10 @@ def are_holds(run: Run) -> bool:
         if hold.kind == PUSHED:
             good = good and hold.size == run.y.shape[0]
             continue
-        if hold.kind != SWITCHED or not 0.0 <= hold.size <= run.plan.hold_width - HOLD_WIDTH:
+        if hold.kind != SWITCHED or not 0.0 <= hold.size <= run.plan.switchable:
             return False
-        for switch in switches_of(run, held_at(run, j)):
-            good = good and is_switch(run, switch)
+        for s in range(int(hold.size)):
+            good = good and is_switch(run, switch_of(run, held_at(run, j), s))
     return good
 
 

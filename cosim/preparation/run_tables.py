@@ -43,6 +43,7 @@ from cosim.step.records import (
     GivenTime,
     Grid,
     Handler,
+    Hold,
     Holds,
     Level,
     Node,
@@ -438,12 +439,13 @@ class Tables:
             held = HeldTables(self.system, method, witnesses, max(switchable))
             if policy == "hold":
                 plan.held.first, plan.held.last = len(self.system.table), len(held.table)
-            plan.held_row, plan.hold_width = held.row, held.width
-            plan.switchable = max(switchable)
+            plan.held_row, plan.switchable = held.row, max(switchable)
         count = 0 if held is None else len(witnesses)
         self._room_for("holds", "times", int(held is not None), Holds)
         self._room_for("held_order", "times", count)
-        self._room_for("hold_numbers", "times", plan.hold_width * count)
+        self._room_for("witness_holds", "times", count, Hold)
+        self._room_for("hold_pushes", "times", self.system.ny * count)
+        self._room_for("hold_switches", "times", plan.switchable * count, Switch)
         return held
 
     def _methods(self, method: Method) -> None:

@@ -74,15 +74,15 @@ def _packages_with(package: str, name: str) -> list[str]:
 
     entries = [entry for plugin in registry().plugins for entry in plugin.entries]
     tops = dict.fromkeys(entry.target.partition(":")[0].partition(".")[0] for entry in entries)
-    found = []
+    packages = []
     for place in ("cosim", "cosim.kit", *tops):
         try:
             module = sys.modules.get(place) or importlib.import_module(place)
         except Exception:  # whatever the module of a plugin does
             continue
         if place != package and name in dir(module):
-            found.append(place)
-    return found
+            packages.append(place)
+    return packages
 
 
 def _id_of_class(name: str) -> str:

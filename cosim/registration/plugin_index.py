@@ -30,12 +30,12 @@ def installed_plugins() -> list[PluginRecord]:
 
 def _indexed(candidate: Candidate) -> PluginRecord:
     digest = _digest(candidate)
-    content = kernel_cache.kept(digest)
+    content = kernel_cache.read_cached(digest)
     record = None if content is None else _from_bytes(content, candidate)
     if record is None:
         record = load_plugin(candidate)
         if record.status == "loaded" and not record.refused:
-            kernel_cache.keep(digest, _to_bytes(record))
+            kernel_cache.write_cached(digest, _to_bytes(record))
     return record
 
 

@@ -33,7 +33,7 @@ def settings_key(
     return integrator, tuple(options), tuple(map(type, values)), values
 
 
-def take_simulator(system: System, state: State | None, key: Settings | None) -> Simulator | None:
+def reuse_simulator(system: System, state: State | None, key: Settings | None) -> Simulator | None:
     """The Simulator that was kept under this key, at the beginning of a run; None where there is none.
 
     No other run finds it before it is kept again.
@@ -45,11 +45,11 @@ def take_simulator(system: System, state: State | None, key: Settings | None) ->
     if kept is None or kept[0] != key:
         return None
     simulator: Simulator = kept[1]
-    simulator.begin_again(system.default_state() if state is None else state)
+    simulator.reset_run(system.default_state() if state is None else state)
     return simulator
 
 
-def keep_simulator(system: System, key: Settings | None, simulator: Simulator) -> None:
+def store_simulator(system: System, key: Settings | None, simulator: Simulator) -> None:
     """Keep a Simulator whose run has ended well, unless its method is Python or no part of this product."""
     method = type(simulator.integrator).__module__
     if key is None or is_plain() or not method.startswith(OWN_PACKAGES):

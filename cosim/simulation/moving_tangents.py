@@ -72,8 +72,8 @@ class MovingTangents:
     def along(self, state: State, i: int) -> Reals:
         """The tangents of the cache along a direction."""
         y, p, d = (self.arrays[a][i] for a in "ypd")
-        found: Reals = self.system.tangents.along(state, self.time_dot[i], y, p, d)
-        return found
+        tangents: Reals = self.system.tangents.along(state, self.time_dot[i], y, p, d)
+        return tangents
 
     def shift(self, state: State, time_dot: Reals) -> None:
         """Describe the tangents at a time that moves so, from a State on."""

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cosim.errors import ModelError
 from cosim.options import seconds
+from cosim.rational import EXACT, rational_time
+from cosim.step.records import OutputGrid
 
 POINTS = 500
 MOST_POINTS = 1e8
@@ -22,6 +27,48 @@ def shortest_interval(start: float, until: float) -> float:
     0.25
     """
     return 2.0 * math.ulp(max(abs(start), abs(until)))
+
+
+def counted_grid(origin: float, interval: float) -> dict[str, float]:
+    """Where output times begin and how far apart they are, counted in their resolution; 0s if they cannot be.
+
+    Examples
+    --------
+    >>> counted_grid(0.0, 0.3)
+    {'origin_count': 0.0, 'interval_count': 3.0, 'resolution': 10.0}
+    >>> counted_grid(1 / 3, 0.5)
+    {'origin_count': 2.0, 'interval_count': 3.0, 'resolution': 6.0}
+    """
+    exact = [rational_time(origin), rational_time(interval)]
+    if all(resolution for _, _, resolution in exact):
+        resolution = math.lcm(*(resolution for _, _, resolution in exact))
+        counts = [(whole * own + rest) * (resolution // own) for whole, rest, own in exact]
+        if max(resolution, *map(abs, counts)) < EXACT:
+            return {
+                "origin_count": float(counts[0]),
+                "interval_count": float(counts[1]),
+                "resolution": float(resolution),
+            }
+    return {"origin_count": 0.0, "interval_count": 0.0, "resolution": 0.0}
+
+
+def output_times(origin: float, interval: float, points: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The output times of these numbers, as the Step finds them (`OutputGrid.next_time`), s.
+
+    Examples
+    --------
+    >>> output_times(0.0, 0.1, np.arange(4)).tolist()
+    [0.0, 0.1, 0.2, 0.3]
+    """
+    grid = OutputGrid()
+    grid.origin, grid.interval = origin, interval
+    for name, count in counted_grid(origin, interval).items():
+        setattr(grid, name, count)
+    times = []
+    for point in points.tolist():
+        grid.point = float(point)
+        times.append(grid.next_time())
+    return np.array(times, dtype=float)
 
 
 def checked_interval(wanted: float | str | None, origin: float, start: float, until: float) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cosim.preparation.compiled_step import CompiledStep
 from cosim.simulation.event_record import Finding
 from cosim.simulation.missing_values import MissingValues
+from cosim.simulation.output_interval import counted_grid
 from cosim.simulation.recorded_signals import recorded_signals
 from cosim.step.records import AT_EVENTS, AT_STEPS, NO_ROWS, ON_GRID, ON_GRID_ALONE, OutputGrid
 from cosim.step.run import GRID_WIDTH
@@ -43,11 +44,12 @@ class RecordedRows:
             room = max(room, (int(points) + 4) * self._width)
         self._buffer = np.zeros(GRID_WIDTH + room)
         grid_fields = {"origin": 0.0, "interval": math.inf, "point": 0.0, "until": math.inf, **grid}
+        grid_fields |= counted_grid(grid_fields["origin"], grid_fields["interval"])
         self._buffer[:GRID_WIDTH] = [grid_fields[name] for name in OutputGrid.declared]
         self._mode = MODES[where]
         self._pieces: list[NDArray[np.float64]] = []
 
-    def begin_run(self) -> None:
+    def start_run(self) -> None:
         """A run begins: notice signals that are NaN anew."""
         self._missing.clear()
 

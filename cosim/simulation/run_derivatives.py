@@ -61,13 +61,13 @@ def run_derivatives(
     directions = [_direction(system, path) for path in by]
     run = TangentRun(system, start, directions, list(signals), until, options)
     rows = run.take(result.time)
-    found: dict[str, dict[str, Reals]] = {}
+    derivatives: dict[str, dict[str, Reals]] = {}
     for path, slot in signals.items():
         first = run.places[path]
         values = rows[:, :, first : first + slot.size]
         shape = result[path].shape
-        found[path] = {name: values[:, i].reshape(shape) for i, name in enumerate(by)}
-    return found, run.moving.findings
+        derivatives[path] = {name: values[:, i].reshape(shape) for i, name in enumerate(by)}
+    return derivatives, run.moving.findings
 
 
 def check_run(system: System, by: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, make_integrator
 from cosim.simulation.chosen_signals import check_signals, choose_signals
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
-from cosim.simulation.last_simulator import keep_simulator, settings_key, take_simulator
+from cosim.simulation.last_simulator import reuse_simulator, settings_key, store_simulator
 from cosim.simulation.output_interval import checked_interval
 from cosim.simulation.python_in_steps import python_in_steps
 from cosim.simulation.recorder import Recorder
@@ -26,6 +26,7 @@ from cosim.simulation.run_derivatives import check_run, run_derivatives
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
 from cosim.simulation.stride import MOST_VALUES
+from cosim.step.recording import SLACK
 from cosim.system.state import State
 from cosim.system.system import System, check_system
 from cosim_compiler.collection import without_collection
@@ -160,7 +161,7 @@ def simulate(
     options.setdefault("event_limit", RESULT_EVENTS)
     key = settings_key(integrator, accuracy, endless_events, options)
     with without_collection():
-        simulator = take_simulator(system, state, key) or Simulator(
+        simulator = reuse_simulator(system, state, key) or Simulator(
             system, state, integrator, accuracy, endless_events=endless_events, **options
         )
     begin = simulator.state.copy() if derivatives else simulator.state
@@ -201,7 +202,7 @@ def simulate(
     try:
         with interrupt_between_steps() as check:
             status = simulator.status if simulator.is_initialized else simulator.initialize()
-            point = math.floor((start - origin) / interval) + 1
+            point = math.floor((start - origin) / interval + SLACK) + 1
             grid = {"origin": origin, "interval": interval, "point": point, "until": until}
             simulator.record(recorder.paths, "grid", **grid)
             simulator.record_now()
@@ -235,10 +236,10 @@ def simulate(
     result = write_result(message)
     if derivatives:
         chosen = {"integrator": integrator, "accuracy": accuracy, "endless_events": endless_events, **options}
-        found, findings = run_derivatives(system, result, derivatives, begin, simulator.state.time, chosen)
-        result.derivatives.update(found)
+        tangents, findings = run_derivatives(system, result, derivatives, begin, simulator.state.time, chosen)
+        result.derivatives.update(tangents)
         result.findings.extend(findings)
-    keep_simulator(system, key, simulator)
+    store_simulator(system, key, simulator)
     return result
 
 

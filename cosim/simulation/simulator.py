@@ -3,45 +3,32 @@
 from __future__ import annotations
 
 import math
-import threading
 import time as wall
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from cosim.attributes import ClosedAttributes
 from cosim.contracts.integrator import Integrator
-from cosim.errors import ModelError, SimulationError, StateError
+from cosim.errors import ModelError, SimulationError
 from cosim.html_table import html_table
 from cosim.options import check_callable, check_choice, check_options, check_whole, option_names, seconds
-from cosim.preparation.compiled_step import CompiledStep
 from cosim.preparation.run_tables import POLICIES
 from cosim.shown import shown
 from cosim.simulation import stride
 from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options
-from cosim.simulation.event_record import Finding
 from cosim.simulation.given_start import GivenStart
-from cosim.simulation.handled_events import EventLog
 from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.monitor import Monitor, call_monitor
 from cosim.simulation.monitored import Monitored
 from cosim.simulation.passed_timers import passed_timers
-from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.real_time import RealTime
-from cosim.simulation.recorded_events import RecordReader
-from cosim.simulation.recorded_rows import RecordedRows
 from cosim.simulation.solver_notices import solver_notices
-from cosim.simulation.statistics import Statistics, read_statistics, reset_counters
-from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus, worst
-from cosim.simulation.step_errors import NO_ACCURACY, failed_handler, failure, handler_failure
+from cosim.simulation.statistics import reset_counters
+from cosim.simulation.status import EventStatus, Severity, SimulatorStatus, worst
+from cosim.simulation.step_calls import StepCalls
+from cosim.simulation.step_errors import NO_ACCURACY
 from cosim.stage import Stage
 from cosim.step import failures
-from cosim.step.event_log import DRAIN_LOG
-from cosim.step.recording import SLACK
-from cosim.step.records import LOG_ALL, LOG_FINDINGS
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
 from cosim.system.system import System, check_system
@@ -52,17 +39,14 @@ OF_INTEGRATORS = (
     *("initial_step", "minimum_step", "maximum_step", "fixed_step"),
     *("relative_tolerance", "absolute_tolerance"),
 )
-INSIDE_STEP = (
-    "this simulator is in the middle of a step: a handler or monitor cannot advance it, nor replace its "
-    "State or integrator; do so when the call has come back"
-)
 
 
-class Simulator(ClosedAttributes):
+class Simulator(StepCalls):
     """Advances the trajectory of a system; only the State is changed by it.
 
-    The Step itself is a `CompiledStep`, of the system, the integrator and the State, which can be replaced.
-    The Simulator adds options, errors, records, the monitor and real time.
+    The Step itself is a `CompiledStep`, of the system, the integrator and the State, which can be replaced;
+    `StepCalls` calls it, with errors and records. The Simulator goes on from step to step, with options, the
+    monitor and real time.
 
     A step is: updates that are pending at its start (unrestricted, then discrete, inside each kind by
     cause), integration no further than the next scheduled event, publishes due at its end, the monitor.
@@ -135,22 +119,15 @@ class Simulator(ClosedAttributes):
         check_choice(endless_events, "endless_events", POLICIES)
         check_whole(event_limit, "event_limit", 0)
         check_system(system, type(self).__name__)
-        self._system, self._policy, self._accuracy = system, endless_events, accuracy
-        self._log_level = LOG_ALL if event_limit else LOG_FINDINGS
-        self._state: State | None = system.default_state() if state is None else self._check_state(state)
-        self.findings: list[Finding] = []
-        self._rows: RecordedRows | None = None
+        super().__init__(system, state, endless_events, event_limit)
+        self._accuracy = accuracy
         self._monitor: Monitor | None = None
         self._monitored: Monitored | None = None
         self._stride = stride.FIRST_STRIDE
-        self._inside_step = threading.Lock()
-        time = self._state.time
-        self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, time, time)
-        self._real_time = RealTime(time)
+        self._real_time = RealTime(self.state.time)
         self.final_time = final_time
         self._use_integrator(chosen_integrator(integrator, system, accuracy, options), accuracy)
-        self._reader = RecordReader(system, self._step.tables)
-        self._events = EventLog(self._reader, event_limit)
+        self._start_events(event_limit)
 
     def __reduce__(self) -> Any:
         raise TypeError(
@@ -165,129 +142,23 @@ class Simulator(ClosedAttributes):
     def _repr_html_(self) -> str:
         return html_table(repr(self), [(name, value) for name, value in vars(self.statistics).items()])
 
-    # system, State and integrator
+    # where a run begins and ends
 
-    @property
-    def system(self) -> System:
-        """The system; it is never changed."""
-        return self._system
-
-    @property
-    def state(self) -> State:
-        """The State at the end of the last step; `SimulationError` when it was released."""
-        if self._state is None:
-            raise SimulationError(math.nan, "the simulator has no State: give it one with replace_state()")
-        return self._state
-
-    @property
-    def has_state(self) -> bool:
-        """Whether there is a State."""
-        return self._state is not None
-
-    def replace_state(self, state: State | None) -> None:
-        """Take another State of the same system; call `initialize` before going on.
-
-        Raises
-        ------
-        StateError
-            It belongs to another system.
-        """
-        self._refuse_inside_step()
-        accuracy = None if self._state is None else self._state.accuracy
-        self._state = None if state is None else self._check_state(state)
-        if state is not None:
-            if state.accuracy is None:
-                state.accuracy = accuracy
-            self._bind(state)
-
-    def begin_again(self, state: State) -> None:
-        """Take another State, with which no run has begun, and forget all that was recorded or set before.
+    def reset_run(self, state: State) -> None:
+        """Take another State, with which no run has begun, and clear all that was recorded or set before.
 
         `initialize` comes next.
         """
-        self._refuse_inside_step()
-        self._state, time = self._check_state(state), state.time
+        self._reset_step(state)
         if self._accuracy is not None:
             state.accuracy = self._accuracy
-        self._rows = self._monitor = None
+        self._monitor = self._monitored = None
         self._stride = stride.FIRST_STRIDE
-        self._handlers.answers.clear()
-        self._step.begin_again()
-        self._step.arrays.output.logging = self._log_level
-        self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, time, time)
-        self._real_time = RealTime(time)
-        self._monitored = None
-
-    def _check_state(self, state: State) -> State:
-        if not isinstance(state, State):
-            raise ModelError.of("state", f"is {shown(state)}, needs a State: system.default_state()")
-        if state.system is not self._system and state.system.digest != self._system.digest:
-            raise StateError("this State belongs to another system: its parts, connections or options differ")
-        return state
-
-    def release_state(self) -> State:
-        """Give the State away; the simulator cannot go on without one."""
-        self._refuse_inside_step()
-        state, self._state = self.state, None
-        return state
-
-    @property
-    def integrator(self) -> Integrator:
-        """The integrator in use."""
-        return self._integrator
-
-    def reset_integrator(
-        self,
-        integrator: str | type[Integrator] | Integrator,
-        *,
-        accuracy: float | None = None,
-        **options: Any,
-    ) -> Integrator:
-        """Replace the integrator; what the old one kept in the State is dropped.
-
-        The next step initializes again; triggered events that are pending stay pending.
-        """
-        self._refuse_inside_step()
-        chosen = chosen_integrator(integrator, self._system, accuracy, options)
-        self._empty_log()
-        self._empty_rows()
-        if self._state is not None:
-            self._state._arrays["memory"] = np.zeros(0)
-            self._state.agenda.initialized = 0
-        self._use_integrator(chosen, accuracy)
-        return chosen
-
-    def _use_integrator(self, integrator: Integrator, accuracy: float | None) -> None:
-        """Make the Step of this integrator."""
-        state = self._state
-        if state is not None and accuracy is not None:
-            state.accuracy = accuracy
-        accuracy = None if state is None else state.accuracy
-        handlers = PythonHandlers(self._system.parts)
-        step = CompiledStep(
-            self._system, integrator, self._policy, accuracy, handlers.run, self._empty_full_buffer
-        )
-        handlers.attach(step)
-        step.arrays.output.logging = self._log_level
-        if self._rows is not None:
-            self._rows.attach(step)
-        self._step, self._handlers = step, handlers
-        self._integrator, self._origin = integrator, integrator.counts
-        if state is not None:
-            self._bind(state)
+        self._real_time = RealTime(state.time)
 
     def _bind(self, state: State) -> None:
-        """Work on this State; one that was saved is realized as it was where its last step ended."""
         self._monitored = None
-        self._step.bind(state)
-        self._handlers.bind(state)
-        if state.agenda.initialized and state.clock.stamp == state.time:
-            self._step.call("evaluate", state.time)
-
-    @property
-    def compiled_step(self) -> CompiledStep:
-        """The Step that this simulator calls, for compiled code that calls it as well."""
-        return self._step
+        super()._bind(state)
 
     @property
     def final_time(self) -> float:
@@ -366,11 +237,7 @@ class Simulator(ClosedAttributes):
         """The 0th step: initialization events, then the publishes of this time, then the monitor."""
         self._refuse_inside_step()
         state, step = self.state, self._step
-        step.arrays.output.log_used = 0
-        self._events = EventLog(self._reader, self._events.limit)
-        self.findings.clear()
-        if self._rows is not None:
-            self._rows.begin_run()
+        self._clear_records()
         state.agenda.initialized = 0
         self._bind(state)
         self.reset_statistics()
@@ -466,23 +333,6 @@ class Simulator(ClosedAttributes):
         self._report(self._handlers.worst_answer(), boundary_time)
         return self._end_if_asked()
 
-    @property
-    def status(self) -> SimulatorStatus:
-        """How the last call ended."""
-        return self._status
-
-    @property
-    def is_initialized(self) -> bool:
-        """Whether `initialize` was called for this State, possibly in another process."""
-        return bool(self.state.agenda.initialized)
-
-    @property
-    def has_pending_updates(self) -> bool:
-        """Whether the next step begins with an update that is not one of every step."""
-        if self.state.arrays["indices"].size < self._step.tables.indices.size:
-            return False
-        return self._step.call("pending") != 0
-
     def _initialize_if_needed(self) -> SimulatorStatus | None:
         """Initialize where that was not done; the status where the run has ended with it."""
         state = self.state
@@ -520,7 +370,7 @@ class Simulator(ClosedAttributes):
         """Issue Termination after a request to stop."""
         return self._status if self._status.succeeded else self._end_run()
 
-    # inside a step; `wanted` is the time where the call was to go, s
+    # many steps; `wanted` is the time where the call was to go, s
 
     def _advance_stride(self, target: float, wanted: float) -> bool:
         """A tenth of a second of steps or 1 MB of rows, or one step with a rate to keep."""
@@ -554,43 +404,16 @@ class Simulator(ClosedAttributes):
         """Up to `most` steps with the monitor called after each but that which ends otherwise than others."""
         if self._monitored is None:
             assert self._monitor is not None
-            self._monitored = Monitored(self._step, self.state, self._monitor, self._take_records)
+            self._monitored = Monitored(self._step, self.state, self._monitor, self._collect_records)
         code, answer = self._monitored.advance(target, most)
         if code != failures.GROW:
             self._check_code(wanted, code)
         return code, answer
 
-    def _take_records(self) -> None:
+    def _collect_records(self) -> None:
         """As `_check_code` after a step that the next one may follow."""
         if self._step.arrays.output.log_used > 0 or self._handlers.interrupted is not None:
             self._check_code(math.nan, failures.STEPPED)
-
-    def _attempt(self, wanted: float, action: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Call ``action(wanted, …)`` inside a step; where it fails or is interrupted, the status says so."""
-        if not self._inside_step.acquire(blocking=False):
-            raise SimulationError(self.state.time, INSIDE_STEP)
-        try:
-            return action(wanted, *arguments, **options)
-        except (SimulationError, KeyboardInterrupt) as error:
-            self._report_error(error, wanted)
-            raise
-        finally:
-            self._inside_step.release()
-
-    def _refuse_inside_step(self) -> None:
-        """Raise an error where a handler or monitor is running: nothing else may use the Step."""
-        if self._inside_step.locked():
-            raise SimulationError(self.state.time, INSIDE_STEP)
-
-    def _call_step(
-        self, wanted: float, entry: str, target: float, most: int = 1, suppressed: bool = False
-    ) -> int:
-        """Call an entry point of the Step, and take what it has recorded; its code."""
-        step = self._step
-        step.arrays.course.most_steps, step.arrays.course.suppressed = most, suppressed
-        code = step.call(entry, target)
-        self._check_code(wanted, code)
-        return code
 
     def _call_monitor(self, wanted: float, monitor: Monitor) -> EventStatus:
         """Call the monitor; an exception in it becomes a `SimulationError`."""
@@ -599,114 +422,8 @@ class Simulator(ClosedAttributes):
             self._check_code(wanted, self._step.call("evaluate", state.time))
         return call_monitor(state, monitor)
 
-    def _check_code(self, wanted: float, code: int) -> None:
-        """After a call of the Step that ended with this code: take what it has recorded.
-
-        Raises
-        ------
-        SimulationError
-            The call has failed.
-        BaseException
-            What a handler was interrupted by.
-        """
-        handlers = self._handlers
-        if handlers.interrupted is not None:
-            interrupted, handlers.interrupted = handlers.interrupted, None
-            raise interrupted
-        if code >= failures.FAILED:
-            raise self._failure(wanted, code)
-        if self._step.arrays.output.log_used > 0:
-            self._empty_log()
-
-    def _failure(self, wanted: float, code: int) -> SimulationError:
-        """The error of a call that has failed; what happened before it is recorded."""
-        step, answers = self._step, self._handlers.answers
-        number = failed_handler(step, code)
-        if number is None:
-            self._empty_log()
-            return failure(step, self.state, code, wanted, self.findings[-1:])
-        error = handler_failure(step, self.state, code, answers.get(number))
-        if error.status is not None:
-            answers = {**answers, number: error.status}
-        self.findings += self._events.empty_buffer(step, answers)
-        return error
-
-    def _report(self, answer: EventStatus, wanted: float) -> None:
-        """The status of a call that has come back."""
-        self._status = SimulatorStatus.of_answer(answer, wanted, self.state.time)
-
-    def _report_error(self, error: SimulationError | KeyboardInterrupt, wanted: float) -> None:
-        """The status of a call that has failed or was interrupted."""
-        self._status = SimulatorStatus.of_error(error, wanted, self.state.time)
-
-    # what was recorded and counted
-
-    @property
-    def events(self) -> EventLog:
-        """What has happened: the newest events, `event_limit` of them at least."""
-        self._empty_log()
-        return self._events
-
-    @property
-    def statistics(self) -> Statistics:
-        """Counts since `initialize` or `reset_statistics`."""
-        return read_statistics(self._step, self._origin)
-
     def reset_statistics(self) -> None:
-        """Forget the counts, and where the actual real-time rate is measured from."""
+        """Set all counts to 0, and where the actual real-time rate is measured from."""
         self._origin = self._integrator.counts
         reset_counters(self._step)
         self._real_time.start(self.state.time)
-
-    def record(self, paths: Sequence[str], where: str = "events", **grid: float) -> None:
-        """Record variables from here on; `take_rows` gives what was recorded.
-
-        Parameters
-        ----------
-        paths : sequence of str
-        where : str
-            "events": both sides of events; "steps": also the ends of integrator steps; "grid": both sides of
-            events and the times ``origin + i * interval``, from ``point`` on, and the end at ``until``;
-            "grid alone": these times without the events, after those of the instant.
-        **grid : float
-            ``origin``, ``interval``, ``point``, ``until``. Without `point` it is the first one from now on.
-        """
-        if "interval" in grid and "point" not in grid:
-            passed = (self.state.time - grid.get("origin", 0.0)) / grid["interval"]
-            grid["point"] = float(max(0, math.ceil(passed - SLACK)))
-        self._rows = RecordedRows(self._system, paths, where, grid)
-        self._rows.attach(self._step)
-
-    def stop_recording(self) -> None:
-        """Record no more; what was recorded can still be taken."""
-        if self._rows is not None:
-            self._rows.stop(self._step)
-
-    def record_now(self) -> None:
-        """Record the present State as well."""
-        self._check_code(self.state.time, self._step.call("record"))
-
-    @property
-    def recorded_values(self) -> int:
-        """How many numbers were recorded, times among them, since rows were taken."""
-        return 0 if self._rows is None else self._rows.count_values(self._step)
-
-    def take_rows(self) -> NDArray[np.float64]:
-        """What was recorded since the last call, shape (rows, 1 + values): times, then the values."""
-        self._empty_rows()
-        return np.zeros((0, 1)) if self._rows is None else self._rows.take()
-
-    def _empty_log(self) -> None:
-        self.findings += self._events.empty_buffer(self._step, self._handlers.answers)
-
-    def _empty_rows(self) -> None:
-        if self._rows is not None:
-            self.findings += self._rows.empty_buffer(self._step)
-
-    def _empty_full_buffer(self, which: int) -> int:
-        """Called from inside a step that has filled a buffer."""
-        if which == DRAIN_LOG:
-            self._empty_log()
-        else:
-            self._empty_rows()
-        return 0

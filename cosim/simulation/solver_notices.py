@@ -26,5 +26,5 @@ def solver_notices(step: CompiledStep, state: State) -> list[Finding]:
     solver = state.system.solver
     if solver is None:
         return []
-    notices = solver.look_at_start(state.copy().realize(Stage.ACCELERATION))
+    notices = solver.describe_start(state.copy().realize(Stage.ACCELERATION))
     return [Finding(state.time, "status", path, text) for path, text in notices if step.set_reported(path)]

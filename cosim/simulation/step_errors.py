@@ -242,7 +242,7 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
         where = f"{system.paths_at('y', [worst])[0]} has the largest error. "
     last = f"The State is that of the last good step, t = {state.time:.9g} s."
     step_tried = max(0.0 if at is None else at[0] - state.time, integrator.fixed_step or 0.0)
-    ahead = "" if system.solver is None else system.solver.look_ahead(state, step_tried)
+    ahead = "" if system.solver is None else system.solver.explain_ahead(state, step_tried)
     return SimulationError(state.time, f"{where}{code.sentence} {last}{ahead}{_notices(step)}")
 
 

@@ -101,12 +101,12 @@ class TangentRun:
     def _aligned(self, times: Reals) -> Reals:
         """Rows for recorded times: where one stands there twice, before and after an event."""
         nothing = np.full((len(self.moving), self._width), math.nan)
-        found = []
+        aligned = []
         for time, group in itertools.groupby(times.tolist()):
             rows, wanted = self._rows.get(time, [nothing]), len(list(group))
             between = [rows[min(i, len(rows) - 1)] for i in range(1, wanted - 1)]
-            found += [rows[0], *between, rows[-1]][:wanted]
-        return np.array(found).reshape(len(times), len(self.moving), self._width)
+            aligned += [rows[0], *between, rows[-1]][:wanted]
+        return np.array(aligned).reshape(len(times), len(self.moving), self._width)
 
     def _record(self, state: State) -> None:
         """Keep the tangents of the signals at a fixed time."""

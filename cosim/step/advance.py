@@ -21,7 +21,7 @@ from cosim.step.failures import (
     followed_by,
 )
 from cosim.step.histories import make_room, next_kink, remember
-from cosim.step.holds import forget_holds
+from cosim.step.holds import clear_holds
 from cosim.step.integration import (
     assemble,
     initialize_method,
@@ -51,10 +51,10 @@ from cosim.step.updates import (
     run_publishes,
     run_updates,
 )
-from cosim.step.witnesses import forget_located, start_witnesses
+from cosim.step.witnesses import clear_located, start_witnesses
 
 
-def forget_answers(run: Run) -> None:
+def clear_answers(run: Run) -> None:
     """Handlers have answered nothing yet."""
     run.answers.severity = 0
     run.answers.source = -1
@@ -63,7 +63,7 @@ def forget_answers(run: Run) -> None:
 def initialize(run: Run, t: float) -> int:
     """The 0th step, at `t`. What was pending when the integrator was replaced stays so."""
     goes_on = run.agenda.initialized == 0 and run.clock.stamp == t
-    forget_run(run, t, goes_on)
+    start_run(run, t, goes_on)
     make_room(run)
     start_agenda(run)
     assemble(run)
@@ -91,12 +91,12 @@ def initialize(run: Run, t: float) -> int:
     return TERMINATED if asks_to_stop(run) else REACHED
 
 
-def forget_run(run: Run, t: float, goes_on: bool) -> None:
+def start_run(run: Run, t: float, goes_on: bool) -> None:
     """As before any run, at `t`."""
     run.clock.time = t
     run.evaluation.stage = NOTHING
     run.evaluation.touched = 0
-    forget_answers(run)
+    clear_answers(run)
     run.agenda.initialized = 0
     run.agenda.updates_done = 0
     run.agenda.time_advanced = 0
@@ -104,9 +104,9 @@ def forget_run(run: Run, t: float, goes_on: bool) -> None:
     for handler in run.handlers:
         if not goes_on or handler.cause != TRIGGERED:
             run.next_index[handler.number] = 0
-    forget_holds(run)
-    forget_located(run)
-    forget_pace(run)
+    clear_holds(run)
+    clear_located(run)
+    start_pace(run)
     for i in range(len(run.notices)):
         run.reported_notices[i] = 0
     for i in range(len(run.rings)):
@@ -164,7 +164,7 @@ def advance_smoothly(run: Run, t: float) -> int:
     if not t > run.clock.time:
         return advance_once(run, t)
     realize(run, MOTION)
-    forget_answers(run)
+    clear_answers(run)
     for _ in range(run.course.most_steps):
         stop = t
         fixed = run.method_settings.fixed_step
@@ -189,7 +189,7 @@ def advance_once(run: Run, t: float) -> int:
     if not t >= run.clock.time:
         raise TimeInPast()
     make_room(run)
-    forget_answers(run)
+    clear_answers(run)
     run.passing.step_start = run.clock.time
     step_and_record(run, t)
     if run.course.arrived != 0 and run.plan.restarts_cheaply == 0:
@@ -240,7 +240,7 @@ def finish(run: Run) -> int:
     if run.agenda.finished != 0:
         return REACHED
     run.agenda.finished = 1
-    forget_answers(run)
+    clear_answers(run)
     realize(run, MOTION)
     run_updates(run, 1 << TERMINATION_CAUSE)
     realize(run, MOTION)
@@ -258,7 +258,7 @@ SLOWER = 0.5  # less than that part of the one before
 SLOWER_IN_A_ROW = 3  # one is what begins with a contact
 
 
-def forget_pace(run: Run) -> None:
+def start_pace(run: Run) -> None:
     """A run begins, or goes on from another time."""
     pace = run.pace
     pace.begin_of_all = pace.begin = run.clock.time
@@ -280,7 +280,7 @@ def is_too_far(run: Run, t: float) -> bool:
     pace = run.pace
     now = run.clock.time
     if not pace.begin <= now:
-        forget_pace(run)
+        start_pace(run)
         return False
     run.course.counted_steps = 0
     if not t < math.inf:

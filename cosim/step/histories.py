@@ -166,10 +166,10 @@ def exchange_swapped(run: Run) -> None:
 
 def swaps_reach_instance(run: Run) -> bool:
     """Whether something that is computed before time is known depends on an auto-update variable."""
-    found = False
+    reaches = False
     for swap in run.swaps:
-        found = found or swap.depends == ON_ALL
-    return found
+        reaches = reaches or swap.depends == ON_ALL
+    return reaches
 
 
 def remember_step(run: Run) -> None:

@@ -1,10 +1,10 @@
 """Witnesses that are held at their zero because their events do not end.
 
-`Holds` says how many are held, `held_order` which. Each witness has a `Hold`, and behind it either the
-direction of a push, as many numbers as there are states, where its handlers have pushed the state, or the
-`Switch` of each variable that they have switched. While something is held the integrator walks a second list
-of the blocks of a derivative, with `sliding_field` at its end. The row of that block in `ints` and the
-numbers behind the cache in `c` are written from here before each step.
+`Holds` says how many are held, `held_order` which. Each witness has a `Hold`, and either the direction of a
+push (`push_of`), as many numbers as there are states, where its handlers have pushed the state, or the
+`Switch` of each variable that they have switched (`switch_of`). While something is held the integrator walks
+a second list of the blocks of a derivative, with `sliding_field` at its end. The row of that block in `ints`
+and the numbers behind the cache in `c` are written from here before each step.
 """
 
 from __future__ import annotations
@@ -54,9 +54,7 @@ from cosim.step.watched import (
     value,
 )
 from cosim.walker import walk
-from cosim_compiler.record import Rows, rows_of, width_of
-
-HOLD_WIDTH, SWITCH_WIDTH = width_of(Hold), width_of(Switch)
+from cosim_compiler.record import rows_of
 
 
 def can_hold(run: Run) -> bool:
@@ -76,22 +74,21 @@ def held_at(run: Run, j: int) -> int:
 
 def hold_of(run: Run, i: int) -> Hold:
     """How a witness is held."""
-    return rows_of(Hold, run.hold_numbers, run.plan.hold_width * i, 1)[0]
+    return run.witness_holds[i]
 
 
 def push_of(run: Run, i: int) -> Reals:
     """The direction in which a held witness is pushed."""
-    at = run.plan.hold_width * i + HOLD_WIDTH
-    return rows_of(float, run.hold_numbers, at, run.y.shape[0])
+    n = run.y.shape[0]
+    return rows_of(float, run.hold_pushes, n * i, n)
 
 
-def switches_of(run: Run, i: int) -> Rows[Switch]:
-    """The variables that a held witness switches."""
-    count = int(hold_of(run, i).size) // SWITCH_WIDTH
-    return rows_of(Switch, run.hold_numbers, run.plan.hold_width * i + HOLD_WIDTH, count)
+def switch_of(run: Run, i: int, s: int) -> Switch:
+    """One of the variables that a held witness switches; `Hold.size` says how many."""
+    return run.hold_switches[run.plan.switchable * i + s]
 
 
-def forget_holds(run: Run) -> None:
+def clear_holds(run: Run) -> None:
     """At the beginning of a run nothing is held."""
     if can_hold(run):
         run.holds.count = 0.0
@@ -155,16 +152,16 @@ def prepare_sliding_field(run: Run) -> None:
             continue
         for m in range(n):
             pushes[j * n + m] = 0.0
-        switches = switches_of(run, i)
-        count = len(switches)
+        count = int(hold_of(run, i).size)
         run.held_ints[at] = count
         for s in range(count):
+            switch = switch_of(run, i, s)
             switched = rows_of(Switched, run.held_ints, at + 1, count)[s]
-            switched.array = int(switches[s].array)
-            switched.offset = int(switches[s].offset)
+            switched.array = int(switch.array)
+            switched.offset = int(switch.offset)
             switched.sides_at = sides
-            numbers.sides[sides] = switches[s].present
-            numbers.sides[sides + 1] = switches[s].other
+            numbers.sides[sides] = switch.present
+            numbers.sides[sides + 1] = switch.other
             sides += 2
         at += 1 + SWITCHED_WIDTH * count
     row.held = held
@@ -237,7 +234,7 @@ def release_unpressed(run: Run) -> None:
     walk_here(run, run.plan.derivatives.first, run.plan.derivatives.last)
 
 
-def forget_hold(run: Run, i: int, why: int) -> None:
+def clear_hold(run: Run, i: int, why: int) -> None:
     """What is remembered of a witness that is not held any more because a variable was written."""
     report_finding(run, why, i, 0.0)
     witness = run.witnesses[i]
@@ -255,7 +252,8 @@ def is_switched_over(run: Run, i: int) -> bool:
     """Whether the variables that a held witness switches were given other values."""
     was_overwritten = False
     if hold_of(run, i).kind == SWITCHED:
-        for switch in switches_of(run, i):
+        for s in range(int(hold_of(run, i).size)):
+            switch = switch_of(run, i, s)
             was_overwritten = was_overwritten or switched_value(run, switch) != switch.present
     return was_overwritten
 
@@ -314,7 +312,7 @@ def release_reset(run: Run) -> None:
             run.held_order[remaining] = float(i)
             remaining += 1
         else:
-            forget_hold(run, i, RELEASED_BY_HANDLER)
+            clear_hold(run, i, RELEASED_BY_HANDLER)
     run.holds.count = float(remaining)
 
 
@@ -328,11 +326,11 @@ def release_moved(run: Run) -> None:
     for j in range(count):
         i = held_at(run, j)
         witness = run.witnesses[i]
-        gone = value(run, i) != witness.value
+        has_moved = value(run, i) != witness.value
         if hold_of(run, i).kind == PUSHED:
-            gone = gone or run.rates_now[i] != witness.rate
-        if gone:
-            forget_hold(run, i, RELEASED_BY_WRITE)
+            has_moved = has_moved or run.rates_now[i] != witness.rate
+        if has_moved:
+            clear_hold(run, i, RELEASED_BY_WRITE)
         else:
             run.held_order[remaining] = float(i)
             remaining += 1
@@ -443,14 +441,14 @@ def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:
     if not is_pushed(run, i, moves_on):
         count = run.switched_counts[i]
         hold.kind = float(SWITCHED)
-        hold.size = float(SWITCH_WIDTH * count)
-        switches = switches_of(run, i)
+        hold.size = float(count)
         for s in range(count):
             candidate = candidate_switch(run, i, s)
-            switches[s].array = candidate.array
-            switches[s].offset = candidate.offset
-            switches[s].present = candidate.present
-            switches[s].other = candidate.other
+            switch = switch_of(run, i, s)
+            switch.array = candidate.array
+            switch.offset = candidate.offset
+            switch.present = candidate.present
+            switch.other = candidate.other
         if count == 0:
             run.failure.witness = i
             raise NothingToHoldBy()

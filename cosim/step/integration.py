@@ -173,7 +173,7 @@ def has_rows_inside(run: Run) -> bool:
     """Whether a row is recorded before the end of the step that was taken last."""
     if run.output.recording < ON_GRID:
         return False
-    return run.output_grid.origin + run.output_grid.point * run.output_grid.interval < run.clock.time
+    return run.output_grid.next_time() < run.clock.time
 
 
 def complete(run: Run) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import AFTER_ARRIVAL, BEFORE
-from cosim.step.advance import find_next_event, forget_answers
+from cosim.step.advance import clear_answers, find_next_event
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
 from cosim.step.block_calls import lower_stage
 from cosim.step.crossing import is_crossing
@@ -123,7 +123,7 @@ def handle_events(run: Run, t: float) -> int:
     is_break = breaks_at(run, t)
     make_room(run)
     arrive(run, t)
-    forget_answers(run)
+    clear_answers(run)
     for m in range(run.y.shape[0]):
         run.arrived_states[m] = run.y[m]
     if t > run.clock.completed:

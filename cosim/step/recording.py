@@ -81,11 +81,6 @@ def walk_blocks(run: Run, blocks: Integers, t: float, y: Reals, c: Reals) -> Non
         walk_rows(run, block, block + 1, t, y, c)
 
 
-def next_output_time(run: Run) -> float:
-    """The output time that comes next, s."""
-    return run.output_grid.origin + run.output_grid.point * run.output_grid.interval
-
-
 def record_step(run: Run) -> None:
     """Record what belongs to the step that has ended."""
     if run.output.recording == AT_STEPS:
@@ -97,9 +92,9 @@ def record_step(run: Run) -> None:
         return
     now = run.clock.time
     slack = SLACK * run.output_grid.interval
-    if next_output_time(run) < now - slack:
+    if run.output_grid.next_time() < now - slack:
         record_all_inside(run, now - slack)
-    on_grid = next_output_time(run) <= now + slack
+    on_grid = run.output_grid.next_time() <= now + slack
     if on_grid:
         run.output_grid.point += 1.0
     is_wanted = on_grid or now >= run.output_grid.until
@@ -128,8 +123,8 @@ def record_until(run: Run, end: float) -> None:
     complete(run)
     if run.chosen.inside > 0:
         probe_last_step(run)
-    while next_output_time(run) < end:
-        record_inside(run, next_output_time(run))
+    while run.output_grid.next_time() < end:
+        record_inside(run, run.output_grid.next_time())
         run.output_grid.point += 1.0
 
 

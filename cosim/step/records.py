@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from cosim.cause import EventCause
-from cosim.rational import tick, tick_time
+from cosim.rational import EXACT, tick, tick_time
 from cosim_compiler.record import Record
 
 # Handler.cause
@@ -182,11 +182,11 @@ class Holds(Record):
 
 
 class Hold(Record):
-    """How a witness is held; behind it the direction of a push, or its switches."""
+    """How a witness is held: by a push, or by variables that it switches."""
 
     kind: float  # PUSHED, SWITCHED
     side: float  # where it came from: 1 from above, -1 from below
-    size: float  # how many numbers follow
+    size: float  # how many states are pushed, or variables switched
 
 
 class Switch(Record):
@@ -395,12 +395,25 @@ class Passing(Record):
 
 
 class OutputGrid(Record):
-    """The output times, ``origin + point * interval``, s."""
+    """The output times, ``origin + point * interval``, s: of the rational numbers that both stand for.
+
+    Both are counted in the resolution, as doubles that are integers; a resolution of 0: they cannot.
+    """
 
     origin: float
     interval: float
     point: float  # the next one
     until: float  # the end of the run
+    origin_count: float
+    interval_count: float
+    resolution: float
+
+    def next_time(grid):
+        """The output time that comes next, s: rounded once, as times of timers are."""
+        count = grid.origin_count + grid.point * grid.interval_count
+        if grid.resolution > 0.0 and abs(count) < EXACT:
+            return count / grid.resolution
+        return grid.origin + grid.point * grid.interval
 
 
 class Choice(Record):
@@ -481,7 +494,6 @@ class Plan(Record):
     policy: int  # HOLD, REPORT_ALONE, STOP_RUN
     held: RowRange
     held_row: int
-    hold_width: int
     switchable: int  # how many variables the handlers of one witness may switch at most
 
 

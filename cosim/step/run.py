@@ -6,10 +6,7 @@ files read ``run.clock.time``, ``run.witnesses[i].level``, ``run.backup.y``.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import ClassVar, NamedTuple
 
 from cosim.component.history import history_at
 from cosim.contracts.method_layout import Settings, StepMemory, StepWork
@@ -26,6 +23,7 @@ from cosim.step.records import (
     GivenTime,
     Grid,
     Handler,
+    Hold,
     Holds,
     Level,
     Node,
@@ -50,13 +48,13 @@ from cosim.step.records import (
     WitnessOptions,
 )
 from cosim.step.run_parts import first, numbers, one, rows
+from cosim_compiler.array_groups import Integers as Integers
+from cosim_compiler.array_groups import Reals as Reals
+from cosim_compiler.array_groups import Table, group_reader, letters_of
 from cosim_compiler.calls import GROUP_AT
 from cosim_compiler.convention import compounds
-from cosim_compiler.foreign import integers_at, reals_at, table_at
+from cosim_compiler.foreign import integers_at
 from cosim_compiler.record import Record, Rows, place_in, rows_of, width_of
-
-Reals = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 CONSTANT, GIVEN, STATE, COMPUTED, SCRATCH = "constant", "given", "state", "computed", "scratch"
 
@@ -64,9 +62,9 @@ CONSTANT, GIVEN, STATE, COMPUTED, SCRATCH = "constant", "given", "state", "compu
 class Arrays(NamedTuple):
     """All arrays of one run, as the functions of the Step take them; `ROLES` says what each is for."""
 
-    table: Integers  # of the system: address, start in `ints`, rows of each block
+    table: Table  # of the system: address, start in `ints`, rows of each block
     ints: Integers
-    watched: Integers  # as `table`, for the blocks that witnesses and histories inside steps need
+    watched: Table  # as `table`, for the blocks that witnesses and histories inside steps need
     program: Integers  # a `Plan`, then its tables
     numbers: Reals  # `Options`, then times of lists of events, periods and offsets
     coefficients: Reals  # of the integrator, as the next two
@@ -83,7 +81,7 @@ class Arrays(NamedTuple):
     times: Reals  # a `Clock`, then `Timing` of handlers, memory of witnesses, what is held
     work: Reals  # of the integrator
     scratch: Reals  # working space
-    held_table: Integers  # as `table`, where witnesses are held
+    held_table: Table  # as `table`, where witnesses are held
     held_ints: Integers  # as `ints`, with what is held behind it
     probe: Integers  # a `Probe` for each witness
     places: Integers  # a `PlacesHeader`, then working space
@@ -194,7 +192,9 @@ class Run(Arrays):
     # witnesses that are held
     holds: Holds = one("times", Holds)
     held_order: Reals = numbers("times")  # which are held, in the order in which it began
-    hold_numbers: Reals = numbers("times")  # a `Hold` for each witness, and what follows it
+    witness_holds: Rows[Hold] = rows("times", Hold)  # how each witness is held
+    hold_pushes: Reals = numbers("times")  # the direction in which each is pushed: a number for each state
+    hold_switches: Rows[Switch] = rows("times", Switch)  # as many for each as handlers may switch at most
     candidate_pushes: Reals = numbers("scratch")  # how the handlers of each witness have changed the states
     candidate_switches: Rows[Switch] = rows("scratch", Switch)  # which variables they have switched
     switched_counts: Integers = numbers("places")  # how many of these there are
@@ -336,13 +336,7 @@ class Run(Arrays):
         )
 
 
-LETTERS = dict(
-    zip(
-        Arrays._fields,
-        ("T", "I", "T", "I", "F", "F", "F", "I", *"FFFIFF", *"FIF", *"FF", "T", *"III", *"II", *"FF"),
-        strict=True,
-    )
-)
+LETTERS = dict(zip(Arrays._fields, letters_of(Arrays), strict=True))
 """The letter of each array's type, as in `cosim_compiler.native`."""
 
 ROLES = {
@@ -377,24 +371,15 @@ ENTRY_SIGNATURE = "Af>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""
 
 
-def _arrays_at() -> Any:
-    """The function that finds all arrays by the address of a head; written out: loops cannot be compiled."""
-    at = {"F": "reals_at", "I": "integers_at", "T": "table_at"}
-    members = ", ".join(
-        f"{at[letter]}(head[{ARRAY_WIDTH * i + ADDRESS}], head[{ARRAY_WIDTH * i + LENGTH}])"
-        for i, letter in enumerate(LETTERS.values())
-    )
-    namespace: dict[str, Any] = {
-        **{"Run": Run, "reals_at": reals_at, "integers_at": integers_at, "table_at": table_at},
-        "__name__": __name__,
-    }
-    first = f"def arrays_at(address):\n    head = integers_at(address, {ARRAY_WIDTH * len(LETTERS)})\n"
-    source = f"{first}    return Run({members})\n"
-    exec(compile(source, "<arrays of a run>", "exec"), namespace)  # noqa: S102
-    return namespace["arrays_at"]
+read_run = group_reader(Run)
+HEAD = ARRAY_WIDTH * len(ARRAYS)
 
 
-arrays_at = _arrays_at()
+def arrays_at(address):
+    """All arrays, by the address of a head."""
+    return read_run(integers_at(address, HEAD))
+
+
 arrays_at.__dict__[GROUP_AT] = "A"
 
 

@@ -107,7 +107,7 @@ def store_range(points: Points, i: int, t: float, value: float, rate: float) -> 
         largest_rates(points)[i] = rate
 
 
-def forget_seen(points: Points) -> None:
+def clear_searched(points: Points) -> None:
     """Before the first search of a step."""
     set_time(points, SEEN, -1.0)
     for i in range(points.witnesses):
@@ -116,16 +116,16 @@ def forget_seen(points: Points) -> None:
         largest_rates(points)[i] = 0.0
     for quarter in range(3):
         set_time(points, QUARTERS + quarter, math.nan)
-    forget_hidden(points)
+    clear_hidden(points)
 
 
-def forget_hidden(points: Points) -> None:
+def clear_hidden(points: Points) -> None:
     """Before each search."""
     for i in range(points.witnesses):
         hiding_rates(points)[i] = math.inf
 
 
-def seen_without_value(points: Points) -> tuple[int, float]:
+def searched_without_value(points: Points) -> tuple[int, float]:
     """The first witness that was not a number at a point, -1: none; and when."""
     return int(time_at(points, SEEN)), time_at(points, SEEN + 1)
 

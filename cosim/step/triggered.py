@@ -35,7 +35,7 @@ from cosim.step.zeros import (
     PASSED,
     SET_BY_ANOTHER,
     STOPPED,
-    forget_level,
+    clear_level,
     is_near,
     is_out,
     largest_state,
@@ -48,7 +48,7 @@ from cosim.step.zeros import (
 LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times the speed at its end
 
 
-def forget_expected(run: Run) -> None:
+def clear_predicted(run: Run) -> None:
     """Nothing that was foreseen can be relied on any more."""
     for i in range(len(run.witnesses)):
         run.witnesses[i].expected = math.inf
@@ -101,7 +101,7 @@ def jumps(run: Run) -> bool:
     """Mark in `has_crossed` the witnesses that crossed because the state was written since the last step."""
     any_crossed = False
     measured = False
-    forget_expected(run)
+    clear_predicted(run)
     release_moved(run)
     largest = largest_state(run)
     for i in range(len(run.witnesses)):
@@ -113,7 +113,7 @@ def jumps(run: Run) -> bool:
         if now == before or is_held(run, i):
             continue
         if is_out(run, i, before):
-            forget_level(run, i)
+            clear_level(run, i)
         noise = -1.0
         if is_near(run, i, now, before, largest):
             if not measured:

@@ -222,7 +222,7 @@ def handle(run: Run, cause: int, does: int) -> None:
             save_variables(run, run.working)
             writes = True
             if run.plan.shares_variables != 0:
-                forget_writers(run)
+                clear_writers(run)
         run.answers.calls += 1
         try:
             run_handler(run, handler)
@@ -343,7 +343,7 @@ def check_results(run: Run, handler: Handler) -> None:
                 raise InfiniteState()
 
 
-def forget_writers(run: Run) -> None:
+def clear_writers(run: Run) -> None:
     """No handler of this kind and cause has written anything at this instant."""
     for m in range(run.y.shape[0] + run.p.shape[0] + run.d.shape[0] + run.k.shape[0]):
         run.writers[m] = 0

@@ -28,14 +28,14 @@ from cosim.step.search_points import (
     LEFT,
     RIGHT,
     Points,
+    clear_hidden,
+    clear_searched,
     copy_point,
-    forget_hidden,
-    forget_seen,
     hides,
     highest_values,
     lowest_values,
     points_of,
-    seen_without_value,
+    searched_without_value,
     spacing_for,
     values_at,
 )
@@ -123,7 +123,7 @@ def report_nan(run: Run, i: int, now: float, t: float) -> None:
 
 def report_nan_inside(run: Run) -> None:
     """Report that the search has seen a witness that was not a number before the present time."""
-    i, t = seen_without_value(points_of(run))
+    i, t = searched_without_value(points_of(run))
     if i >= 0 and t <= run.clock.time:
         report_nan(run, i, math.nan, t)
 
@@ -191,7 +191,7 @@ def isolate_witness(run: Run, start: float) -> None:
     """End the step just past the first witness that crosses, and trigger the handlers that wait for it."""
     if len(run.witnesses) == 0:
         return
-    forget_located(run)
+    clear_located(run)
     window = isolation_window(run)
     stop = run.clock.time
     attempted = stop - start
@@ -219,7 +219,7 @@ def isolate_witness(run: Run, start: float) -> None:
     store_held_rates(run)
 
 
-def forget_located(run: Run) -> None:
+def clear_located(run: Run) -> None:
     """No witness has crossed in this step so far."""
     run.located.start = math.nan
 
@@ -260,7 +260,7 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
     copy_cache(run, run.c, c)
     shortest = max(CLOSER * window, 4.0 * spacing_of(abs(stop)))
     difference = DIFFERENCE * (stop - start)
-    forget_seen(points)
+    clear_searched(points)
     has_crossed = first_crossing(run, start, stop, shortest, difference, PARTS)
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
     spacing = (stop - start) / PARTS
@@ -291,7 +291,7 @@ def search_again(run: Run, start: float, end: float, shortest: float, difference
     last = run.search_window.end
     copy_point(points, LEFT, ASIDE)
     copy_point(points, RIGHT, ASIDE + 1)
-    forget_hidden(points)
+    clear_hidden(points)
     has_crossed = False
     try:
         has_crossed = first_crossing(run, start, end, shortest, difference, parts)

@@ -120,7 +120,7 @@ def is_out(run: Run, i: int, number: float) -> bool:
     return number * guard > 0.0 or (abs(guard) == PASSED and (number - zero) * zero > 0.0)
 
 
-def forget_level(run: Run, i: int) -> None:
+def clear_level(run: Run, i: int) -> None:
     """Zero is zero again."""
     witness = run.witnesses[i]
     witness.level = 0.0
@@ -132,7 +132,7 @@ def leave_band(run: Run, i: int, now: float) -> None:
     """Zero is zero again; where the witness has come no further than that it is on guard there."""
     witness = run.witnesses[i]
     guard = witness.guard
-    forget_level(run, i)
+    clear_level(run, i)
     if is_near(run, i, now, 0.0, largest_state(run)):
         measure_rounding(run)
         if abs(now) <= rounding(run, i):
@@ -326,7 +326,7 @@ def guard_set_witnesses(run: Run) -> None:
         if (now == before or now != now) and was_set == 0:
             continue
         if is_out(run, i, before):
-            forget_level(run, i)
+            clear_level(run, i)
         witness.value = now
         fired = run.has_fired[i] != 0
         if (fired and witness.guard != 0.0) or is_held(run, i):

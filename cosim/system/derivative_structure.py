@@ -33,13 +33,13 @@ def derivative_structure(blocks: Sequence[Block], ny: int) -> tuple[NDArray[np.i
     states_of: dict[int, int] = {}  # offset in the cache -> the states it depends on, one bit each
     for block in blocks:
         flows = block.element_flows()
-        found: dict[int, int] = {}
+        matrix_columns: dict[int, int] = {}
         for result, sources in flows or [(slot, block.reads) for slot in (*block.writes, *block.adds)]:
             if result.array == "c":
                 states = _states(states_of, sources)
                 for offset in range(result.offset, result.offset + result.size):
-                    found[offset] = found.get(offset, 0) | states
-        for offset, states in found.items():
+                    matrix_columns[offset] = matrix_columns.get(offset, 0) | states
+        for offset, states in matrix_columns.items():
             states_of[offset] = states_of.get(offset, 0) | states
     columns: list[list[int]] = [[] for _ in range(ny)]
     for row in range(ny):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from cosim.component.argument_types import types_of
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
 from cosim.component.history import RING
@@ -12,7 +13,7 @@ from cosim.stage import Stage
 from cosim.system import adapter
 from cosim.system.blocks import TIME, Block, Flows, Slot
 from cosim.system.vector_flows import VectorFlows
-from cosim_compiler.sources.kernel_flows import RETURNED, Element, flows_of
+from cosim_compiler.language.flows import RETURNED, Element, kept_flows
 
 OWN_ROLES = ("own", "ring", "switch", "derivative")
 """Of arguments whose slots a part has under their names when the layout is made."""
@@ -62,7 +63,8 @@ class RowPlan:
         self._columns = [(a.name, RING if a.role == "ring" else 0, a.size == 1) for a in columns]
         self._lengths = [a.name for a in adapter.lengths(self.arguments)]
         self._tells_time = any(a.role == "time" for a in self.arguments)
-        self._flows = None if kernel.is_python else flows_of(kernel.function)
+        given = types_of(self.arguments, cls.declarations)
+        self._flows = None if kernel.is_python else kept_flows(kernel.function, given)
         self.tells_flows, self.tells_elements = self.flows, self.element_flows  # bound once for all blocks
         self._follow = None if self.has_result else VectorFlows(cls, kernel, self.arguments)
         self.stage = max([Stage.EMPTY, *(_least_stage(cls, a) for a in self.arguments)])
@@ -73,7 +75,7 @@ class RowPlan:
         written |= dict(zip(self.adds, block.adds, strict=True))
         slots = dict(zip(self.reads, block.reads, strict=True)) | written
         always = [slots[a.name] for a in self.arguments if a.role == "switch"]
-        if self._flows is None:  # a Python method
+        if self._flows is None:  # a Python method, or what is refused when it is compiled
             everything = (*block.reads, *((TIME,) if self._tells_time else ()))
             return tuple((slot, everything) for slot in written.values())
         results = []

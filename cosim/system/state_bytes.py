@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     State = Any
     System = Any
 
-MAGIC = b"COSIMST4"
+MAGIC = b"COSIMST5"
 SECTIONS = tuple((name, "<i8" if letter == "I" else "<f8") for name, letter, role in ARRAYS if role == STATE)
 OWN_LENGTH = ("h", "memory", "indices", "times")  # sections whose lengths the system alone does not tell
 LARGEST = 1 << 31

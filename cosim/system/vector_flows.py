@@ -67,13 +67,13 @@ class VectorFlows:
             return followed
         sources = {name: slot.size for name, slot in slots.items() if name not in results}
         everything: Runs = tuple((source, 0, size) for source, size in sources.items())
-        found = [entry for entry in followed if entry[0] in others]
-        if not found:
-            found = [(name, i, everything) for name in others for i in range(slots[name].size)]
+        elements = [entry for entry in followed if entry[0] in others]
+        if not elements:
+            elements = [(name, i, everything) for name in others for i in range(slots[name].size)]
         for name in declared:
             size, band = slots[name].size, self._bands[name]
-            found += [(name, i, _near(sources, i, size, band)) for i in range(size)]
-        return found
+            elements += [(name, i, _near(sources, i, size, band)) for i in range(size)]
+        return elements
 
     def _follow(self, slots: Mapping[str, Slot], results: Sequence[str]) -> list[tuple[str, int, Runs]]:
         """Elements of the results, each with what it is computed from; empty where that is not clear."""
@@ -92,9 +92,9 @@ class VectorFlows:
         except (UnclearError, ContractError):
             return []
         places = [(given[name], i) for name in sources for i in range(sizes[name])]
-        found = {(given[name], i): bits for (name, i), bits in written.items()}
+        flows = {(given[name], i): bits for (name, i), bits in written.items()}
         return [
-            (name, i, _runs(found.get((name, i), 0), places))
+            (name, i, _runs(flows.get((name, i), 0), places))
             for name in results
             for i in range(slots[name].size)
         ]

@@ -100,11 +100,11 @@ class ComponentContract(PartContract):
     def results_with(cls, values: int) -> list[str]:
         """What is computed along one run."""
         simulator = cls.drawn(values)
-        found = cls.values(simulator)
+        values_shown = cls.values(simulator)
         for time in (0.37 * cls.until, cls.until):
             simulator.advance_to(time)
-            found += cls.values(simulator)
-        return [*found, *(f"event: {event.name} at {event.time.hex()}" for event in simulator.events)]
+            values_shown += cls.values(simulator)
+        return [*values_shown, *(f"event: {event.name} at {event.time.hex()}" for event in simulator.events)]
 
     def test_has_a_docstring_with_its_law(self) -> None:
         """The class says what it computes; what is missing is a warning."""
@@ -174,9 +174,9 @@ class ComponentContract(PartContract):
             restored = self.simulator(simulator.system.state_from_bytes(simulator.state.to_bytes()))
             simulator.advance_to(self.until)
             restored.advance_to(self.until)
-            mine, theirs = self.values(simulator), self.values(restored)
-            assert mine == theirs, (
-                f"{different_names(mine, theirs)} differ after going on from saved bytes{self.told(values)}"
+            first, other = self.values(simulator), self.values(restored)
+            assert first == other, (
+                f"{different_names(first, other)} differ after going on from saved bytes{self.told(values)}"
             )
 
     def test_handlers_run_to_the_end(self) -> None:

@@ -75,7 +75,7 @@ def drawn_values(state: cosim.State, part: str, seed: int) -> Values:
 
 def declared_values(state: cosim.State, part: str) -> Values:
     """What can be drawn of a part, as it is in a State."""
-    system, found = state.system, {}
+    system, numbers = state.system, {}
     state = state.copy().realize(cosim.Stage.TIME)  # where inputs can be read
     for name, declaration in system.parts[part].declarations.items():
         path = f"{part}.{name}"
@@ -85,8 +85,8 @@ def declared_values(state: cosim.State, part: str) -> Values:
             continue  # it is internal, or of no elements
         if declaration.kind == "input" and path not in system.inputs:
             continue  # it is connected
-        found[name] = _number(state[path])
-    return found
+        numbers[name] = _number(state[path])
+    return numbers
 
 
 def write_values(state: cosim.State, part: str, values: Mapping[str, Any]) -> None:
@@ -106,8 +106,8 @@ def _random(seed: int, name: str, attempt: int) -> np.random.Generator:
 
 
 def _number(value: Any) -> Any:
-    found = np.asarray(value)
-    return found.copy() if found.ndim else found.item()
+    array = np.asarray(value)
+    return array.copy() if array.ndim else array.item()
 
 
 def _drawn(declaration: Any, now: Vector, random: np.random.Generator) -> Any:
@@ -115,24 +115,24 @@ def _drawn(declaration: Any, now: Vector, random: np.random.Generator) -> Any:
     least = -math.inf if declaration.minimum is None else declaration.minimum
     most = math.inf if declaration.maximum is None else declaration.maximum
     if declaration.dtype is bool:
-        found = random.integers(0, 2, now.shape).astype(float)
+        drawn = random.integers(0, 2, now.shape).astype(float)
     elif declaration.dtype is int:
-        found = _whole(declaration, now, least, most, random)
+        drawn = _whole(declaration, now, least, most, random)
     elif declaration.kind == "parameter":
-        found = _parameter(declaration, now, least, most, random)
+        drawn = _parameter(declaration, now, least, most, random)
     else:
         usual = declaration.nominal or 1.0
         size = np.where(now == 0.0, usual, np.abs(now)) * 10.0 ** random.uniform(-2.0, 0.5, now.shape)
-        found = now + size * random.choice((-1.0, 1.0), now.shape)
-    found = np.clip(found, least, most)
-    return _number(found.astype(int) if declaration.kind == "integer" else found)
+        drawn = now + size * random.choice((-1.0, 1.0), now.shape)
+    drawn = np.clip(drawn, least, most)
+    return _number(drawn.astype(int) if declaration.kind == "integer" else drawn)
 
 
 def _whole(declaration: Any, now: Vector, least: float, most: float, random: np.random.Generator) -> Vector:
     """A whole number: between its bounds, else near a count that is given, or none or one."""
     if math.isfinite(least) and math.isfinite(most):
-        found: Vector = random.integers(int(least), int(most) + 1, now.shape).astype(float)
-        return found
+        integers: Vector = random.integers(int(least), int(most) + 1, now.shape).astype(float)
+        return integers
     if declaration.kind == "parameter":
         return now + random.integers(-1, 3, now.shape)
     return random.integers(0, 2, now.shape).astype(float)
@@ -172,5 +172,5 @@ def _turn(random: np.random.Generator) -> Vector:
     x, y, z = axis / float(np.sqrt(axis @ axis))
     angle = random.uniform(-0.6, 0.6)
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    found: Vector = np.eye(3) + math.sin(angle) * cross + (1.0 - math.cos(angle)) * (cross @ cross)
-    return found
+    rotation: Vector = np.eye(3) + math.sin(angle) * cross + (1.0 - math.cos(angle)) * (cross @ cross)
+    return rotation

@@ -74,8 +74,8 @@ class IntegratorContract:
     @property
     def capabilities(self) -> kit.Capabilities:
         """What the class declares."""
-        found: kit.Capabilities = self.make(fixed_step=0.1).capabilities
-        return found
+        declared: kit.Capabilities = self.make(fixed_step=0.1).capabilities
+        return declared
 
     def test_has_a_docstring(self) -> None:
         """The class says which method it is."""
@@ -369,9 +369,9 @@ class IntegratorContract:
     def _slope(self, errors: list[float], lengths: list[float], rounding: float | None = None) -> float:
         """The order that the smallest errors show that are not rounding."""
         limit = self.rounding if rounding is None else rounding
-        seen = [(h, e) for h, e in zip(lengths, errors, strict=True) if e > limit][-4:]
-        assert len(seen) > 2, f"too few errors above rounding: {errors}"
-        return float(np.polyfit(np.log([h for h, _ in seen]), np.log([e for _, e in seen]), 1)[0])
+        measured = [(h, e) for h, e in zip(lengths, errors, strict=True) if e > limit][-4:]
+        assert len(measured) > 2, f"too few errors above rounding: {errors}"
+        return float(np.polyfit(np.log([h for h, _ in measured]), np.log([e for _, e in measured]), 1)[0])
 
 
 def go_to(integrator: Any, system: cosim.System, state: cosim.State, target: float) -> None:

@@ -97,9 +97,9 @@ class KitRun:
         self.seconds = time.perf_counter() - began
         if not quiet:
             counts = Counter(outcome for _, outcome, _ in self.outcomes)
-            told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
+            counted = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
             is_checked = self.passed or counts["failed"]
-            print(f"  {told if is_checked else 'nothing was checked'}, {self.seconds:.1f} s\n", flush=True)
+            print(f"  {counted if is_checked else 'nothing was checked'}, {self.seconds:.1f} s\n", flush=True)
 
     def kit_class(self) -> type[Any]:
         """The kit with the class in it, as the checks run it; `CosimError` where it has no such class."""
@@ -180,12 +180,12 @@ def _message(report: Any) -> str:
 
 def _needed(cls: type[Any]) -> dict[str, Any]:
     """A number for each parameter that has to be given."""
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for declaration in getattr(cls, "declarations", {}).values():
         if declaration.kind == "parameter" and declaration.start is None:
             least = 0.0 if declaration.minimum is None else declaration.minimum
             most = least + 2.0 if declaration.maximum is None else declaration.maximum
             number = 0.5 * (least + most)
             shape = declaration.shape
-            found[declaration.name] = number if not shape else [number] * (declaration.size or 2)
-    return found
+            numbers[declaration.name] = number if not shape else [number] * (declaration.size or 2)
+    return numbers

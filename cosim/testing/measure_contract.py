@@ -89,14 +89,14 @@ class MeasureContract(PartContract):
     @classmethod
     def results_with(cls, values: int) -> list[str]:
         """Of one run."""
-        simulator, found = cls.drawn(values), []
+        simulator, texts = cls.drawn(values), []
         for time in cls.times:
             simulator.advance_to(time)
             state = simulator.state.realize(cosim.Stage.REPORT)
-            found += _hex(state["measure.value"])
+            texts += _hex(state["measure.value"])
             if cls.has_derivative(simulator):
-                found += _hex(state["measure.value_dot"])
-        return found
+                texts += _hex(state["measure.value_dot"])
+        return texts
 
     def told(self, values: int) -> str:
         """Which values a message is about."""

@@ -41,7 +41,7 @@ def possible_rates(quantity: Callable[[float], float], step: float) -> Iterator[
     before: dict[float, float] = {}
     for i in range(SIZES):
         size = step * SMALLER**i
-        found, noise = {}, 0.0
+        rates, noise = {}, 0.0
         for side in (-1.0, 1.0):
             rate, largest = _difference(quantity, FORWARD, side * size)
             rounding = 10.0 * ROUNDING * largest / size
@@ -51,10 +51,10 @@ def possible_rates(quantity: Callable[[float], float], step: float) -> Iterator[
                 continue
             change = abs(rate - known)
             if change <= AGREE * max(abs(rate), abs(known)) + rounding:
-                found[side] = rate
+                rates[side] = rate
                 noise = max(noise, change + rounding)
-        if found:
-            yield min(found.values()), max(found.values()), noise
+        if rates:
+            yield min(rates.values()), max(rates.values()), noise
 
 
 def is_possible_rate(found: float, quantity: Callable[[float], float], step: float, tolerance: float) -> bool:

@@ -167,7 +167,7 @@ def answer_in_a_fork(module: types.ModuleType, order: dict[str, str]) -> list[st
     But what the fork has loaded of ours is loaded here as well: the next fork has it.
     """
     known = set(sys.modules)
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as told, tempfile.TemporaryFile("w+") as written:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as answers, tempfile.TemporaryFile("w+") as written:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of threads beside a fork: those of a BLAS, which knows of forks
             child = os.fork()
@@ -175,14 +175,15 @@ def answer_in_a_fork(module: types.ModuleType, order: dict[str, str]) -> list[st
             os.dup2(written.fileno(), 1)
             os.dup2(written.fileno(), 2)
             answered = answer_to(module, order)
-            json.dump([answered, [name for name in sys.modules if name not in known and is_ours(name)]], told)
-            told.flush()
+            loaded_here = [name for name in sys.modules if name not in known and is_ours(name)]
+            json.dump([answered, loaded_here], answers)
+            answers.flush()
             os._exit(0)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        for file in (told, written):
+        for file in (answers, written):
             file.seek(0)
         answer: list[str] | str | None
-        answer, loaded = json.loads(told.read() or "[null, []]")
+        answer, loaded = json.loads(answers.read() or "[null, []]")
         for name in loaded:
             with contextlib.suppress(ImportError):  # of no more use here
                 importlib.import_module(name)
@@ -201,14 +202,14 @@ def main() -> None:
     answers, sys.stdout = sys.stdout, sys.stderr  # what is printed is no answer
     registry()  # once, and not in each fork
     modules: dict[str, types.ModuleType] = {}
-    asked: Counter[str] = Counter()
+    prepared: Counter[str] = Counter()
     answer = answer_in_a_fork if hasattr(os, "fork") else answer_to
     for line in sys.stdin:
         order = json.loads(line)
         if order["file"] not in modules:
             modules[order["file"]] = load(order["file"], order["module"])
-        asked[order["prepare"]] += 1
-        if order["prepare"] and asked[order["prepare"]] == 2:
+        prepared[order["prepare"]] += 1
+        if order["prepare"] and prepared[order["prepare"]] == 2:
             module, _, function = order["prepare"].partition(":")
             getattr(importlib.import_module(module), function)()
         answers.write(json.dumps(answer(modules[order["file"]], order)) + "\n")

@@ -40,8 +40,8 @@ class PartContract:
 
     def test_compiled_is_plain_python(self) -> None:
         """The same bytes with and without compilation."""
-        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
-        assert mine == theirs, f"{different_names(mine, theirs)} differ between compiled and plain Python"
+        here, theirs = self.results(), results_in_other_mode(type(self), "results")
+        assert here == theirs, f"{different_names(here, theirs)} differ between compiled and plain Python"
 
 
 def different_names(first: list[str], second: list[str]) -> str:

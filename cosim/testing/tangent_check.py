@@ -66,8 +66,8 @@ def _differences(state: State, moved: dict[str, Reals], step: float) -> Reals:
     total: Any = 0.0
     for i, weight in ((1, 45.0), (2, -9.0), (3, 1.0)):
         total = total + weight * (_cache(state, moved, i * step) - _cache(state, moved, -i * step))
-    found: Reals = total / (60.0 * step)
-    return found
+    rates: Reals = total / (60.0 * step)
+    return rates
 
 
 def _cache(state: State, moved: dict[str, Reals], step: float) -> Reals:

@@ -32,11 +32,11 @@ def usable_draws(case: type, begin: Callable[[int], cosim.Simulator], until: flo
         How far it runs, s.
     """
     if case not in _found:
-        found = [0]
+        seeds = [0]
         for seed in range(1, TRIED + 1):
-            if len(found) <= DRAWS and _runs(begin, seed, until):
-                found.append(seed)
-        _found[case] = tuple(found)
+            if len(seeds) <= DRAWS and _runs(begin, seed, until):
+                seeds.append(seed)
+        _found[case] = tuple(seeds)
     return _found[case]
 
 
@@ -73,9 +73,9 @@ def with_drawn_values(
     for name, value in (inputs or {}).items():
         start[f"{part}.{name}"] = value
     write_values(start, part, drawn_values(start, part, values))
-    found = cosim.Simulator(system, start, accuracy=accuracy)
-    found.initialize()
-    return found
+    simulator = cosim.Simulator(system, start, accuracy=accuracy)
+    simulator.initialize()
+    return simulator
 
 
 def _runs(begin: Callable[[int], cosim.Simulator], seed: int, until: float) -> bool:

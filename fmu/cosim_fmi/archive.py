@@ -316,8 +316,8 @@ class FmuArchive:
     def platforms(self) -> tuple[str, ...]:
         """Folders in ``binaries/`` that hold a library: "linux64", "win64"."""
         parts = [parts_of(member.filename) for member in self._members]
-        found = {p[1] for p in parts if len(p) == 3 and p[0] == "binaries" and p[2].endswith(BINARY_SUFFIXES)}
-        return tuple(sorted(found))
+        names = {p[1] for p in parts if len(p) == 3 and p[0] == "binaries" and p[2].endswith(BINARY_SUFFIXES)}
+        return tuple(sorted(names))
 
     def choose(self, wanted: str = "CoSimulation") -> str:
         """The interface to use of those that it offers.
@@ -495,16 +495,16 @@ def parse_description(document: bytes) -> Element:
 
 
 def _declares_document_type(document: bytes) -> bool:
-    found: list[object] = []
+    declarations: list[object] = []
 
     def stop(*element: object) -> None:
         raise _RootReachedError
 
     parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler, parser.StartElementHandler = lambda *declaration: found.append(1), stop
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler = lambda *_: declarations.append(1), stop
     with suppress(_RootReachedError):
         parser.Parse(document, True)
-    return bool(found)
+    return bool(declarations)
 
 
 def _refuse_deep_nesting(root: Element) -> None:

@@ -94,7 +94,7 @@ class FmuClocks:
         self.shown: dict[str, Any] = {}
         self._read = False
 
-    def begin_instant(self) -> None:
+    def start_instant(self) -> None:
         """Before event mode: what ticks from now on is new."""
         self.fired = set()
         self._earlier, self.ticked = self.ticked, set()
@@ -103,7 +103,7 @@ class FmuClocks:
         """After event mode: what has ticked since the step began is passed to the others at its end."""
         self.ticked |= self._earlier
 
-    def begin(self, time: float) -> None:
+    def start_schedule(self, time: float) -> None:
         """Event mode begins for the first time: set the schedule up."""
         for name in self._timed:
             clock = self._clocks[name]
@@ -116,7 +116,7 @@ class FmuClocks:
         """When the next clock ticks, s; infinite when none does."""
         return min((grid.time for grid in self._schedule.values()), default=math.inf)
 
-    def due(self, time: float) -> list[str]:
+    def due_clocks(self, time: float) -> list[str]:
         """Clocks that tick at this instant."""
         latest = time + 4.0 * math.ulp(time) + 1e-12
         return [name for name, grid in self._schedule.items() if grid.time <= latest]
@@ -190,7 +190,7 @@ class FmuClocks:
         self._read = True
         return name in self.ticked
 
-    def begin_step(self) -> None:
+    def start_step(self) -> None:
         """What ticks from now on is new; what has not been read yet stays."""
         self.fired = set()
         if self._read:
@@ -265,7 +265,7 @@ class KeptInstance:
         self._made_for: Any = None
         self._free: Any = None
 
-    def keep(self, instance: FmuInstance, unpacked: UnpackedFmu, made_for: Any) -> None:
+    def store(self, instance: FmuInstance, unpacked: UnpackedFmu, made_for: Any) -> None:
         """Take an instance.
 
         Parameters
@@ -276,7 +276,7 @@ class KeptInstance:
         made_for : object
             What it was made for; with anything else a new instance is needed.
         """
-        self.give_up()
+        self.discard()
         self._instance, self._unpacked, self._made_for = instance, unpacked, made_for
         self._free = weakref.finalize(
             self, _free_instance, instance
@@ -288,19 +288,19 @@ class KeptInstance:
         """The instance, reset and with another receiver of messages; None where there is none for this."""
         instance = self._instance
         if instance is None or unpacked is not self._unpacked or made_for != self._made_for:
-            self.give_up()
+            self.discard()
             return None
         instance.receiver.add = add
         try:
             instance.reset()
         except Exception:  # one that has no reset, or fails: a new instance does
-            self.give_up()
+            self.discard()
             return None
         self._free.detach()
         self._instance = self._unpacked = None
         return instance
 
-    def give_up(self) -> None:
+    def discard(self) -> None:
         """Free it."""
         if self._instance is not None:
             self._free()
@@ -421,7 +421,7 @@ def read_fmu(path: Path, wanted: str = "CoSimulation") -> tuple[FmuArchive, FmuI
     return _read(identity(path), wanted)
 
 
-def look_at_fmu(path: Path, wanted: str = "CoSimulation") -> tuple[FmuInterface, str]:
+def probe_fmu(path: Path, wanted: str = "CoSimulation") -> tuple[FmuInterface, str]:
     """What an FMU declares, also one that cannot run here, and why it cannot ("" when it can)."""
     try:
         return read_fmu(path, wanted)[1], ""
@@ -433,10 +433,10 @@ def look_at_fmu(path: Path, wanted: str = "CoSimulation") -> tuple[FmuInterface,
 def unpack_fmu(path: Path) -> UnpackedFmu:
     """The folder of an FMU; the same as long as it is in use."""
     key = identity(path)
-    found = _unpacked.get(key)
-    if found is None:
-        found = _unpacked[key] = UnpackedFmu(_archive(key))
-    return found
+    unpacked = _unpacked.get(key)
+    if unpacked is None:
+        unpacked = _unpacked[key] = UnpackedFmu(_archive(key))
+    return unpacked
 
 
 def identity(path: Path) -> Identity:

@@ -7,22 +7,22 @@ asks with ``isinstance``.
 from __future__ import annotations
 
 from cosim_master.abilities import LOG_LEVELS as LOG_LEVELS
+from cosim_master.abilities import CanAbort as CanAbort
 from cosim_master.abilities import ExportsFmu as ExportsFmu
-from cosim_master.abilities import GivesUp as GivesUp
 from cosim_master.abilities import HasFile as HasFile
 from cosim_master.abilities import InitializationMode as InitializationMode
 from cosim_master.abilities import InnerPoint as InnerPoint
-from cosim_master.abilities import KeepsInstance as KeepsInstance
-from cosim_master.abilities import KeepsLog as KeepsLog
+from cosim_master.abilities import LogsPrinted as LogsPrinted
 from cosim_master.abilities import NativeCalls as NativeCalls
 from cosim_master.abilities import RecordsEvents as RecordsEvents
 from cosim_master.abilities import ReportsCloseError as ReportsCloseError
+from cosim_master.abilities import ReportsWarnings as ReportsWarnings
 from cosim_master.abilities import Resizes as Resizes
+from cosim_master.abilities import ReusesInstance as ReusesInstance
 from cosim_master.abilities import StepsNatively as StepsNatively
 from cosim_master.abilities import StepsTypesNatively as StepsTypesNatively
-from cosim_master.abilities import TakesPrinted as TakesPrinted
 from cosim_master.abilities import TellsInside as TellsInside
-from cosim_master.abilities import TellsWarnings as TellsWarnings
 from cosim_master.abilities import Ticks as Ticks
 from cosim_master.abilities import WaitsForInputs as WaitsForInputs
 from cosim_master.abilities import Watches as Watches
+from cosim_master.abilities import WritesLog as WritesLog

@@ -27,7 +27,7 @@ from cosim.kit import (
 )
 from cosim_fmu.repeatable_coupling import Recipe, RepeatableCoupling
 from cosim_master.algorithms.joint import Joint
-from cosim_master.algorithms.programmed_algorithm import made_algorithm
+from cosim_master.algorithms.programmed_algorithm import create_algorithm
 from cosim_master.coupling.check_loops import check_bonds, check_loops, early_ticks, unknown_order
 from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import (
@@ -48,8 +48,8 @@ from cosim_master.coupling.wiring import (
     check_steps,
     check_tolerances,
 )
-from cosim_master.participants.given_participants import configure, described, made_participants
-from cosim_master.participants.joined import joined
+from cosim_master.participants.create_participants import configure, create_participants, described
+from cosim_master.participants.joint_participants import join_participants
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
@@ -161,16 +161,14 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     ) -> None:
         check_mapping(participants, "participants", "CoSimulation({'plant': 'plant.fmu', …}, […])")
         problems: list[WiringProblem] = []
-        if not participants:
-            problems.append(problem(("participants",), "are empty: write {'plant': 'plant.fmu', …}"))
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
         self.threads = threads
-        self.participants = made_participants(participants, problems)
-        self.algorithm = made_algorithm(algorithm, options or {}, problems)
+        self.participants = create_participants(participants, problems)
+        self.algorithm = create_algorithm(algorithm, options or {}, problems)
         self.joint = None
         if isinstance(self.algorithm, Joint):
-            self.participants, self.joint = joined(self.participants, self.algorithm, problems)
+            self.participants, self.joint = join_participants(self.participants, self.algorithm, problems)
         configure(self.participants, starts or {})
         self.descriptions = described(self.participants, problems)
         experiment = only_experiment(self.descriptions)
@@ -536,10 +534,10 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         other._set(start=start)
         if tolerance is not None:
             given = {name: t for name, t in self.tolerances.items() if t not in (None, self.tolerance)}
-            found, problems = check_tolerances(self.participants, tolerance, given)
+            accepted, problems = check_tolerances(self.participants, tolerance, given)
             if problems:
                 raise cosim.ModelError(problems)
-            other._set(tolerance=tolerance, tolerances=found)
+            other._set(tolerance=tolerance, tolerances=accepted)
         group = math.lcm(*self.step_multiple.values())  # the last step is a whole one
         until = start + MOST_STEPS // group * group * self.step if stop is None else stop
         points = CommunicationPoints(start, until, self.step)
@@ -570,13 +568,13 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     def _override_feedthrough(self) -> list[WiringProblem]:
         """What the user says about feedthrough, into the descriptions."""
         problems = []
-        for name, said in self.feedthrough.items():
+        for name, override in self.feedthrough.items():
             if name not in self.participants:
                 text = str(cosim.LookUpError("participant", name, self.participants))
                 problems.append(problem(("participants", name), text))
             elif name in self.descriptions:
                 try:
-                    self.descriptions[name] = override_feedthrough(self.descriptions[name], said)
+                    self.descriptions[name] = override_feedthrough(self.descriptions[name], override)
                 except ValueError as error:
                     problems.append(problem(("participants", name, "feedthrough"), str(error)))
         return problems
@@ -640,8 +638,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         """
         self.settle_order()
         assert self._exchanging is not None
-        found = [f"  {remark}" for remark in self.remarks]
-        probed = ["", "found out before the run:", *found] if found else []
+        remarks = [f"  {remark}" for remark in self.remarks]
+        probed = ["", "found out before the run:", *remarks] if remarks else []
         return "\n".join([*explain(self, self._exchanging), *probed, *self.warnings])
 
 

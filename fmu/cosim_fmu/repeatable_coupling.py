@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_master.abilities import KeepsInstance, Repeats
+from cosim_master.abilities import Repeats, ReusesInstance
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
-from cosim_master.trust.judge_coupling import verified_coupling
+from cosim_master.trust.assess_coupling import verified_coupling
 from cosim_master.trust.second_run import RunAgain
 
 Recipe = tuple[Callable[..., "RepeatableCoupling"], tuple[Any, ...], Mapping[str, Any]]
@@ -40,7 +40,7 @@ class RepeatableCoupling(Coupling):
     def __reduce__(self) -> Any:
         """In another process it is made anew, of what it was made of here; without its results."""
         known = {name: getattr(self, name) for name in ("python_files", "run_options", "start_values")}
-        return _made_again, (self._recipe, self.until, known)
+        return _rebuild, (self._recipe, self.until, known)
 
     def __copy__(self) -> RepeatableCoupling:
         """The same participants and settings; `__reduce__` makes others."""
@@ -148,7 +148,7 @@ class RepeatableCoupling(Coupling):
             raise cosim.CosimError("there is no run: call it from progress or observe of simulate")
         return self._run
 
-    def keep_instances(self, keep: bool = True) -> bool:
+    def reuse_instances(self, keep: bool = True) -> bool:
         """Whether FMUs keep their instances from run to run and only reset them; whether there are such.
 
         Parameters
@@ -156,13 +156,13 @@ class RepeatableCoupling(Coupling):
         keep : bool
             False gives up those that are kept: the next run makes new ones.
         """
-        able = [p for p in self.participants.values() if isinstance(p, KeepsInstance)]
+        able = [p for p in self.participants.values() if isinstance(p, ReusesInstance)]
         for participant in able:
-            participant.keep_instance(keep)
+            participant.reuse_instance(keep)
         return bool(able)
 
 
-def _made_again(recipe: Recipe, until: float | None, known: Mapping[str, Any]) -> RepeatableCoupling:
+def _rebuild(recipe: Recipe, until: float | None, known: Mapping[str, Any]) -> RepeatableCoupling:
     make, positional, given = recipe
     made = make(*positional, **given)
     vars(made).update(known)

@@ -121,7 +121,7 @@ class RunAgain:
         if not self._has_begun:
             loop.settle_order()  # it makes instances of its own
             self._has_begun = True
-            if not loop.keep_instances():
+            if not loop.reuse_instances():
                 self.is_reset = False
         if not self._has_left:
             return
@@ -129,32 +129,32 @@ class RunAgain:
         self._tries += 1
         try:
             reset = self._simulate(until, everything)
-            loop.keep_instances(False)
-            loop.keep_instances()
+            loop.reuse_instances(False)
+            loop.reuse_instances()
             new = self._simulate(until, everything)
         except cosim.SimulationError:
-            loop.keep_instances(False)
+            loop.reuse_instances(False)
             if self._tries < MOST_TRIES:
-                loop.keep_instances()
+                loop.reuse_instances()
             else:
                 self.is_reset = False
             return
         self.is_reset = are_same(reset, new)
         if not self.is_reset:
-            loop.keep_instances(False)
+            loop.reuse_instances(False)
 
 
 def everything_of(loop: CoSimulation, until: float) -> list[str]:
     """Variables of all participants, as many as there is room for; outputs first."""
-    found = [
+    listed = [
         (variable.causality != "output", f"{participant}.{name}")
         for participant, description in loop.descriptions.items()
         for name, variable in description.variables.items()
         if variable.type in NUMBERS
     ]
     count = CommunicationPoints(loop.start, until, loop.step).count + 1
-    found.sort(key=lambda item: item[0])
-    return [path for _, path in found[: max(1, MOST_NUMBERS // count)]]
+    listed.sort(key=lambda item: item[0])
+    return [path for _, path in listed[: max(1, MOST_NUMBERS // count)]]
 
 
 def are_same(one: cosim.Result, other: cosim.Result) -> bool:

@@ -148,10 +148,10 @@ class WaitsForInputs(Protocol):
 
 
 @runtime_checkable
-class KeepsInstance(Protocol):
+class ReusesInstance(Protocol):
     """A participant that `close` need not end for good: `initialize` sets it back to its beginning."""
 
-    def keep_instance(self, keep: bool = True) -> None:
+    def reuse_instance(self, keep: bool = True) -> None:
         """Whether it is kept from now on; False gives up what is kept."""
 
 
@@ -164,7 +164,7 @@ class ReportsCloseError(Protocol):
 
 
 @runtime_checkable
-class TellsWarnings(Protocol):
+class ReportsWarnings(Protocol):
     """A participant that deviated from its description or from what the user asked for.
 
     Attributes
@@ -179,18 +179,18 @@ class TellsWarnings(Protocol):
 
 
 @runtime_checkable
-class GivesUp(Protocol):
+class CanAbort(Protocol):
     """A participant whose calls can be ended from outside: at a time limit."""
 
-    def give_up(self, why: str) -> None:
+    def abort(self, why: str) -> None:
         """Called from another thread: a call that is under way raises an error that says why."""
 
 
 @runtime_checkable
-class TakesPrinted(Protocol):
+class LogsPrinted(Protocol):
     """A participant whose code prints to the standard output of its process, as C code does."""
 
-    def take_printed(self, text: str, by: Sequence[str] = ()) -> None:
+    def log_printed(self, text: str, by: Sequence[str] = ()) -> None:
         """What was printed during its calls, for its log.
 
         Parameters
@@ -202,10 +202,10 @@ class TakesPrinted(Protocol):
 
 
 @runtime_checkable
-class KeepsLog(Protocol):
+class WritesLog(Protocol):
     """A participant that logs: its messages can be written to a file."""
 
-    def keep_log(self, file: Path | None, level: str) -> None:
+    def write_log(self, file: Path | None, level: str) -> None:
         """Before `initialize`: where messages go, beside the errors that they explain.
 
         Parameters

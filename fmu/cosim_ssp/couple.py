@@ -12,9 +12,9 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.instances import read_fmu
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import Coupling
-from cosim_master.participants.given_participants import open_fmu
+from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.instance_participant import InstanceParticipant
-from cosim_master.participants.joined import AS_SAID, Isolation
+from cosim_master.participants.isolation import DECLARED, Isolation
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_master.participants.process_participant import ProcessParticipant
 from cosim_ssp.network import Network, Place, Route, routes, way_along
@@ -63,7 +63,7 @@ class SspCoupling:
         All faults, each with its place in the SSP.
     """
 
-    def __init__(self, package: Package, variant: str | None = None, isolation: Isolation = AS_SAID) -> None:
+    def __init__(self, package: Package, variant: str | None = None, isolation: Isolation = DECLARED) -> None:
         self.package, self._isolation = package, isolation
         self.given_starts: dict[str, Any] = {}
         self.inputs: str | None = None
@@ -110,7 +110,7 @@ class SspCoupling:
             self._faults.append(cosim.Problem(component.place, str(error)))
             return
         try:
-            is_isolated = self._isolation.applies(name, said=False)
+            is_isolated = self._isolation.applies(name, declared=False)
             made = _participant(path, name, component.implementation, is_isolated)
             if isinstance(made, InstanceParticipant):
                 made.shown_path = f"{component.package.path.name}: {component.file}"
@@ -171,7 +171,7 @@ def couple_ssp(
     variant: str | None = None,
     starts: Mapping[str, Any] | None = None,
     inputs: Any = None,
-    isolation: Isolation = AS_SAID,
+    isolation: Isolation = DECLARED,
     **options: Any,
 ) -> Made:
     """What `make`, a co-simulation, makes of an SSP, checked; see `CoSimulation.from_ssp`."""

@@ -1,4 +1,9 @@
-"""Values on their way through the connectors of all systems: units, transformations, and the graph."""
+"""How values go through the connectors of nested systems.
+
+A `Network` has all connectors and, between them, the connections as hops; a `Route` is a chain of hops from
+a point to a component. A `Way` is the conversion of values on a route: `way_along` composes it of the units
+and transformations of its legs.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +34,7 @@ Items = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Leg:
-    """A part of a way.
+    """The part of a way between two connectors.
 
     Attributes
     ----------
@@ -51,7 +56,7 @@ class Leg:
 
 @dataclass(frozen=True)
 class Way:
-    """What a value becomes along some legs: what the table says, then ``factor * value + offset``.
+    """A conversion of values: first by the table, then ``factor * value + offset``.
 
     Attributes
     ----------
@@ -88,7 +93,7 @@ def items_of(description: ParticipantDescription, variable: str) -> Items:
 
 
 def way_along(legs: Sequence[Leg], kinds: tuple[str, str], unit: Unit | None, items: Items) -> Way:
-    """What becomes of values along the legs.
+    """The conversion of all legs, one after the other.
 
     Parameters
     ----------

@@ -105,11 +105,11 @@ def _new_names(loop: Coupling, name: str) -> dict[str, str]:
     """The names that variables have in the FMU, where they are others."""
     participant, description = loop.participants[name], loop.descriptions[name]
     path_of = participant.path_of if isinstance(participant, ComponentParticipant) else str
-    found = {variable: path_of(variable) for variable in description.variables}
+    names = {variable: path_of(variable) for variable in description.variables}
     for array, (shape, elements) in description.arrays.items():
         for index, element in enumerate(elements):
-            found[element] = element_name(path_of(array), shape, index)
-    return found
+            names[element] = element_name(path_of(array), shape, index)
+    return names
 
 
 def _connection(link: Link, names: Mapping[tuple[str, str], str]) -> Connection:

@@ -47,26 +47,26 @@ class Mechanism:
         CosimError
             A model without bodies.
         """
-        found = cls(model)
+        mechanism = cls(model)
         for name, part in model.parts.items():
             names = type(part).declarations.keys()
             if isinstance(part, Look):
-                found.looks.append(part)
+                mechanism.looks.append(part)
             elif names >= {"X_GB", "mass"}:
-                found.bodies.append(name)
+                mechanism.bodies.append(name)
             elif "X_GB" in names:
-                found.bodies.insert(0, name)
+                mechanism.bodies.insert(0, name)
             elif names >= {"parent", "child", "X_FM"}:
-                found.joints.append(name)
+                mechanism.joints.append(name)
             elif names >= {"body1", "body2"} and _kind(part) is not None:
-                found.links.append(name)
-        if not any("mass" in type(model[name]).declarations for name in found.bodies):
+                mechanism.links.append(name)
+        if not any("mass" in type(model[name]).declarations for name in mechanism.bodies):
             raise cosim.CosimError(f"{model.name} has no bodies: there is nothing to animate")
         pulls: list[Any] = [p for p in model.parts.values() if "gravity" in type(p).declarations]
         gravity = pulls[0].gravity if pulls else (0.0, 0.0, 0.0)
         size = float(np.linalg.norm(gravity))
-        found.up = -np.array(gravity, dtype=float) / size if size else np.array([0.0, 0.0, 1.0])
-        return found
+        mechanism.up = -np.array(gravity, dtype=float) / size if size else np.array([0.0, 0.0, 1.0])
+        return mechanism
 
     def coordinates(self) -> list[str]:
         """Paths of the coordinates of all joints: with them the poses can be computed."""

@@ -112,9 +112,9 @@ def _panels(mechanism: Mechanism, result: cosim.Result, signals: Sequence[str]) 
 
 
 def _events(result: cosim.Result) -> list[dict[str, Any]]:
-    found = []
+    events = []
     for event in result.events:
         time, name = getattr(event, "time", None), getattr(event, "handler", "")
         if isinstance(time, (int, float)):
-            found.append({"time": float(time) - float(result.time[0]), "name": str(name)})
-    return found[:: max(1, len(found) // MOST_EVENTS)]
+            events.append({"time": float(time) - float(result.time[0]), "name": str(name)})
+    return events[:: max(1, len(events) // MOST_EVENTS)]

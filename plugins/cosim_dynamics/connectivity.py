@@ -50,10 +50,10 @@ class Connectivity:
 
     def report(self, problem: Report) -> None:
         """Report loops, and bodies that do not hang on Ground: once for all that hang together."""
-        seen = set(self._connected_to([self._ground])) if self._ground else set()
+        reached = set(self._connected_to([self._ground])) if self._ground else set()
         for joint, loop in self._loops:
             text = f"loop in the tree of joints: {' → '.join([*loop, loop[0]])}"
-            if loop[0] in seen:
+            if loop[0] in reached:
                 text += (
                     ". Bodies and joints make a tree on Ground: leave one joint of it out, and close the "
                     "loop with a constraint (ball_constraint, weld_constraint …) or a force element"
@@ -63,10 +63,10 @@ class Connectivity:
                 self._skipped |= set(loop)
             problem(joint.name, text)
         for name in self._ends:
-            if name in seen:
+            if name in reached:
                 continue
             together = self._connected_to([name])
-            seen |= set(together)
+            reached |= set(together)
             if self._skipped & set(together):
                 continue
             if len(together) == 1:

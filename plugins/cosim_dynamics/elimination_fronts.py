@@ -67,8 +67,8 @@ class Front:
         left = [self.carrier, *self.bodies[1:]]
         bodies = [places.get(body, NOWHERE) for body in left]
         targets = [NOWHERE if at < 0 else at + i for at in bodies for i in range(BODY)]
-        gone = {equation for equation, _, is_last in self.candidates if is_last}
-        return targets + [NOWHERE if r in gone else parent.variable_of(r) for r in self.equations]
+        eliminated = {equation for equation, _, is_last in self.candidates if is_last}
+        return targets + [NOWHERE if r in eliminated else parent.variable_of(r) for r in self.equations]
 
 
 class Elimination:

@@ -129,10 +129,10 @@ def _free_step(
     moves = np.hstack(
         [np.array(rates).T.reshape(len(keep), -1), np.eye(len(keep), others, others - len(keep))]
     )
-    seen = np.block(
+    weights = np.block(
         [[speeds.T, np.zeros((speeds.shape[1], others))], [np.zeros((others, nu)), np.eye(others)]]
     )
-    step, is_leaving = _downhill(-seen @ J @ moves, seen @ residual, time)
+    step, is_leaving = _downhill(-weights @ J @ moves, weights @ residual, time)
     moved: Array = moves @ step
     return moved, is_leaving
 

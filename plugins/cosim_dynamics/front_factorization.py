@@ -194,12 +194,12 @@ def eliminate_joint(c: Any, mechanism: Any, front: Any, arrays: Any, F: Any) -> 
                 x = real_at(c, term_of(mechanism, coupling).coefficients)
                 arrays.softness[coupling.equation] = max(arrays.softness[coupling.equation], x * x / D)
         pivot_of(c, front, pivots).divisor = D
-        take_out(F, column, D)
+        eliminate(F, column, D)
         pivots += 1
     return pivots + 1
 
 
-def take_out(F: Any, column: Any, divisor: float) -> None:
+def eliminate(F: Any, column: Any, divisor: float) -> None:
     """F - column column^T / divisor, in the lower triangle and in the block of the first body."""
     one_over = 1.0 / divisor
     for i in range(len(column)):
@@ -231,7 +231,7 @@ def eliminate_equations(c: Any, mechanism: Any, front: Any, arrays: Any, F: Any,
                     column[i] = F[k, i]
                 for i in range(k, len(column)):
                     column[i] = F[i, k]
-                take_out(F, column, -gives_way)
+                eliminate(F, column, -gives_way)
                 for i in range(k):
                     F[k, i] = 0.0
                 for i in range(k, len(column)):

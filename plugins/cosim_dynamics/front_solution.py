@@ -105,7 +105,7 @@ def solve_one(c: Any, front: Any, number: int, values: Any) -> float:
     return x
 
 
-def take_corrections(c: Any, mechanism: Any, group: Any, correction: Any) -> None:
+def apply_corrections(c: Any, mechanism: Any, group: Any, correction: Any) -> None:
     """Write the corrections of a group's speeds."""
     for front in fronts_of(mechanism, group):
         dofs = dofs_of(mechanism, mechanism.links[front.link])

@@ -11,7 +11,7 @@ from cosim_dynamics.cached_vectors import put_spatial, real_at, reals_at, spatia
 from cosim_dynamics.constraint_arrays import constraint_arrays
 from cosim_dynamics.equation_setup import set_up_jacobian
 from cosim_dynamics.front_factorization import factorize_along_tree
-from cosim_dynamics.front_solution import solve_along_tree, take_corrections
+from cosim_dynamics.front_solution import apply_corrections, solve_along_tree
 from cosim_dynamics.group_records import group_links_of
 from cosim_dynamics.mass_matrix_rows import factor_row
 from cosim_dynamics.mechanism import dofs_of
@@ -143,7 +143,7 @@ def correct_speeds(c: Any, mechanism: Any) -> None:
     for group in mechanism.groups:
         arrays = constraint_arrays(c, mechanism, group)
         if arrays.state.is_along_tree != 0.0:
-            take_corrections(c, mechanism, group, correction)
+            apply_corrections(c, mechanism, group, correction)
 
 
 def correct_by_row(c: Any, mechanism: Any, correction: Any) -> None:

@@ -88,7 +88,7 @@ def direction_block(
 ) -> None:
     """Put the correction of positions in place of the speeds, and these aside."""
     mechanism = mechanism_at(ints, first)
-    take_position_errors(c, mechanism)
+    sum_position_errors(c, mechanism)
     solve_for_correction(p, c, mechanism, POSITIONS)
     aside = reals_at(c, mechanism.whole.speeds_aside, mechanism.whole.dofs)
     correction = correction_of(c, mechanism)
@@ -133,7 +133,7 @@ def speed_estimate_block(
                 arrays.values[r] = value
     solve_for_correction(p, c, mechanism, SPEEDS)
     add_to_speeds(y, c, mechanism)
-    take_position_errors(c, mechanism)
+    sum_position_errors(c, mechanism)
 
 
 def multiply_along_tree(y: Any, p: Any, c: Any, mechanism: Any, group: Any, arrays: Any) -> None:
@@ -177,7 +177,7 @@ def position_estimate_block(
         y[dof.u] = correction[i]
 
 
-def take_position_errors(c: Any, mechanism: Any) -> None:
+def sum_position_errors(c: Any, mechanism: Any) -> None:
     """Position errors as what is to be made zero."""
     for group in mechanism.groups:
         arrays = constraint_arrays(c, mechanism, group)

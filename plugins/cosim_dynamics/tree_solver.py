@@ -64,7 +64,7 @@ class TreeSolver(contracts.DynamicsSolver):
         """Names the joints whose speeds meet no inertia, where the mass matrix is singular."""
         return find_unresisted(state) if "mass matrix is singular" in failure else ""
 
-    def look_at_start(self, state: cosim.State) -> list[tuple[str, str]]:
+    def describe_start(self, state: cosim.State) -> list[tuple[str, str]]:
         """The constraints of closed loops that are in a singular position, and where the motion goes on.
 
         Raises
@@ -75,7 +75,7 @@ class TreeSolver(contracts.DynamicsSolver):
         if self._rows is None:
             return []
         mechanism = mechanism_at(self._rows, 0)
-        found: list[tuple[str, str]] = []
+        notices: list[tuple[str, str]] = []
         for group, owners in zip(mechanism.groups, self._owners, strict=True):
             start = SingularStart(state, mechanism, group, owners)
             if start.contradicting and not start.constraints:
@@ -86,10 +86,10 @@ class TreeSolver(contracts.DynamicsSolver):
                 )
             if not start.is_possible:
                 raise cosim.SimulationError(state.time, f"{', '.join(start.constraints)}: {start.message}")
-            found += [(f"{name}.singular", start.message) for name in start.constraints]
-        return found
+            notices += [(f"{name}.singular", start.message) for name in start.constraints]
+        return notices
 
-    def look_ahead(self, state: cosim.State, duration: float) -> str:
+    def explain_ahead(self, state: cosim.State, duration: float) -> str:
         """The constraints that come to a singular position, and which methods pass it."""
         names, time = singular_ahead(state, duration)
         if not names:

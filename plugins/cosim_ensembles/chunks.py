@@ -123,7 +123,7 @@ def run_in_chunks(
                 first, last = pending.pop(future)
                 times = again.pop(future, 0)
                 try:
-                    outcome, took = future.result()
+                    outcome, seconds = future.result()
                 except (Exception, CancelledError) as error:
                     if support.has_lost_all(error):
                         raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
@@ -137,7 +137,7 @@ def run_in_chunks(
                     else:
                         fail(first, str(error) if isinstance(error, LostProcess) else LOST)
                 else:
-                    sizes.measure(last - first, took)
+                    sizes.measure(last - first, seconds)
                     take(first, last, outcome)
             if not goes_on():
                 return False

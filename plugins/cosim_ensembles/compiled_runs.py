@@ -19,6 +19,7 @@ from cosim.kit import (
     Run,
     choice_of,
     compile_function,
+    counted_grid,
     function_address,
     is_plain,
     records,
@@ -59,6 +60,8 @@ class CompiledRuns:
         self._step.record(choice, rows, records.NO_ROWS)
         grid = self._step.arrays.output_grid
         grid.origin, grid.interval, grid.until = plan.begin, plan.interval, plan.until
+        for name, count in counted_grid(plan.begin, plan.interval).items():
+            setattr(grid, name, count)
         accuracy = self._state.accuracy
         self._step.arrays.options.accuracy = np.nan if accuracy is None else accuracy
         self._columns = np.zeros(

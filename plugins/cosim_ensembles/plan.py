@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import ModelError, State, StateError, System
-from cosim.kit import SLACK, checked_interval, choose_signals
+from cosim.kit import SLACK, checked_interval, choose_signals, output_times
 from cosim_ensembles.reduction import Reduction, read_reductions
 
 MOST_NUMBERS = 2**21
@@ -98,6 +98,6 @@ class Plan:
     def _grid(self) -> NDArray[np.float64]:
         """The times at which the Step records on the grid alone."""
         count = math.floor((self.until - self.begin) / self.interval) + 1
-        inner = self.begin + np.arange(1, count + 1) * self.interval
+        inner = output_times(self.begin, self.interval, np.arange(1, count + 1))
         inner = inner[inner < self.until - SLACK * self.interval]
         return np.concatenate([[self.begin], inner, [self.until]])

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import cosim
-from cosim.kit import digest_of_module, interrupts_held, keep, kept, plainest_processor
+from cosim.kit import digest_of_module, interrupts_held, plainest_processor, read_cached, write_cached
 from cosim_lowering import optimizer as optimizing
 from cosim_lowering.optimizer import Optimizer
 
@@ -59,10 +59,10 @@ class MachineCode:
     ) -> None:
         made_of = [list(texts), sorted(visible), sorted(exported), sorted(allowed)]
         digest = hashlib.sha256(json.dumps([made_of, _toolchain()]).encode()).hexdigest()
-        text = kept(digest)
+        text = read_cached(digest)
         if text is None:
             text = _optimized(_linked(*made_of), optimizer).encode()
-            keep(digest, text)
+            write_cached(digest, text)
         self._text = text.decode()
 
     @property
@@ -87,16 +87,16 @@ class MachineCode:
         version = oldest_glibc()
         made_of = ["object file", self._text, version, _toolchain()]
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
-        code = kept(digest)
+        code = read_cached(digest)
         if code is None:
-            asked = sorted(self.externals & C_LIBRARY) if version else []
-            lines = [f'module asm ".symver {name}, {name}@{version}"\n' for name in asked]
+            symbols = sorted(self.externals & C_LIBRARY) if version else []
+            lines = [f'module asm ".symver {name}, {name}@{version}"\n' for name in symbols]
             llvm.initialize_native_asmparser()
             module = llvm.parse_assembly("".join(lines) + self._text)
             machine = _machine()
             module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
             code = bytes(machine.emit_object(module))
-            keep(digest, code)
+            write_cached(digest, code)
         return code
 
 

@@ -1,4 +1,9 @@
-"""The walk of a program's schedule, which is known, written out."""
+"""The walk of a program's schedule as LLVM text, written out call by call.
+
+The text has a function for each row of the table (`_row`), functions for sequences of rows that are walked
+often (`_sequence`), one that walks any rows of a known table (`_known`), and `walk` itself, which chooses
+among them by the addresses of its tables and by `first` and `last` (`_walk`).
+"""
 
 from __future__ import annotations
 
@@ -97,6 +102,10 @@ class Schedule:
     _handed = "double %t, ptr %y, ptr %p, ptr %d, ptr %k, ptr %h, i64 %grown, ptr %c"
 
     def _row(self, index: int, row: tuple[int, int, int], uses: Counter[int]) -> str:
+        """The function of a row: its status is that of the first component that raised.
+
+        Components are called one by one, and inlined, where the function is short or few rows use it.
+        """
         number, first, count = row
         name = self.names[number]
         arguments = ["ptr %result", "double %t"]
@@ -181,6 +190,10 @@ class Schedule:
         )
 
     def _walk(self, tables: Sequence[str]) -> str:
+        """The function `walk`: tables and sizes that are known go to what is written out, others to calls.
+
+        Sizes are compared first: a caller may hand over shorter arrays than the program's.
+        """
         letters = WALK_SIGNATURE.split(">")[0]
         names = ["table", "ints", "first", "last", "t", *"ypdkhc"]
         head = ", ".join(["ptr %result", *parameters(letters, names)])

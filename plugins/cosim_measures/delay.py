@@ -6,7 +6,7 @@ import math
 
 import cosim
 from cosim_measures.histories import delayed_value, extrapolation_error, refine_history
-from cosim_measures.interpolation_kind import beyond, interpolation_kind
+from cosim_measures.histories.lookup import interpolation_kind, time_beyond
 
 ITERATE, LIMIT = 0.0, 1.0  # of long_steps
 
@@ -233,7 +233,7 @@ class Delay(cosim.Measure):
             s.break_order = s.past.next_break_order
         s.extrapolation = 0.0
         if s.can_use_current_value == 0.0 and s.delayed_time < s.t:
-            s.extrapolation = beyond(s.past, s.delayed_time)
+            s.extrapolation = time_beyond(s.past, s.delayed_time)
         s.overlap = s.extrapolation if s.long_steps == ITERATE else 0.0
 
     @cosim.update(at="inside", when="keeps_interior")

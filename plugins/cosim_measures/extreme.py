@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import cosim
 from cosim_measures.extreme_of_step import (
-    DENSE,
     OLD,
     best_of_step,
     better,
@@ -15,6 +14,7 @@ from cosim_measures.extreme_of_step import (
     start_of_step,
 )
 from cosim_measures.histories import refine_history
+from cosim_measures.histories.lookup import DENSE
 
 
 class Extreme(cosim.Measure):

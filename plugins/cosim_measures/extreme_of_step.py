@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from cosim_measures.histories import has_derivatives, interpolate_history, value_in_piece
+from cosim_measures.histories.lookup import DENSE
 
 MINIMUM, MAXIMUM, MIN_ABS, MAX_ABS = 0.0, 1.0, 2.0, 3.0
 OLD, PRESENT, NEW = 0.0, 1.0, 2.0
-DENSE = 2.0
 INSIDE = -1.0
 PARTS = 8  # of the distance between two points: a signal that turns twice in one of them is not seen
 BISECTIONS = 52

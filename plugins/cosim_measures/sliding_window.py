@@ -6,8 +6,7 @@ import math
 
 import cosim
 from cosim_measures.histories import before_start, delayed_value
-
-DENSE = 2.0
+from cosim_measures.histories.lookup import DENSE
 
 
 class SlidingWindow(cosim.Measure):
@@ -42,7 +41,7 @@ class SlidingWindow(cosim.Measure):
         s.integral_dot = s.integrand
 
     @cosim.kernel
-    def begin_window(s):
+    def start_window(s):
         s.window_start = s.t - s.window
         s.smooth_until = s.past.break_time + s.window
         s.break_order = math.inf

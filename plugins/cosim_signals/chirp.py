@@ -76,7 +76,7 @@ class Chirp(Source):
         value_dot3[0] = -3.0 * w * growth * sine - w * w * w * cosine
 
     @cosim.kernel
-    def look_ahead(t, start_time, duration, smooth_until):
+    def find_next_break(t, start_time, duration, smooth_until):
         smooth_until[0] = math.inf
         if t < start_time:
             smooth_until[0] = start_time

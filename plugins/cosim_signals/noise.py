@@ -97,7 +97,7 @@ class Noise(Source):
         value[0] = offset + standard_deviation * total / math.sqrt(squares)
 
     @cosim.kernel
-    def look_ahead(t, bandwidth, smooth_until):
+    def find_next_break(t, bandwidth, smooth_until):
         following = math.floor(2.0 * bandwidth * t) + 1.0
         if following / (2.0 * bandwidth) <= t:
             following += 1.0

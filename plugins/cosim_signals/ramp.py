@@ -57,7 +57,7 @@ class Ramp(Source):
         value_dot3[0] = 0.0
 
     @cosim.kernel
-    def look_ahead(t, start_time, duration, smooth_until):
+    def find_next_break(t, start_time, duration, smooth_until):
         smooth_until[0] = math.inf
         if t < start_time:
             smooth_until[0] = start_time

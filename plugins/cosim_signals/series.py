@@ -69,11 +69,11 @@ def read_series(
     if not len(result):
         raise cosim.ModelError.of("series", f"{series} has no points")
     numbers = result.numbers()
-    found = {}
+    by_name = {}
     for name, values in result.columns().items():
         if texts or name in numbers:
-            found[name] = TimeSeries(result.time, numbers.get(name, values), result.unit(name))
-    return found
+            by_name[name] = TimeSeries(result.time, numbers.get(name, values), result.unit(name))
+    return by_name
 
 
 def _pairs(name: str, pairs: Any, texts: bool) -> tuple[list[float], list[Any]]:
@@ -97,12 +97,12 @@ def _pairs(name: str, pairs: Any, texts: bool) -> tuple[list[float], list[Any]]:
 
 def _checked(name: str, times: Any, values: Any, unit: str) -> TimeSeries:
     is_text = bool(values) and isinstance(values[0], str)
-    found = TimeSeries(
+    series = TimeSeries(
         np.array(times, dtype=float), np.array(values, dtype=object if is_text else float), unit
     )
-    is_finite = np.all(np.isfinite(found.times)) and (is_text or np.all(np.isfinite(found.values)))
-    if not found.times.size or not is_finite or np.any(np.diff(found.times) < 0.0):
+    is_finite = np.all(np.isfinite(series.times)) and (is_text or np.all(np.isfinite(series.values)))
+    if not series.times.size or not is_finite or np.any(np.diff(series.times) < 0.0):
         raise cosim.ModelError.of(
             "series", f"{name} needs finite times that do not decrease, and finite values"
         )
-    return found
+    return series

@@ -230,7 +230,7 @@ class TimeTable(Source):
             value_dot3[0] = 0.0 if rest else third
 
     @cosim.kernel
-    def look_ahead(t, times, interpolation, extrapolation, shift_time, first, last, cycle, smooth_until):
+    def find_next_break(t, times, interpolation, extrapolation, shift_time, first, last, cycle, smooth_until):
         smooth_until[0] = math.inf
         start, end, repeated = first, last, cycle
         if last < 0:
@@ -296,13 +296,13 @@ def _with_file(values: dict[str, Any]) -> dict[str, Any]:
         )
     if not isinstance(file, (str, Path)) or not isinstance(column, str):
         raise cosim.ModelError.of("file", f"file is {file!r}, column {column!r}: both need a text")
-    found = read_series(file)
-    if not column and len(found) == 1:
-        (column,) = found
-    if column not in found:
-        hint = str(cosim.LookUpError("signal", column, found)) if column else "there are several signals: "
-        listed = "" if column else f"give column, one of {', '.join(found)}"
+    signals = read_series(file)
+    if not column and len(signals) == 1:
+        (column,) = signals
+    if column not in signals:
+        hint = str(cosim.LookUpError("signal", column, signals)) if column else "there are several signals: "
+        listed = "" if column else f"give column, one of {', '.join(signals)}"
         raise cosim.ModelError.of("column", f"{file}: {hint}{listed}")
-    series = found[column]
+    series = signals[column]
     unit = {} if series.unit == "1" else {"unit": series.unit}
     return {**unit, **values, "times": series.times.tolist(), "samples": series.values.tolist()}

@@ -44,9 +44,9 @@ def report_row(run: Any) -> ReportRow:
     cells["checks"] = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
     cells["energy"], marks["energy"] = _energy(run)
     cells["export"], marks["export"] = _export(run)
-    told = [text for _, outcome, text in run.outcomes if outcome == "warning"]
+    warnings = [text for _, outcome, text in run.outcomes if outcome == "warning"]
     cells["documentation"], marks["documentation"] = (
-        ("; ".join(told), "bad") if told else ("complete", "good")
+        ("; ".join(warnings), "bad") if warnings else ("complete", "good")
     )
     cells["types"], marks["types"] = _types(run.entry.cls)
     cells["time"], cells["beside"] = _speed(run)
@@ -59,8 +59,8 @@ def report_page(title: str, rows: Sequence[ReportRow]) -> str:
     body = "".join(_row(row) for row in rows)
     details = "".join(_details(row) for row in rows)
     failed = sum(not row.passed for row in rows)
-    told = f"{failed} of {len(rows)} failed" if failed else "all checks passed"
-    summary = f"{len(rows)} {'class' if len(rows) == 1 else 'classes'}: {told}"
+    outcome = f"{failed} of {len(rows)} failed" if failed else "all checks passed"
+    summary = f"{len(rows)} {'class' if len(rows) == 1 else 'classes'}: {outcome}"
     parts = {"title": html.escape(title), "summary": summary, "head": head, "body": body, "details": details}
     text = TEMPLATE.read_text("utf-8")
     for name, value in parts.items():
@@ -95,8 +95,8 @@ def _export(run: Any) -> tuple[str, str]:
 def _types(cls: type[Any]) -> tuple[str, str]:
     """Whether type checkers read the package's annotations."""
     package = cls.__module__.partition(".")[0]
-    found = importlib.util.find_spec(package)
-    places = (found.submodule_search_locations or []) if found is not None else []
+    spec = importlib.util.find_spec(package)
+    places = (spec.submodule_search_locations or []) if spec is not None else []
     if any((Path(place) / "py.typed").is_file() for place in places):
         return "py.typed", "good"
     where = "the package" if places else f"a package ({Path(inspect.getfile(cls)).name} is one module)"

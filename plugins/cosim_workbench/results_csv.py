@@ -286,9 +286,9 @@ def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, An
         if not widths:  # what is text in the first line is text in all of them
             texts = {column: [] for column in (*row.texts, *row.bare_texts())}
         if texts:
-            found = row.bare_texts()
-            for column in texts.keys() & found.keys():
-                row.texts[column], row.cells[column] = found[column], list(MISSING)
+            bare_texts = row.bare_texts()
+            for column in texts.keys() & bare_texts.keys():
+                row.texts[column], row.cells[column] = bare_texts[column], list(MISSING)
         sizes = [len(cell) for cell in row.cells]
         widths = widths or sizes
         if len(sizes) != len(names) or sizes != widths or 0 in widths:
@@ -331,14 +331,14 @@ def _split(header: str, separator: str) -> list[str]:
     """The cells of a line; between quotes stand separators, line ends, and quotes that are doubled."""
     mark = re.escape(separator)
     cell = re.compile(rf'[ \t]*"((?:[^"]|"")*)"[ \t\r]*(?={mark}|$)|([^{mark}]*)')
-    found, place = [], 0
+    cells, place = [], 0
     while place <= len(header):
         match = cell.match(header, place)
         assert match is not None  # it may be empty
         quoted = match[1]
-        found.append(match[2].strip().strip('"') if quoted is None else quoted.replace('""', '"'))
+        cells.append(match[2].strip().strip('"') if quoted is None else quoted.replace('""', '"'))
         place = match.end() + 1
-    return found
+    return cells
 
 
 def _end_of_line(text: str, begin: int) -> int:

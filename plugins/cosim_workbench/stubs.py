@@ -28,9 +28,9 @@ def stub_files(registry: Any = None) -> dict[Path, str]:
     registry : Registry, optional
         The one in use unless given.
     """
-    found = registry or cosim.registry()
-    parts = [entry for entry in found.entries("component") if not entry.cls.takes_more]
-    methods = {entry.id: option_names(entry.cls) for entry in found.entries("integrator")}
+    plugins = registry or cosim.registry()
+    parts = [entry for entry in plugins.entries("component") if not entry.cls.takes_more]
+    methods = {entry.id: option_names(entry.cls) for entry in plugins.entries("integrator")}
     files: dict[Path, str] = {}
     for module in sorted({entry.cls.__module__ for entry in parts}):
         classes = {entry.cls.__qualname__: entry.cls for entry in parts if entry.cls.__module__ == module}
@@ -39,7 +39,7 @@ def stub_files(registry: Any = None) -> dict[Path, str]:
     changes: dict[str, dict[str, list[str]]] = {
         "cosim.model.model": {
             "__init__": [f"def __init__(self, name: str{settings}) -> None: ..."],
-            "export_fmu": [_exported(found.entries("exporter"), methods)],
+            "export_fmu": [_exported(plugins.entries("exporter"), methods)],
             "add": [*(_added(entry, parts) for entry in parts), *_OF_CLASSES],
             "measure": [*(_added(entry, parts, "measure") for entry in parts if "measure" in entry.kinds)],
             "simulate": [_simulate("self, ", methods)],

@@ -37,7 +37,7 @@ def build(target: Path, flags: Sequence[str], files: Sequence[Path], headers: Se
     headers : sequence of Path
         Folders.
     """
-    program = kit.kept(digest := _digest([*flags], files, headers))
+    program = kit.read_cached(digest := _digest([*flags], files, headers))
     if program is None:
         libraries = [flag for flag in flags if flag.startswith("-l")]
         others = [flag for flag in flags if not flag.startswith("-l")]
@@ -45,7 +45,7 @@ def build(target: Path, flags: Sequence[str], files: Sequence[Path], headers: Se
         if len(files) > 1:  # several programs have most of them
             given = [_compiled(file, others, headers, target.parent) for file in files]
         _run([*others, *(f"-I{folder}" for folder in headers), "-o", target, *given, *libraries])
-        kit.keep(digest, target.read_bytes())
+        kit.write_cached(digest, target.read_bytes())
     else:
         target.write_bytes(program)
         target.chmod(0o755)
@@ -57,10 +57,10 @@ def _compiled(file: Path, flags: Sequence[str], headers: Sequence[Path], folder:
     if file.suffix != ".c":
         return file
     target = folder / f"{file.stem}.o"
-    code = kit.kept(digest := _digest([*flags, "-c"], [file], headers))
+    code = kit.read_cached(digest := _digest([*flags, "-c"], [file], headers))
     if code is None:
         _run([*flags, *(f"-I{folder}" for folder in headers), "-c", "-o", target, file])
-        kit.keep(digest, target.read_bytes())
+        kit.write_cached(digest, target.read_bytes())
     else:
         target.write_bytes(code)
     return target

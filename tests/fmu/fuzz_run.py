@@ -177,7 +177,7 @@ def size() -> int:
 
 def reference(fmu: ForeignFmu) -> list[list[float]]:
     one = ForeignInstance(fmu)
-    rows = one.begin().steps(0, 5)
+    rows = one.start().steps(0, 5)
     one.free()
     return rows
 

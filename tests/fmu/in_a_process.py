@@ -95,7 +95,7 @@ def ball_participant() -> cosim.Participant:
 class SlowToBegin(Ramp):
     """Takes longer to begin than a call may take."""
 
-    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+    def write_log(self, file: Path | None, level: str = "warning") -> None:
         time.sleep(1.5)
 
 

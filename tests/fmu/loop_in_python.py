@@ -49,13 +49,13 @@ class PythonExchange:
         for name, state in states.items():
             self.coupled.guarded(name, self.coupled.participants[name].restore, state)
         self.coupled.board.update({name: list(values) for name, values in board.items()})
-        self.coupled.go_back_to(marks)
+        self.coupled.revert_to(marks)
 
     def advance(self, name: str, time: float, size: float) -> None:
         coupled = self.coupled
         if not coupled.rests(name):
             self._begin(time)
-            self._tell(name, coupled.take_step(name, time, coupled.length(name, time, size)))
+            self._record_step(name, coupled.take_step(name, time, coupled.length(name, time, size)))
 
     def advance_all(self, time: float, size: float) -> None:
         coupled = self.coupled
@@ -74,11 +74,11 @@ class PythonExchange:
         tasks = {name: partial(take, name) for name in going}
         coupled.threads.call([tasks[n] for n in free], [tasks[n] for n in going if n not in free])
         for name in going:
-            self._tell(name, steps[name])
+            self._record_step(name, steps[name])
 
-    def _tell(self, name: str, step: Any) -> None:
+    def _record_step(self, name: str, step: Any) -> None:
         try:
-            self.coupled.tell_step(name, step)
+            self.coupled.record_step(name, step)
         finally:
             for member in self.coupled.units[name]:
                 self._drove(member, step.size)
@@ -135,7 +135,7 @@ def steps_in_python(run: SimulationRun, check: Callable[[], None]) -> Callable[[
 
     def take(i: int) -> int:
         time, following = points.time(i), points.time(i + 1)
-        coupled.begin_step(i)
+        coupled.start_step(i)
         while time < following:
             end = coupled.next_tick(time, following)
             coupled.guarded_algorithm(algorithm, algorithm.step, exchange, time, end - time)

@@ -78,7 +78,7 @@ def test_pipes_are_no_files(tmp_path: Path, make_fmu: Any) -> None:
 
 @pytest.mark.parametrize("inner", ["", '<CoSimulation modelIdentifier="gain"/>'])
 def test_descriptions_of_endless_depth(inner: str, tmp_path: Path) -> None:
-    from cosim_master.participants.given_participants import open_fmu
+    from cosim_master.participants.create_participants import open_fmu
 
     head = '<fmiModelDescription fmiVersion="2.0" guid="a" modelName="x">'
     with zipfile.ZipFile(tmp_path / "deep.fmu", "w") as archive:

@@ -8,7 +8,7 @@ import pytest
 import cosim
 from cosim import kit
 from cosim_fmu import CoSimulation, FmuParticipant, ProcessParticipant, TimedInputs
-from cosim_fmu.abilities import KeepsLog
+from cosim_fmu.abilities import WritesLog
 from cosim_fmu.scenario.scenario import Scenario
 
 EXPERIMENT = '<DefaultExperiment startTime="0.5" stopTime="2.5" tolerance="1e-3" stepSize="0.25"/>'
@@ -34,15 +34,15 @@ def test_tolerance_is_passed_on(
     telling: Path, tmp_path: Path, options: dict[str, Any], told: str, process: bool
 ) -> None:
     made = ProcessParticipant(telling) if process else FmuParticipant(telling)
-    assert isinstance(made, KeepsLog)
-    made.keep_log(tmp_path / "m.log", "all")
+    assert isinstance(made, WritesLog)
+    made.write_log(tmp_path / "m.log", "all")
     CoSimulation({"m": made}, **options).simulate(0.6)
     assert (tmp_path / "m.log").read_text() == f"ok: tolerance {told}\nwarning: warned\n"
 
 
 def test_without_a_default_no_tolerance_is_told(make_fmu: Any, tmp_path: Path) -> None:
     made = FmuParticipant(make_fmu("gain", macros=("TELLS",)))
-    made.keep_log(tmp_path / "m.log", "all")
+    made.write_log(tmp_path / "m.log", "all")
     CoSimulation({"m": made}, step=0.1).simulate(0.1)
     assert (tmp_path / "m.log").read_text() == "warning: warned\n"
 
@@ -129,7 +129,7 @@ def test_wrong_logs(telling: Path, tmp_path: Path, lines: str, text: str) -> Non
 
 def test_a_log_that_cannot_be_written(telling: Path, tmp_path: Path) -> None:
     made = FmuParticipant(telling)
-    made.keep_log(tmp_path, "all")
+    made.write_log(tmp_path, "all")
     with pytest.raises(cosim.SimulationError, match=r"m: .*its log .* cannot be written: Is a directory"):
         CoSimulation({"m": made}).simulate()
 

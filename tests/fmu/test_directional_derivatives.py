@@ -7,7 +7,7 @@ import pytest
 from loop_fmus import make_loop
 
 from cosim_fmu import CoSimulation
-from cosim_master.participants.given_participants import open_fmu
+from cosim_master.participants.create_participants import open_fmu
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])

@@ -333,7 +333,7 @@ import sys, threading
 from pathlib import Path
 from cosim_fmu import CoSimulation, FmuParticipant
 part = FmuParticipant({str(fmu)!r})
-part.keep_log(Path("m.log"), "all")
+part.write_log(Path("m.log"), "all")
 others = threading.Thread(target=lambda: print("from a thread"))
 def observe(time, values):
     print(f"observed {{time:g}}")

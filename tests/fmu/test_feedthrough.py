@@ -215,7 +215,7 @@ def test_what_cannot_be_looked_into_does_not_end_the_run() -> None:
     parts = {"a": Refuses(lag=1.0, says="nothing"), "b": Affine(lag=1.0, says="nothing")}
     loop = CoSimulation(parts, LOOP, step=0.1)
     assert loop.simulate(0.1).time[-1] == 0.1
-    assert any("a: what y depends on could not be found out (out of range)" in text for text in loop.remarks)
+    assert any("a: what y depends on could not be determined (out of range)" in text for text in loop.remarks)
     assert loop.warnings == [], "b.y is known not to depend on b.u, so no loop is left"
 
 

@@ -10,7 +10,7 @@ from fmi1_fmu import make_fmi1
 
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, FmuParticipant
-from cosim_master.participants.given_participants import open_fmu
+from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 
 Compiled = Callable[..., Path]

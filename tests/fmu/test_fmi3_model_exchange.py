@@ -11,7 +11,7 @@ from swinging_balls import order
 from test_model_exchange import G, height
 
 from cosim_fmu import CoSimulation, CoSimulationError
-from cosim_master.participants.given_participants import open_fmu
+from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 
 Make = Callable[[str], Path]

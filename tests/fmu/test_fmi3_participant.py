@@ -12,8 +12,8 @@ from test_master_coupling import Block
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError
 from cosim_fmu.testing.linear_participant import PythonCalls
+from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.fmu_participant import FmuParticipant
-from cosim_master.participants.given_participants import open_fmu
 
 Compiled = Callable[..., Path]
 

@@ -12,7 +12,7 @@ import pytest
 
 import cosim
 from cosim_fmu import CoSimulation
-from cosim_master.participants.given_participants import open_fmu
+from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.inner_clock import InnerClock
 from cosim_master.participants.process_participant import ProcessParticipant
 

@@ -384,9 +384,9 @@ def test_runs_that_follow_each_other_are_the_same(part: Path) -> None:
         loop.simulate(0.3)
     del loop.start_values["body"]["fail_at"]
     assert loop.simulate(0.3)["wheel.x"].tolist() == first
-    loop.keep_instances()
+    loop.reuse_instances()
     assert [loop.simulate(0.3)["wheel.x"].tolist() for _ in range(2)] == [first] * 2
-    loop.keep_instances(False)
+    loop.reuse_instances(False)
 
 
 def test_bonds_inside_create_no_energy(part: Path) -> None:

@@ -16,7 +16,7 @@ from cosim_fmi.instances import FmuClocks
 from cosim_fmu import CoSimulation
 from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.fmu_model import FmuModel
-from cosim_master.participants.given_participants import open_fmu
+from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>

@@ -19,7 +19,7 @@ from test_threads import NAMES, STAR
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_fmu.scenario.scenario import Scenario
-from cosim_master.participants.given_participants import open_fmu
+from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.process_worker import send
 
 MakeFmu = Callable[..., Path]
@@ -90,7 +90,7 @@ def test_the_limit_of_a_call_does_not_count_the_start_of_the_process(
     slow = ProcessParticipant(SlowToBegin, timeout=1.0)
     with monkeypatch.context() as here:
         here.setattr(time, "sleep", lambda seconds: None)  # in the other process it does
-        slow.keep_log(tmp_path / "log.txt")
+        slow.write_log(tmp_path / "log.txt")
     result = CoSimulation({"a": slow}, [], "jacobi", 0.1).simulate(0.5)
     assert result.time[-1] == pytest.approx(0.5)
 

@@ -119,7 +119,7 @@ def test_instances_are_reset_where_that_makes_them_new(
         for name in one.names:
             assert one[name].tobytes() == result[name].tobytes()
     before = (tmp_path / "words").read_text("utf-8").split().count("freed")
-    again.loop.keep_instances(False)
+    again.loop.reuse_instances(False)
     assert (tmp_path / "words").read_text("utf-8").split().count("freed") == before + is_reset
 
 

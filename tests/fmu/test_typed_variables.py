@@ -138,8 +138,8 @@ def test_what_does_not_fit_is_not_written() -> None:
         instance = Instance(SIZES)
         access = Access(instance, [kind], ELEMENTS, "Set")  # type: ignore[arg-type]
         assert passed(access, [wrong])[0] == typed_calls.NOT_TAKEN
-        assert access.forget_misfit() and instance.calls == []
-        assert passed(access, [1.0])[0] == 0 and not access.forget_misfit()
+        assert access.clear_misfit() and instance.calls == []
+        assert passed(access, [1.0])[0] == 0 and not access.clear_misfit()
 
 
 @pytest.mark.skipif(is_plain(), reason="compiled code")

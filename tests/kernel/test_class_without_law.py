@@ -217,6 +217,49 @@ def test_the_same_for_joints_constraints_measures_and_blocks():
                 x_dot[0] = -x
 
 
+PART = """
+class Part(cosim.Component):
+    'A part.'
+    height = cosim.auxiliary_state()
+    n = cosim.discrete()
+    upper, lower = cosim.parameter(default=1.0), cosim.parameter(default=0.0)
+    {}
+    def floor({}):
+        {}
+"""
+
+
+def part_with(asked, does="return 1.0", decorator="pass"):
+    """A class with a function in its body that has these arguments."""
+    return cosim.kit.run_source(PART.format(decorator, asked, does), {"cosim": cosim})["Part"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "above"),
+    [
+        ("height", "@cosim.witness"),
+        ("t, height", "@cosim.witness"),
+        ("upper, height", "@cosim.witness"),
+        ("upper, lower", r"@cosim\.kernel\(refuses=\[…\]\)"),
+        ("upper", r"@cosim\.kernel\(refuses=\[…\]\)"),
+    ],
+)
+def test_a_witness_or_a_check_without_its_decorator(asked, above):
+    with pytest.raises(cosim.ContractError, match=f"nothing calls floor: write {above} above it, or @static"):
+        part_with(asked)
+    assert part_with(asked, decorator="@staticmethod").floor(*asked.split(", ")) == 1.0
+
+
+@pytest.mark.parametrize("asked", ["self, height", "height, factor"])
+def test_a_method_and_a_function_of_other_names_are_no_laws(asked):
+    assert part_with(asked).floor(1.0, 2.0) == 1.0
+
+
+def test_an_auto_update_without_its_decorator():
+    with pytest.raises(cosim.ContractError, match="nothing calls floor"):
+        part_with("side, height, n_next", "n_next[0] = height + side")
+
+
 def count(n, n_next):
     n_next[0] = n + 1
 

@@ -93,7 +93,7 @@ def test_other_declared_names_are_another_question(process):
 def test_an_entry_in_another_form_counts_as_none(process, content):
     process(TEXT)
     for path in kernel_cache.folder().glob("[0-9a-f]*"):
-        kernel_cache.keep(path.name, content)
+        kernel_cache.write_cached(path.name, content)
     assert process(TEXT) == ([], ["law", "helper"])
 
 

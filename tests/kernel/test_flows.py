@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim_compiler.sources.kernel_flows import RETURNED, WHOLE, flows_of
+from cosim_compiler import kernel_cache
+from cosim_compiler.language import flows
+from cosim_compiler.language.flows import RETURNED, WHOLE, kept_flows, parameters_written
+from cosim_compiler.language.program import Program
+from cosim_compiler.language.types import REAL, View
+from cosim_compiler.sources import clean_sources
 
 
 def add_to(out: Any, x: float) -> None:
@@ -22,14 +27,36 @@ def both(a: float, b: float) -> tuple[float, float]:
     return (a + b, a - b)
 
 
-def names(function: Any) -> dict[str, set[str]]:
+VIEWS = {f"{name}_dot" for name in ("x", "y", "z", "height", "speed")} | {
+    "out",
+    "value",
+    "flag",
+    "high",
+    "F",
+    "tau",
+}
+VIEWS |= {"a", "b"}
+
+
+def flows_of(function: Any, *views: str) -> flows.Flows:
+    """Of a function whose arguments are numbers, but for these and `VIEWS`."""
+    count = function.__code__.co_argcount
+    is_view = [name in views or name in VIEWS for name in function.__code__.co_varnames[:count]]
+    kinds = tuple(View(REAL, 1, None) if each else REAL for each in is_view)
+    found = kept_flows(function, kinds)
+    assert found is not None
+    assert found == flows.flows_of(Program().function(function, kinds))
+    return found
+
+
+def names(function: Any, *views: str) -> dict[str, set[str]]:
     """Results and what they depend on, `x[0]` for an element."""
 
     def shown(element: tuple[str, int]) -> str:
         name, index = element
         return (name or "returned") + (f"[{index}]" if index != WHOLE else "")
 
-    return {shown(to): set(map(shown, found)) for to, found in flows_of(function).items()}
+    return {shown(to): set(map(shown, found)) for to, found in flows_of(function, *views).items()}
 
 
 def test_assignments_tell_results_apart() -> None:
@@ -48,7 +75,7 @@ def test_constants_depend_on_nothing_and_locals_pass_on() -> None:
         y_dot[0] = math.sin(b)
         z_dot[0] = c
 
-    assert names(derivatives) == {"x_dot[0]": set(), "y_dot[0]": {"k", "x[1]"}, "z_dot[0]": {"y"}}
+    assert names(derivatives, "x") == {"x_dot[0]": set(), "y_dot[0]": {"k", "x[1]"}, "z_dot[0]": {"y"}}
 
 
 def test_what_decides_counts() -> None:
@@ -75,7 +102,7 @@ def test_loops_and_names_that_come_later() -> None:
             b = y[i]
         out[1] = first
 
-    assert names(turn) == {"out[0]": {"y"}, "out[1]": {"first"}}
+    assert names(turn, "y") == {"out[0]": {"y"}, "out[1]": {"first"}}
 
 
 def test_helpers_write_from_all_that_they_are_given() -> None:
@@ -170,3 +197,55 @@ def test_elements_know_their_own_sources(path: str) -> None:
     mine = {offset for array, offset in system.sources(path) if array == "y"}
     assert {q + 1, angle} <= mine if path.endswith("[0]") else q in mine
     assert angle not in mine or path.endswith("[0]")
+
+
+def test_helpers_that_only_read_write_nothing() -> None:
+    def both_ways(x, out, a, b):
+        out[0] = mean_of(a, b)
+        add_to(b, x)
+
+    found = names(both_ways)
+    assert found == {"out[0]": {"a", "b", "x"}, "b": {"x", "b"}}
+    program = Program()
+    kinds = REAL, *[View(REAL, 1, None)] * 3
+    assert parameters_written(program.function(both_ways, kinds)) == {"out", "b"}
+    assert {f.author.__name__: f.written for f in program.functions} == {
+        "mean_of": frozenset(),
+        "add_to": {"out"},
+        "both_ways": {"out", "b"},
+    }
+
+
+def mean_of(a, b):
+    return 0.5 * (a[0] + b[0])
+
+
+def test_tables_and_parts_of_views_count_as_wholes() -> None:
+    def kernel(x, i, out, F):
+        part = F[2:4]
+        part[0] = x
+        F[1] += x + F[0]
+        out[0] = 2.0 if F[5] > 0.0 else x
+
+    assert names(kernel, "F") == {"F": {"x"}, "F[1]": {"x", "F[0]"}, "out[0]": {"F[5]", "x"}}
+
+
+def test_flows_are_kept_for_the_next_process(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("COSIM_CACHE_DIR", str(tmp_path))
+    kernel_cache.folder.cache_clear()
+    monkeypatch.setattr(clean_sources, "_sources", {})
+    kinds = REAL, View(REAL, 1, None)
+    found = kept_flows(kept_law, kinds)
+    assert found == {("y", 0): frozenset({("x", WHOLE)})}
+    clean_sources._write()
+    monkeypatch.setattr(clean_sources, "_sources", {})
+    with monkeypatch.context() as patch:
+        patch.setattr(flows, "flows_of", None)  # read no more
+        assert kept_flows(kept_law, kinds) == found
+    other = View(REAL, 1, None), View(REAL, 1, None)
+    assert kept_flows(kept_law, other) is None  # an element is set to a view
+    kernel_cache.folder.cache_clear()
+
+
+def kept_law(x, y):
+    y[0] = x

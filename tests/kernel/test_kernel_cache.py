@@ -158,8 +158,8 @@ def test_a_link_in_place_of_the_folder_is_not_followed(monkeypatch, tmp_path, ca
 def test_only_a_file_of_the_user_alone_is_read(monkeypatch, tmp_path, caplog, what):
     folder = use_folder(monkeypatch, tmp_path)
     monkeypatch.setattr(kernel_cache, "folder", lambda: folder)
-    kernel_cache.keep("digest", b"code")
-    assert kernel_cache.kept("digest") == b"code"
+    kernel_cache.write_cached("digest", b"code")
+    assert kernel_cache.read_cached("digest") == b"code"
     path = folder / "digest"
     if what == "a file that others can write":
         path.chmod(0o620)
@@ -169,7 +169,7 @@ def test_only_a_file_of_the_user_alone_is_read(monkeypatch, tmp_path, caplog, wh
             path.symlink_to(tmp_path / "elsewhere")
         else:
             os.mkfifo(path) if what == "a pipe" else path.mkdir()
-    assert kernel_cache.kept("digest") is None
+    assert kernel_cache.read_cached("digest") is None
     assert caplog.text.count("compiled again") == 1
 
 
@@ -177,9 +177,9 @@ def test_only_a_file_of_the_user_alone_is_read(monkeypatch, tmp_path, caplog, wh
 def test_what_belongs_to_somebody_else_is_not_used(monkeypatch, tmp_path):
     folder = use_folder(monkeypatch, tmp_path)
     monkeypatch.setattr(kernel_cache, "folder", lambda: folder)
-    kernel_cache.keep("digest", b"code")
+    kernel_cache.write_cached("digest", b"code")
     os.chown(folder / "digest", 12345, 12345)
-    assert kernel_cache.kept("digest") is None
+    assert kernel_cache.read_cached("digest") is None
     monkeypatch.undo()
     os.chown(folder, 12345, 12345)
     assert use_folder(monkeypatch, tmp_path) == tmp_path / "kernels-2"
@@ -189,10 +189,10 @@ def test_what_belongs_to_somebody_else_is_not_used(monkeypatch, tmp_path):
 @posix_only
 def test_an_entry_that_another_user_put_there_meanwhile_is_not_read(monkeypatch, tmp_path, caplog):
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
-    kernel_cache.keep("digest", b"code")
-    assert kernel_cache.kept("digest") == b"code"
+    kernel_cache.write_cached("digest", b"code")
+    assert kernel_cache.read_cached("digest") == b"code"
     (tmp_path / "digest").chmod(0o666)
-    assert kernel_cache.kept("digest") is None
+    assert kernel_cache.read_cached("digest") is None
     assert caplog.text.count("compiled again") == 1
 
 
@@ -202,7 +202,7 @@ def test_a_read_only_folder_is_read(monkeypatch, tmp_path, caplog):
 
     folder = use_folder(monkeypatch, tmp_path)
     monkeypatch.setattr(kernel_cache, "folder", lambda: folder)
-    kernel_cache.keep("digest", b"code")
+    kernel_cache.write_cached("digest", b"code")
     assert kernel_cache.can_keep()
     yesterday = (folder / "digest").stat().st_mtime - 2 * kernel_cache.DAY
     for path in (folder / "digest", folder / ".pruned"):
@@ -212,9 +212,9 @@ def test_a_read_only_folder_is_read(monkeypatch, tmp_path, caplog):
         monkeypatch.setattr(where, name, read_only)
     monkeypatch.setattr(kernel_cache, "folder", functools.cache(FOLDER))
     assert kernel_cache.folder() == folder and not kernel_cache.can_keep()
-    assert kernel_cache.kept("digest") == b"code" and caplog.text == ""
+    assert kernel_cache.read_cached("digest") == b"code" and caplog.text == ""
     with kernel_cache.alone("digest"):
-        kernel_cache.keep("other", b"code")
+        kernel_cache.write_cached("other", b"code")
     assert caplog.text.count("is not kept: Read-only file system") == 1
     assert sorted(p for p in tmp_path.rglob("*") if ".lock" not in p.name) == before
 
@@ -226,7 +226,7 @@ def test_one_line_says_that_hundreds_cannot_be_kept(monkeypatch, tmp_path, caplo
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
     monkeypatch.setattr(kernel_cache, "_write", full)
     for number in range(100):
-        kernel_cache.keep(f"digest{number}", b"code")
+        kernel_cache.write_cached(f"digest{number}", b"code")
     assert [record.message for record in caplog.records] == [
         f"compiled kernel {tmp_path / 'digest0'} is not kept: No space left on device; "
         "COSIM_CACHE_DIR may name another folder"
@@ -239,7 +239,7 @@ def test_another_reason_is_told_too(monkeypatch, tmp_path, caplog):
     (tmp_path / "damaged").write_bytes(b"code")
     (tmp_path / "folder").mkdir()
     for digest in ("damaged", "folder", "damaged", "folder"):
-        assert kernel_cache.kept(digest) is None
+        assert kernel_cache.read_cached(digest) is None
     assert [record.args[1] for record in caplog.records] == [
         "damaged, or open to other users",
         os.strerror(errno.EISDIR),
@@ -288,20 +288,20 @@ def test_where_there_are_no_locks_it_is_made_without(monkeypatch, tmp_path, miss
 
 def test_nothing_is_read_that_its_checksum_does_not_fit(monkeypatch, tmp_path, caplog):
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
-    kernel_cache.keep("digest", b"some code")
+    kernel_cache.write_cached("digest", b"some code")
     whole = (tmp_path / "digest").read_bytes()
     caplog.set_level(logging.DEBUG, "cosim.native")
     for bit in range(8 * len(whole)):
         (tmp_path / "digest").write_bytes(flipped(whole, bit))
-        assert kernel_cache.kept("digest") is None
+        assert kernel_cache.read_cached("digest") is None
     assert len(caplog.records) == 8 * len(whole)
     for size in range(len(whole)):
         (tmp_path / "digest").write_bytes(whole[:size])
-        assert kernel_cache.kept("digest") is None
+        assert kernel_cache.read_cached("digest") is None
     (tmp_path / "digest").write_bytes(whole)
-    assert kernel_cache.kept("digest") == b"some code"
+    assert kernel_cache.read_cached("digest") == b"some code"
     (tmp_path / "digest").rename(tmp_path / "other")
-    assert kernel_cache.kept("other") is None
+    assert kernel_cache.read_cached("other") is None
 
 
 @compiled_only
@@ -359,8 +359,8 @@ def test_old_entries_are_removed_once_a_day(monkeypatch, tmp_path):
 
 def test_an_entry_in_use_is_no_old_one(monkeypatch, tmp_path):
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
-    kernel_cache.keep("digest", b"code")
+    kernel_cache.write_cached("digest", b"code")
     past = time.time() - 2 * kernel_cache.DAY
     os.utime(tmp_path / "digest", (past, past))
-    assert kernel_cache.kept("digest") == b"code"
+    assert kernel_cache.read_cached("digest") == b"code"
     assert time.time() - (tmp_path / "digest").stat().st_mtime < kernel_cache.DAY

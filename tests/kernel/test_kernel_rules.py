@@ -8,9 +8,11 @@ import pytest
 import cosim
 import cosim.kit
 import cosim_mechanics
+from cosim_compiler.language.flows import flows_of
+from cosim_compiler.language.program import Program
+from cosim_compiler.language.types import REAL, WHOLE, View
 from cosim_compiler.record import Record, rows_of
 from cosim_compiler.sources.kernel_effects import effects_of
-from cosim_compiler.sources.kernel_flows import flows_of
 from cosim_compiler.sources.kernel_rules import check_rules, rule_faults
 
 HELPERS = math  # a module that is not called math by its name
@@ -572,7 +574,8 @@ def test_what_is_stored_in_a_record_flows_into_the_argument_that_it_lies_in():
         pair = pair_of(out, 0)
         pair.second = i
 
-    flows = flows_of(kernel)
+    kinds = View(REAL, 1, None), View(REAL, 1, None), WHOLE, REAL
+    flows = flows_of(Program().function(kernel, kinds))
     assert {("value", -1), ("i", -1)} <= flows["x", -1]
     assert ("i", -1) in flows["out", -1]
     assert {name for name, _ in flows} == {"x", "out"}

@@ -468,6 +468,24 @@ def test_a_part_that_was_not_added_is_no_part():
         model.build()
 
 
+def test_what_was_given_to_a_part_is_read_only():
+    part = Mass(stiffness=400.0)
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        part.values.given["stiffness"] = 1.0
+    assert dict(part.values.given) == {"stiffness": 400.0}
+    assert dict(pickle.loads(pickle.dumps(part.values)).given) == {"stiffness": 400.0}
+
+
+@pytest.mark.parametrize("name", [3, "", " ", None])
+def test_a_name_of_a_model_is_text(name):
+    with pytest.raises(cosim.ModelError, match="model: its name is .*, needs text"):
+        cosim.Model(name)
+    model = model_of(Mass())
+    model.name = name
+    with pytest.raises(cosim.ModelError, match="model: its name is .*, needs text"):
+        model.build()
+
+
 def test_a_law_that_comes_late_is_refused():
     with pytest.raises(cosim.ContractError, match="the class is made already"):
         Mass.more = cosim.parameter(default=1.0)

@@ -19,7 +19,7 @@ from cosim_compiler.sources.run_source import run_source
 
 HEAD = '''\
 import cosim
-from cosim.functions import matmul, norm, zeros
+from cosim.functions import clip, matmul, norm, zeros
 GAINS = {"a": 1.0}
 LIST = [1.0, 2.0]
 WORDS = ("a", "b")
@@ -207,19 +207,49 @@ MISTAKES = [
         "gains is changed under another name here, and may be read only",
     ),
     ("r = table[0]\nr[1] = table[1, 1]\nv_dot[0] = x", "table is changed under another name here"),
+    ("while True:\n    v_dot[0] = x", "`while True:`: this loop never ends: leave it with break"),
+    (
+        "while 1:\n    for i in (1, 2):\n        if x > 0.0:\n            break\n    v_dot[0] = x",
+        "`while 1:`: this loop never ends",
+    ),
+    ("v_dot[0] = sin(x)", "'sin' is not defined; write math.sin"),
+    ("v_dot[0] = dot(gains, gains)", "'dot' is not defined; from cosim.functions import dot"),
+    ("v_dot[0] = clip(x, 1.0)", "clip(x, low, high) is called with others: missing a required argument"),
+    ("v_dot[0] = norm(gains, x)", "norm(x) is called with others: too many positional arguments"),
+    ("v_dot[0] = x * nanosecond", "'nanosecond' is not defined"),
+    ("v_dot[0] = v_next[0]", "'v_next' is not defined; 'v' changes in handlers (cosim.on, cosim.every)"),
     ("v_dot[0] = x\nreturn v", "what a kernel function returns is lost; results are arguments"),
 ]
 
 
 def said_of(body: str) -> str:
     """What is said of a component with these lines: where the class is made, else by the compiler."""
-    text = HEAD + "".join(f"        {line}\n" for line in body.split("\n"))
     with pytest.raises(cosim.ContractError) as refused:
-        part = run_source(text, dict(NAMES), label="mistake")["Part"]
-        kernel = part.kernels["derivatives"]
-        kinds = types_of(part.arguments["derivatives"], part.declarations)
-        Program().function(kernel.function, kinds)
+        typed_form_of(body)
     return str(refused.value)
+
+
+def typed_form_of(body: str) -> None:
+    """Make the class with these lines, and its function's typed form."""
+    text = HEAD + "".join(f"        {line}\n" for line in body.split("\n"))
+    part = run_source(text, dict(NAMES), label="mistake")["Part"]
+    kernel = part.kernels["derivatives"]
+    kinds = types_of(part.arguments["derivatives"], part.declarations)
+    Program().function(kernel.function, kinds)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while True:\n    v_dot[0] = x\n    break",
+        "v_dot[0] = x\nwhile True:\n    if x > 0.0:\n        return",
+        "v_dot[0] = x\nwhile True:\n    if x > 0.0:\n        raise ValueError('large')",
+        "v_dot[0] = x\nwhile True:\n    if x > 0.0:\n        break\n    else:\n        continue",
+        "while x < 0.0:\n    v_dot[0] = x\nv_dot[0] = x",
+    ],
+)
+def test_a_loop_that_can_be_left_is_right(body: str) -> None:
+    typed_form_of(body)
 
 
 @pytest.mark.parametrize(("body", "sentence"), MISTAKES, ids=[body.split("\n")[0] for body, _ in MISTAKES])

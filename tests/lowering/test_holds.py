@@ -124,12 +124,12 @@ def test_holds_of_another_kind_are_refused() -> None:
     assert run.call("initialize") == failures.REACHED and run.call("advance", 1.7) == failures.REACHED
     assert held(run) == 1
     memory = run.memory
-    count, order, hold = memory.holds, memory.held_order, memory.hold_numbers
+    count, order, hold = memory.holds, memory.held_order, memory.witness_holds
     for numbers, place, value in (
         (as_numbers(count), place_in(Holds, "count"), 9.0),
         (order, 0, -1.0),
-        (hold, place_in(Hold, "kind"), 5.0),
-        (hold, place_in(Hold, "size"), 1e9),
+        (as_numbers(hold[0]), place_in(Hold, "kind"), 5.0),
+        (as_numbers(hold[0]), place_in(Hold, "size"), 1e9),
     ):
         kept = numbers[place]
         numbers[place] = value

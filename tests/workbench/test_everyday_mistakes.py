@@ -74,10 +74,6 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
         lambda m: m.body("c", mass=np.array([1.0, 2.0]), inertia=(1, 1, 1)),
         "c.mass: mass is array([1., 2.]), needs a number [kg]",
     ),
-    "a co-simulation of nothing": (
-        lambda m: CoSimulation({}),
-        "participants: are empty: write {'plant': 'plant.fmu', …}",
-    ),
     "a signal by number": (
         lambda m: m.simulate(until=0.1, signals=[5]),  # type: ignore[list-item]
         "signals: 5 is no text, needs a list of paths or patterns: ['engine.z', 'mount.*']",

@@ -116,12 +116,12 @@ class ExpressionWriter:
 
     def filled(self, varying: Varying, tangents: Tangents, kind: Type) -> list[tuple[str, list[str]]]:
         """The tangents of what varies among the parts of a value, zeros where this one does not."""
-        found = dict(of_leaves(tangents))
+        parts = dict(of_leaves(tangents))
         kinds = dict(_leaf_kinds(kind))
         filled = []
         for place, is_on in leaves(varying):
             if is_on:
-                value = found.get(place)
+                value = parts.get(place)
                 if value is None and kinds.get(place, REAL) is not REAL:
                     raise self.refuse(
                         "a name is a view that varies in one branch and one that does not in another"
@@ -181,13 +181,13 @@ class ExpressionWriter:
 
     def duals(self, nodes: Sequence[Expression]) -> list[tuple[str, Tangents]]:
         """Several expressions, computed one after the other."""
-        found: list[tuple[str, Tangents]] = []
+        pairs: list[tuple[str, Tangents]] = []
         for i, node in enumerate(nodes):
             text, tangents = self.dual(node)
             if any(not is_pure(later) for later in nodes[i + 1 :]):
                 text, tangents = self.held(text), self.held_tangents(tangents)
-            found.append((text, tangents))
-        return found
+            pairs.append((text, tangents))
+        return pairs
 
     def dual(self, node: Expression) -> tuple[str, Tangents]:
         """The value and the tangents of an expression."""
@@ -220,8 +220,8 @@ class ExpressionWriter:
 
     def section(self, node: form.Section) -> tuple[str, Tangents]:
         ends = [end for end in (node.first, node.last) if end is not None]
-        (owner, owners), *found = self.duals([node.view, *ends])
-        texts = [self.held(text) for text, _ in found]
+        (owner, owners), *pairs = self.duals([node.view, *ends])
+        texts = [self.held(text) for text, _ in pairs]
         first = texts.pop(0) if node.first is not None else ""
         last = texts.pop(0) if node.last is not None else ""
         return f"{owner}[{first}:{last}]", each(owners, lambda x: f"{x}[{first}:{last}]")
@@ -262,9 +262,9 @@ class ExpressionWriter:
         return text, [text] * self.writer.directions
 
     def make_tuple(self, node: form.MakeTuple) -> tuple[str, Tangents]:
-        found = self.duals(node.items)
-        tangents = tuple(tangent for _, tangent in found)
-        return self.pure.tuple_text(node, [text for text, _ in found]), tangents
+        pairs = self.duals(node.items)
+        tangents = tuple(tangent for _, tangent in pairs)
+        return self.pure.tuple_text(node, [text for text, _ in pairs]), tangents
 
     def item(self, node: form.Item) -> tuple[str, Tangents]:
         owner, owners = self.dual(node.tuple)
@@ -323,19 +323,19 @@ class ExpressionWriter:
 
     def compare(self, node: form.Compare) -> tuple[str, Tangents]:
         """A comparison; equal numbers that move apart count as different, as they are beside the point."""
-        found = self.duals([node.left, node.right])
-        if not any(varies(tangents) for _, tangents in found):
-            (left, _), (right, _) = found
+        duals_of = self.duals([node.left, node.right])
+        if not any(varies(tangents) for _, tangents in duals_of):
+            (left, _), (right, _) = duals_of
             return f"({left} {node.operator} {right})", NO_TANGENT
         if not self._is_equality(node):
             self.note(f"`{node.operator}` decides by what varies: the tangent is that of the branch taken")
-            (left, _), (right, _) = found
+            (left, _), (right, _) = duals_of
             return f"({left} {node.operator} {right})", NO_TANGENT
         self.note(
             f"`{node.operator}` decides by what varies: where both sides are equal and move apart, "
             "the tangent is that of different numbers"
         )
-        (left, lefts), (right, rights) = [(self.held(v), self.held_tangents(t)) for v, t in found]
+        (left, lefts), (right, rights) = [(self.held(v), self.held_tangents(t)) for v, t in duals_of]
         zeros = ["0.0"] * self.writer.directions
         pairs = zip(
             lefts if isinstance(lefts, list) else zeros,
@@ -363,11 +363,11 @@ class ExpressionWriter:
         return value, each(tangents, lambda x: f"(-{x})") if node.type is REAL else NO_TANGENT
 
     def binary(self, node: form.Binary) -> tuple[str, Tangents]:
-        found = self.duals([node.left, node.right])
-        if node.type is not REAL or not any(varies(t) for _, t in found):
-            (left, _), (right, _) = found
+        pairs = self.duals([node.left, node.right])
+        if node.type is not REAL or not any(varies(t) for _, t in pairs):
+            (left, _), (right, _) = pairs
             return f"({left} {node.operator} {right})", NO_TANGENT
-        (left, lefts), (right, rights) = [(self.held(v), self.held_tangents(t)) for v, t in found]
+        (left, lefts), (right, rights) = [(self.held(v), self.held_tangents(t)) for v, t in pairs]
         value = f"({left} {node.operator} {right})"
         if node.operator == "/":
             value = self.held(value)
@@ -376,29 +376,29 @@ class ExpressionWriter:
         return value, operator_rates.of_operator(self, node.operator, value, (left, lefts), (right, rights))
 
     def mathematics(self, node: form.Mathematics) -> tuple[str, Tangents]:
-        found = self.duals(node.arguments)
+        pairs = self.duals(node.arguments)
         kind = node.type
-        if not any(varies(t) for _, t in found) or (isinstance(kind, Number) and kind is not REAL):
-            return self.pure.mathematics_text(node, [text for text, _ in found]), NO_TANGENT
-        found = [(self.held(v), self.held_tangents(t)) for v, t in found]
-        value = self.held(self.pure.mathematics_text(node, [text for text, _ in found]))
+        if not any(varies(t) for _, t in pairs) or (isinstance(kind, Number) and kind is not REAL):
+            return self.pure.mathematics_text(node, [text for text, _ in pairs]), NO_TANGENT
+        pairs = [(self.held(v), self.held_tangents(t)) for v, t in pairs]
+        value = self.held(self.pure.mathematics_text(node, [text for text, _ in pairs]))
         if node.name in KINKED:
             self.note(f"{KINKED[node.name]} has a kink: there the tangent is the mean of both sides")
         elif node.name == "fmod":
             self.note("fmod() jumps: the tangent is that between two jumps")
-        return value, operator_rates.of_mathematics(self, node.name, value, found)
+        return value, operator_rates.of_mathematics(self, node.name, value, pairs)
 
     def call(self, node: form.Call) -> tuple[str, Tangents]:
-        function, found = node.function, self.duals(node.arguments)
-        texts = [text for text, _ in found]
-        varying: Varying = tuple(varying_of(tangents) for _, tangents in found)
+        function, pairs = node.function, self.duals(node.arguments)
+        texts = [text for text, _ in pairs]
+        varying: Varying = tuple(varying_of(tangents) for _, tangents in pairs)
         author = self.writer.names.name(function.author, "function")
         if not varies_any(varying):
             call = f"{author}({', '.join(texts)})"
             return (call if function.result is NOTHING else self.held(call)), NO_TANGENT
         own = own_tangent(function.author)
         if own is not None:
-            return self._call_own(own, author, node, found)
+            return self._call_own(own, author, node, pairs)
         followed = FOLLOWED_AS.get(function.author)
         value = ""
         if followed is not None:
@@ -408,7 +408,7 @@ class ExpressionWriter:
             function = self.writer.program.function(followed, tuple(a.type for a in node.arguments))
         name, result = self.writer.tangent(function, varying)
         behind = [
-            x for _, tangents in found for _, leaf in of_leaves(tangents) if leaf is not None for x in leaf
+            x for _, tangents in pairs for _, leaf in of_leaves(tangents) if leaf is not None for x in leaf
         ]
         call = f"{name}({', '.join([*texts, *behind])})"
         places = [place for place, is_on in leaves(result) if is_on]
@@ -420,11 +420,11 @@ class ExpressionWriter:
         return value or head, _as_tangents(result, names, "0")
 
     def _call_own(
-        self, own: Any, author: str, node: form.Call, found: list[tuple[str, Tangents]]
+        self, own: Any, author: str, node: form.Call, pairs: list[tuple[str, Tangents]]
     ) -> tuple[str, Tangents]:
         """The tangent that an author has written: called for each direction, behind the function."""
-        found = [(self.held(text), self.held_tangents(tangents)) for text, tangents in found]
-        texts = [text for text, _ in found]
+        pairs = [(self.held(text), self.held_tangents(tangents)) for text, tangents in pairs]
+        texts = [text for text, _ in pairs]
         head, result = "", node.function.result
         call = f"{author}({', '.join(texts)})"
         if result is NOTHING:
@@ -433,7 +433,7 @@ class ExpressionWriter:
             head = self.new()
             self.emit(f"{head} = {call}")
         given: list[list[str]] = []
-        for argument, (_, tangents) in zip(node.arguments, found, strict=True):
+        for argument, (_, tangents) in zip(node.arguments, pairs, strict=True):
             if has_reals(argument.type):
                 given.append([self._whole(argument.type, tangents, k) for k in range(self.writer.directions)])
         name = self.writer.names.name(own, "own")

@@ -17,8 +17,8 @@ def of_operator(writer: Any, sign: str, value: str, left: Dual, right: Dual) -> 
     """The tangents of an operator of two reals, one of which varies at least."""
     (x, xs), (y, ys) = left, right
     n = writer.writer.directions
-    found = [_of_one(writer, sign, value, x, y, _at(xs, k), _at(ys, k)) for k in range(n)]
-    return NO_TANGENT if any(text is None for text in found) else found  # type: ignore[return-value]
+    texts = [_of_one(writer, sign, value, x, y, _at(xs, k), _at(ys, k)) for k in range(n)]
+    return NO_TANGENT if any(text is None for text in texts) else texts  # type: ignore[return-value]
 
 
 def _of_one(writer: Any, sign: str, value: str, x: str, y: str, dx: str | None, dy: str | None) -> str | None:
@@ -54,15 +54,15 @@ def of_mathematics(writer: Any, name: str, value: str, arguments: Sequence[Dual]
             "fmod": (rates.fmod_rate, ()),
         }
         (_, xs), (_, ys) = arguments
-        found = []
+        rates_of_directions = []
         for k in range(n):
             dx, dy = _at(xs, k) or "0.0", _at(ys, k) or "0.0"
             if name == "copysign":
-                found.append(_call(writer, rates.signed_size_rate, *texts, dx))
+                rates_of_directions.append(_call(writer, rates.signed_size_rate, *texts, dx))
                 continue
             rule, more = rules[name]
-            found.append(_call(writer, rule, *texts, *more, dx, dy))
-        return NO_TANGENT if name == "copysign" and xs is None else found
+            rates_of_directions.append(_call(writer, rule, *texts, *more, dx, dy))
+        return NO_TANGENT if name == "copysign" and xs is None else rates_of_directions
     (x, xs), *others = arguments
     if xs is None:
         return NO_TANGENT

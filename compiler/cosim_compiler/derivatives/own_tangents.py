@@ -54,8 +54,8 @@ def tangent_of(function: Any) -> Callable[[Tangent], Tangent]:
 
 def own_tangent(function: types.FunctionType) -> types.FunctionType | None:
     """The tangent that its author has written, if there is one."""
-    found: types.FunctionType | None = function.__dict__.get(OWN_TANGENT)
-    return found
+    tangent: types.FunctionType | None = function.__dict__.get(OWN_TANGENT)
+    return tangent
 
 
 def digamma(x):
@@ -64,19 +64,19 @@ def digamma(x):
         return x
     if x == -math.inf or (x <= 0.0 and x == math.floor(x)):
         return math.nan
-    y, found = x, 0.0
+    y, value = x, 0.0
     if x < 0.5:
         y = 1.0 - x
         part = x - math.floor(x)
-        found = -math.pi * math.cos(math.pi * part) / math.sin(math.pi * part)
+        value = -math.pi * math.cos(math.pi * part) / math.sin(math.pi * part)
     while y < 12.0:
-        found -= 1.0 / y
+        value -= 1.0 / y
         y += 1.0
     z = 1.0 / (y * y)
     series = z * (
         1 / 12 - z * (1 / 120 - z * (1 / 252 - z * (1 / 240 - z * (1 / 132 - z * (691 / 32760 - z / 12)))))
     )
-    return found + math.log(y) - 0.5 / y - series
+    return value + math.log(y) - 0.5 / y - series
 
 
 @tangent_of(special.gamma)

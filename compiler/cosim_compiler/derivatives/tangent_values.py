@@ -14,8 +14,8 @@ Varying = bool | tuple["Varying", ...]
 def varying_of(tangents: Tangents) -> Varying:
     """What of a value has tangents."""
     if isinstance(tangents, tuple):
-        found = tuple(map(varying_of, tangents))
-        return found if any(is_on for _, is_on in leaves(found)) else False
+        varying = tuple(map(varying_of, tangents))
+        return varying if any(is_on for _, is_on in leaves(varying)) else False
     return tangents is not None
 
 

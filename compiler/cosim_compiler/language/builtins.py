@@ -202,7 +202,7 @@ def _conversion(function: Any, to: Type) -> Read:
             return folded
         (value,) = _numbers(reader, items, node, 1)
         if to is TRUTH:
-            truth = reader.truth(value, node)
+            truth = reader.as_condition(value, node)
             return constant(truth.value) if isinstance(truth, Known) else truth
         return convert(value, to)
 

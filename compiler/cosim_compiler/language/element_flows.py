@@ -116,7 +116,7 @@ def element_flows(
     if not ends:
         raise UnclearError("it always raises")
     written = follower.join_all(ends).written
-    return {place: found for place, found in written.items() if place[0] in sizes}  # type: ignore[misc]
+    return {place: flows for place, flows in written.items() if place[0] in sizes}  # type: ignore[misc]
 
 
 WHOLE_OPERATORS: dict[str, Callable[[int, int], int]] = {
@@ -176,18 +176,18 @@ class _Follower:
             elif kind is not None:
                 names[name] = joined(value, names[name], kind)
         written = dict(other.written)
-        for place, found in one.written.items():
-            written[place] = found | (written[place] if place in written else self.before(place))
+        for place, sources in one.written.items():
+            written[place] = sources | (written[place] if place in written else self.before(place))
         for place in other.written.keys() - one.written.keys():
             written[place] |= self.before(place)
         self._nodes += len(written) // 16
         return State(one.function, names, written)
 
     def join_all(self, states: Sequence[State]) -> State:
-        found = states[0]
+        joined_state = states[0]
         for state in states[1:]:
-            found = self.join(found, state)
-        return found
+            joined_state = self.join(joined_state, state)
+        return joined_state
 
     def add(self, outcomes: Outcomes, kind: str, state: State) -> None:
         outcomes[kind] = self.join(outcomes[kind], state) if kind in outcomes else state
@@ -197,9 +197,9 @@ class _Follower:
     def block(self, statements: Sequence[Statement], state: State) -> Outcomes:
         outcomes: Outcomes = {}
         for statement in statements:
-            found = self.statement(statement, state)
-            following = found.pop(NORMAL, None)
-            for kind, left in found.items():
+            states = self.statement(statement, state)
+            following = states.pop(NORMAL, None)
+            for kind, left in states.items():
                 self.add(outcomes, kind, left)
             if following is None:
                 return outcomes
@@ -237,7 +237,7 @@ class _Follower:
         raise UnclearError(f"a statement: {type(node).__name__}")
 
     def store(self, node: form.Store, state: State) -> None:
-        found = self.value(node.value, state)
+        sources = self.value(node.value, state)
         place = node.place
         if not isinstance(place, form.Element):
             raise UnclearError("a field of a record is written")
@@ -246,11 +246,11 @@ class _Follower:
         if view.is_whole:
             return  # whole numbers in arrays are not followed
         if len(offsets) == 1:
-            state.written[view.array, offsets[0]] = found
+            state.written[view.array, offsets[0]] = sources
             return
         for offset in offsets:
             key = view.array, offset
-            state.written[key] = found | (state.written[key] if key in state.written else self.before(key))
+            state.written[key] = sources | (state.written[key] if key in state.written else self.before(key))
 
     def branches(self, node: form.If, state: State) -> Outcomes:
         condition = self.value(node.condition, state)
@@ -305,11 +305,11 @@ class _Follower:
 
     def turn(self, body: Sequence[Statement], state: Any, outcomes: Outcomes) -> State | None:
         """One turn of a loop; the state in which the next one begins."""
-        found = self.block(body, state)
-        going_on = [found[kind] for kind in (NORMAL, CONTINUE) if kind in found]
+        states = self.block(body, state)
+        going_on = [states[kind] for kind in (NORMAL, CONTINUE) if kind in states]
         for kind in (BREAK, RETURN):
-            if kind in found:
-                self.add(outcomes, kind, found[kind].fork())
+            if kind in states:
+                self.add(outcomes, kind, states[kind].fork())
         return self.join_all(going_on) if going_on else None
 
     def end_loop(self, orelse: Sequence[Statement], state: State | None, outcomes: Outcomes) -> Outcomes:
@@ -392,8 +392,8 @@ class _Follower:
         return self.value(node.body, state)
 
     def mathematics(self, node: form.Mathematics, state: State) -> Any:
-        found = [self.value(x, state) for x in node.arguments]
-        return union(found, [x.type for x in node.arguments]) if node.type is REAL else None
+        sources = [self.value(x, state) for x in node.arguments]
+        return union(sources, [x.type for x in node.arguments]) if node.type is REAL else None
 
     def element(self, node: form.Element, state: State) -> tuple[Section, int | None]:
         view = self.value(node.view, state)
@@ -416,11 +416,11 @@ class _Follower:
             return view.numbers[offsets[0]] if known else None  # type: ignore[index]
         if view.numbers is not None:
             return 0
-        found = 0
+        sources = 0
         for offset in offsets:
             key = view.array, offset
-            found |= state.written[key] if key in state.written else self.before(key)
-        return found
+            sources |= state.written[key] if key in state.written else self.before(key)
+        return sources
 
     def constant_view(self, node: form.ConstantView, state: State) -> Section:
         columns = node.shape[1] if len(node.shape) == 2 else 0
@@ -481,10 +481,10 @@ class _Follower:
         items, index = self.value(node.tuple, state), self.value(node.index, state)
         if index is not None:
             return items[index]
-        found = items[0]
+        either = items[0]
         for item in items[1:]:
-            found = joined(found, item, node.type)
-        return found
+            either = joined(either, item, node.type)
+        return either
 
     def call(self, node: form.Call, state: State) -> Any:
         function = node.function
@@ -558,8 +558,8 @@ def converted(value: Any, kind: Type, wanted: Type) -> Any:
 
 def union(values: Sequence[Any], kinds: Sequence[Type]) -> Sources:
     """What a function of these numbers is computed from."""
-    found = 0
+    sources = 0
     for value, kind in zip(values, kinds, strict=True):
         if kind is REAL:
-            found |= value
-    return found
+            sources |= value
+    return sources

@@ -366,8 +366,8 @@ class Simplifier:
             return None
         if node.operator in ("//", "%") and right == 0:
             return None
-        found = operation(left, right)
-        return found if isinstance(found, bool) or abs(found) < LARGEST else None
+        result = operation(left, right)
+        return result if isinstance(result, bool) or abs(result) < LARGEST else None
 
     _of_compare = _of_binary
 

@@ -54,7 +54,7 @@ def lifetimes_of(tree: ast.FunctionDef) -> Lifetimes:
     """
     walk = _Walk(tree)
     walk.block(tree.body, dict(walk.given))
-    return walk.found()
+    return walk.lifetimes()
 
 
 class _Walk:
@@ -76,7 +76,7 @@ class _Walk:
             **{a.arg: frozenset({self._bound(a, a.arg)}) for a in tree.args.args},
         }
 
-    def found(self) -> Lifetimes:
+    def lifetimes(self) -> Lifetimes:
         texts: dict[int, str] = {}
         texts_taken = set(map(in_ascii, self.local))
         first: set[str] = set()

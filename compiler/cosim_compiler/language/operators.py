@@ -116,9 +116,9 @@ class OperatorReader:
         """An expression as a truth value; `Known` where Python knows it."""
         if isinstance(node, ast.BoolOp):
             return self._joined(node, self.condition)
-        return self.truth(self.expression(node), node)
+        return self.as_condition(self.expression(node), node)
 
-    def truth(self, value: Expression, node: ast.AST) -> Expression:
+    def as_condition(self, value: Expression, node: ast.AST) -> Expression:
         if isinstance(value, Known):
             return known(bool(value.value))
         if value.type in (REAL, WHOLE):
@@ -130,7 +130,7 @@ class OperatorReader:
     def _unaryop_expression(self, node: ast.UnaryOp) -> Expression:
         value = self.expression(node.operand)
         if isinstance(node.op, ast.Not):
-            truth = self.truth(value, node.operand)
+            truth = self.as_condition(value, node.operand)
             return known(not truth.value) if isinstance(truth, Known) else Unary(TRUTH, "not", truth)
         sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(node.op)]
         if isinstance(value, Known) and isinstance(value.value, (int, float, np.number)):
@@ -292,7 +292,7 @@ class OperatorReader:
                 node,
                 f"`and` and `or` join conditions, and this is {in_words(value.type)}: write {shown} != 0",
             )
-        return self.truth(value, node)
+        return self.as_condition(value, node)
 
     def _ifexp_expression(self, node: ast.IfExp) -> Expression:
         condition = self.condition(node.test)

@@ -39,8 +39,8 @@ class Reading(Protocol):
     def typed(self, expression: Expression, node: ast.AST) -> Expression:
         """An expression with a type."""
 
-    def truth(self, value: Expression, node: ast.AST) -> Expression:
-        """A number as a truth value."""
+    def as_condition(self, value: Expression, node: ast.AST) -> Expression:
+        """A number as a as_condition value."""
 
     def binary(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
         """The value of an operator."""

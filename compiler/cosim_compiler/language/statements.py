@@ -7,6 +7,7 @@ import types
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
+from cosim_compiler.debugging import is_debugging, is_for_debugging
 from cosim_compiler.errors import NumberedError
 from cosim_compiler.fingerprint import environment
 from cosim_compiler.language.constants import NoNumberError, convert, made_tuple, parts_of, typed
@@ -48,6 +49,7 @@ from cosim_compiler.language.typed_form import (
     Zeros,
     ends,
     is_constant,
+    may_leave,
     walk,
 )
 from cosim_compiler.language.typed_form import parts as form_parts
@@ -233,6 +235,8 @@ class Reader(ExpressionReader):
 
     def statement(self, node: ast.stmt) -> Sequence[Statement]:
         """The statements in typed form of one statement."""
+        if is_debugging() and is_for_debugging(node):
+            return []  # what runs then is the function itself
         read = getattr(self, f"_{type(node).__name__.lower()}", None)
         if read is None:
             self.refuse(node, f"the language has no {type(node).__name__.lower()}")
@@ -413,7 +417,10 @@ class Reader(ExpressionReader):
             if not condition.value:
                 return self.block(node.orelse)
             condition = Constant(TRUTH, True)
-        return [While(node.lineno, condition, self.block(node.body), self.block(node.orelse))]
+        body = self.block(node.body)
+        if isinstance(condition, Constant) and not may_leave(body):
+            self.refuse(node, "this loop never ends: leave it with break, or by a condition that changes")
+        return [While(node.lineno, condition, body, self.block(node.orelse))]
 
     def _break(self, node: ast.Break) -> Sequence[Statement]:
         return [Break(node.lineno)]

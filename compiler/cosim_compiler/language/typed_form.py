@@ -421,6 +421,9 @@ class Function:
         Whether a call may raise.
     picks : bool
         Whether a tuple is indexed by a number that is computed.
+    written : frozenset of str or None
+        The parameters in which it, or what it calls, stores something; None: not found out yet, see
+        `flows.parameters_written`.
     """
 
     author: types.FunctionType
@@ -431,6 +434,7 @@ class Function:
     body: tuple[Statement, ...] = ()
     raises: bool = False
     picks: bool = False
+    written: frozenset[str] | None = None
 
     @property
     def file(self) -> str:
@@ -463,6 +467,15 @@ def leaves(body: tuple[Statement, ...]) -> bool:
         or (isinstance(statement, If) and (leaves(statement.body) or leaves(statement.orelse)))
         or (isinstance(statement, Try) and (leaves(statement.body) or leaves(statement.handler)))
         for statement in body
+    )
+
+
+def may_leave(body: tuple[Statement, ...]) -> bool:
+    """Whether a loop of these statements can be left: by a break, a return, or what is raised."""
+    return leaves(body) or any(
+        isinstance(node, (Return, Raise, RaiseAgain, CallLinked, CallAddress))
+        or (isinstance(node, Call) and node.function.raises)
+        for node in walk(*body)
     )
 
 

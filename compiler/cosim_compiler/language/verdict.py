@@ -65,7 +65,7 @@ def verdict_on(
         Those that it is not known to write.
     """
     described = repr((given, sorted(results.items()), sorted(views.items()), sorted(read_only)))
-    source, key = source_of(function), fingerprint(function, _reader(), described)
+    source, key = source_of(function), fingerprint(function, digest_of_reader(), described)
     if is_known_clean(source, key):
         return Verdict()
     try:
@@ -84,7 +84,7 @@ def verdict_on(
 
 
 @functools.cache
-def _reader() -> str:
+def digest_of_reader() -> str:
     """The modules that read and check functions, as a digest."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):

@@ -292,7 +292,7 @@ class FunctionWriter(ValueWriter):
         if value is None or result is NOTHING:
             self.line("return 0;" if raises else "return;")
             return
-        text = self.whole_of(value)
+        text = self.at_top(value)
         if raises:
             self.line(f"*result = {text};")
             self.line("return 0;")
@@ -301,14 +301,14 @@ class FunctionWriter(ValueWriter):
 
     def assign(self, name: str, value: Expression, is_declared: bool) -> None:
         kind = self.function.variables[name]
-        text = self.whole_of(value)
+        text = self.at_top(value)
         declared = f"{self.types[kind]} " if is_declared else ""
         self.line(f"{declared}{self.local[name]} = {self.converted(value.type, kind, text)};")
 
     def only_does(self, value: Expression) -> None:
         """Compute what nothing reads, for what it does."""
         if not self.is_pure(value):
-            text = self.whole_of(value)
+            text = self.at_top(value)
             if text and not text.isidentifier():
                 self.line(f"{text};" if value.type is NOTHING else f"(void){bracketed(text)};")
             elif text:
@@ -327,7 +327,7 @@ class FunctionWriter(ValueWriter):
 
     def loop_while(self, statement: While) -> None:
         end = self.end_of(statement.orelse, statement.body)
-        before, condition = self.apart(statement.condition)
+        before, condition = self.with_lines(statement.condition)
         if before:
             self.line("while (true) {")
             self.lines += before

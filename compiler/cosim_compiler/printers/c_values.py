@@ -109,7 +109,7 @@ class ValueWriter:
         self.line(f"{self.types[kind]} {name} = {text};")
         return name
 
-    def apart(self, node: Expression) -> tuple[list[str], str]:
+    def with_lines(self, node: Expression) -> tuple[list[str], str]:
         """The lines that have to stand before an expression, and its text."""
         lines_before, self.lines = self.lines, []
         self.indent += 1
@@ -118,7 +118,7 @@ class ValueWriter:
         before, self.lines = self.lines, lines_before
         return before, text
 
-    def whole_of(self, node: Expression) -> str:
+    def at_top(self, node: Expression) -> str:
         """An expression beside which nothing else is computed: a call may stand in it."""
         if isinstance(node, form.Call) and not node.function.raises:
             return self.call(node)
@@ -182,7 +182,7 @@ class ValueWriter:
         return f"{left} {node.operator} {right}"
 
     def _logic(self, node: form.Logic) -> str:
-        hoisted, right = self.apart(node.right)
+        hoisted, right = self.with_lines(node.right)
         left = self.of(node.left)
         before, right = shortened(hoisted, right)
         if not before:
@@ -205,8 +205,8 @@ class ValueWriter:
 
     def _choice(self, node: form.Choice) -> str:
         condition = self.of(node.condition)
-        hoisted_yes, yes = self.apart(node.yes)
-        hoisted_no, no = self.apart(node.no)
+        hoisted_yes, yes = self.with_lines(node.yes)
+        hoisted_no, no = self.with_lines(node.no)
         (before_yes, yes), (before_no, no) = shortened(hoisted_yes, yes), shortened(hoisted_no, no)
         if not before_yes and not before_no:
             text = f"({condition} ? {yes} : {no})"

@@ -152,7 +152,7 @@ class FunctionWriter(ValueWriter):
             name, label = self.tries[-1]
             number = self.value(f"sub i64 {self.value(f'sext {STATUS} {status} to i64')}, {NUMBERED}")
             self.line(f"store i64 {number}, ptr %{name}.a")
-            self.go(label)
+            self.branch(label)
             return
         if function.result is NOTHING:
             self.line(f"ret {STATUS} {status}")
@@ -189,9 +189,9 @@ class FunctionWriter(ValueWriter):
         elif isinstance(statement, Try):
             self.attempt(statement)
         elif isinstance(statement, Break):
-            self.go(self.loops[-1][0])
+            self.branch(self.loops[-1][0])
         elif isinstance(statement, Continue):
-            self.go(self.loops[-1][1])
+            self.branch(self.loops[-1][1])
         elif isinstance(statement, If):
             self.branches(statement)
         elif isinstance(statement, While):
@@ -214,7 +214,7 @@ class FunctionWriter(ValueWriter):
         self.block(statement.body)
         self.tries.pop()
         is_reached = self.is_live
-        self.go(end)
+        self.branch(end)
         self.at(caught)
         number = self.value(f"load i64, ptr %{statement.name}.a")
         low = self.value(f"icmp sge i64 {number}, {statement.lowest}")
@@ -225,7 +225,7 @@ class FunctionWriter(ValueWriter):
         self.at(handler)
         self.block(statement.handler)
         is_reached = is_reached or self.is_live
-        self.go(end)
+        self.branch(end)
         if is_reached:
             self.at(end)
 
@@ -237,7 +237,7 @@ class FunctionWriter(ValueWriter):
             self.at(label)
             self.block(body)
             is_reached = is_reached or self.is_live
-            self.go(end)
+            self.branch(end)
         if is_reached:
             self.at(end)
 
@@ -247,17 +247,17 @@ class FunctionWriter(ValueWriter):
 
     def loop_while(self, statement: While) -> None:
         test, body, orelse, end = (self.label() for _ in range(4))
-        self.go(test)
+        self.branch(test)
         self.at(test)
         if isinstance(statement.condition, Constant):
-            self.go(body)
+            self.branch(body)
         else:
             self.decide(statement.condition, body, orelse)
         self.turn(body, statement.body, end, test)
         if not isinstance(statement.condition, Constant):
             self.at(orelse)
             self.block(statement.orelse)
-            self.go(end)
+            self.branch(end)
         self.at(end)
 
     def turn(self, label: str, body: Sequence[Statement], end: str, next_turn: str) -> None:
@@ -266,17 +266,17 @@ class FunctionWriter(ValueWriter):
         self.loops.append((end, next_turn))
         self.block(body)
         self.loops.pop()
-        self.go(next_turn)
+        self.branch(next_turn)
 
     def loop_over(self, statement: For) -> None:
         test, body, step, orelse, end = (self.label() for _ in range(5))
         counter = self.room("i64")
         first, last, by = self.of(statement.first), self.of(statement.last), self.of(statement.step)
         self.line(f"store i64 {first}, ptr {counter}")
-        self.go(test)
+        self.branch(test)
         self.at(test)
         count = self.value(f"load i64, ptr {counter}")
-        self.line(f"br i1 {self.goes_on(statement.step, by, count, last)}, label %{body}, label %{orelse}")
+        self.line(f"br i1 {self.continues(statement.step, by, count, last)}, label %{body}, label %{orelse}")
         self.at(body)
         kind = self.function.variables[statement.name]
         value = self.converted(statement.first.type, kind, count)
@@ -284,17 +284,17 @@ class FunctionWriter(ValueWriter):
         self.loops.append((end, step))
         self.block(statement.body)
         self.loops.pop()
-        self.go(step)
+        self.branch(step)
         self.at(step)
         count = self.value(f"load i64, ptr {counter}")
         self.line(f"store i64 {self.value(f'add i64 {count}, {by}')}, ptr {counter}")
         self.line(f"br label %{test}, {llvm_arithmetic.SHORT}")
         self.at(orelse)
         self.block(statement.orelse)
-        self.go(end)
+        self.branch(end)
         self.at(end)
 
-    def goes_on(self, step: Expression, by: str, count: str, last: str) -> str:
+    def continues(self, step: Expression, by: str, count: str, last: str) -> str:
         """Whether a loop has another turn; which way it counts may be known at the end alone."""
         if isinstance(step, Constant):
             return self.value(f"icmp {'slt' if step.value > 0 else 'sgt'} i64 {count}, {last}")
@@ -310,10 +310,10 @@ class FunctionWriter(ValueWriter):
             self.loops.append((end, next_turn))
             self.block(body)
             self.loops.pop()
-            self.go(next_turn)
+            self.branch(next_turn)
             self.at(next_turn)
         self.block(statement.orelse)
-        self.go(end)
+        self.branch(end)
         self.at(end)
 
     def assign(self, name: str, value: Expression) -> None:

@@ -66,7 +66,7 @@ class ValueWriter:
         self.count += 1
         return f".L{self.count}"
 
-    def go(self, label: str) -> None:
+    def branch(self, label: str) -> None:
         """Jump to a label, where this place is reached."""
         if self.is_live:
             self.line(f"br label %{label}")
@@ -147,11 +147,11 @@ class ValueWriter:
         yes, no = (second_operand, short) if node.operator == "and" else (short, second_operand)
         self.line(f"br i1 {left}, label %{yes}, label %{no}")
         self.at(short)
-        self.go(end)
+        self.branch(end)
         self.at(second_operand)
         right = self.of(node.right)
         from_right = self.here
-        self.go(end)
+        self.branch(end)
         self.at(end)
         decided = "false" if node.operator == "and" else "true"
         return self.value(f"phi i1 [{decided}, %{short}], [{right}, %{from_right}]")
@@ -164,7 +164,7 @@ class ValueWriter:
             self.at(label)
             text = self.of(branch)
             incoming.append(f"[{text}, %{self.here}]")
-            self.go(end)
+            self.branch(end)
         self.at(end)
         return self.value(f"phi {llvm_type(node.type)} {', '.join(incoming)}")
 
@@ -204,7 +204,7 @@ class ValueWriter:
         for i, case in enumerate(cases):
             self.at(case)
             incoming.append(f"[{self.value(f'extractvalue {kind} {value}, {i}')}, %{case}]")
-            self.go(end)
+            self.branch(end)
         self.at(beyond)
         self.line("unreachable")
         self.at(end)
@@ -287,7 +287,7 @@ class ValueWriter:
         count_there = self.value(f"sub i64 {last_there}, {first_there}")
         is_empty = self.value(f"icmp slt i64 {count_there}, 0")
         count_there = self.value(f"select i1 {is_empty}, i64 0, i64 {count_there}")
-        self.go(end)
+        self.branch(end)
         self.at(end)
         first = self.value(f"phi i64 [{first}, %{inside}], [{first_there}, %{beyond}]")
         count = self.value(f"phi i64 [{count}, %{inside}], [{count_there}, %{beyond}]")
@@ -376,7 +376,7 @@ class ValueWriter:
     def _call(self, node: form.Call) -> str:
         function = node.function
         self.called[function.symbol] += 1
-        arguments = [word for a in node.arguments for word in self.apart(a.type, self.of(a))]
+        arguments = [word for a in node.arguments for word in self.flat_words(a.type, self.of(a))]
         call = f"call {returned(function)} @{function.symbol}({', '.join(arguments)})"
         if not function.raises:
             if function.result is not NOTHING:
@@ -401,15 +401,15 @@ class ValueWriter:
 
     def words(self, arguments: Sequence[Expression]) -> list[str]:
         """Arguments as machine code that others compiled takes them, each with its type."""
-        return [word for a in arguments for word in self.apart(a.type, self.of(a))]
+        return [word for a in arguments for word in self.flat_words(a.type, self.of(a))]
 
-    def apart(self, kind: Type, text: str) -> list[str]:
+    def flat_words(self, kind: Type, text: str) -> list[str]:
         """The words of a value, each with its type."""
         words, structure_type = words_of(kind), llvm_type(kind)
         if isinstance(kind, Tuple):
             before, items = len(self.lines) - self.packing, []
             for i, item in enumerate(kind.items):
-                items += self.apart(item, self.value(f"extractvalue {structure_type} {text}, {i}"))
+                items += self.flat_words(item, self.value(f"extractvalue {structure_type} {text}, {i}"))
             self.packing = len(self.lines) - before
             return items
         if len(words) == 1:

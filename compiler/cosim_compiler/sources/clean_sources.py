@@ -3,7 +3,8 @@
 One entry beside compiled kernels for each text of a file, under a digest of the text and of the rules. In it
 is a digest for each function: where it begins, what it may ask for, and what kind of thing each name of its
 module stands for, which is all that the rules look at. Faults are not kept: they are found again, with their
-lines. A damaged entry counts as none (`kernel_cache`), and so does one in another form.
+lines. A digest may have a value beside it: what was read from a function that is clean. A damaged entry
+counts as none (`kernel_cache`), and so does one in another form.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ RULES = ("kernel_rules", "assigned_names", "kernel_source", "own_arrays", "remed
 
 
 class _Source:
-    """Keys of the functions of one text that have no faults."""
+    """By keys of the functions of one text that have no faults: what was read from them, or None."""
 
     def __init__(self, digest: str) -> None:
         self.digest = digest
-        self.kept_keys = _read_keys(digest)
-        self.new_keys: set[str] = set()
+        self.kept_facts = _read_facts(digest)
+        self.new_facts: dict[str, Any] = {}
 
 
 _sources: dict[str, _Source] = {}
@@ -43,12 +44,17 @@ _sources: dict[str, _Source] = {}
 
 def is_known_clean(source: str, key: str) -> bool:
     """Whether a function of this text was found without faults before."""
-    return key in _source_of(source).kept_keys
+    return key in _source_of(source).kept_facts
 
 
-def remember_clean(source: str, key: str) -> None:
-    """The function has no faults; it is written down when the process ends."""
-    _source_of(source).new_keys.add(key)
+def remember_clean(source: str, key: str, fact: Any = None) -> None:
+    """The function has no faults, and `fact`, which JSON can show, was read from it; written at the end."""
+    _source_of(source).new_facts[key] = fact
+
+
+def known_fact(source: str, key: str) -> Any:
+    """What was read from a function of this text before; None where nothing was."""
+    return _source_of(source).kept_facts.get(key)
 
 
 def key_of(function: types.FunctionType, declared: frozenset[str], names: Mapping[str, Any]) -> str:
@@ -95,20 +101,18 @@ def _rules() -> str:
     return digest.hexdigest()
 
 
-def _read_keys(digest: str) -> frozenset[str]:
-    content = kernel_cache.kept(digest)
+def _read_facts(digest: str) -> dict[str, Any]:
+    content = kernel_cache.read_cached(digest)
     try:
-        keys = [] if content is None else json.loads(content)
+        facts = {} if content is None else json.loads(content)
     except ValueError:
-        return frozenset()
-    return (
-        frozenset(keys) if isinstance(keys, list) and all(isinstance(k, str) for k in keys) else frozenset()
-    )
+        return {}
+    return facts if isinstance(facts, dict) else {}
 
 
 def _write() -> None:
     """Keep what was found, with what other processes have kept meanwhile."""
     for source in _sources.values():
-        if source.new_keys - source.kept_keys:
-            keys = sorted(_read_keys(source.digest) | source.kept_keys | source.new_keys)
-            kernel_cache.keep(source.digest, json.dumps(keys).encode())
+        if source.new_facts.keys() - source.kept_facts.keys():
+            facts = {**source.kept_facts, **_read_facts(source.digest), **source.new_facts}
+            kernel_cache.write_cached(source.digest, json.dumps(facts, sort_keys=True).encode())

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from cosim_compiler.debugging import is_debugging
+from cosim_compiler import functions
+from cosim_compiler.debugging import is_debugging, is_for_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import environment, is_replaced
 from cosim_compiler.nearest import nearest
@@ -43,7 +44,6 @@ from cosim_compiler.sources.remedies import (
     of_numpy,
 )
 
-FOR_DEBUGGING = ("print", "breakpoint")
 OF_CLOCKS = ("time", "datetime")
 CLOCK = "a kernel function knows the time of the run alone: ask for t in its arguments"
 RANDOM = "a kernel function is pure; random numbers come from a signal: signals.noise"
@@ -131,7 +131,7 @@ class _Checked:
 
     def _of(self, node: ast.AST, raised: bool = False) -> Iterator[tuple[int, str]]:
         """Faults of a node and of all below it."""
-        if is_debugging() and _is_for_debugging(node):
+        if is_debugging() and is_for_debugging(node):
             return
         line = getattr(node, "lineno", self.tree.lineno)
         if type(node) in FORBIDDEN:
@@ -273,9 +273,26 @@ class _Checked:
                 f"'{name}' belongs to the class, which a kernel function does not see: declare it, "
                 f"{name} = {declared}, and ask for it in the arguments"
             )
+        elif remedy := self._remedy_of_unknown(name):
+            yield f"'{name}' is not defined; {remedy}"
         else:
             visible = [*self.local, *self.globals, *self.declared, *BUILTINS, *names_of_file(self.function)]
             yield f"'{name}' is not defined{_nearest(name, visible)}"
+
+    def _remedy_of_unknown(self, name: str) -> str:
+        """What to write in place of a name that is well known elsewhere; empty for others."""
+        if name in IN_MATH:
+            return f"write math.{name}"
+        if name in functions.__all__:
+            return f"from cosim.functions import {name}"
+        if name in OF_CLOCKS:
+            return CLOCK
+        if name == "random":
+            return RANDOM
+        variable = name.removesuffix("_next")
+        if variable != name and variable in self.declared:
+            return f"'{variable}' changes in handlers (cosim.on, cosim.every), which ask for {name}"
+        return ""
 
     def _of_global(self, name: str, value: Any, raised: bool) -> Iterator[str]:
         owner = getattr(value, "__self__", None)
@@ -341,16 +358,6 @@ def _is_of_numbers(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(map(_is_of_numbers, value))
     return isinstance(value, (int, float, np.generic))
-
-
-def _is_for_debugging(node: ast.AST) -> bool:
-    """A call of print or of a debugger, or the import of one."""
-    if isinstance(node, ast.Import):
-        return all(alias.name == "pdb" for alias in node.names)
-    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
-        return False
-    called = ast.unparse(node.value.func)
-    return called in FOR_DEBUGGING or called.startswith("pdb.")
 
 
 def _nearest(name: str, names: Iterable[str], before: str = "") -> str:

@@ -29,6 +29,8 @@ class _Inliner(ast.NodeTransformer):
         if not isinstance(helper, types.FunctionType) or not self.is_wanted(helper):
             return node
         tree = definition_of(helper)
+        if len(node.args) != len(tree.args.args):
+            return node  # a fault that the compiler reports
         last = tree.body[-1]
         helper_names = environment(helper)
         is_short = len(tree.body) == 1 + (ast.get_docstring(tree) is not None)
@@ -36,7 +38,7 @@ class _Inliner(ast.NodeTransformer):
         if not is_short or not is_known or not isinstance(last, ast.Return) or last.value is None:
             return node
         self.names.update(helper_names)
-        arguments = dict(zip((a.arg for a in tree.args.args), node.args, strict=False))
+        arguments = dict(zip((a.arg for a in tree.args.args), node.args, strict=True))
         inner = _Replaced(arguments, node.lineno).visit(copy.deepcopy(last.value))
         return self.visit(inner) if isinstance(inner, ast.Call) else inner
 

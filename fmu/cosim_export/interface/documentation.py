@@ -239,8 +239,8 @@ def documentation(
     ]
     parts += [_table(("", ""), origin)] if origin else []
     if model is not None:
-        told = "<p>An arrow goes from a part to each that uses it.</p>"
-        parts += ["<h2>Diagram</h2>", told, diagram(model)]
+        legend = "<p>An arrow goes from a part to each that uses it.</p>"
+        parts += ["<h2>Diagram</h2>", legend, diagram(model)]
     for causality, title in TABLES.items():
         listed = interface.of(causality)
         if listed:

@@ -160,10 +160,10 @@ def left_out_text(counts: Mapping[str, int]) -> str:
 
 def bus_warnings(variables: Iterable[FmuVariable]) -> tuple[str, ...]:
     """A warning for names that are both a variable and the beginning of others, with the remedy."""
-    found = leaves_that_are_branches(without_subscripts(v.name) for v in variables)
-    if not found:
+    clashes = leaves_that_are_branches(without_subscripts(v.name) for v in variables)
+    if not clashes:
         return ()
-    (name, longer), *others = found
+    (name, longer), *others = clashes
     more = f" (and {len(others)} more such names)" if others else ""
     return (
         f"{name} is a variable, and the name of {longer} begins with it{more}: tools that make a bus of "
@@ -194,7 +194,7 @@ class FmuExporter(cosim.Exporter):
         """A smoke experiment: some steps, and what the FMU shows."""
         return add_smoke_experiment(path)
 
-    def tell(self, what: str, interface: FmuInterface, left_out: Mapping[str, int]) -> None:
+    def summarize(self, what: str, interface: FmuInterface, left_out: Mapping[str, int]) -> None:
         """Keep the summary and the warnings of what was written; warnings are logged as well."""
         self.summary = "\n".join(line for line in (what, left_out_text(left_out)) if line)
         self.warnings = bus_warnings(interface.variables)

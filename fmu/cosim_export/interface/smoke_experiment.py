@@ -59,12 +59,12 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
         experiment = _experiment(job_for(folder, read, library), without)
         if len(experiment["references"]) == 1:
             return "no smoke experiment: it has no outputs that are numbers"
-        found = FmuProbe(folder, read, library, SECONDS, "CoSimulation", [experiment]).recorded()
+        recorded = FmuProbe(folder, read, library, SECONDS, "CoSimulation", [experiment]).recorded()
     except ValueError as error:
         return f"no smoke experiment: {error}"
     finally:
         remove_folder(folder)
-    whole = {name: values for name, values in found.items() if all(map(_is_finite, values))}
+    whole = {name: values for name, values in recorded.items() if all(map(_is_finite, values))}
     if len(whole) == 1:
         return "no smoke experiment: none of its outputs is finite"
     _append(path, write_experiment({**experiment, "references": whole}))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import cosim
-from cosim.kit import keep, kept, python_command, run_process
+from cosim.kit import python_command, read_cached, run_process, write_cached
 from cosim_lowering.machine_code import MachineCode
 
 
@@ -151,10 +151,10 @@ class Compiler(ABC):
         texts = [source.read_text("utf-8") for source in parts.sources]
         made_of = [self.version(), _headers(parts.headers), texts, str(parts.code), parts.target.zig]
         digest = _digest("library", *made_of, parts.suffix)
-        library = kept(digest)
+        library = read_cached(digest)
         if library is None:
             library = self.build(parts, folder).read_bytes()
-            keep(digest, library)
+            write_cached(digest, library)
         return library
 
 
@@ -218,12 +218,12 @@ class OwnCompiler(Compiler):
     def _object_file(self, source: Path, headers: Path, folder: Path) -> bytes:
         """Most files are those of every FMU: each is compiled once, then kept."""
         digest = _digest("object", self.version(), _headers(headers), source.read_text("utf-8"))
-        code = kept(digest)
+        code = read_cached(digest)
         if code is None:
             target = folder / "compiled.o"
             _run([self.command, *FLAGS, f"-I{headers}", "-c", "-o", str(target), str(source)], folder)
             code = target.read_bytes()
-            keep(digest, code)
+            write_cached(digest, code)
         return code
 
 

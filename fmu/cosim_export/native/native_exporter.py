@@ -150,7 +150,7 @@ class NativeFmuExporter(FmuExporter):
         listed = ", ".join(
             [*(platform.name for platform in chosen), *(["C99 sources"] if given.sources else [])]
         )
-        self.tell(f"native FMU ({name}; {listed})", made.interface, made.left_out)
+        self.summarize(f"native FMU ({name}; {listed})", made.interface, made.left_out)
         return target
 
 

@@ -62,8 +62,8 @@ def _shared_names(headers: Sequence[Path]) -> list[str]:
 
 
 def _names_of_standard(file: Path) -> list[str]:
-    found = (first or second for first, second in OF_STANDARD.findall(file.read_text("utf-8")))
-    return list(dict.fromkeys(found))
+    names = (first or second for first, second in OF_STANDARD.findall(file.read_text("utf-8")))
+    return list(dict.fromkeys(names))
 
 
 def _names(identifier: str, version: int, shared: Sequence[str], standard: Sequence[str]) -> str:

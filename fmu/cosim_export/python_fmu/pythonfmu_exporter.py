@@ -166,7 +166,7 @@ class PythonFmuExporter(FmuExporter):
             page = documentation(rebuilt, interface, KIND, needs_of_python(manifest), resumes)
             files = {name: text.encode() for name, text in resources.items()}
             write_python_fmu(target, files, bundle, interface, page, given.libpython)
-        self.tell("FMU that runs Python (FMI 2.0 Co-Simulation)", interface, hidden)
+        self.summarize("FMU that runs Python (FMI 2.0 Co-Simulation)", interface, hidden)
         return target
 
 

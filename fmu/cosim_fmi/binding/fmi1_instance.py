@@ -214,7 +214,7 @@ class Fmi1Instance(FmuInstance):
         """FMI 1.0 has none."""
         raise FmiError("FMI 1.0 has no directional derivatives", "fmiGetDirectionalDerivative")
 
-    def _discarded(self, time: float, size: float, told: StepAnswer) -> StepAnswer:
+    def _discarded(self, time: float, size: float, reported: StepAnswer) -> StepAnswer:
         reached = ctypes.c_double(time)
         try:
             self.call("GetRealStatus", LAST_SUCCESSFUL_TIME, ctypes.byref(reached))

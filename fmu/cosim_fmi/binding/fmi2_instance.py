@@ -179,7 +179,7 @@ class Fmi2Instance(FmuInstance):
         self.call("ExitInitializationMode")
         self.mode = modes.STEPPING if self.steps else modes.EVENT
 
-    def _discarded(self, time: float, size: float, told: StepAnswer) -> StepAnswer:
+    def _discarded(self, time: float, size: float, reported: StepAnswer) -> StepAnswer:
         stopped, reached = ctypes.c_int(0), ctypes.c_double(time)
         for function, kind, answer in (
             ("GetBooleanStatus", TERMINATED, stopped),

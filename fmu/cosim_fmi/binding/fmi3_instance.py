@@ -174,15 +174,15 @@ class Fmi3Instance(FmuInstance):
         self._event_mode = options.event_mode
         resources = f"{folder / 'resources'}{os.sep}".encode()
         function = self.library.function(self._instantiation())
-        who = name.encode(), token.encode(), resources, False, options.logging
+        identity = name.encode(), token.encode(), resources, False, options.logging
         if not self.steps:
-            return function(*who, self.receiver.number, logger_3())
+            return function(*identity, self.receiver.number, logger_3())
         update, wanted = options.update, options.intermediate
         self._update = INTERMEDIATE_UPDATE(update) if update else INTERMEDIATE_UPDATE()
         # kept as long as the instance: the standard does not say that the FMU copies them
         self._intermediate = (ctypes.c_uint32 * len(wanted))(*wanted) if wanted else None
         return function(
-            *(*who, options.event_mode, options.early_return, self._intermediate, len(wanted)),
+            *(*identity, options.event_mode, options.early_return, self._intermediate, len(wanted)),
             *(self.receiver.number, logger_3(), self._update),
         )
 
@@ -236,9 +236,9 @@ class Fmi3Instance(FmuInstance):
             counter, resolution = (ctypes.c_uint64 * 1)(), (ctypes.c_uint64 * 1)()
             self.call("GetIntervalFraction", references, 1, counter, resolution, qualifier)
             return Fraction(counter[0], resolution[0]) if resolution[0] else math.nan, qualifier[0]
-        found = (c_double * 1)()
-        self.call("GetIntervalDecimal", references, 1, found, qualifier)
-        return found[0], qualifier[0]
+        intervals = (c_double * 1)()
+        self.call("GetIntervalDecimal", references, 1, intervals, qualifier)
+        return intervals[0], qualifier[0]
 
     def set_input_slopes(self, references: Sequence[int], slopes: Sequence[float]) -> None:
         """FMI 3.0 has none: inputs are written inside the step, where the FMU asks for them."""
@@ -257,9 +257,9 @@ class Fmi3Instance(FmuInstance):
             return self._discarded(time, size, StepAnswer(reached.value, terminate=terminate.value))
         return StepAnswer(reached.value, False, event.value, terminate.value, early.value)
 
-    def _discarded(self, time: float, size: float, told: StepAnswer) -> StepAnswer:
-        until = told.reached if time <= told.reached <= time + size else time
-        return StepAnswer(until, discarded=True, terminate=told.terminate)
+    def _discarded(self, time: float, size: float, reported: StepAnswer) -> StepAnswer:
+        until = reported.reached if time <= reported.reached <= time + size else time
+        return StepAnswer(until, discarded=True, terminate=reported.terminate)
 
     def update_discrete_states(self) -> Update:
         """Call fmi3UpdateDiscreteStates."""
@@ -272,12 +272,12 @@ class Fmi3Instance(FmuInstance):
 
     def sizes(self) -> tuple[int, int] | None:
         """Structural parameters change them; None where the library lacks the functions."""
-        found = []
+        counts = []
         for function in ("GetNumberOfContinuousStates", "GetNumberOfEventIndicators"):
             count = c_size_t()
             try:
                 self.call(function, byref(count))
             except FmiError:
                 return None
-            found.append(count.value)
-        return found[0], found[1]
+            counts.append(count.value)
+        return counts[0], counts[1]

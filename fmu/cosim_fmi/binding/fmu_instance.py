@@ -355,9 +355,9 @@ class FmuInstance(ABC):
             The direction: a number for each known.
         """
         unknown, known = ((ctypes.c_uint32 * len(given))(*given) for given in (of, by))
-        seeds, found = (ctypes.c_double * len(by))(*seed), (ctypes.c_double * len(of))()
-        self.call("GetDirectionalDerivative", *self._direction(unknown, known, seeds, found))
-        return list(found)
+        seeds, derivatives = (ctypes.c_double * len(by))(*seed), (ctypes.c_double * len(of))()
+        self.call("GetDirectionalDerivative", *self._direction(unknown, known, seeds, derivatives))
+        return list(derivatives)
 
     def _direction(self, of: Any, by: Any, seeds: Any, found: Any) -> tuple[Any, ...]:
         return of, len(of), by, len(by), seeds, found
@@ -384,7 +384,7 @@ class FmuInstance(ABC):
             return self._discarded(time, size, StepAnswer(time))
         return StepAnswer(time + size)
 
-    def after_step(self, status: int, time: float, size: float, told: StepAnswer) -> StepAnswer:
+    def after_step(self, status: int, time: float, size: float, reported: StepAnswer) -> StepAnswer:
         """What a step that compiled code has called has answered.
 
         Parameters
@@ -393,16 +393,16 @@ class FmuInstance(ABC):
             That it returned.
         time, size : float
             s.
-        told : StepAnswer
-            What the function told beside, in FMI 3.0.
+        reported : StepAnswer
+            What the function returned as well, in FMI 3.0.
         """
         if status == DISCARD:
-            return self._discarded(time, size, told)
+            return self._discarded(time, size, reported)
         self.check("DoStep", status)
-        return told if self.version == "3.0" else StepAnswer(time + size)
+        return reported if self.version == "3.0" else StepAnswer(time + size)
 
     @abstractmethod
-    def _discarded(self, time: float, size: float, told: StepAnswer) -> StepAnswer:
+    def _discarded(self, time: float, size: float, reported: StepAnswer) -> StepAnswer:
         """How far a discarded step came, and whether the FMU wants the simulation to end."""
 
     # Events

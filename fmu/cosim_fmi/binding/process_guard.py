@@ -129,12 +129,12 @@ def _library(name: str | None) -> Any:
     if os.name == "nt":
         return None
     try:
-        found = ctypes.CDLL(name)
+        library = ctypes.CDLL(name)
     except OSError:
-        found = ctypes.CDLL(None)
+        library = ctypes.CDLL(None)
     if name is None:
-        found.sigaction.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-    return found
+        library.sigaction.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    return library
 
 
 # An FMU that calls ``exit`` does not end the program without a word.
@@ -283,9 +283,9 @@ def _who() -> str:
     if now is not None:
         return f"{now[0].name}: {now[0].name_of(now[1])}: the FMU"
     with suppress(Exception):
-        found = _call_in_stack()
-        if found is not None:
-            library, function = found
+        caller = _call_in_stack()
+        if caller is not None:
+            library, function = caller
             names = sorted(instance.name for instance in living if instance.library is library)
             return "".join(f"{part}: " for part in (" or ".join(names), function) if part) + "the FMU"
     return "an FMU"

@@ -354,8 +354,8 @@ def _whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        if (found := float(text)).is_integer():
-            return int(found)
+        if (number := float(text)).is_integer():
+            return int(number)
         raise
 
 
@@ -395,10 +395,10 @@ def _experiment(read: DeclaredExperiment | None) -> DefaultExperiment:
 
 def _number(text: Any) -> float | None:
     try:
-        found = float(text)
+        number = float(text)
     except (TypeError, ValueError):
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def _feedthrough(

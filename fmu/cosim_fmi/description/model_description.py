@@ -195,10 +195,10 @@ class ModelDescription:
 
     def abilities(self, interface: str) -> Abilities:
         """Those of "CoSimulation" or "ModelExchange"; ``ValueError`` where it has none."""
-        found = self.co_simulation if interface == "CoSimulation" else self.model_exchange
-        if found is None:
+        declared = self.co_simulation if interface == "CoSimulation" else self.model_exchange
+        if declared is None:
             raise ValueError(f"it does not describe {interface}")
-        return found
+        return declared
 
 
 @dataclass(frozen=True)

@@ -120,13 +120,13 @@ def _unknowns(root: Element, path: str, by_key: Mapping[str, DeclaredVariable]) 
         listed = [by_key.get(name) for name in text.split()]
         return None if None in listed else tuple(listed)  # type: ignore[arg-type]
 
-    found = []
+    unknowns = []
     for element in root.findall(f"ModelStructure/{path}"):
         variable = by_key.get(element.get(key, ""))
         if variable is not None:
             text = element.get("dependencies")
-            found.append(Unknown(variable, None if text is None else depends(text)))
-    return found
+            unknowns.append(Unknown(variable, None if text is None else depends(text)))
+    return unknowns
 
 
 def _count(root: Element, tag: str, by_key: Mapping[str, DeclaredVariable]) -> int:
@@ -186,15 +186,15 @@ def _wants_steps(given: Mapping[str, str], version: str) -> bool:
 
 
 def _base_units(root: Element) -> dict[str, BaseUnit]:
-    found = {}
+    units = {}
     for unit in root.findall("UnitDefinitions/Unit"):
         for base in unit.findall("BaseUnit"):
             exponents = tuple(int(base.get(name, "0")) for name in EXPONENTS)
             factor, offset = (
                 float(base.get(name, usual)) for name, usual in (("factor", "1"), ("offset", "0"))
             )
-            found[unit.get("name", "")] = BaseUnit(exponents, factor, offset)
-    return found
+            units[unit.get("name", "")] = BaseUnit(exponents, factor, offset)
+    return units
 
 
 def _experiment(root: Element) -> DeclaredExperiment | None:
@@ -214,7 +214,7 @@ def read_types(root: Element, version: str) -> dict[str | None, DeclaredType]:
     version : str
         "1.0", "2.0" or "3.0".
     """
-    found: dict[str | None, DeclaredType] = {}
+    types: dict[str | None, DeclaredType] = {}
     for element in root.findall("TypeDefinitions/*"):
         value = element[0] if element.tag in ("SimpleType", "Type") and len(element) else element
         if element.tag == "ClockType":
@@ -224,10 +224,10 @@ def read_types(root: Element, version: str) -> dict[str | None, DeclaredType]:
             for i, item in enumerate(value.findall("Item"), start=1)
         ]
         name, given = element.get("name", ""), value.get
-        found[name] = DeclaredType(
+        types[name] = DeclaredType(
             name, given("unit"), given("min"), given("max"), given("nominal"), tuple(items)
         )
-    return found
+    return types
 
 
 def read_variables(root: Element, version: str) -> list[DeclaredVariable]:

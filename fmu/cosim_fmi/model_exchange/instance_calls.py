@@ -41,7 +41,7 @@ def is_bad(status):
     return status > WARNING or status < OK
 
 
-def note_fault(at, function, status):
+def store_fault(at, function, status):
     """Keep which function has failed."""
     block = integers_at(at, SIZE)
     block[FAULT_IN] = function
@@ -63,11 +63,11 @@ def put_point(at, t):
         return OK
     status = call_with_interval(block[SET_TIME], block[HANDLE], t, 0.0, 0, 0, 0, 0, 0)
     if is_bad(status):
-        return note_fault(at, SET_TIME, status)
+        return store_fault(at, SET_TIME, status)
     if block[STATES] > 0:
         status = call_with_array(block[SET_STATES], block[HANDLE], block[STATES_AT], block[STATES], 0, 0)
         if is_bad(status):
-            return note_fault(at, SET_STATES, status)
+            return store_fault(at, SET_STATES, status)
     return OK
 
 
@@ -85,11 +85,11 @@ def read_reals(at, function, into, count):
     status = call_with_array(block[function], block[HANDLE], into, count, 0, 0)
     block[STATUS] = status
     if status == DISCARD:
-        found = reals_at(into, count)
+        values = reals_at(into, count)
         for i in range(count):
-            found[i] = math.nan
+            values[i] = math.nan
     elif is_bad(status):
-        return note_fault(at, function, status)
+        return store_fault(at, function, status)
     return OK
 
 
@@ -112,12 +112,12 @@ def answer(at, t):
         if not are_finite(block[STATES_AT], block[STATES]):
             return read_indicators(at)
         if not are_finite(block[RATES_AT], block[STATES]):
-            note_undefined(at, RATES_DISCARDED if is_discarded else RATES_UNDEFINED, t)
+            store_undefined(at, RATES_DISCARDED if is_discarded else RATES_UNDEFINED, t)
             return read_indicators(at)
     if read_indicators(at) != OK:
         return FAULT
     if lose_indicators(at, t) > 0:
-        note_undefined(at, INDICATORS_LOST, t)
+        store_undefined(at, INDICATORS_LOST, t)
         lose_rates(at)
     return OK
 
@@ -136,11 +136,11 @@ def lose_indicators(at, t):
     count = block[INDICATORS]
     if count == 0:
         return 0
-    found = reals_at(block[INDICATORS_AT], count)
+    indicators = reals_at(block[INDICATORS_AT], count)
     numbers = reals_at(block[NUMBERS_AT], count)
     lost = 0
     for i in range(count):
-        is_number = found[i] == found[i]
+        is_number = indicators[i] == indicators[i]
         if is_number and t < numbers[i]:
             numbers[i] = t
         elif not is_number and numbers[i] < t:  # later than now where a step was tried and given up
@@ -148,7 +148,7 @@ def lose_indicators(at, t):
     return lost
 
 
-def note_undefined(at, what, t):
+def store_undefined(at, what, t):
     """Keep what is not defined at the present point."""
     integers_at(at, SIZE)[UNDEFINED] = what
     reals_at(at + REAL * UNDEFINED_AT, 1)[0] = t
@@ -194,7 +194,7 @@ def complete(at):
         block[COMPLETE], block[HANDLE], block[COMPLETE_1], block[COMPLETE_2], block[COMPLETE_3], 0
     )
     if is_bad(status):
-        return note_fault(at, COMPLETE, status)
+        return store_fault(at, COMPLETE, status)
     if answers[1] != 0:
         block[STOPPED] = 1
     elif answers[0] != 0:

@@ -49,11 +49,11 @@ def read_experiments(folder: Path) -> tuple[list[Experiment], list[str]]:
     folder : Path
         Not trusted: files outside of it are not read.
     """
-    found: list[Experiment] = []
+    experiments: list[Experiment] = []
     faults: list[str] = []
     manifest = folder / PLACE / MANIFEST
     if not manifest.is_file():
-        return found, faults
+        return experiments, faults
     try:
         root = _document(manifest)
         for related in (e for e in root if _tag(e) == "Related"):
@@ -61,12 +61,12 @@ def read_experiments(folder: Path) -> tuple[list[Experiment], list[str]]:
                 file = _beside(folder, manifest, related.get("source", ""))
                 for element in (e for e in _document(file) if _tag(e) == "Experiment"):
                     try:
-                        found.append(_experiment(folder, file, element))
+                        experiments.append(_experiment(folder, file, element))
                     except ValueError as error:
                         faults.append(f"experiment {element.get('name', '?')}: {error}")
     except ValueError as error:
         faults.append(str(error))
-    return found, faults
+    return experiments, faults
 
 
 def write_experiment(experiment: Experiment) -> dict[str, bytes]:
@@ -96,7 +96,7 @@ def write_experiment(experiment: Experiment) -> dict[str, bytes]:
     related = {"type": FORMAT, "source": "smoke-test.exp", "role": "experiment/smoke-test"}
     ElementTree.SubElement(manifest, "Related", {**related, "description": experiment["description"]})
     ElementTree.register_namespace("fmi-ls", NAMESPACE)
-    told = (
+    text_of_standard = (
         f"{experiment['description']}. Results agree where they differ from smoke-test.csv by no more than "
         f"{experiment['relative']:g} of the range of the signal. cosim validate runs it.\n"
     )
@@ -104,7 +104,7 @@ def write_experiment(experiment: Experiment) -> dict[str, bytes]:
         f"{PLACE}/{MANIFEST}": _bytes(manifest),
         f"{PLACE}/smoke-test.exp": _bytes(root),
         f"{PLACE}/smoke-test.csv": _table(experiment["references"]),
-        "documentation/fmi-ls-ref.txt": told.encode(),
+        "documentation/fmi-ls-ref.txt": text_of_standard.encode(),
     }
 
 
@@ -204,12 +204,12 @@ def _parameters(folder: Path, file: Path, element: Element) -> dict[str, str]:
     if element.get("type", PARAMETER_SET) != PARAMETER_SET:
         raise ValueError(f"parameters of the type {element.get('type')} are not read")
     root = _document(_beside(folder, file, element.get("source", "")))
-    found = {}
+    texts = {}
     for parameter in (e for e in root.iter() if _tag(e) == "Parameter"):
         for value in parameter:
             if "value" in value.attrib:
-                found[parameter.get("name", "")] = value.attrib["value"]
-    return found
+                texts[parameter.get("name", "")] = value.attrib["value"]
+    return texts
 
 
 def _series(folder: Path, file: Path, element: Element) -> dict[str, list[float]]:

@@ -109,8 +109,8 @@ class FmuProbe:
         faults = [row["text"] for row in rows if "text" in row] + ([died] if died else [])
         if faults:
             raise ValueError(faults[0])
-        found: dict[str, list[float]] = json.loads((self._folder / RECORDED).read_text())
-        return found
+        values: dict[str, list[float]] = json.loads((self._folder / RECORDED).read_text())
+        return values
 
     @staticmethod
     def _finding(severity: str, where: str, text: str) -> Finding:

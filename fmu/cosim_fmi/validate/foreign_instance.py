@@ -61,7 +61,7 @@ class ForeignFmu:
         return [v for v in inputs if free or v["variability"] != "discrete"]
 
     @functools.cached_property
-    def seen(self) -> list[dict[str, Any]]:
+    def compared(self) -> list[dict[str, Any]]:
         """What is compared, in the order in which it is read: by type; arrays by element."""
         shown = [v for v in self.of("output", "local") if v["type"] in NUMBERS][:2000]
         return [
@@ -102,7 +102,7 @@ class ForeignInstance:
         options = {"event_mode": fmu.job["event_mode"], "early_return": False}
         self._call_checked(partial(self.instance.instantiate, *identity, **options))
 
-    def begin(self) -> Self:
+    def start(self) -> Self:
         """Up to the first step."""
         instance, job = self.instance, self.fmu.job
         self._call_checked(instance.setup, self.fmu.start, None, job["tolerance"])
@@ -113,49 +113,49 @@ class ForeignInstance:
             self._leave_event_mode()
         return self
 
-    def experiment(self, told: dict[str, Any]) -> dict[str, Row]:
+    def experiment(self, described: dict[str, Any]) -> dict[str, Row]:
         """Values of what an experiment compares, or records, at its communication points.
 
         Parameters
         ----------
-        told : dict
+        described : dict
             As `read_experiments` gives it; names that the FMU does not have are an error.
         """
         known = {v["name"]: v for v in self.fmu.variables if v["size"] == 1}
-        shown = [self._known(known, name) for name in told["references"] if name != "time"]
-        stimuli = [self._known(known, name) for name in told["stimuli"] if name != "time"]
-        start, stop, step = told["start"], told["stop"], told["step"]
-        self._call_checked(self.instance.setup, start, stop, told["tolerance"])
-        for name, text in told["parameters"].items():
+        shown = [self._known(known, name) for name in described["references"] if name != "time"]
+        stimuli = [self._known(known, name) for name in described["stimuli"] if name != "time"]
+        start, stop, step = described["start"], described["stop"], described["step"]
+        self._call_checked(self.instance.setup, start, stop, described["tolerance"])
+        for name, text in described["parameters"].items():
             variable = self._known(known, name)
             self.set([variable], [_as_type(variable, value_of(text, name))])
-        self._stimulate(told, stimuli, start)
+        self._stimulate(described, stimuli, start)
         self._call_checked(self.instance.enter_initialization_mode)
         self._call_checked(self.instance.exit_initialization_mode)
         self.time, self.stopped, self._next = start, False, math.inf
         if self.fmu.job["event_mode"]:
             self._leave_event_mode()
-        found: dict[str, Row] = {"time": [start], **{v["name"]: self.get([v]) for v in shown}}
+        values: dict[str, Row] = {"time": [start], **{v["name"]: self.get([v]) for v in shown}}
         count = math.ceil((stop - start) / step - 1e-9)
         for i in range(count):
             begin, end = start + i * step, stop if i == count - 1 else start + (i + 1) * step
-            self._stimulate(told, stimuli, begin)
+            self._stimulate(described, stimuli, begin)
             self.do_step(begin, end - begin)
-            found["time"].append(end)
+            values["time"].append(end)
             for variable in shown:
-                found[variable["name"]] += self.get([variable])
+                values[variable["name"]] += self.get([variable])
         self.terminate()
-        return found
+        return values
 
     def _known(self, known: dict[str, Any], name: str) -> dict[str, Any]:
         if name not in known or known[name]["type"] not in NUMBERS:
             raise FailedCallError(f"the experiment names {name}, which is no number of this FMU")
         return dict(known[name])
 
-    def _stimulate(self, told: dict[str, Any], stimuli: list[dict[str, Any]], time: float) -> None:
+    def _stimulate(self, described: dict[str, Any], stimuli: list[dict[str, Any]], time: float) -> None:
         for variable in stimuli:
             is_linear = variable["type"] == "Real" and variable["variability"] != "discrete"
-            value = at_time(told["stimuli"], variable["name"], time, is_linear=is_linear)
+            value = at_time(described["stimuli"], variable["name"], time, is_linear=is_linear)
             self.set([variable], [_as_type(variable, value)])
 
     def steps(self, first: int, last: int, parts: int = 1, drive: bool = True) -> list[Row]:
@@ -183,7 +183,7 @@ class ForeignInstance:
         where = f" at t = {time:.9g}"
         answer = self._call_checked(self.instance.do_step, time, size, where=where)
         if answer.discarded:
-            raise FailedCallError(f"{self.instance.name_of('DoStep')}{where}: discarded{self.said()}")
+            raise FailedCallError(f"{self.instance.name_of('DoStep')}{where}: discarded{self.last_message()}")
         if answer.event and not answer.terminate and self.fmu.job["event_mode"]:
             self._call_checked(self.instance.enter_event_mode)
             self._leave_event_mode()
@@ -218,8 +218,8 @@ class ForeignInstance:
         return list(data)
 
     def read(self) -> Row:
-        """All numbers that can be seen, in the order of `seen`."""
-        groups = groupby(self.fmu.seen, key=lambda v: (v["access"], v["size"] > 1 and v["reference"]))
+        """All numbers that can be seen, in the order of `compared`."""
+        groups = groupby(self.fmu.compared, key=lambda v: (v["access"], v["size"] > 1 and v["reference"]))
         return [x for _, group in groups for x in self.get(list(group))]
 
     def set_time(self, time: float) -> None:
@@ -253,7 +253,7 @@ class ForeignInstance:
         saved, (_, self.time, self._next, self.stopped) = state
         self._call_checked(self.instance.restore, saved)
 
-    def drop(self, state: tuple[SavedState, list[Any]]) -> None:
+    def free_state(self, state: tuple[SavedState, list[Any]]) -> None:
         """Free a saved state."""
         self._call_checked(self.instance.free_state, state[0])
 
@@ -278,7 +278,7 @@ class ForeignInstance:
         """Free the instance."""
         self.instance.free()
 
-    def said(self) -> str:
+    def last_message(self) -> str:
         """The last message that the FMU logged, as the end of a sentence."""
         lines = [line for message in self.messages[-1:] for line in message.splitlines()]
         return f'. It logged: "{" ".join(lines)[:300]}"' if lines else ""
@@ -293,7 +293,7 @@ class ForeignInstance:
         try:
             return action(*arguments)
         except FmiError as error:
-            raise FailedCallError(f"{error.function}{where}: {error}{self.said()}") from None
+            raise FailedCallError(f"{error.function}{where}: {error}{self.last_message()}") from None
 
     def _euler(self, begin: float, end: float) -> None:
         states, rates = self.states(), self.rates()

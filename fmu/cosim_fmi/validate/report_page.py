@@ -66,8 +66,10 @@ class CheckedFmu:
             Whether its code has been run.
         findings : sequence of Finding
         """
-        told = [f for f in findings if f.where.rpartition(", ")[2] == "experiments" and f.severity == "error"]
-        agree = "" if not (experiments and is_run) else f", {len(told)} differ" if told else ", agree"
+        wrong = [
+            f for f in findings if f.where.rpartition(", ")[2] == "experiments" and f.severity == "error"
+        ]
+        agree = "" if not (experiments and is_run) else f", {len(wrong)} differ" if wrong else ", agree"
         try:
             archive = FmuArchive(path)
         except cosim.FmuError:
@@ -103,8 +105,8 @@ def _row(i: int, fmu: CheckedFmu) -> str:
         fmu.experiments,
     )
     cells += [escape(text) for text in texts]
-    found = "".join(f'<td class="number">{counts[severity] or ""}</td>' for severity in SEVERITIES)
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}{found}</tr>\n"
+    numbers = "".join(f'<td class="number">{counts[severity] or ""}</td>' for severity in SEVERITIES)
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}{numbers}</tr>\n"
 
 
 def _details(i: int, fmu: CheckedFmu) -> str:

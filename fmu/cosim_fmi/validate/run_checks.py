@@ -74,7 +74,7 @@ def _instance(fmu: ForeignFmu, name: str = "instance") -> Iterator[ForeignInstan
 def _compared(fmu: ForeignFmu, expected: list[Row], rows: list[Row], fault: str) -> Found:
     """What is wrong where a number is not the same to the last bit, with the first of them."""
     for i, (a, b) in enumerate(zip(expected, rows, strict=True)):
-        for variable, x, y in zip(fmu.seen, a, b, strict=True):
+        for variable, x, y in zip(fmu.compared, a, b, strict=True):
             if x != y and not (math.isnan(x) and math.isnan(y)):
                 at = f" at point {i + 1}" if len(rows) > 1 else ""
                 yield "error", f"{fault}: {variable['name']} is {y!r} instead of {x!r}{at}"
@@ -114,7 +114,7 @@ def simulation(fmu: ForeignFmu) -> Found:
             for v in fmu.of("output", "local", "parameter", "input", kind="Real")
             if v["start"] is not None and v["size"] == 1 and v["access"] in ("Real", "Float64")
         ]
-        instance.begin()
+        instance.start()
         at_start = instance.get(exact)
         for variable, value in zip(exact, at_start, strict=True):
             start = float(variable["start"])
@@ -124,7 +124,7 @@ def simulation(fmu: ForeignFmu) -> Found:
                     f"{variable['name']} starts at {value!r}, its start value is {variable['start']}",
                 )
         for i, row in enumerate(instance.steps(0, STEPS, drive=False)):
-            for variable, value in zip(fmu.seen, row, strict=True):
+            for variable, value in zip(fmu.compared, row, strict=True):
                 if not math.isfinite(value) and variable["causality"] == "output":
                     yield "error", f"output {variable['name']} is {value!r} after {i + 1} steps"
                     return
@@ -134,10 +134,10 @@ def simulation(fmu: ForeignFmu) -> Found:
 def repetition(fmu: ForeignFmu) -> Found:
     """A second instance after the first repeats it."""
     with _instance(fmu) as first:
-        expected = first.begin().steps(0, HALF)
+        expected = first.start().steps(0, HALF)
         first.terminate()
     with _instance(fmu) as second:
-        rows = second.begin().steps(0, HALF)
+        rows = second.start().steps(0, HALF)
         second.terminate()
     yield from _compared(fmu, expected, rows, "a second instance does not repeat the first")
 
@@ -147,10 +147,10 @@ def reset(fmu: ForeignFmu) -> Found:
     if fmu.job["version"] == "1.0" and not fmu.steps:
         return  # FMI 1.0 knows none
     with _instance(fmu) as instance:
-        expected = instance.begin().steps(0, HALF)
+        expected = instance.start().steps(0, HALF)
         instance.terminate()
         instance.reset()
-        rows = instance.begin().steps(0, HALF)
+        rows = instance.start().steps(0, HALF)
     yield from _compared(fmu, expected, rows, "after a reset it does not repeat itself")
 
 
@@ -159,9 +159,9 @@ def two_instances(fmu: ForeignFmu) -> Found:
     if fmu.job["only_once"]:
         return
     with _instance(fmu, "one") as first:
-        expected = first.begin().steps(0, HALF)
+        expected = first.start().steps(0, HALF)
     with _instance(fmu, "one") as first, _instance(fmu, "two") as second:
-        first.begin(), second.begin()
+        first.start(), second.start()
         rows = []
         for i in range(HALF):
             rows += first.steps(i, i + 1)
@@ -176,7 +176,7 @@ def rollback(fmu: ForeignFmu) -> Found:
         yield "note", "declares no canGetAndSetFMUstate: a master cannot repeat a step"
         return
     with _instance(fmu) as instance:
-        instance.begin().steps(0, HALF // 2)
+        instance.start().steps(0, HALF // 2)
         state, values = instance.save(), instance.read()
         expected = instance.steps(HALF // 2, HALF)
         instance.restore(state)
@@ -188,15 +188,15 @@ def rollback(fmu: ForeignFmu) -> Found:
             if differences:
                 break
             instance.restore(state)
-        instance.drop(state)
+        instance.free_state(state)
     with _instance(fmu) as instance:
-        instance.begin()
+        instance.start()
         rows = []
         for i in range(HALF):
-            instance.drop(instance.save())
+            instance.free_state(instance.save())
             rows += instance.steps(i, i + 1)
     with _instance(fmu) as instance:
-        expected = instance.begin().steps(0, HALF)
+        expected = instance.start().steps(0, HALF)
     yield from _compared(fmu, expected, rows, "saving the state changes the results")
 
 
@@ -205,12 +205,12 @@ def serialization(fmu: ForeignFmu) -> Found:
     if not fmu.job["can_serialize"]:
         return
     with _instance(fmu) as first:
-        first.begin().steps(0, HALF // 2)
+        first.start().steps(0, HALF // 2)
         state = first.save()
         data, memory = first.to_bytes(state), state[1]
         expected = first.steps(HALF // 2, HALF)
     with _instance(fmu, "second") as second:
-        second.begin()
+        second.start()
         second.restore(second.from_bytes(data, memory))
         rows = second.steps(HALF // 2, HALF)
     fault = "hidden state: a second instance does not go on from serialized bytes"
@@ -227,7 +227,7 @@ def new_process(fmu: ForeignFmu) -> Found:
         return
     memory, expected = json.loads((folder / "expected.json").read_text())
     with _instance(fmu) as instance:
-        instance.begin()
+        instance.start()
         instance.restore(instance.from_bytes((folder / "state").read_bytes(), memory))
         rows = instance.steps(HALF // 2, HALF)
     fault = "hidden state: a new process does not go on from serialized bytes"
@@ -239,7 +239,7 @@ def evaluation(fmu: ForeignFmu) -> Found:
     if fmu.steps:
         return
     with _instance(fmu) as instance:
-        instance.begin().steps(0, 2, drive=False)
+        instance.start().steps(0, 2, drive=False)
         if instance.stopped:
             return
         states = instance.states()
@@ -259,9 +259,9 @@ def step_sizes(fmu: ForeignFmu) -> Found:
         return
     tolerance = 100.0 * (fmu.job["tolerance"] or 1e-4)
     with _instance(fmu, "one") as coarse, _instance(fmu, "two") as fine:
-        whole = coarse.begin().steps(0, HALF, drive=False)
-        parts = fine.begin().steps(0, HALF, parts=2, drive=False)
-    reals = [(i, v) for i, v in enumerate(fmu.seen) if v["type"] == "Real"]
+        whole = coarse.start().steps(0, HALF, drive=False)
+        parts = fine.start().steps(0, HALF, parts=2, drive=False)
+    reals = [(i, v) for i, v in enumerate(fmu.compared) if v["type"] == "Real"]
     largest = {i: max((abs(row[i]) for row in whole), default=0.0) for i, _ in reals}
     of_unit: dict[str, float] = {}
     for i, variable in reals:
@@ -286,11 +286,11 @@ def experiments(fmu: ForeignFmu) -> Found:
     for experiment in fmu.job["experiments"]:
         try:
             with _instance(fmu) as instance:
-                found = instance.experiment(experiment)
+                values = instance.experiment(experiment)
         except FailedCallError as error:
             yield "error", f"{experiment['name']}: {error}"
             continue
-        for text in disagreements(experiment, found, reals):
+        for text in disagreements(experiment, values, reals):
             yield "error", f"{experiment['name']}: {text}"
 
 
@@ -298,8 +298,8 @@ def recording(fmu: ForeignFmu) -> Found:
     """No check: run the experiments of the job, and write what was seen to a file."""
     for experiment in fmu.job["experiments"]:
         with _instance(fmu) as instance:
-            found = instance.experiment(experiment)
-        (Path(fmu.job["folder"]) / RECORDED).write_text(json.dumps(found))
+            values = instance.experiment(experiment)
+        (Path(fmu.job["folder"]) / RECORDED).write_text(json.dumps(values))
     yield from ()
 
 
@@ -313,13 +313,13 @@ def bounds(fmu: ForeignFmu) -> Found:
                 continue
             try:
                 with _instance(fmu) as instance:
-                    instance.begin()
+                    instance.start()
                     instance.set([variable], [float(variable[side])])
                     rows = instance.steps(0, 3, drive=False)
             except FailedCallError as error:
                 yield "error", f"with {variable['name']} at its {side} {variable[side]}: {error}"
                 continue
-            names = [v["name"] for v, x in zip(fmu.seen, rows[-1], strict=True) if not math.isfinite(x)]
+            names = [v["name"] for v, x in zip(fmu.compared, rows[-1], strict=True) if not math.isfinite(x)]
             if names:
                 yield (
                     "error",
@@ -331,10 +331,10 @@ def short_lives(fmu: ForeignFmu) -> Found:
     """Instances that are freed early."""
     ForeignInstance(fmu).free()
     instance = ForeignInstance(fmu)
-    instance.begin()
+    instance.start()
     instance.free()
     instance = ForeignInstance(fmu)
-    instance.begin()
+    instance.start()
     instance.terminate()
     instance.free()
     for _ in range(5):
@@ -349,7 +349,7 @@ def wrong_steps(fmu: ForeignFmu) -> Found:
     accepted = []
     for size in (0.0, -fmu.step):
         with _instance(fmu) as instance:
-            instance.begin()
+            instance.start()
             if _is_taken(instance.do_step, fmu.start, size):
                 accepted.append(f"{size:g}")
     if accepted:
@@ -362,13 +362,13 @@ def wrong_values(fmu: ForeignFmu) -> Found:
     kind = "Float64" if fmu.job["version"] == "3.0" else "Real"
     nowhere = {"name": "?", "access": kind, "size": 1, "reference": unknown}
     with _instance(fmu) as instance:
-        instance.begin()
+        instance.start()
         if _is_taken(instance.get, [nowhere]):
             name = instance.instance.name_of(f"Get{kind}")
             yield "warning", f"{name} of a value reference that is not there ({unknown}) is answered by OK"
     for variable in fmu.driven[:1]:
         with _instance(fmu) as instance:
-            instance.begin()
+            instance.start()
             if _is_taken(instance.set, [variable], [math.nan]):
                 yield "warning", f"input {variable['name']} accepts NaN and returns OK"
     if not fmu.steps:
@@ -377,7 +377,7 @@ def wrong_values(fmu: ForeignFmu) -> Found:
         if variable["min"] is not None and variable["variability"] != "fixed" and variable["size"] == 1:
             below = float(variable["min"]) - max(1.0, abs(float(variable["min"])))
             with _instance(fmu) as instance:
-                instance.begin()
+                instance.start()
                 if _is_taken(instance.set, [variable], [below]):
                     name = variable["name"]
                     yield "warning", f"{name} takes {below!r}, below its min {variable['min']}, with OK"

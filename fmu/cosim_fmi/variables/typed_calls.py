@@ -62,7 +62,7 @@ def read_typed(handle, block, count, values, size):
     """Read variables as reals."""
     head = integers_at(block, FIRST_GROUP)
     words = integers_at(block, FIRST_GROUP + head[GROUPS] * GROUP_WIDTH)
-    found = reals_at(values, count)
+    reals = reals_at(values, count)
     words[FAULT] = 0
     worst = OK
     for g in range(words[GROUPS]):
@@ -75,7 +75,7 @@ def read_typed(handle, block, count, values, size):
         places = integers_at(words[at + PLACES], PLACE_WIDTH * words[at + VARIABLES])
         for i in range(words[at + VARIABLES]):
             value = taken_value(words, at, places[PLACE_WIDTH * i + 1])
-            found[places[PLACE_WIDTH * i]] = -value if places[PLACE_WIDTH * i + 2] < 0 else value
+            reals[places[PLACE_WIDTH * i]] = -value if places[PLACE_WIDTH * i + 2] < 0 else value
     return worst
 
 

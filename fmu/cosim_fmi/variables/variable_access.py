@@ -93,7 +93,7 @@ class Access:
         """How many there are."""
         return self._words[3]
 
-    def forget_misfit(self) -> bool:
+    def clear_misfit(self) -> bool:
         """Whether a value did not fit its type in the last call, so that the FMU was not called."""
         if self._python is not None and isinstance(self._python.raised, ValueError):
             self._python.raised = None
@@ -115,7 +115,7 @@ class Access:
 
 def _whole(chosen: Sequence[Element], real: str) -> list[int]:
     """Value references of reals, where arrays are complete and in order; else none."""
-    found: list[int] = []
+    references: list[int] = []
     i = 0
     while i < len(chosen):
         first = chosen[i]
@@ -125,9 +125,9 @@ def _whole(chosen: Sequence[Element], real: str) -> list[int]:
         ]
         if not whole:
             return []
-        found.append(first.reference)
+        references.append(first.reference)
         i += first.size
-    return found
+    return references
 
 
 REALS = ("Real", "Float64", "Float32")
@@ -196,8 +196,8 @@ class _Group:
 
     def __init__(self, instance: FmuInstance, kind: str, elements: Sequence[tuple[int, Element]]) -> None:
         self._instance, self.kind = instance, kind
-        mine = [(place, element) for place, element in elements if element.type == kind]
-        references, self.places, self.count = grouped(mine)
+        of_kind = [(place, element) for place, element in elements if element.type == kind]
+        references, self.places, self.count = grouped(of_kind)
         self._is_whole = len({index for _, index, _ in self.places}) == self.count
         self.is_plain = [(i, i, 1) for i in range(self.count)] == self.places
         self._references = (ctypes.c_uint32 * len(references))(*references)
@@ -205,9 +205,9 @@ class _Group:
         self.buffer: Any = (self._ctype * self.count)() if self._ctype is not None else None
 
     def read(self, values: list[Any]) -> None:
-        found = self._values()
+        elements = self._values()
         for place, index, sign in self.places:
-            values[place] = found[index] if sign > 0 else -found[index]
+            values[place] = elements[index] if sign > 0 else -elements[index]
 
     def fill(self, values: Any, names: Sequence[str]) -> None:
         """Put values into the buffer; what an array has besides the elements that are written stays."""
@@ -241,8 +241,8 @@ class _Group:
         if self.kind == "Binary":
             sizes, pointers = (ctypes.c_size_t * self.count)(), (BYTES * self.count)()
             self._instance.get_binary(self._references, sizes, pointers)  # type: ignore[attr-defined]
-            found = zip(pointers, sizes, strict=True)
-            return [ctypes.string_at(data, size) if data and size else b"" for data, size in found]
+            pieces = zip(pointers, sizes, strict=True)
+            return [ctypes.string_at(data, size) if data and size else b"" for data, size in pieces]
         self.call_get()
         if self.kind == "String":
             return [(text or b"").decode("utf-8", "replace") for text in self.buffer]

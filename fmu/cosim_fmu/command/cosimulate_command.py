@@ -28,7 +28,7 @@ from cosim_fmu.command.saved_rows import RunRecovery, SavedRows
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.coupling.feedthrough import direct_inputs
-from cosim_master.participants.joined import Isolation, places_of_fmus
+from cosim_master.participants.isolation import Isolation, places_of_fmus
 from cosim_master.recording.co_simulation_result import (
     REQUIRED,
     UNSTABLE,
@@ -318,7 +318,7 @@ def foreseen_space(loop: CoSimulation, until: float, target: Path) -> str:
     """A sentence where the results will hardly find space on the disk, else ""."""
     options = loop.run_options
     recorder = Recorder(loop.descriptions, loop.links, options.record, derived=loop.derived)
-    return space_warning(target, _steps(loop, until) / options.every(loop.step), 1 + len(recorder.told))
+    return space_warning(target, _steps(loop, until) / options.every(loop.step), 1 + len(recorder.paths))
 
 
 def _steps(loop: CoSimulation, until: float) -> int:
@@ -389,16 +389,16 @@ def summary(
     """What came of it, and where code of FMUs ran."""
     figures = result.statistics
     counts = [(figures["steps"], "step"), (figures["events"], "event")]
-    said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
-    said.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
+    counted = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
+    counted.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
     spent = figures["participant_time"]  # of those that Python calls
     slowest = max(spent.items(), key=lambda item: item[1], default=None)
     if slowest is not None and 2.0 * slowest[1] < figures["stepping_time"]:
         slowest = None  # what steps in compiled code is not measured: another may be slower
     if figures["overruns"]:
         late = f"{figures['overruns']} points late (by {figures['largest_lag']:.3g} s at most)"
-        said.append(late)
-    line = ", ".join(said)
+        counted.append(late)
+    line = ", ".join(counted)
     if slowest is not None:
         line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
     message = [result.message] if result.message else []

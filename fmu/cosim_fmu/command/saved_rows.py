@@ -187,9 +187,9 @@ class RunRecovery(Recovery):
         report, rows = box.memory(Report.__name__, notes), box.memory("rows", notes)
         if report is None or rows is None:
             return
-        found: Any = Report.from_buffer(report)
+        counts: Any = Report.from_buffer(report)
         width, recorded = notes["width"]
-        table = np.frombuffer(rows, count=found.rows * width).reshape(found.rows, width)
+        table = np.frombuffer(rows, count=counts.rows * width).reshape(counts.rows, width)
         table = table[table[:, 1] != 0.0]
         if len(table):
             values = np.ascontiguousarray(table[:, 2 : 2 + recorded])

@@ -11,7 +11,7 @@ import cosim
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.scenario_subject import ScenarioSubject
 from cosim_master.coupling.coupling import Coupling
-from cosim_master.participants.joined import AS_SAID, Isolation
+from cosim_master.participants.isolation import DECLARED, Isolation
 from cosim_ssp.couple import couple_ssp
 from cosim_ssp.package import is_ssp
 from cosim_workbench.contracts import FileExporter
@@ -42,7 +42,7 @@ class SspRun:
     path: Path
     variant: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
-    isolation: Isolation = AS_SAID
+    isolation: Isolation = DECLARED
     until: float = 0.0
     findings: list[cosim.Problem] = field(default_factory=list)
     file: Path | None = None

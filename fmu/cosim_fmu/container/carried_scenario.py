@@ -84,9 +84,9 @@ class CarriedScenario:
     def _carried(self, folder: Path, name: str, kind: str, what: str) -> str:
         """What stands for a file in the scenario that travels, which is among the files then."""
         if kind == "type":
-            found = python_reference(what, folder)
-            if found is not None:
-                self.files[found[0].name] = _content(found[0])
+            reference = python_reference(what, folder)
+            if reference is not None:
+                self.files[reference[0].name] = _content(reference[0])
             return what
         place = f"members/{name}"
         if kind == "model":
@@ -99,13 +99,13 @@ class CarriedScenario:
 
 def _take_series(entry: dict[str, Any], folder: Path) -> None:
     """The values over time of a file, as a table."""
-    found = read_series(folder / entry["series"], texts=True)
+    series = read_series(folder / entry["series"], texts=True)
     entry["series"] = {
         name: [list(pair) for pair in zip(each.times.tolist(), each.values.tolist(), strict=True)]
-        for name, each in found.items()
+        for name, each in series.items()
     }
     options = {"interpolation": "linear", **entry.get("options", {})}
-    options["units"] = {name: each.unit for name, each in found.items()} | dict(options.get("units") or {})
+    options["units"] = {name: each.unit for name, each in series.items()} | dict(options.get("units") or {})
     entry["options"] = options
 
 

@@ -140,14 +140,14 @@ def _run_first_steps(loop: CoSimulation) -> None:
 
 def _abilities(loop: CoSimulation) -> Mapping[str, str]:
     """What the FMU can do follows from what all of its participants can."""
-    told = loop.descriptions.values()
-    found = {
+    descriptions = loop.descriptions.values()
+    abilities = {
         "canHandleVariableCommunicationStepSize": can_divide(loop),
-        "canBeInstantiatedOnlyOncePerProcess": any(each.only_once for each in told),
-        "canGetAndSetFMUstate": all(each.can_restore for each in told),
-        "canSerializeFMUstate": all(each.can_restore and each.can_serialize for each in told),
+        "canBeInstantiatedOnlyOncePerProcess": any(each.only_once for each in descriptions),
+        "canGetAndSetFMUstate": all(each.can_restore for each in descriptions),
+        "canSerializeFMUstate": all(each.can_restore and each.can_serialize for each in descriptions),
     }
-    return {**CAPABILITIES, **{name: str(value).lower() for name, value in found.items()}}
+    return {**CAPABILITIES, **{name: str(value).lower() for name, value in abilities.items()}}
 
 
 def _is_of(entry: Entry, files: set[Path]) -> bool:

@@ -33,7 +33,7 @@ from cosim_export.python_fmu.host_calls import (
 )
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.carried_scenario import DATA, FOLDER, carried_co_simulation
-from cosim_fmu.container.container_interface import COUPLING, UNKNOWN, VERDICTS, direct
+from cosim_fmu.container.container_interface import COUPLING, UNKNOWN, VERDICTS, direct_dependencies
 from cosim_master.recording.co_simulation_result import CouplingReport
 from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.stepped_run import SAME_TIME, SteppedRun, can_divide
@@ -84,8 +84,8 @@ class ContainerInstance:
         self._last: dict[str, Any] = {}  # what outputs were when the run was closed
         self._reached = self._start
         self._judged: tuple[float, CouplingReport] | None = None
-        self._in_bytes = all(told.can_serialize for told in self.loop.descriptions.values())
-        self._can_restore = all(told.can_restore for told in self.loop.descriptions.values())
+        self._in_bytes = all(description.can_serialize for description in self.loop.descriptions.values())
+        self._can_restore = all(description.can_restore for description in self.loop.descriptions.values())
         weakref.finalize(self, _close, self._runs).atexit = False
 
     # life
@@ -158,8 +158,8 @@ class ContainerInstance:
         """Values of variables at the present time, of the FMI type `kind`."""
         variables = [find_variable(self.interface, kind, reference) for reference in references]
         names = [v.name for v in variables if not v.is_settable]
-        found = self._computed(names) if names else {}
-        values = [self._values[v.name] if v.is_settable else found[v.name] for v in variables]
+        computed = self._computed(names) if names else {}
+        values = [self._values[v.name] if v.is_settable else computed[v.name] for v in variables]
         if kind == "Integer":
             for variable, value in zip(variables, values, strict=True):
                 if not -(2**31) <= int(value or 0) < 2**31:
@@ -230,26 +230,26 @@ class ContainerInstance:
         with use_registry(self.registry):
             run = self._begun()
             self._write()
-            found: dict[str, Any] = {}
+            computed_values: dict[str, Any] = {}
             wanted: dict[tuple[str, bool], list[str]] = {}
             for name in names:
                 if name.startswith(f"{COUPLING}."):
-                    found[name] = self._coupling(run, name.removeprefix(f"{COUPLING}."))
+                    computed_values[name] = self._coupling(run, name.removeprefix(f"{COUPLING}."))
                 elif name in self.loop.derived:
                     made = self.loop.derived[name]
                     (value,) = run.read(made.port[0], [made.port[1]])
-                    found[name] = made.of(np.array([value])).tolist()[0]
+                    computed_values[name] = made.of(np.array([value])).tolist()[0]
                 else:
                     participant, _, variable = name.partition(".")
                     wanted.setdefault((participant, self._follows_at_once(name)), []).append(variable)
             for (participant, at_once), variables in wanted.items():
                 values = run.read_now(participant, variables) if at_once else run.read(participant, variables)
-                found |= {f"{participant}.{v}": value for v, value in zip(variables, values, strict=True)}
-        return found
+                computed_values |= {f"{participant}.{v}": x for v, x in zip(variables, values, strict=True)}
+        return computed_values
 
     def _follows_at_once(self, name: str) -> bool:
         """Whether an output depends directly on an input that has been set since the last step."""
-        return bool(self._written) and bool(direct(self.loop, name, self._written))
+        return bool(self._written) and bool(direct_dependencies(self.loop, name, self._written))
 
     def _coupling(self, run: SteppedRun, name: str) -> Any:
         """What is known of the error of the coupling: the verdict, or an error."""

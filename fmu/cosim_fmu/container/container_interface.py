@@ -19,7 +19,7 @@ from cosim_master.recording.recorder import Recorder
 TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean", "string": "String"}
 START = {"Real": 0.0, "Integer": 0, "Boolean": False, "String": ""}
 COUPLING = "coupling"
-"""Before the names of what is known of the error of the coupling."""
+"""With it begin the names of variables for the error of the coupling."""
 VERDICTS = ("fine", "smaller step", "tighter tolerance", "other algorithm", "unknown", "unstable")
 UNKNOWN = -1.0
 """An error that is not known."""
@@ -51,28 +51,28 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, d
     variables: list[FmuVariable] = []
     meanings: dict[str, Any] = {}
     left_out: dict[str, int] = {}
-    for name, told in loop.descriptions.items():
-        for variable in told.variables.values():
+    for name, description in loop.descriptions.items():
+        for variable in description.variables.values():
             port = name, variable.name
-            causality = _causality(told, variable, is_fed=port in fed, is_recorded=port in recorded)
+            causality = _causality(description, variable, is_fed=port in fed, is_recorded=port in recorded)
             if not causality:
                 continue
             start = loop.start_values[name].get(variable.name, variable.start)
-            made = _variable(name, told, variable, causality, start, meanings)
-            if made is None:
+            shown = _variable(name, description, variable, causality, start, meanings)
+            if shown is None:
                 kind = f"{variable.type} {causality}s"
                 left_out[kind] = left_out.get(kind, 0) + 1
             else:
-                variables.append(made)
-    known = {v.name for v in variables}
+                variables.append(shown)
+    names = {v.name for v in variables}
     settable = tuple(v.name for v in variables if v.is_settable)
     inputs = {v.name for v in variables if v.causality == "input"}
-    shown = [*variables, *_derived(loop, known), *_of_coupling(loop, recorder.ports, meanings)]
+    listed = [*variables, *_derived(loop, names), *_of_coupling(loop, recorder.ports, meanings)]
     variables = [
-        replace(v, dependencies=direct(loop, v.name, inputs), initial_dependencies=settable)
+        replace(v, dependencies=direct_dependencies(loop, v.name, inputs), initial_dependencies=settable)
         if v.initial == "calculated"
         else v
-        for v in shown
+        for v in listed
     ]
     name = path.stem if path.is_file() else path.resolve().name
     interface = FmuInterface(
@@ -90,50 +90,50 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, d
 
 
 def _causality(
-    told: ParticipantDescription, variable: ParticipantVariable, *, is_fed: bool, is_recorded: bool
+    description: ParticipantDescription, variable: ParticipantVariable, *, is_fed: bool, is_recorded: bool
 ) -> str:
-    """As the FMU shows it; "" for what it does not."""
-    if told.over_time or is_fed:
+    """The causality that the FMU shows; "" for a variable that it does not show."""
+    if description.over_time or is_fed:
         return ""
     if variable.causality == "input":
         return "input"
     if variable.causality == "parameter":
-        settable = told.settable is None or variable.name in told.settable
-        is_free = settable and variable.name not in {*told.structural, *told.calculated}
+        settable = description.settable is None or variable.name in description.settable
+        is_free = settable and variable.name not in {*description.structural, *description.calculated}
         return "parameter" if is_free else ""
     return ("output" if variable.causality == "output" else "local") if is_recorded else ""
 
 
 def _variable(
     name: str,
-    told: ParticipantDescription,
+    description: ParticipantDescription,
     variable: ParticipantVariable,
     causality: str,
     start: Any,
     meanings: dict[str, Any],
 ) -> FmuVariable | None:
-    """None for what FMI 2.0 has no scalar for."""
+    """A variable of a participant as one of the FMU; None where FMI 2.0 has no scalar type for it."""
     kind = TYPES.get(variable.type)
     if kind is None or (causality == "parameter" and start is None):
         return None
-    items = _items(told, variable.name)
+    items = _items(description, variable.name)
     path = f"{name}.{variable.name}"
-    given: dict[str, Any] = {
-        "unit": _unit(told, variable, meanings) if kind == "Real" else "1",
+    more: dict[str, Any] = {
+        "unit": _unit(description, variable, meanings) if kind == "Real" else "1",
         "description": variable.description,
         "items": items,
     }
-    changes = kind != "Real" or variable.name in told.discrete
+    changes = kind != "Real" or variable.name in description.discrete
     if causality in ("input", "parameter"):
-        given["start"] = _start(kind, start)
+        more["start"] = _start(kind, start)
         varies = "discrete" if changes else "continuous"
         if causality == "parameter":
-            varies = "tunable" if variable.name in told.tunable else "fixed"
+            varies = "tunable" if variable.name in description.tunable else "fixed"
         initial = "exact" if causality == "parameter" else ""
     else:
         varies, initial = "discrete" if changes else "continuous", "calculated"
     kind = "Enumeration" if items else kind
-    return FmuVariable(path, path, "", 0, 0, kind, causality, varies, initial, **given)
+    return FmuVariable(path, path, "", 0, 0, kind, causality, varies, initial, **more)
 
 
 def _start(kind: str, value: Any) -> Any:
@@ -143,20 +143,22 @@ def _start(kind: str, value: Any) -> Any:
     return {"Real": float, "Integer": int, "Boolean": bool, "String": str}[kind](value)
 
 
-def _items(told: ParticipantDescription, name: str) -> tuple[str, ...]:
+def _items(description: ParticipantDescription, name: str) -> tuple[str, ...]:
     """Of an enumeration that counts from 1; others are integers."""
-    items = told.enumerations.get(name, ())
+    items = description.enumerations.get(name, ())
     counted = [value for _, value in items] == list(range(1, len(items) + 1))
     return tuple(item for item, _ in items) if counted else ()
 
 
-def _unit(told: ParticipantDescription, variable: ParticipantVariable, meanings: dict[str, Any]) -> str:
+def _unit(
+    description: ParticipantDescription, variable: ParticipantVariable, meanings: dict[str, Any]
+) -> str:
     """The unit where it means what it says, or what the participant says; else none.
 
     What participants say goes into `meanings`; one that says something else than an earlier one has none.
     """
     unit = variable.unit or "1"
-    own = told.unit_definitions.get(unit)
+    own = description.unit_definitions.get(unit)
     try:
         meant = parse_unit(unit)
     except cosim.UnitError:
@@ -174,16 +176,16 @@ def _known_unit(unit: str) -> str:
     return unit
 
 
-def _derived(loop: CoSimulation, known: Collection[str]) -> Iterator[FmuVariable]:
-    """What the connectors of an SSP's own system give."""
-    for name, made in loop.derived.items():
-        participant, variable = made.port
-        told = loop.descriptions[participant]
-        kind = TYPES.get(told.variables[variable].type)
-        if kind in ("Real", "Integer", "Boolean") and name not in known:
-            changes = kind != "Real" or variable in told.discrete
+def _derived(loop: CoSimulation, names: Collection[str]) -> Iterator[FmuVariable]:
+    """Outputs of the connectors of an SSP's own system."""
+    for name, derived in loop.derived.items():
+        participant, variable = derived.port
+        description = loop.descriptions[participant]
+        kind = TYPES.get(description.variables[variable].type)
+        if kind in ("Real", "Integer", "Boolean") and name not in names:
+            changes = kind != "Real" or variable in description.discrete
             varies = "discrete" if changes else "continuous"
-            unit = _known_unit(made.unit or "1")
+            unit = _known_unit(derived.unit or "1")
             yield FmuVariable(name, name, "", 0, 0, "Real", "output", varies, "calculated", unit=unit)
 
 
@@ -204,23 +206,23 @@ def _of_coupling(
         description="what to do about it",
     )
     starts = {link.start for link in loop.links}
-    for name, told in loop.descriptions.items():
-        for variable in told.variables.values():
+    for name, description in loop.descriptions.items():
+        for variable in description.variables.values():
             port = name, variable.name
             is_judged = variable.type == "real" and (port in starts or port in ports)
-            if is_judged and not told.over_time and variable.causality in ("output", "local"):
+            if is_judged and not description.over_time and variable.causality in ("output", "local"):
                 path = f"{COUPLING}.{name}.{variable.name}"
                 yield FmuVariable(
                     *(path, path, *computed, "Real", "local", "discrete", "calculated"),
-                    unit=_unit(told, variable, meanings),
+                    unit=_unit(description, variable, meanings),
                     description=f"error of the coupling in {name}.{variable.name}{unknown}",
                 )
 
 
-def direct(loop: CoSimulation, path: str, inputs: Collection[str]) -> tuple[str, ...]:
+def direct_dependencies(loop: CoSimulation, path: str, inputs: Collection[str]) -> tuple[str, ...]:
     """Those of the inputs that a variable depends on at once, through its own participant alone."""
     name, _, variable = path.partition(".")
     if name not in loop.descriptions or name in loop.unreadable_before_step:
         return ()
-    found = direct_inputs(loop.descriptions[name], variable)
-    return tuple(f"{name}.{each}" for each in found if f"{name}.{each}" in inputs)
+    own_inputs = direct_inputs(loop.descriptions[name], variable)
+    return tuple(f"{name}.{each}" for each in own_inputs if f"{name}.{each}" in inputs)

@@ -24,7 +24,7 @@ from cosim_master.coupling.coupling import (
     step_of,
 )
 from cosim_master.coupling.errors import WiringProblem, either, problem
-from cosim_master.participants.joined import AS_SAID, Isolation
+from cosim_master.participants.isolation import DECLARED, Isolation
 from cosim_master.recording.recorder import Recorder
 from cosim_toml.toml_file import TomlFile
 from cosim_toml.toml_lines import KeyPath
@@ -114,12 +114,12 @@ class Scenario(ClosedAttributes):
     interval: float | None = None
     decimation: int = 1
     file: Path | None = None
-    isolation: Isolation = AS_SAID
+    isolation: Isolation = DECLARED
     _problems: list[WiringProblem] = field(default_factory=list)
     _outer: set[str] = field(default_factory=set)
 
     @classmethod
-    def read(cls, path: str | Path, variant: str | None = None, isolation: Isolation = AS_SAID) -> Scenario:
+    def read(cls, path: str | Path, variant: str | None = None, isolation: Isolation = DECLARED) -> Scenario:
         """Read a file; what is wrong with its contents is reported by `couple`, together with the wiring.
 
         Parameters
@@ -138,7 +138,7 @@ class Scenario(ClosedAttributes):
         return cls.of(TomlFile.read(Path(path)), variant, isolation)
 
     @classmethod
-    def of(cls, source: TomlFile, variant: str | None = None, isolation: Isolation = AS_SAID) -> Scenario:
+    def of(cls, source: TomlFile, variant: str | None = None, isolation: Isolation = DECLARED) -> Scenario:
         """Of a file that has been read; as `read`."""
         scenario, path = cls(source, isolation=isolation), source.path
         tables = scenario.source.data
@@ -232,23 +232,23 @@ class Scenario(ClosedAttributes):
         """Of the participant that an error of an FMU speaks of."""
         file = Path(fmu).resolve()
         paths = file_paths(self.participants)
-        found = [name for name, path in paths.items() if path is not None and path.resolve() == file]
-        return ("participants", *found[:1])
+        names = [name for name, path in paths.items() if path is not None and path.resolve() == file]
+        return ("participants", *names[:1])
 
     def _check_run(self, made: Coupling) -> list[WiringProblem]:
         """What is recorded, and the communication points."""
-        found = []
+        faults = []
         try:
             Recorder(made.descriptions, made.links, self.signals)
         except cosim.LookUpError as error:
-            found.append(problem(("output", "signals"), str(error)))
-        found += self.run_options.faults(made.step)
+            faults.append(problem(("output", "signals"), str(error)))
+        faults += self.run_options.faults(made.step)
         if not self._problems:
             try:
                 CommunicationPoints(self.start, self.until, self.step)
             except cosim.ModelError as error:
-                found += [problem(("master", fault.where), fault.text) for fault in error.problems]
-        return found
+                faults += [problem(("master", fault.where), fault.text) for fault in error.problems]
+        return faults
 
     def _follows(self, fault: WiringProblem) -> bool:
         """Whether a fault of a connection is only that its participant has a fault already."""

@@ -101,15 +101,15 @@ def parse_condition(text: str, descriptions: Descriptions) -> Condition:
 
 
 def _comparison(text: str, descriptions: Descriptions) -> Comparison:
-    found = COMPARISON.fullmatch(text)
-    if found is None:
+    match = COMPARISON.fullmatch(text)
+    if match is None:
         is_negated, _, name = text.rpartition("not ")
         path = name.strip()
         variable = _variable(path, descriptions)
         if variable.type not in ("boolean", "clock") or (is_negated and is_negated.strip()):
             raise ValueError(f"'{text}' is no condition: write 'plant.T > 300 K', or a boolean")
         return Comparison(path, operator.eq, "not " not in text)
-    path, sign, given = found.groups()
+    path, sign, given = match.groups()
     variable = _variable(path, descriptions)
     if variable.type not in NUMBERS and sign not in ("==", "!="):
         raise ValueError(f"'{text}': {path} is {variable.type}, which is compared by == and != alone")
@@ -189,7 +189,7 @@ def make_changes(
         return None, []
     changed = Changed()
     triggers: list[Trigger] = []
-    seen: dict[str, ParticipantVariable] = {}
+    watched: dict[str, ParticipantVariable] = {}
     for i, entry in enumerate(entries):
         for key in entry:
             if key not in KEYS:
@@ -205,7 +205,7 @@ def make_changes(
                 triggers.append(Trigger(f"{NAME}[{i}]", str(entry["when"]), condition, numbers))
                 for path in condition.paths:
                     participant, _, name = path.partition(".")
-                    seen[path] = descriptions[participant].variables[name]
+                    watched[path] = descriptions[participant].variables[name]
             else:
                 time = cosim.parse_quantity(entry["at"], "s")
                 changed.add(values, time, participants, starts, partial(say, (NAME, i)))
@@ -217,17 +217,17 @@ def make_changes(
     connections = [Connection(f"{NAME}.{path}", path, reads_any=True) for path in series]
     if not triggers:
         return TimedInputs(series, "held", changed.types, changed.units), connections
-    connections += [Connection(path, f"{NAME}.{SEEN}{path}", reads_any=True) for path in seen]
-    return TriggeredChanges(series, changed.types, changed.units, triggers, seen), connections
+    connections += [Connection(path, f"{NAME}.{SEEN}{path}", reads_any=True) for path in watched]
+    return TriggeredChanges(series, changed.types, changed.units, triggers, watched), connections
 
 
 def _described(participants: Mapping[str, cosim.Participant]) -> dict[str, ParticipantDescription]:
     """Descriptions of the participants that have a sound one; of others it is said elsewhere."""
-    found = {}
+    descriptions = {}
     for name, participant in participants.items():
         with suppress(Exception):
-            found[name] = participant.describe()
-    return found
+            descriptions[name] = participant.describe()
+    return descriptions
 
 
 class Changed:

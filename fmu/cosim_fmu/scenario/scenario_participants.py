@@ -10,10 +10,10 @@ from typing import Any
 import cosim
 from cosim.kit import path_below
 from cosim_fmi.binding.fmu_output import is_log
-from cosim_master.abilities import LOG_LEVELS, KeepsLog
+from cosim_master.abilities import LOG_LEVELS, WritesLog
 from cosim_master.coupling.connection import Connection
-from cosim_master.participants.given_participants import open_fmu
-from cosim_master.participants.joined import AS_SAID, Isolation
+from cosim_master.participants.create_participants import open_fmu
+from cosim_master.participants.isolation import DECLARED, Isolation
 from cosim_master.participants.process_participant import ProcessParticipant
 from cosim_master.participants.python_participant import python_participant, python_reference
 from cosim_master.participants.system_participant import SystemParticipant
@@ -88,12 +88,12 @@ Say = Callable[[KeyPath, str], None]
 def python_file(folder: Path, entry: Mapping[str, Any]) -> Path | None:
     """The Python file that the table of a participant has loaded, if any."""
     what = entry.get("type")
-    found = python_reference(what, folder) if isinstance(what, str) else None
-    return None if found is None else found[0]
+    reference = python_reference(what, folder) if isinstance(what, str) else None
+    return None if reference is None else reference[0]
 
 
 def make_participant(
-    folder: Path, name: str, entry: Mapping[str, Any], say: Say, isolation: Isolation = AS_SAID
+    folder: Path, name: str, entry: Mapping[str, Any], say: Say, isolation: Isolation = DECLARED
 ) -> cosim.Participant | None:
     """The participant of one table ``[participants.NAME]``.
 
@@ -165,12 +165,12 @@ def make_participant(
     except (cosim.CosimError, TypeError, ValueError) as error:
         say((*here, kind), str(error))
     else:
-        _keep_log(made, folder, entry, lambda key, text: say((*here, key), text))
+        _write_log(made, folder, entry, lambda key, text: say((*here, key), text))
         return made
     return None
 
 
-def _keep_log(
+def _write_log(
     made: cosim.Participant, folder: Path, entry: Mapping[str, Any], say: Callable[[str, str], None]
 ) -> None:
     """``log = "plant.log"``, ``log_level = "all"``."""
@@ -182,7 +182,7 @@ def _keep_log(
         say("log", f'is {file!r}, needs the name of a file: "plant.log"')
     elif level not in LOG_LEVELS:
         say("log_level", f"is {level!r}, needs one of {', '.join(map(repr, LOG_LEVELS))}")
-    elif not isinstance(made, KeepsLog):
+    elif not isinstance(made, WritesLog):
         say("log", "this participant keeps no log")
     elif not (folder / file).parent.is_dir():
         say("log", f"there is no folder {(folder / file).parent}")
@@ -191,7 +191,7 @@ def _keep_log(
             path = path_below(folder, file)
             if not is_log(path):
                 raise ValueError(f"{file!r} exists, and is no log: choose another name")
-            made.keep_log(path, level)
+            made.write_log(path, level)
         except ValueError as error:
             say("log", str(error))
         except cosim.ModelError as error:
@@ -222,8 +222,8 @@ def _recipe(
         return TimedInputs, (folder / what if isinstance(what, str) else what,)
     if kind == "model":
         return system_from_file, (folder / what,)
-    found = python_reference(what, folder)
-    if found is None and ":" in what:
+    reference = python_reference(what, folder)
+    if reference is None and ":" in what:
         text = f"is {what!r}, needs MODULE:CLASS for a class of MODULE.py in the folder of this file"
         raise ValueError(text)
-    return (registered, (what,)) if found is None else (python_participant, found)
+    return (registered, (what,)) if reference is None else (python_participant, reference)

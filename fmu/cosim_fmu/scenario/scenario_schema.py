@@ -112,8 +112,8 @@ def _participant() -> dict[str, Any]:
         "process": {"type": "boolean", "description": "in a process of its own"},
         "timeout": {**POSITIVE, "description": "for each call of a participant in a process of its own [s]"},
     }
-    found = _table(scenario_participants.KEYS, keys)
-    return {**found, "oneOf": [{"required": [kind]} for kind in scenario_participants.KINDS]}
+    table = _table(scenario_participants.KEYS, keys)
+    return {**table, "oneOf": [{"required": [kind]} for kind in scenario_participants.KINDS]}
 
 
 def _line() -> dict[str, Any]:

@@ -101,10 +101,10 @@ def read_parameters(path: str | Path) -> dict[str, Parameter]:
 
 def flat(table: Any, prefix: str = "") -> dict[str, Any]:
     """Dotted names of nested tables."""
-    found: dict[str, Any] = {}
+    names: dict[str, Any] = {}
     for key, value in table.items() if isinstance(table, Mapping) else ():
-        found.update(flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value})
-    return found
+        names.update(flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value})
+    return names
 
 
 def _read_toml(path: Path) -> dict[str, Parameter]:
@@ -116,7 +116,7 @@ def _read_toml(path: Path) -> dict[str, Parameter]:
 
 
 def _read_csv(path: Path) -> dict[str, Parameter]:
-    found: dict[str, Parameter] = {}
+    parameters: dict[str, Parameter] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             for number, row in enumerate(csv.reader(file, skipinitialspace=True), start=1):
@@ -130,12 +130,12 @@ def _read_csv(path: Path) -> dict[str, Parameter]:
                     raise cosim.ModelError.of(
                         place, "needs a name, a value and, optionally, a unit: mass,2.0,t"
                     )
-                if cells[0] in found:
+                if cells[0] in parameters:
                     raise cosim.ModelError.of(place, f"{cells[0]} has a value already")
-                found[cells[0]] = Parameter(_value(place, *cells[1:]), place)
+                parameters[cells[0]] = Parameter(_value(place, *cells[1:]), place)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise cosim.ModelError.of(str(path), f"cannot be read: {error}") from None
-    return found
+    return parameters
 
 
 def _value(place: str, text: str, unit: str = "") -> Any:

@@ -108,15 +108,15 @@ class LinearParticipant(cosim.Participant):
 
     def maps(self, size: float) -> tuple[Matrix, Matrix, Matrix]:
         """What a step by `size` (s) does with states, inputs at its start and slopes of the inputs."""
-        found = self._maps.get(size)
-        if found is None:
+        matrices = self._maps.get(size)
+        if matrices is None:
             n, m = self.b.shape
             whole = np.zeros((n + 2 * m, n + 2 * m))
             whole[:n, :n], whole[:n, n : n + m] = self.a, self.b
             whole[n : n + m, n + m :] = np.eye(m)
             power = expm(size * whole)
-            found = self._maps[size] = power[:n, :n], power[:n, n : n + m], power[:n, n + m :]
-        return found
+            matrices = self._maps[size] = power[:n, :n], power[:n, n : n + m], power[:n, n + m :]
+        return matrices
 
     def get(self, names: Sequence[str]) -> list[float]:
         """Outputs and states."""

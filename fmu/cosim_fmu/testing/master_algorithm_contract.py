@@ -63,8 +63,8 @@ class MasterAlgorithmContract:
             f"at a step of {self.steps[1]:g} s the error is {errors[1]:.3g}"
         )
         if errors[1] > 1e-9 and self.order > 0.0:
-            found = np.log(errors[0] / errors[1]) / np.log(self.steps[0] / self.steps[1])
-            assert found >= self.order, f"the error falls with the power {found:.2f} of the step only"
+            power = np.log(errors[0] / errors[1]) / np.log(self.steps[0] / self.steps[1])
+            assert power >= self.order, f"the error falls with the power {power:.2f} of the step only"
 
     def test_everyone_steps_through_the_whole_time(self) -> None:
         """At each communication point every participant is there, once: no gap, nothing twice."""
@@ -154,11 +154,11 @@ class MasterAlgorithmContract:
     def test_it_can_be_explained(self) -> None:
         """`--explain` has a sentence about each connection."""
         try:
-            said = self._loop(_mass_and_spring(), self.steps[0]).explain()
+            text = self._loop(_mass_and_spring(), self.steps[0]).explain()
         except Exception as error:
             pytest.fail(f"to explain it fails: {type(error).__name__}: {error}")
         for link in ("spring.f → mass.f", "mass.x → spring.x"):
-            assert link in said, f"{link} is not explained: {said}"
+            assert link in text, f"{link} is not explained: {text}"
 
     def _loop(self, parts: Any, step: float) -> CoSimulation:
         return CoSimulation(parts, WIRES, self.make(), step)

@@ -18,20 +18,20 @@ from cosim_master.abilities import (
     ExportsFmu,
     HasFile,
     InitializationMode,
-    KeepsLog,
     RecordsEvents,
     Resizes,
     StepsNatively,
     TellsInside,
     Ticks,
     Watches,
+    WritesLog,
 )
 from cosim_master.coupling.wiring import check_values
-from cosim_master.participants.given_participants import description_faults
+from cosim_master.participants.create_participants import description_faults
 
 ABILITIES: tuple[Any, ...] = (
     *(InitializationMode, TellsInside, Watches, RecordsEvents, Resizes, Ticks),
-    *(KeepsLog, HasFile, ExportsFmu, StepsNatively),
+    *(WritesLog, HasFile, ExportsFmu, StepsNatively),
 )
 SHARED = {"path"}
 """Members of protocols that may be there for another reason."""
@@ -84,8 +84,8 @@ class ParticipantContract:
             members = [n for n in vars(ability) if not n.startswith("_")]
             has = [n for n in members if n not in SHARED and hasattr(type(made), n)]
             if has and not isinstance(made, ability):
-                gone = ", ".join(n for n in members if not hasattr(made, n))
-                pytest.fail(f"{', '.join(has)} without {gone}: {ability.__name__} needs all of them")
+                missing = ", ".join(n for n in members if not hasattr(made, n))
+                pytest.fail(f"{', '.join(has)} without {missing}: {ability.__name__} needs all of them")
 
     def test_values_have_their_types(self) -> None:
         """`get` answers one value of the declared type for each name, at the start and after a step."""
@@ -228,14 +228,14 @@ class ParticipantContract:
         inputs = [n for n, value in self._changes(made).items() if description.variables[n].type == "real"]
         for name in inputs:
             here = float(made.get([name])[0]) if name in outputs else self._start(made, name)
-            told = list(made.directional_derivative(real, [name], [1.0]))
+            answered = list(made.directional_derivative(real, [name], [1.0]))
             sides = []
             for change in (1e-4, -1e-4):
                 made.set([name], [here + change])
                 sides.append(np.array(made.get(real), dtype=float))
             made.set([name], [here])
             slope = (sides[0] - sides[1]) / 2e-4
-            np.testing.assert_allclose(told, slope, rtol=1e-4, atol=1e-6, err_msg=f"by {name}")
+            np.testing.assert_allclose(answered, slope, rtol=1e-4, atol=1e-6, err_msg=f"by {name}")
         made.close()
 
     def test_slopes_are_followed(self) -> None:

@@ -125,11 +125,11 @@ class Adaptive(ProgrammedAlgorithm):
 
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
         """Set all, step all; read twice: what passes directly sees the end of the others, not a guess."""
-        found = [(layout.SET_ALONG, name) for name in order]
-        found += [(layout.ADVANCE_ALL, ""), (layout.PUT_END, "")]
+        sequence = [(layout.SET_ALONG, name) for name in order]
+        sequence += [(layout.ADVANCE_ALL, ""), (layout.PUT_END, "")]
         for name in [*order, *order]:
-            found += [(layout.READ_AT_END, name), (layout.TAKE_KNOWN, name)]
-        return found
+            sequence += [(layout.READ_AT_END, name), (layout.TAKE_KNOWN, name)]
+        return sequence
 
     def time_of_failure(self, time: float) -> float:
         """Where the exchange begins that would be too short."""

@@ -49,11 +49,11 @@ def remember(counts, numbers, table, time):
 
 def weight(counts, numbers, i, time):
     """That of point `i` in the polynomial at `time`, by Lagrange's formula."""
-    found = 1.0
+    product = 1.0
     for j in range(counts[POINTS]):
         if j != i:
-            found *= (time - numbers[PAST_TIMES + j]) / (numbers[PAST_TIMES + i] - numbers[PAST_TIMES + j])
-    return found
+            product *= (time - numbers[PAST_TIMES + j]) / (numbers[PAST_TIMES + i] - numbers[PAST_TIMES + j])
+    return product
 
 
 def extrapolate(counts, numbers, table, time, row):
@@ -90,7 +90,7 @@ def follow_line(counts, numbers, table):
         table[SLOPE * n + k] = (end - start) / numbers[LENGTH]
 
 
-def take_known(counts, numbers, table, k, value):
+def follow_value(counts, numbers, table, k, value):
     """The course of one value leads to what was read of it."""
     n = counts[SIZE]
     start = table[START * n + k]
@@ -151,17 +151,17 @@ def learn_rates(counts, numbers, table):
             if even and 2.0 * leap < change < math.inf:
                 sharp = change / (time - table[SINCE * n + k])
                 table[SHARPEST * n + k] = max(table[SHARPEST * n + k], sharp)
-            begin_change(n, table, k, slope, time)
+            start_change(n, table, k, slope, time)
 
 
 def forget_changes(counts, table):
     """Slopes of before say nothing of what comes: there was a jump, or a line missed the tolerance."""
     n = counts[SIZE]
     for k in range(n):
-        begin_change(n, table, k, math.inf, 0.0)
+        start_change(n, table, k, math.inf, 0.0)
 
 
-def begin_change(n, table, k, slope, time):
+def start_change(n, table, k, slope, time):
     """From here on the change of a slope counts."""
     table[BEGUN * n + k] = slope
     table[SINCE * n + k] = time

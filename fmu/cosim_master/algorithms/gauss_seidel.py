@@ -68,12 +68,12 @@ class GaussSeidel(ProgrammedAlgorithm):
     @property
     def figures(self) -> dict[str, float]:
         """``iterations`` of all loops, ``largest_iterations`` of one in one step."""
-        found = [iteration.figures for iteration in self._iterations.values()]
-        if not found:
+        of_loops = [iteration.figures for iteration in self._iterations.values()]
+        if not of_loops:
             return {}
         return {
-            "iterations": sum(each["iterations"] for each in found),
-            "largest_iterations": max(each["largest_iterations"] for each in found),
+            "iterations": sum(each["iterations"] for each in of_loops),
+            "largest_iterations": max(each["largest_iterations"] for each in of_loops),
         }
 
     def initialize(self, exchange: Exchange, time: float) -> None:
@@ -94,13 +94,13 @@ class GaussSeidel(ProgrammedAlgorithm):
         if self._order > 0:
             each = (layout.SET_ALONG, layout.ADVANCE, layout.READ_AT_END, layout.TAKE_KNOWN)
         first = {name: loop.participants[0] for loop in loops for name in loop.participants}
-        found = []
+        sequence = []
         for name in order:
             if name not in first:
-                found += [(call, name) for call in each]
+                sequence += [(call, name) for call in each]
             elif name == first[name]:
-                found.append((layout.ITERATE, name))
-        return found
+                sequence.append((layout.ITERATE, name))
+        return sequence
 
     def iteration(self, loop: FeedthroughLoop) -> LoopIteration:
         """What iterates a loop."""

@@ -1,4 +1,11 @@
-"""Waveform iteration and Newton's method: what comes next, as kernel functions."""
+"""Waveform iteration (`iterate`) and Newton's method (`find_root`) on the interface, as kernel functions.
+
+Both repeat exchanges over one step, until the interface values with which participants step (`GUESS`) and
+those that they return (`NOW`) agree. Each call continues at the phase that the last one has left, and returns
+what the caller shall do: save or restore states, exchange, differentiate, or end. `counts` are integers and
+`numbers` doubles, by the places of `exchange_layout`; `table` has a row of interface values for each name
+there.
+"""
 
 from __future__ import annotations
 
@@ -76,10 +83,10 @@ def invert_matrix(matrix, pivots, inverse, n):
 
 
 def iterate(counts, numbers, table, time, size):
-    """Waveform iteration: exchanges over the same step, until a guess and what comes of it agree."""
+    """Waveform iteration: the next guess lies between the last one and its result, by relaxation."""
     n = counts[SIZE]
     if counts[PHASE] == BEGIN:
-        begin_iteration(counts, numbers, table, time, size)
+        start_iteration(counts, numbers, table, time, size)
         counts[PHASE] = AFTER_PASS
         return SAVE | PASS
     ended = end_of_iteration(counts, numbers, table)
@@ -93,7 +100,7 @@ def iterate(counts, numbers, table, time, size):
     return RESTORE | PASS
 
 
-def begin_iteration(counts, numbers, table, time, size):
+def start_iteration(counts, numbers, table, time, size):
     """The first guess, by extrapolation."""
     numbers[TIME] = time
     numbers[LENGTH] = size
@@ -131,9 +138,9 @@ def is_settled(counts, numbers, table):
     n = counts[SIZE]
     for k in range(n):
         guess = table[GUESS * n + k]
-        found = table[NOW * n + k]
-        allowed = numbers[TOLERANCE] * max(abs(guess), abs(found)) + numbers[ABSOLUTE_TOLERANCE]
-        if not abs(found - guess) <= allowed:
+        result = table[NOW * n + k]
+        allowed = numbers[TOLERANCE] * max(abs(guess), abs(result)) + numbers[ABSOLUTE_TOLERANCE]
+        if not abs(result - guess) <= allowed:
             return False
     return True
 
@@ -145,7 +152,7 @@ def copy_row(counts, table, source, target):
         table[target * n + k] = table[source * n + k]
 
 
-# Newton's method on the interface: what comes next, as kernel functions.
+# Newton's method on the interface.
 #
 # The residual is *what comes out minus what was put in*. Of its Jacobian J the inverse is kept, transposed,
 # and corrected by Broyden's formula in the form of Sherman and Morrison: the work of a correction, and of a
@@ -173,36 +180,36 @@ def find_root(counts, numbers, table, time, size):
         if abs(size - numbers[SPAN]) > SAME_SPAN * size:
             counts[KNOWN] = 0
             numbers[SPAN] = size
-        begin_iteration(counts, numbers, table, time, size)
+        start_iteration(counts, numbers, table, time, size)
         counts[MOVED] = 0
         counts[PHASE] = AFTER_PASS
         return SAVE | PASS
     if phase == AFTER_DIFFERENCE:
-        take_difference(counts, table)
+        store_difference(counts, table)
         if counts[COLUMN] < counts[SIZE]:
             return next_difference(counts, numbers, table)
         invert(counts, table)
-        return take_step(counts, numbers, table)
+        return take_newton_step(counts, numbers, table)
     if phase == AFTER_DERIVATIVES:
         if counts[KNOWN] == 0:
-            return begin_differences(counts, numbers, table)
+            return start_differences(counts, numbers, table)
         invert(counts, table)
-        return take_step(counts, numbers, table)
+        return take_newton_step(counts, numbers, table)
     ended = end_of_iteration(counts, numbers, table)
     if ended >= 0:
         return ended
-    learned = learn(counts, table)
+    has_inverse = update_inverse(counts, table)
     copy_row(counts, table, GUESS, BASE)
-    if learned:
-        return take_step(counts, numbers, table)
+    if has_inverse:
+        return take_newton_step(counts, numbers, table)
     if counts[MOVED] == 0:
         counts[PHASE] = AFTER_DERIVATIVES
         return DERIVE
-    return begin_differences(counts, numbers, table)
+    return start_differences(counts, numbers, table)
 
 
-def learn(counts, table):
-    """Take the residual, and correct the inverse by it; False when there is none that will do."""
+def update_inverse(counts, table):
+    """Compute the residual, and correct the inverse Jacobian by it; False where a new Jacobian is needed."""
     n = counts[SIZE]
     before = 0.0
     after = 0.0
@@ -215,10 +222,10 @@ def learn(counts, table):
         return counts[KNOWN] != 0
     if not after <= SLOW * SLOW * before:
         return False
-    return correct(n, table)
+    return apply_broyden(n, table)
 
 
-def correct(n, table):
+def apply_broyden(n, table):
     """Broyden's correction, the smallest one that explains the last change; False if it were singular.
 
     With s the change, r the residual that it left, and H the inverse: H y = s + H r, so that the correction
@@ -257,7 +264,7 @@ def times_inverse(n, table, given, result):
             result[k] += factor * row[k]
 
 
-def take_step(counts, numbers, table):
+def take_newton_step(counts, numbers, table):
     """The next guess: a step of Newton's method, or one to what came out where there is none."""
     n = counts[SIZE]
     counts[KNOWN] = 1
@@ -280,7 +287,7 @@ def take_step(counts, numbers, table):
     return RESTORE | PASS
 
 
-def begin_differences(counts, numbers, table):
+def start_differences(counts, numbers, table):
     """A Jacobian of differences: one more step of all participants for each value."""
     counts[DIFFERENCES] += 1
     counts[COLUMN] = 0
@@ -299,7 +306,7 @@ def next_difference(counts, numbers, table):
     return RESTORE | PASS
 
 
-def take_difference(counts, table):
+def store_difference(counts, table):
     """A column of the Jacobian."""
     n = counts[SIZE]
     column = counts[COLUMN]

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import cosim
 from cosim.kit import Exchange, accuracy_fault
-from cosim_master.algorithms.programmed_algorithm import made_algorithm
+from cosim_master.algorithms.programmed_algorithm import create_algorithm
 from cosim_master.coupling.errors import WiringProblem
 
 SIMULATOR = ("endless_events", "final_time")  # options that are not the integrator's
@@ -91,7 +91,7 @@ class Joint(cosim.MasterAlgorithm):
         inner = None
         if not faults:
             problems: list[WiringProblem] = []
-            inner = made_algorithm(others, others_options or {}, problems)
+            inner = create_algorithm(others, others_options or {}, problems)
             faults = [
                 cosim.Problem("others_options" if fault.key[2:] else "others", fault.text)
                 for fault in problems
@@ -145,15 +145,15 @@ class Joint(cosim.MasterAlgorithm):
 def _faults(
     integrator: Any, accuracy: Any, members: Any, others: Any, others_options: Any, integrator_options: Any
 ) -> list[cosim.Problem]:
-    found = []
+    faults = []
 
     def say(name: str, value: Any, need: str) -> None:
-        found.append(cosim.Problem(name, f"is {value!r}, needs {need}"))
+        faults.append(cosim.Problem(name, f"is {value!r}, needs {need}"))
 
     if integrator is not None and not isinstance(integrator, str):
         say("integrator", integrator, 'the id of an integrator: "integrators.runge_kutta_merson"')
     if accuracy is not None and (fault := accuracy_fault(accuracy)):
-        found.append(cosim.Problem("accuracy", fault))
+        faults.append(cosim.Problem("accuracy", fault))
     listed = isinstance(members, Sequence) and not isinstance(members, str)
     if members is not None and not (listed and members and all(isinstance(name, str) for name in members)):
         say("members", members, 'names of participants: ["plant", "wheel"]')
@@ -162,20 +162,20 @@ def _faults(
             say(name, options, "a table")
     if others in ("joint", "fmu.joint") or isinstance(others, Joint) or others is Joint:
         say("others", "joint", 'another algorithm: "gauss_seidel"')
-    if found:
-        return found
+    if faults:
+        return faults
     try:
         kind = integrator or "integrators.runge_kutta_merson"
         check_options(
             kind, {**(integrator_options or {}), **({} if accuracy is None else {"accuracy": accuracy})}
         )
     except cosim.LookUpError as error:
-        found.append(cosim.Problem("integrator", str(error)))
+        faults.append(cosim.Problem("integrator", str(error)))
     except cosim.ModelError as error:
-        found += [
+        faults += [
             cosim.Problem(
                 "accuracy" if fault.where.endswith("accuracy") else "integrator_options", fault.text
             )
             for fault in error.problems
         ]
-    return found
+    return faults

@@ -60,7 +60,7 @@ from cosim_master.algorithms.extrapolate import (
     remember,
 )
 from cosim_master.algorithms.iteration import copy_row, find_root, follow_guess, iterate
-from cosim_master.algorithms.step_control import adapt, judge, judge_energy, next_length, stop_of
+from cosim_master.algorithms.step_control import adapt, energy_error, next_length, scaled_difference, stop_of
 
 SIGNATURE = "IFFIff>i"
 FIRST_PART = 1e-2
@@ -104,11 +104,11 @@ def exchange_once(counts, numbers, table, time, size):
         remember(counts, numbers, table, time)
         follow_polynomial(counts, numbers, table, time, size)
         if counts[CORRECTS] != 0:
-            give_back(counts, table)
+            correct_bonds(counts, table)
     return PASS
 
 
-def give_back(counts, table):
+def correct_bonds(counts, table):
     """Correct the course of power bonds by what their integrals lacked over the last step."""
     n = counts[SIZE]
     for k in range(n):
@@ -134,7 +134,10 @@ def adapt_exchanges(counts, numbers, table, bonds, time, size):
     elif counts[PHASE] == AFTER_PASS:
         error = math.inf
         if counts[DISCARDED] == 0:
-            if counts[COUNT] < counts[REPEATS] and judge(counts, numbers, table, GUESS, NOW) > 0.1:
+            if (
+                counts[COUNT] < counts[REPEATS]
+                and scaled_difference(counts, numbers, table, GUESS, NOW) > 0.1
+            ):
                 counts[COUNT] += 1
                 counts[AGAIN] += 1
                 copy_row(counts, table, NOW, GUESS)
@@ -149,12 +152,12 @@ def adapt_exchanges(counts, numbers, table, bonds, time, size):
         return FAILED
     if numbers[REACHED] >= numbers[STEP_END]:
         return FINISHED
-    begin_exchange(counts, numbers, table)
+    start_exchange(counts, numbers, table)
     counts[PHASE] = AFTER_PASS
     return (SAVE | PASS) if counts[GOES_BACK] != 0 else PASS
 
 
-def begin_exchange(counts, numbers, table):
+def start_exchange(counts, numbers, table):
     """The next exchange, along the line through the last two."""
     time = numbers[REACHED]
     numbers[TIME] = time
@@ -171,9 +174,9 @@ def error_of_exchange(counts, numbers, table, bonds, size):
     """Of what was expected against what came out, over its tolerance."""
     error = 0.0
     if counts[BY_ENERGY] != 0:
-        error = judge_energy(counts, numbers, table, bonds, EXPECTED, NOW)
+        error = energy_error(counts, numbers, table, bonds, EXPECTED, NOW)
     else:
-        error = judge(counts, numbers, table, EXPECTED, NOW)
+        error = scaled_difference(counts, numbers, table, EXPECTED, NOW)
         if counts[POINTS] > 1 and error < math.inf:
             return hold_error(counts, numbers, table, error)
     if counts[POINTS] > 1:
@@ -214,8 +217,8 @@ def stays(numbers, length, stop, error):
     is_known = numbers[MISSED_LENGTH] > 0.0
     if is_known and length > 0.5 * numbers[MISSED_LENGTH]:
         return False
-    found = is_known and STAYS * numbers[MISSED_ERROR] < error < math.inf
+    is_missed = is_known and STAYS * numbers[MISSED_ERROR] < error < math.inf
     numbers[MISSED_STOP] = stop
     numbers[MISSED_LENGTH] = length
     numbers[MISSED_ERROR] = error
-    return found
+    return is_missed

@@ -15,7 +15,7 @@ import cosim
 from cosim.kit import Course, Exchange, FeedthroughLoop, compile_function
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE, ADVANCE_ALL, READ, SET
-from cosim_master.algorithms.extrapolate import take_known
+from cosim_master.algorithms.extrapolate import follow_value
 from cosim_master.algorithms.next_request import SIGNATURE, next_request
 from cosim_master.coupling.errors import CoSimulationError, StepDiscardedError, WiringProblem, problem
 
@@ -45,10 +45,10 @@ class _Notes:
 
 def one_by_one(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
     """The calls with one for each participant in place of one that steps all."""
-    found = []
+    sequence = []
     for call, name in calls:
-        found += [(ADVANCE, each) for each in order] if call == ADVANCE_ALL else [(call, name)]
-    return found
+        sequence += [(ADVANCE, each) for each in order] if call == ADVANCE_ALL else [(call, name)]
+    return sequence
 
 
 def operations_of(
@@ -202,7 +202,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         complaint: cosim.CosimError | None = None
         memory.counts[layout.PHASE] = layout.BEGIN
         while True:
-            if self.looks:
+            if self.reads_interface:
                 memory.row(layout.NOW)[:] = exchange.interface()
             request = self.next_request(exchange, time, size)
             if request == layout.FINISHED:
@@ -220,7 +220,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
                 try:
                     self._exchange(exchange)
                 except CoSimulationError as error:  # too long for a participant
-                    if not self.takes_discarded or not StepDiscardedError.is_cause_of(error):
+                    if not self.retries_discarded or not StepDiscardedError.is_cause_of(error):
                         raise
                     memory.counts[layout.DISCARDED], complaint = 1, error
 
@@ -228,19 +228,19 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         """Write the interface's directional derivatives into the memory, where the algorithm uses them."""
 
     @property
-    def looks(self) -> bool:
+    def reads_interface(self) -> bool:
         """Whether its decisions depend on the interface."""
         counts = self.memory.counts
         return bool(counts[layout.KIND] != layout.ONCE or counts[layout.ALONG])
 
     @property
-    def takes_discarded(self) -> bool:
+    def retries_discarded(self) -> bool:
         """Whether it tries a shorter exchange where a participant has discarded one."""
         counts = self.memory.counts
         return bool(counts[layout.KIND] == layout.ADAPTIVE and counts[layout.GOES_BACK])
 
     @property
-    def goes_back(self) -> bool:
+    def saves_states(self) -> bool:
         """Whether it saves states."""
         counts = self.memory.counts
         return bool(counts[layout.KIND] != layout.ONCE and (self.restores or counts[layout.GOES_BACK]))
@@ -287,13 +287,13 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
             elif call == layout.ITERATE:
                 self.iterate(exchange, name, time, length)
             else:
-                self._take_known(exchange, name)
+                self._follow_value(exchange, name)
 
-    def _take_known(self, exchange: Exchange, name: str) -> None:
+    def _follow_value(self, exchange: Exchange, name: str) -> None:
         memory, values = self.memory, exchange.interface()
         for place, owner in enumerate(exchange.interface_owners):
             if owner == name:
-                take_known(memory.counts, memory.numbers, memory.table, place, float(values[place]))
+                follow_value(memory.counts, memory.numbers, memory.table, place, float(values[place]))
 
 
 @cache
@@ -302,7 +302,7 @@ def _compiled() -> Callable[..., int]:
     return compile_function(next_request, SIGNATURE)
 
 
-def made_algorithm(
+def create_algorithm(
     given: Any, options: Mapping[str, Any], problems: list[WiringProblem]
 ) -> cosim.MasterAlgorithm | None:
     """The algorithm with its options; None, and problems, where there is none."""
@@ -313,7 +313,7 @@ def made_algorithm(
             problems.append(problem(("master", "algorithm"), str(error)))
             return None
     if isinstance(given, type) and issubclass(given, cosim.MasterAlgorithm):
-        given = _made(given, options, problems)
+        given = _create(given, options, problems)
         if given is None:
             return None
     if not isinstance(given, cosim.MasterAlgorithm):
@@ -323,7 +323,7 @@ def made_algorithm(
     return given
 
 
-def _made(
+def _create(
     kind: type[cosim.MasterAlgorithm], options: Mapping[str, Any], problems: list[WiringProblem]
 ) -> cosim.MasterAlgorithm | None:
     known = [name for name in signature(kind).parameters if name != "self"]

@@ -99,7 +99,7 @@ def stop_of(numbers, length):
     return numbers[REACHED] + length
 
 
-def judge(counts, numbers, table, one, other):
+def scaled_difference(counts, numbers, table, one, other):
     """The largest difference of two rows over its tolerance; infinite when it is not finite."""
     n = counts[SIZE]
     largest = 0.0
@@ -116,7 +116,7 @@ def judge(counts, numbers, table, one, other):
     return largest
 
 
-def judge_energy(counts, numbers, table, bonds, given, found):
+def energy_error(counts, numbers, table, bonds, given, found):
     """The largest energy that an exchange created in a power bond, over its tolerance."""
     n = counts[SIZE]
     size = numbers[LENGTH]

@@ -104,23 +104,23 @@ class WaveformIteration(ProgrammedAlgorithm):
 
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
         """Set all, step all; read one after the other, each with what those before have told."""
-        found = [(layout.SET_ALONG, name) for name in order]
-        found += [(layout.ADVANCE_ALL, ""), (layout.PUT_END, "")]
+        sequence = [(layout.SET_ALONG, name) for name in order]
+        sequence += [(layout.ADVANCE_ALL, ""), (layout.PUT_END, "")]
         for name in order:
-            found += [(layout.READ_AT_END, name), (layout.TAKE_KNOWN, name)]
-        return found
+            sequence += [(layout.READ_AT_END, name), (layout.TAKE_KNOWN, name)]
+        return sequence
 
     def complaint(self, exchange: Exchange) -> str:
         """Which values did not settle."""
-        guess, found = self.memory.row(layout.GUESS), self.memory.row(layout.NOW)
-        size = self.tolerance * np.maximum(np.abs(guess), np.abs(found)) + self.absolute_tolerance
-        open_ = ~(np.abs(found - guess) <= size)  # what is no number, too
-        said = ", ".join(
+        guess, result = self.memory.row(layout.GUESS), self.memory.row(layout.NOW)
+        size = self.tolerance * np.maximum(np.abs(guess), np.abs(result)) + self.absolute_tolerance
+        open_ = ~(np.abs(result - guess) <= size)  # what is no number, too
+        listed = ", ".join(
             f"{name}: {before:.9g} gives {after:.9g}"
-            for name, before, after, wrong in zip(exchange.interface_names, guess, found, open_, strict=True)
+            for name, before, after, wrong in zip(exchange.interface_names, guess, result, open_, strict=True)
             if wrong
         )
-        off = np.abs(found - guess)[open_] / np.maximum(np.abs(guess), np.abs(found))[open_]
+        off = np.abs(result - guess)[open_] / np.maximum(np.abs(guess), np.abs(result))[open_]
         if np.all(off < NEARLY):
             advice = (
                 f"options.tolerance = {5.0 * off.max():.0e}: a participant's own solver may be no more exact"
@@ -131,7 +131,7 @@ class WaveformIteration(ProgrammedAlgorithm):
                 "take gauss_seidel or adaptive"
             )
         name = type(self).__name__
-        return f"the interface did not settle in {self.most} iterations of {name}: {said}. Take {advice}"
+        return f"the interface did not settle in {self.most} iterations of {name}: {listed}. Take {advice}"
 
 
 Vector = NDArray[np.float64]
@@ -169,8 +169,8 @@ class InterfaceNewton(WaveformIteration):
     def figures(self) -> dict[str, float]:
         """``iterations``, ``largest_iterations``; ``jacobians`` of differences, and of ``derivatives``."""
         counts = self.memory.counts
-        told = int(counts[layout.DERIVATIVES])
-        derivatives = {"derivatives": told} if told else {}
+        count = int(counts[layout.DERIVATIVES])
+        derivatives = {"derivatives": count} if count else {}
         return {**super().figures, "jacobians": int(counts[layout.DIFFERENCES]), **derivatives}
 
     def rows(self, size: int) -> int:
@@ -197,10 +197,10 @@ class InterfaceNewton(WaveformIteration):
     def answer(self, through: Vector, exchange: Exchange) -> Vector:
         """Derivatives of what `evaluate` reads: one after the other, with what those before have told."""
         owners = np.array(exchange.interface_owners)
-        found = np.eye(len(through))
+        product = np.eye(len(through))
         for name in exchange.order:
-            found[owners == name] = through[owners == name] @ found
-        return found
+            product[owners == name] = through[owners == name] @ product
+        return product
 
 
 class LoopIteration(InterfaceNewton):

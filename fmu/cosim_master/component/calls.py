@@ -25,8 +25,8 @@ from cosim_fmi.model_exchange.instance_calls import (
     complete,
     compute,
     is_bad,
-    note_fault,
     put_point,
+    store_fault,
 )
 from cosim_fmi.model_exchange.instance_calls import HANDLE as INSTANCE_HANDLE
 from cosim_fmi.model_exchange.instance_calls import INDICATORS as INSTANCE_INDICATORS
@@ -73,7 +73,7 @@ def move_to(live, t, z, scale, epoch):
     instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
     if instance[FAILED] != 0:
         raise ValueError("a call of the FMU has failed")
-    if block[EPOCH] != epoch and block[LOOSE] == 0 and not go_back(live, epoch):
+    if block[EPOCH] != epoch and block[LOOSE] == 0 and not restore_epoch(live, epoch):
         raise ValueError(
             "this State is not that of the run that the FMU is in, or lies before an event that it does not "
             "go back over: an FMU serves one run, and goes back as far as its states are kept"
@@ -86,7 +86,7 @@ def move_to(live, t, z, scale, epoch):
         raise ValueError("a call of the FMU has failed")
 
 
-def go_back(live, epoch):
+def restore_epoch(live, epoch):
     """Put the FMU back to what it was after that event mode; whether that is kept."""
     block = integers_at(int(live), SIZE)
     instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
@@ -117,7 +117,7 @@ def make_call(live, calls, index, number):
     words = integers_at(calls + 8 * CALL * index, CALL)
     status = call_with_array(words[0], words[1], words[2], words[3], words[4], words[5])
     if is_bad(status):
-        note_fault(integers_at(int(live), SIZE)[INSTANCE], -1 - number, status)
+        store_fault(integers_at(int(live), SIZE)[INSTANCE], -1 - number, status)
         raise ValueError("a call of the FMU has failed")
 
 
@@ -155,6 +155,6 @@ def read_rates(live, t, scale, z_dot, indicators):
         z_dot[i] = rates[i] / scale[i]
     if instance[STATES] == 0:  # then this says that indicators are not defined
         z_dot[0] = math.nan if instance[UNDEFINED] != DEFINED else 0.0
-    found = reals_at(instance[INSTANCE_INDICATORS_AT], instance[INSTANCE_INDICATORS])
+    values = reals_at(instance[INSTANCE_INDICATORS_AT], instance[INSTANCE_INDICATORS])
     for i in range(instance[INSTANCE_INDICATORS]):
-        indicators[i] = found[i]
+        indicators[i] = values[i]

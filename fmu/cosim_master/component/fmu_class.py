@@ -44,7 +44,7 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
     """
     listed = list(names)
     used = {name for name in listed if _is_good(name)}
-    found = {}
+    names_in_python = {}
     for name in listed:
         made = name
         if not _is_good(name):
@@ -53,8 +53,8 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
             while made in used or not _is_good(made):
                 made += "_"
             used.add(made)
-        found[name] = made
-    return found
+        names_in_python[name] = made
+    return names_in_python
 
 
 def _is_good(name: str) -> bool:
@@ -182,14 +182,14 @@ def _follows(
     inputs: Sequence[str],
     outputs: Sequence[str],
     declared: Mapping[str, frozenset[str]] | None,
-    said: Any,
+    override: Any,
 ) -> dict[str, list[str]]:
     """For each output the inputs that it is evaluated after, in order."""
     known: dict[str, Any] = dict.fromkeys(outputs, inputs) if declared is None else dict(declared)
-    if said == "all":
+    if override == "all":
         known = dict.fromkeys(outputs, inputs)
-    elif said is not None:
-        for output, needs in said.items():
+    elif override is not None:
+        for output, needs in override.items():
             for name, among in ((output, outputs), *((need, inputs) for need in needs)):
                 if name not in among:
                     raise cosim.ModelError.of(
@@ -197,7 +197,7 @@ def _follows(
                         f"'{name}' is not one of its {'out' if among is outputs else 'in'}puts: "
                         f"{', '.join(among) or 'it has none'}",
                     )
-        known |= said
+        known |= override
     return {name: [i for i in inputs if i in known.get(name, inputs)] for name in outputs}
 
 

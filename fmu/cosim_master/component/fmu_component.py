@@ -97,14 +97,14 @@ class ModelExchangeFmu(cosim.Component):
                 own[name] = float(value)
         self.others = {name: own.pop(name) for name in [*own] if name in self.other_starts}
         super().__init__(**{**own, "fmu": str(own["fmu"])})
-        self.values.given |= {**self.others, **feedthrough}
+        self.values.arguments |= {**self.others, **feedthrough}
         self.block = np.zeros(calls.SIZE, dtype=np.int64)
         self.running: RunningFmu | None = None
         self.keeps_nothing = False
 
     def __reduce__(self) -> Any:
         """What makes it again: its class is that of a file, and what runs stays here."""
-        return _made_again, (self.name, self.values.given)
+        return _rebuild, (self.name, self.values.arguments)
 
     other_starts: ClassVar[frozenset[str]] = frozenset()
     """Variables that take a start value and are neither an input nor a parameter with a name in the model."""
@@ -175,8 +175,8 @@ class ModelExchangeFmu(cosim.Component):
         discrete = self._discrete(state)
         given = zip(discrete.items(), np.atleast_1d(state[f"{self.name}.given"]), strict=False)
         news = {name: value for (name, value), last in given if value != last}
-        found = fmu.handle_event(state.time, self._states(state), self._inputs(state), news)
-        self._take(next_state, *found, discrete)
+        answer = fmu.handle_event(state.time, self._states(state), self._inputs(state), news)
+        self._take(next_state, *answer, discrete)
         return fmu.wish_to_stop()
 
     def _at_wish(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
@@ -232,7 +232,7 @@ class ModelExchangeFmu(cosim.Component):
             self.running = None
 
 
-def _made_again(name: str, given: Mapping[str, Any]) -> ModelExchangeFmu:
+def _rebuild(name: str, given: Mapping[str, Any]) -> ModelExchangeFmu:
     made = ModelExchangeFmu(**given)
     object.__setattr__(made, "name", name)
     return made

@@ -90,7 +90,7 @@ class RunningFmu(InstanceParticipant):
         if sizes != (interface.states, interface.indicators):
             declared = f"{interface.states} states and {interface.indicators} event indicators"
             raise self._error(f"its description has {declared}, the instance {sizes[0]} and {sizes[1]}")
-        self._guard(self._clocks.begin, self._first[0])
+        self._guard(self._clocks.start_schedule, self._first[0])
         access = Access(self._instance, self.inputs, interface.elements, "Set") if self.inputs else None
         self.model = FmuModel(
             *(self._instance, *sizes, access, self._clocks, self._tick, self._write_discrete),
@@ -101,7 +101,7 @@ class RunningFmu(InstanceParticipant):
         self._check_dependencies()
         if sizes[0] and self.outputs:
             outputs = self._access(self.outputs)
-            self.model.block.words[LAZY] = int(self._guard(self.model.shows_states_late, outputs.read))
+            self.model.block.words[LAZY] = int(self._guard(self.model.outputs_lag, outputs.read))
             self.model.forget()
 
     def _fill(self, indicators: int) -> None:
@@ -147,7 +147,7 @@ class RunningFmu(InstanceParticipant):
     def next_epoch(self) -> int:
         """The instance has been in event mode: States from before fit no more, but for what is kept."""
         self.block[calls.EPOCH] = self._seen = next(_epochs)
-        if len(self._table) and not self.model.asked_to_stop:
+        if len(self._table) and not self.model.stop_requested:
             try:
                 token = self.save()
             except cosim.FmuError as error:
@@ -178,7 +178,7 @@ class RunningFmu(InstanceParticipant):
             self.restore(token)
         self._instance.mode = token.saved.mode
         self._clocks.restore(token.more)
-        self.model.asked_to_stop = False
+        self.model.stop_requested = False
         self.model.forget()
         self.block[calls.EPOCH], self._seen = epoch, epoch
         return True
@@ -193,25 +193,25 @@ class RunningFmu(InstanceParticipant):
     ) -> tuple[Sequence[float], float, bool]:
         """Event mode, with discrete inputs that have changed; see `JointModel.handle_event`."""
         given = time, states, inputs, discrete
-        found: tuple[Sequence[float], float, bool] = self._guard(self.system.handle_event, *given)
+        answer: tuple[Sequence[float], float, bool] = self._guard(self.system.handle_event, *given)
         self.next_epoch()
-        return found
+        return answer
 
     def scales(self) -> tuple[float, ...]:
         """In what the model keeps the states."""
-        found: tuple[float, ...] = self._guard(scales, self.model)
-        return found
+        sizes: tuple[float, ...] = self._guard(scales, self.model)
+        return sizes
 
     def explain_failure(self) -> Exception | None:
         """What has failed in the last evaluation, or what is not defined there, as an error of this FMU."""
         if self.model is None:
             return None
-        found = self.model.block.failure(self._calls_made)
-        return None if found is None else self._failure(found)
+        reason = self.model.block.failure(self._calls_made)
+        return None if reason is None else self._failure(reason)
 
     def wish_to_stop(self) -> cosim.EventStatus | None:
         """What a handler answers where the FMU has asked for the end of the run."""
-        if not self.model.asked_to_stop:
+        if not self.model.stop_requested:
             return None
         return cosim.EventStatus.reached_termination(self._why_it_stops())
 
@@ -229,9 +229,11 @@ class RunningFmu(InstanceParticipant):
             return [float(value) for value in outputs.read()]
 
         first = dict(zip(self.inputs, map(float, self._first[1]), strict=True))
-        found = find_feedthrough(answers, self.outputs, first, moved_a_little)
+        dependencies = find_feedthrough(answers, self.outputs, first, moved_a_little)
         answers(first)
-        hidden = {y: [u for u in first if u in needs - {*self.follows[y]}] for y, needs in found.items()}
+        hidden = {
+            y: [u for u in first if u in needs - {*self.follows[y]}] for y, needs in dependencies.items()
+        }
         listed = ", ".join(f"{y} = {needs}" for y, needs in hidden.items() if needs).replace("'", '"')
         if listed:
             raise self._error(

@@ -51,7 +51,7 @@ def check_loops(
         Participants that step as one.
     """
     graph = instant_graph(descriptions, links, known_only=True)
-    found = []
+    problems = []
     for loop in feedthrough_loops(descriptions, links, joint):
         inside = [port for port in graph if ".".join(port) in loop.values or port[0] in loop.participants]
         paths = (closed_path(graph, [port, *graph]) for port in inside)
@@ -70,8 +70,8 @@ def check_loops(
                 f"[participants.{name}]; or take "
                 '"jacobi", where all values are one step late'
             )
-            found.append(problem(("master", "algorithm"), text))
-    return found
+            problems.append(problem(("master", "algorithm"), text))
+    return problems
 
 
 def doubtful_outputs(descriptions: Descriptions, links: Sequence[Link]) -> dict[Port, list[str]]:
@@ -150,10 +150,10 @@ def early_ticks(participants: Mapping[str, cosim.Participant], links: Sequence[L
     waiting = {
         name for name, p in participants.items() if isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
     }
-    found = [link for link in links if link.target in waiting and link.source not in waiting]
-    if not found:
+    early = [link for link in links if link.target in waiting and link.source not in waiting]
+    if not early:
         return []
-    names = ", ".join(sorted({link.target for link in found}))
+    names = ", ".join(sorted({link.target for link in early}))
     return [
         f"{names} answers what arrives with ticks of its own: messages come up to a step early with an "
         'algorithm that exchanges within a step; take algorithm = "jacobi"'
@@ -177,7 +177,7 @@ def check_bonds(
     links : sequence of Link
     descriptions : mapping of str to ParticipantDescription
     """
-    found, problems = [], []
+    checked, problems = [], []
     if isinstance(given, str) or not isinstance(given, Sequence):
         return [], [problem(("bonds",), f'is {given!r}, needs a list: [["plant.force", "plant.speed"]]')]
     for number, names in enumerate(given):
@@ -203,13 +203,13 @@ def check_bonds(
         elif text := _no_power(pairs[0], descriptions):
             problems.append(problem(key, text))
         else:
-            found.append(pairs[0])
-    return found, problems
+            checked.append(pairs[0])
+    return checked, problems
 
 
 def _pairs(names: list[str], links: Sequence[Link]) -> list[Bond]:
     """Connections there and back that have all these names as ends, each pair once."""
-    found = []
+    pairs = []
     for i, one in enumerate(links):
         for other in links[i + 1 :]:
             if (one.source, one.target) != (other.target, other.source) or one.source == one.target:
@@ -219,8 +219,8 @@ def _pairs(names: list[str], links: Sequence[Link]) -> list[Bond]:
                 any(n in (".".join(link.start), ".".join(link.end)) for n in names) for link in (one, other)
             )
             if each and ends.issuperset(names):
-                found.append((one, other))
-    return found
+                pairs.append((one, other))
+    return pairs
 
 
 def _no_power(bond: Bond, descriptions: Mapping[str, ParticipantDescription]) -> str:
@@ -229,9 +229,9 @@ def _no_power(bond: Bond, descriptions: Mapping[str, ParticipantDescription]) ->
     for link in bond:
         for name, variable in (link.start, link.end):
             unit = descriptions[name].variables[variable].unit or "1"
-            if (found := definition_of(unit, descriptions[name])) is not None:
+            if (definition := definition_of(unit, descriptions[name])) is not None:
                 names.append(f"{name}.{variable} ({unit})")
-                product += np.array(found[0][:RADIAN])
+                product += np.array(definition[0][:RADIAN])
                 break
         else:
             return ""

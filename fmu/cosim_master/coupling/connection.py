@@ -115,16 +115,16 @@ class Connection:
             raise ValueError("a bus needs one * in each of its names: from plant.axle[*] to brakes.speed[*]")
         known = set(inputs)
         before, after = self.start.split("*")
-        found = []
+        single = []
         for path in outputs:
             if len(path) > len(before) + len(after) and path.startswith(before) and path.endswith(after):
                 end = self.end.replace("*", path[len(before) : len(path) - len(after)])
                 if end not in known:
                     raise ValueError(f"{path} would go to {end}, but there is no such input")
-                found.append(replace(self, start=path, end=end))
-        if not found:
+                single.append(replace(self, start=path, end=end))
+        if not single:
             raise ValueError(f"no output matches {self.start}")
-        return found
+        return single
 
 
 @dataclass(frozen=True)
@@ -216,18 +216,18 @@ class Link:
 
 def links_from(links: Iterable[Link]) -> Mapping[str, list[Link]]:
     """The links that begin at each participant, in their order; none for one that is not there."""
-    found: defaultdict[str, list[Link]] = defaultdict(list)
+    by_source: defaultdict[str, list[Link]] = defaultdict(list)
     for link in links:
-        found[link.source].append(link)
-    return found
+        by_source[link.source].append(link)
+    return by_source
 
 
 def links_into(links: Iterable[Link]) -> Mapping[str, list[Link]]:
     """The links that end at each participant, in their order; none for one that is not there."""
-    found: defaultdict[str, list[Link]] = defaultdict(list)
+    by_target: defaultdict[str, list[Link]] = defaultdict(list)
     for link in links:
-        found[link.target].append(link)
-    return found
+        by_target[link.target].append(link)
+    return by_target
 
 
 class InputCourse(NamedTuple):
@@ -300,9 +300,9 @@ def make_link(
         table = _table(names, (output, read), items, connection.mapping)
         return Link(source, output.name, target, read.name, transform, shift, kind, table)
     if None not in items and items[0] != items[1]:
-        said = [", ".join(f"{item} = {number}" for item, number in known or ()) for known in items]
+        listed = [", ".join(f"{item} = {number}" for item, number in known or ()) for known in items]
         raise ValueError(
-            f"{names[0]} is an enumeration of {said[0]}; {names[1]} of {said[1]}: they have to agree"
+            f"{names[0]} is an enumeration of {listed[0]}; {names[1]} of {listed[1]}: they have to agree"
         )
     factor, offset = 1.0, 0.0
     if output.type == read.type == "real" and connection.converts:

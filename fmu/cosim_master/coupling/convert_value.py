@@ -84,17 +84,17 @@ def definition_of(unit: str, description: ParticipantDescription) -> Definition 
     if unit == "1":
         return None
     try:
-        found = _definition(unit, description)
-        return _parsed(unit) if found is None else found
+        definition = _definition(unit, description)
+        return _parsed(unit) if definition is None else definition
     except cosim.UnitError:
         return None
 
 
 def _definition(unit: str, description: ParticipantDescription) -> Definition | None:
-    found: Definition | None = description.unit_definitions.get(unit)
-    if found is not None and found[1] == 0.0:
+    definition: Definition | None = description.unit_definitions.get(unit)
+    if definition is not None and definition[1] == 0.0:
         raise cosim.UnitError(f"the FMU defines '{unit}' with the factor 0")
-    return found
+    return definition
 
 
 def _parsed(unit: str) -> Definition:

@@ -124,12 +124,12 @@ class CommunicationPoints:
         whole, rest, length, more, resolution = self.grid.tolist()
         least, each = whole * resolution + rest, length * resolution + more
         if resolution < EXACT and abs(least) + max(last, 1) * each < EXACT:
-            found = (least + each * np.arange(first, last)) / float(resolution)
+            points = (least + each * np.arange(first, last)) / float(resolution)
         else:
-            found = np.array([tick_time(i, *self.grid.tolist()) for i in range(first, last)])
+            points = np.array([tick_time(i, *self.grid.tolist()) for i in range(first, last)])
         if first <= self.count < last:
-            found[self.count - first :] = self.until
-        return found
+            points[self.count - first :] = self.until
+        return points
 
 
 STEPS = 1000
@@ -143,13 +143,13 @@ def only_experiment(descriptions: Mapping[str, ParticipantDescription]) -> Defau
 
     Values over time take part in the run of another participant and do not count.
     """
-    found = [
+    experiments = [
         d.default_experiment
         for d in descriptions.values()
         if d.default_experiment.count(None) < 4 and not d.over_time
     ]
     others = [d for d in descriptions.values() if not d.over_time]
-    return found[0] if len(found) == 1 == len(others) else DefaultExperiment()
+    return experiments[0] if len(experiments) == 1 == len(others) else DefaultExperiment()
 
 
 def step_of(experiment: DefaultExperiment) -> float:
@@ -212,14 +212,14 @@ class RunOptions:
 
     def faults(self, step: float) -> list[WiringProblem]:
         """What is wrong with them, with this communication step (s)."""
-        found = []
+        problems = []
         if self.inside not in INSIDE:
-            found.append(problem(("output", "inside"), f"is {self.inside!r}, needs {either(INSIDE)}"))
+            problems.append(problem(("output", "inside"), f"is {self.inside!r}, needs {either(INSIDE)}"))
         try:
             self.every(step)
         except cosim.ModelError as error:
-            found += [problem(("output", "interval"), fault.text) for fault in error.problems]
-        return found
+            problems += [problem(("output", "interval"), fault.text) for fault in error.problems]
+        return problems
 
 
 def file_paths(participants: Mapping[str, Any]) -> dict[str, Path | None]:

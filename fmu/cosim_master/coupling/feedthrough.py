@@ -38,7 +38,7 @@ def components(successors: Mapping[Node, Sequence[Node]]) -> list[list[Node]]:
     low: dict[Node, int] = {}
     stack: list[Node] = []
     waiting: set[Node] = set()
-    found: list[list[Node]] = []
+    listed: list[list[Node]] = []
     place_of = {node: place for place, node in enumerate(successors)}
     for root in successors:
         if root in index:
@@ -65,8 +65,8 @@ def components(successors: Mapping[Node, Sequence[Node]]) -> list[list[Node]]:
                     while members[-1] != node:
                         members.append(stack.pop())
                     waiting.difference_update(members)
-                    found.append(sorted(members, key=place_of.__getitem__))
-    return found[::-1]
+                    listed.append(sorted(members, key=place_of.__getitem__))
+    return listed[::-1]
 
 
 def closed_path(successors: Mapping[Node, Sequence[Node]], members: Sequence[Node]) -> list[Node]:
@@ -198,8 +198,8 @@ def instant_graph(
 
 def loops(graph: Mapping[Port, Sequence[Port]]) -> list[list[Port]]:
     """One closed path for each component of the graph that has any."""
-    found = (closed_path(graph, component) for component in components(graph))
-    return [path for path in found if path]
+    paths = (closed_path(graph, component) for component in components(graph))
+    return [path for path in paths if path]
 
 
 def path_text(path: Sequence[Port]) -> str:
@@ -229,7 +229,7 @@ def feedthrough_loops(
     joint : sequence of str
         Participants that step as one: they solve the loops among themselves, and any of them is all of them.
     """
-    found: list[tuple[list[str], list[str]]] = []
+    closed: list[tuple[list[str], list[str]]] = []
     outputs = {link.start for link in links if link.source not in joint or link.target not in joint}
     for members in looped_outputs(descriptions, links, known_only=True):
         if all(name in joint for name, _ in members):
@@ -239,11 +239,11 @@ def feedthrough_loops(
             dict.fromkeys(each for name, _ in ports for each in (joint if name in joint else [name]))
         )
         values = [".".join(port) for port in ports if descriptions[port[0]].variables[port[1]].type == "real"]
-        for other in [each for each in found if set(each[0]) & set(names)]:
-            found.remove(other)
+        for other in [each for each in closed if set(each[0]) & set(names)]:
+            closed.remove(other)
             names, values = list(dict.fromkeys([*other[0], *names])), [*other[1], *values]
-        found.append((names, values))
-    return [FeedthroughLoop(tuple(names), tuple(values)) for names, values in found]
+        closed.append((names, values))
+    return [FeedthroughLoop(tuple(names), tuple(values)) for names, values in closed]
 
 
 def stepping_order(
@@ -304,13 +304,13 @@ def stepping_order(
 NONE = "none"
 
 
-def override_feedthrough(description: ParticipantDescription, said: Any) -> ParticipantDescription:
+def override_feedthrough(description: ParticipantDescription, override: Any) -> ParticipantDescription:
     """The description with what the user says instead of what the participant declares.
 
     Parameters
     ----------
     description : ParticipantDescription
-    said : object
+    override : object
         ``"none"``: no output depends directly on an input; ``{"y": ["u"]}``: for each output that is named
         the inputs that it depends on directly, [] for none. Arrays may be named as a whole.
 
@@ -321,11 +321,11 @@ def override_feedthrough(description: ParticipantDescription, said: Any) -> Part
     """
     inputs = with_causality(description, "input")
     readable = [*with_causality(description, "output"), *description.readable]
-    if said == NONE:
+    if override == NONE:
         given: dict[str, frozenset[str]] = dict.fromkeys(readable, frozenset())
-    elif isinstance(said, Mapping):
+    elif isinstance(override, Mapping):
         given = {}
-        for output, needs in said.items():
+        for output, needs in override.items():
             listed = isinstance(needs, (list, tuple, set, frozenset))
             if not listed or not all(isinstance(name, str) for name in needs):
                 raise ValueError(f'{output} is {needs!r}, needs a list of inputs: {{ y = ["u"] }}')
@@ -333,7 +333,7 @@ def override_feedthrough(description: ParticipantDescription, said: Any) -> Part
             for element in _elements(description, "output", str(output), readable):
                 given[element] = frozenset(needed)
     else:
-        raise ValueError(f'is {said!r}, needs "none", or inputs by outputs: {{ y = ["u"] }}')
+        raise ValueError(f'is {override!r}, needs "none", or inputs by outputs: {{ y = ["u"] }}')
     return with_feedthrough(description, given)
 
 
@@ -368,7 +368,7 @@ def interface_derivatives(
     ndarray, shape (n, n), or None
         None where a participant does not tell them, or not here.
     """
-    found = np.zeros((len(interface), len(interface)))
+    matrix = np.zeros((len(interface), len(interface)))
     for link in links:
         name, column = link.target, interface.get(link.start)
         outputs = [y for owner, y in interface if owner == name]
@@ -377,12 +377,12 @@ def interface_derivatives(
             continue
         if not descriptions[name].has_derivatives:
             return None
-        told = _derivative(participants[name], descriptions[name].can_restore, outputs, link, guarded)
-        if told is None:
+        derivatives = _derivative(participants[name], descriptions[name].can_restore, outputs, link, guarded)
+        if derivatives is None:
             return None
-        for output, value in zip(outputs, told, strict=True):
-            found[interface[name, output], column] += value
-    return found if np.all(np.isfinite(found)) else None
+        for output, value in zip(outputs, derivatives, strict=True):
+            matrix[interface[name, output], column] += value
+    return matrix if np.all(np.isfinite(matrix)) else None
 
 
 def _derivative(
@@ -395,7 +395,7 @@ def _derivative(
     """Of outputs by an input; None where the participant cannot tell, here and now: differences can."""
     token = participant.save() if can_restore else None
     try:
-        found: Sequence[float] = guarded(
+        slopes: Sequence[float] = guarded(
             link.target, participant.directional_derivative, outputs, [link.input], [link.factor]
         )
     except CoSimulationError:
@@ -406,4 +406,4 @@ def _derivative(
         if token is None:
             raise
         return None
-    return found
+    return slopes

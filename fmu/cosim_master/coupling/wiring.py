@@ -78,10 +78,10 @@ def check_connections(
             for key, path, causality in zip(("from", "to"), (part.start, part.end), wanted, strict=True):
                 if key == "from" and part.reads_any:
                     causality = ""
-                found, fault = _find_port(descriptions, unknown, path, causality)
+                port, fault = _find_port(descriptions, unknown, path, causality)
                 if fault:
                     problems.append(problem(("connections", i, key), fault))
-                ends.append(found)
+                ends.append(port)
             if part.end in taken:
                 first = f"connections[{taken[part.end]}]"
                 text = f"{part.end} has a source already, {first}: an input has one source"
@@ -111,8 +111,8 @@ def check_starts(
     for path, value in _start_elements(descriptions, starts, problems).items():
         participant, _, name = path.partition(".")
         key = ("participants", participant, "parameters", name)
-        found, fault = _find_port(descriptions, unknown, path, "")
-        if found is None:
+        port, fault = _find_port(descriptions, unknown, path, "")
+        if port is None:
             if fault:
                 problems.append(problem(key, fault))
             continue
@@ -139,12 +139,12 @@ def _start_elements(
     descriptions: Descriptions, starts: Mapping[str, Any], problems: list[WiringProblem]
 ) -> dict[str, Any]:
     """Start values of whole arrays as those of their elements, row by row."""
-    found: dict[str, Any] = {}
+    by_path: dict[str, Any] = {}
     for path, value in starts.items():
         participant, _, name = path.partition(".")
         known = descriptions[participant].arrays if participant in descriptions else {}
         if name not in known:
-            found[path] = value
+            by_path[path] = value
             continue
         shape, elements = known[name]
         try:
@@ -155,8 +155,9 @@ def _start_elements(
             text = f"{path} has the shape {_shape_text(given.shape)}, needs {_shape_text(shape)}"
             problems.append(problem(("participants", participant, "parameters", name), text))
             continue
-        found.update({f"{participant}.{e}": v for e, v in zip(elements, given.ravel().tolist(), strict=True)})
-    return found
+        values = zip(elements, given.ravel().tolist(), strict=True)
+        by_path.update({f"{participant}.{element}": value for element, value in values})
+    return by_path
 
 
 def _shape_text(shape: Sequence[int]) -> str:
@@ -227,21 +228,21 @@ def check_abilities(
     if algorithm is None:
         return []
     kind = type(algorithm).__name__
-    found = []
+    problems = []
     for name, description in descriptions.items():
         if algorithm.restores and not description.can_restore:
             text = (
                 f"cannot save and restore its state, which {kind} needs: take one of the algorithms that do "
                 f"without, {', '.join(_forward(descriptions))}"
             )
-            found.append(problem(("participants", name), text))
+            problems.append(problem(("participants", name), text))
         if algorithm.varies_step and not description.variable_step:
             text = (
                 f"cannot vary its communication step, which {kind} does: take one of the algorithms that do "
                 f"not, {', '.join(_steady(descriptions))}"
             )
-            found.append(problem(("participants", name), text))
-    return found
+            problems.append(problem(("participants", name), text))
+    return problems
 
 
 def _forward(descriptions: Descriptions) -> list[str]:
@@ -267,7 +268,7 @@ def check_last_step(
 ) -> list[WiringProblem]:
     """A problem for each participant whose last step would be a shorter one, which it cannot take."""
     last = points.time(points.count) - points.time(points.count - 1) if points.count else points.step
-    found = []
+    problems = []
     for name, description in descriptions.items():
         cut = abs(last - points.step) > 1e-9 * points.step or points.count % step_multiple.get(name, 1) != 0
         if cut and not description.variable_step:
@@ -276,8 +277,8 @@ def check_last_step(
                 f"{name} cannot vary its communication step, and the end, {points.until:g} s, is not a "
                 f"multiple of {own:g} s away from the start: choose the end or the step so"
             )
-            found.append(problem(("master", "until"), text))
-    return found
+            problems.append(problem(("master", "until"), text))
+    return problems
 
 
 def _is_parameter(descriptions: Descriptions, path: str) -> bool:
@@ -300,11 +301,11 @@ def _elements(descriptions: Descriptions, connection: Connection) -> list[Connec
     if len(names[0]) == len(names[1]) == 1:  # an array of one element goes with a scalar
         return [replace(connection, start=names[0][0], end=names[1][0])]
     if shapes[0] != shapes[1]:
-        said = [
+        listed = [
             f"{path} is {'×'.join(map(str, shape)) if shape else 'a scalar'}"
             for path, shape in zip((connection.start, connection.end), shapes, strict=True)
         ]
-        raise ValueError(f"{said[0]}, {said[1]}: the shapes have to agree")
+        raise ValueError(f"{listed[0]}, {listed[1]}: the shapes have to agree")
     return [replace(connection, start=a, end=b) for a, b in zip(*names, strict=True)]
 
 
@@ -335,28 +336,28 @@ def _find_port(
         fitting = [v.name for v in variables.values() if causality in ("", v.causality)]
         what = f"{causality or 'variable'} of {name}"
         return None, str(cosim.LookUpError(what, variable, fitting or variables))
-    found = variables[variable]
+    known = variables[variable]
     if causality == "calculated":
-        if found.causality == "parameter" or variable in descriptions[name].calculated:
-            return (name, found), ""
-        return None, f"{path} is {_a(found.causality)}, but a parameter gets its value once, from a parameter"
+        if known.causality == "parameter" or variable in descriptions[name].calculated:
+            return (name, known), ""
+        return None, f"{path} is {_a(known.causality)}, but a parameter gets its value once, from a parameter"
     if causality == "parameter" and variable in descriptions[name].structural:
         return None, f"{path} decides the sizes of arrays: give it a start value instead of a connection"
     starts_there = causality == "output" and variable in descriptions[name].readable
     if causality and not starts_there and (reason := descriptions[name].refused.get(variable)):
         return None, f"{path} cannot be connected: {reason}"
     if starts_there:
-        return (name, found), ""
-    if causality not in ("", found.causality):
+        return (name, known), ""
+    if causality not in ("", known.causality):
         others = [v.name for v in variables.values() if v.causality == causality]
         has = (
             f"{causality.capitalize()}s of {name}: {', '.join(others[:12])}{' …' if len(others) > 12 else ''}"
         )
         return (
             None,
-            f"{path} is {_a(found.causality)}, needs {_a(causality)}. {has if others else 'There are none'}.",
+            f"{path} is {_a(known.causality)}, needs {_a(causality)}. {has if others else 'There are none'}.",
         )
-    return (name, found), ""
+    return (name, known), ""
 
 
 def _start_value(variable: ParticipantVariable, value: Any) -> Any:
@@ -414,7 +415,7 @@ def check_tolerances(
     participants: Mapping[str, Any], common: Any, given: Mapping[str, Any]
 ) -> tuple[dict[str, float | None], list[WiringProblem]]:
     """The tolerance of each participant, None where it takes its own, and what is wrong."""
-    found: dict[str, float | None] = {}
+    tolerances_of: dict[str, float | None] = {}
     problems = []
     if common is not None and (fault := accuracy_fault(common)):
         problems.append(problem(("master", "tolerance"), fault))
@@ -428,5 +429,5 @@ def check_tolerances(
         if own is not None and (fault := accuracy_fault(own)):
             problems.append(problem(("participants", name, "tolerance"), fault))
             own = None
-        found[name] = None if own is None else float(own)
-    return found, problems
+        tolerances_of[name] = None if own is None else float(own)
+    return tolerances_of, problems

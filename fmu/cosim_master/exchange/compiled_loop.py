@@ -92,7 +92,7 @@ class CompiledLoop:
         self._along = programs.along
         self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._along)
         self._names, self._numbers = machine.names, ValueNumbers()
-        goes_back = programs.goes_back
+        goes_back = programs.saves_states
         flags = words_of(machine.answers, np.float64).reshape(len(self._names), ANSWER)
         found = native_participants(coupled, points, flags[:, :ANSWERED], self._along, goes_back)
         self.in_python = {name: calls for name, calls in found.items() if isinstance(calls, str)}
@@ -131,7 +131,7 @@ class CompiledLoop:
         """Steps in threads, while that is faster."""
         if self._together is None:
             return
-        self._together.gain.look()
+        self._together.gain.retry_threads()
         if self._threaded is None:
             return
         if self._together.gain.uses_threads != self._uses_threads:
@@ -141,11 +141,11 @@ class CompiledLoop:
     def _choose_code(self, operations: int) -> None:
         """Compiled functions, or where there is little to do the same in plain Python."""
         is_long, threads = operations >= FEW, self.coupled.threads
-        asked = self._asked is not None
+        asks_python = self._asked is not None
         wanted: dict[Any, bool] = {
-            run_exchanges.run_steps: not asked,
-            run_exchanges.run_operation: asked or threads is not None,
-            run_exchanges.end_step: asked,
+            run_exchanges.run_steps: not asks_python,
+            run_exchanges.run_operation: asks_python or threads is not None,
+            run_exchanges.end_step: asks_python,
         }
         self._run, self._operate, self._end = (
             number_function(function, run_exchanges.ENTRIES[function], is_long and is_wanted)
@@ -154,7 +154,7 @@ class CompiledLoop:
         if threads is not None:
             begin, take = (
                 number_function(function, run_exchanges.ENTRIES[function], is_long)
-                for function in (run_exchanges.begin_steps, run_exchanges.take_steps)
+                for function in (run_exchanges.start_steps, run_exchanges.take_steps)
             )
             self._together = StepsTogether(self.coupled, threads, self.machine, self._called, begin, take)
 
@@ -163,13 +163,13 @@ class CompiledLoop:
         coupled = self.coupled
         if coupled.threads is None or self._asked is not None:
             return None
-        free = {name for name, told in coupled.descriptions.items() if told.steps_in_threads}
+        free = {name for name, description in coupled.descriptions.items() if description.steps_in_threads}
         in_a_row = self._along or coupled.joint is not None or bool(coupled.loops)
-        found = threaded_program(self._main.operations, coupled.links, free, in_a_row)
-        if found is not None:
-            both = self._main.operations, found.operations
+        program = threaded_program(self._main.operations, coupled.links, free, in_a_row)
+        if program is not None:
+            both = self._main.operations, program.operations
             self._programs = [self._main.program_of(operations) for operations in both]
-        return found
+        return program
 
     def _functions(self, name: str, calls: NativeCalls | str) -> NativeCalls:
         """What is called of a participant."""
@@ -180,18 +180,18 @@ class CompiledLoop:
         return called.calls() if isinstance(calls, str) else called.read_in_python(calls)
 
     def show(self) -> None:
-        """Let others see the values as Python has them; `take_over_all` goes on after that."""
+        """Let others see the values as Python has them; `resume_from_python` goes on after that."""
         self.values.show()
 
-    def take_over_all(self) -> None:
+    def resume_from_python(self) -> None:
         """Go on after participants were used from Python, and values shown."""
-        self.values.take_over()
+        self.values.copy_from_python()
         self.values.resume(self._names)
 
     def _enter(self) -> None:
         """A participant is called in Python in the step under way."""
         index = int(self.machine.report.step)
-        self.coupled.begin_step(index)
+        self.coupled.start_step(index)
         self.coupled.time = self.machine.clock.begin
 
     def _limit_table(self) -> None:
@@ -251,12 +251,12 @@ class CompiledLoop:
             self._rows.make(at_once + 2)
             report.left, report.noticed, self._is_limited = at_once, 0, False
             begun = perf_counter()
-            self.recorder.unfinished = self._rows.take
+            self.recorder.unfinished = self._rows.empty_buffer
             try:
                 with same_folder():
                     code = self._ask(first, last) if self._asked else self._run(machine.address, first, last)
             except BaseException:
-                self._rows.take()
+                self._rows.empty_buffer()
                 raise
             finally:
                 self.recorder.unfinished = None
@@ -266,7 +266,7 @@ class CompiledLoop:
             )
             if is_whole and not self._is_limited and spent < SECONDS_AT_ONCE:
                 self._at_once = min(8 * at_once, int(at_once * SECONDS_AT_ONCE / spent) + 1)
-            self._rows.take()
+            self._rows.empty_buffer()
             if self._is_paused:
                 return first
             if code == run_exchanges.DONE:
@@ -286,7 +286,7 @@ class CompiledLoop:
         report, clock, coupled = self.machine.report, self.machine.clock, self.coupled
         for index in range(first, last):
             report.step = index
-            coupled.begin_step(index)
+            coupled.start_step(index)
             following = self.points.time(index + 1)
             if self._main.progress.under_way != run_exchanges.CUT:  # else it has been paused inside
                 clock.begin = self.points.time(index)
@@ -331,13 +331,13 @@ class CompiledLoop:
                 self.operate(layout.NOTE_COURSE, member)
         self._rows.make_room()
         index = int(self.machine.report.step)
-        unusual = together.take(names)
+        unusual = together.step_all(names)
         for name in names:
             if name in unusual:
                 self._rows.watched_step = index
                 self._python.do(index, self.memory, (ADVANCE, name), *unusual[name])
             else:
-                self._tell(name)
+                self._record_waiting_step(name)
         return True
 
     def _do_what_is_asked(self, index: int, code: int) -> None:
@@ -355,7 +355,7 @@ class CompiledLoop:
         if programmed is not None and code == run_exchanges.DERIVES:
             coupled.guarded_algorithm(programmed, programmed.derive, algorithm.exchange)
             return
-        coupled.begin_step(index)
+        coupled.start_step(index)
         if code in (run_exchanges.SAVE_FAILED, run_exchanges.RESTORE_FAILED):
             self._python.raise_failed_state(self._names[report.part], code, int(report.status))
         if code in (run_exchanges.SAVES, run_exchanges.RESTORES):
@@ -368,7 +368,7 @@ class CompiledLoop:
             progress.watched = 0
             return
         for each in {0: self._main, report.algorithm: algorithm}.values():
-            if each.goes_back:
+            if each.saves_states:
                 self._python.remember(each, is_saved=True)
                 each.progress.watched = 1
         place = int(progress.place)
@@ -380,13 +380,13 @@ class CompiledLoop:
                 self._python.do(index, algorithm.memory, operation, code, int(report.status))
                 self._rows.watched_step = index
         except CoSimulationError as error:
-            takes_it = programmed is not None and programmed.takes_discarded
+            takes_it = programmed is not None and programmed.retries_discarded
             if not takes_it or not StepDiscardedError.is_cause_of(error):
                 raise
             self._discarded = error, algorithm.memory.time, algorithm.memory.length
             algorithm.memory.counts[layout.DISCARDED] = 1
             progress.under_way = run_exchanges.DECIDING
-            self.take_over_all()
+            self.resume_from_python()
             return
         progress.place = place + 1
 
@@ -412,10 +412,10 @@ class CompiledLoop:
         assert self._threaded is not None and self._together is not None
         covers, operations = self._threaded.covers, algorithm.operations
         together = covers[place]
-        unusual = self._together.take([operations[p][1] for p in together])
+        unusual = self._together.step_all([operations[p][1] for p in together])
         if not unusual:
             for p in together:
-                self._tell(operations[p][1])
+                self._record_waiting_step(operations[p][1])
             return place
         self._rows.watched_step = index
         done = {p for cover in covers[:place] for p in cover}
@@ -427,19 +427,19 @@ class CompiledLoop:
             elif name in unusual:
                 self._python.do(index, algorithm.memory, (call, name), *unusual[name])
             else:
-                self._tell(name)
+                self._record_waiting_step(name)
         return len(covers) - 1
 
-    def _tell(self, name: str) -> None:
+    def _record_waiting_step(self, name: str) -> None:
         """What came of a step that was taken beside others."""
         if name in self._called:
-            self._called[name].tell()
+            self._called[name].record_waiting_step()
 
     def _cut(self, index: int) -> None:
         """Begin the next part of a communication step, which ends at a tick at the latest."""
         clock, coupled, main = self.machine.clock, self.coupled, self._main
         following = self.points.time(index + 1)
-        coupled.begin_step(index)
+        coupled.start_step(index)
         if clock.end < following:  # a part has ended
             self._end_part(index)
             clock.begin = clock.end
@@ -473,11 +473,11 @@ class CompiledLoop:
             self.values.show()
             for name in names:
                 self.coupled.set_inputs(name)
-            self.take_over_all()
+            self.resume_from_python()
 
     def _end_part(self, index: int) -> None:
         """All have come to a tick inside a communication step."""
-        self._rows.take()
+        self._rows.empty_buffer()
         self.coupled.time = self.machine.clock.end
         self._rows.take_inner_values()
         if self._rows.records_between_points:

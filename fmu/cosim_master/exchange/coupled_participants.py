@@ -226,7 +226,7 @@ class CoupledParticipants:
         self.interface_held: Sequence[bool] = [start in held for start in self._interface]
         statistics.participant_time.update(dict.fromkeys(participants, 0.0))
 
-    def begin_step(self, index: int) -> None:
+    def start_step(self, index: int) -> None:
         """From now on it is the communication step `index`."""
         self._index = index
 
@@ -266,10 +266,10 @@ class CoupledParticipants:
 
     def slopes(self, name: str) -> list[float]:
         """Of the connected inputs of a participant in the present step, per s."""
-        found = self._slopes[name]
-        return [0.0] * len(self.input_names[name]) if found is None else list(found)
+        known = self._slopes[name]
+        return [0.0] * len(self.input_names[name]) if known is None else list(known)
 
-    def note_slopes(self, name: str, slopes: Sequence[float] | None) -> None:
+    def store_slopes(self, name: str, slopes: Sequence[float] | None) -> None:
         """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
         self._slopes[name] = slopes
 
@@ -326,14 +326,14 @@ class CoupledParticipants:
 
     def take_inner_values(self) -> list[InnerValues]:
         """What has been collected; it is forgotten here."""
-        found, self.inside = self.inside, []
-        return found
+        values, self.inside = self.inside, []
+        return values
 
     def marks(self) -> Marks:
         """What has happened until now."""
         return Marks(len(self.events), self.stop_reason, dict(self.stops), len(self.inside))
 
-    def go_back_to(self, marks: Marks) -> None:
+    def revert_to(self, marks: Marks) -> None:
         """Nothing has happened since then."""
         del self.inside[marks.inside :]
         del self.events[marks.events :]
@@ -365,38 +365,38 @@ class CoupledParticipants:
         attempt : callable
             Gives the time that the first attempt has reached, s.
         """
-        self.tell_step(name, self.take_step(name, time, size, attempt))
+        self.record_step(name, self.take_step(name, time, size, attempt))
 
     def take_step(
         self, name: str, time: float, size: float, attempt: Callable[[float, float], float] | None = None
     ) -> Step:
         """Step a participant to ``time + size``; touches nothing but this participant."""
-        before, found = perf_counter(), Step(size=size)
+        before, record = perf_counter(), Step(size=size)
         for member in self.units[name]:
             self.courses[member] = InputCourse(time, list(self.held[member]), self._slopes[member])
         if not self.stops.keys().isdisjoint(self.units[name]):
-            return found  # it has ended; an algorithm of several steps ends the communication step without it
+            return record  # it has ended; an algorithm of several steps goes on without it
         step = self.participants[name].step
         end = time + size
         small = 1e-9 * size + 4.0 * math.ulp(end)
         try:
             reached = self._reached(name, attempt or step, time, size, end + small)
             while reached < end - small:
-                if not reached > time or len(found.returns) == MOST_EARLY_RETURNS:
+                if not reached > time or len(record.returns) == MOST_EARLY_RETURNS:
                     raise CoSimulationError(
                         self.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g} s", name
                     )
-                found.returns.append(reached)
+                record.returns.append(reached)
                 time = reached
                 reached = self._reached(name, step, time, end - time, end + small)
         except StopRequested as request:
-            found.request = request
+            record.request = request
         except BaseException as error:
-            found.error = error
-        found.seconds = perf_counter() - before
-        return found
+            record.error = error
+        record.seconds = perf_counter() - before
+        return record
 
-    def tell_step(self, name: str, step: Step) -> None:
+    def record_step(self, name: str, step: Step) -> None:
         """Record what happened in a step; an error in it is raised."""
         for member in self.units[name]:
             self._collect(member)
@@ -449,12 +449,12 @@ class CoupledParticipants:
 
         def checked() -> list[Any]:
             values = self.participants[name].get(names)
-            found = values.tolist() if hasattr(values, "tolist") else list(values)
-            if len(found) != len(names) or any(value is None for value in found):
+            listed = values.tolist() if hasattr(values, "tolist") else list(values)
+            if len(listed) != len(names) or any(value is None for value in listed):
                 raise ValueError(
                     f"get returned {values!r} for {', '.join(names)}: one value for each is needed"
                 )
-            return found
+            return listed
 
         found: list[Any] = self.guarded(name, checked)
         return found
@@ -508,8 +508,8 @@ class CoupledParticipants:
 
 def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
     """What a participant tells about its steps, if it makes sense."""
-    found = [InnerPoint(float(time), tuple(names), list(values)) for time, names, values in tell()]
-    for point in found:
+    points = [InnerPoint(float(time), tuple(names), list(values)) for time, names, values in tell()]
+    for point in points:
         if not math.isfinite(point.time) or len(point.names) != len(point.values):
             raise ValueError(f"inside answered {point!r}: a time and one value for each name are needed")
-    return found
+    return points

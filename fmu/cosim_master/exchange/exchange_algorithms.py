@@ -99,9 +99,9 @@ class AlgorithmArrays:
         return np.array(rows, dtype=np.int64).reshape(-1)
 
     @property
-    def goes_back(self) -> bool:
+    def saves_states(self) -> bool:
         """Whether it saves states."""
-        return self.programmed is not None and self.programmed.goes_back
+        return self.programmed is not None and self.programmed.saves_states
 
 
 class ExchangePrograms:
@@ -133,9 +133,9 @@ class ExchangePrograms:
             programmed = algorithm
         self._programmed = programmed
         self.asked = None if programmed is not None or algorithm.fixed_sequence else algorithm
-        self.along = self.asked is not None or (programmed is not None and programmed.looks)
+        self.along = self.asked is not None or (programmed is not None and programmed.reads_interface)
         self._loops = () if programmed is None else tuple(coupled.loops)
-        self.goes_back = (programmed is not None and programmed.goes_back) or bool(self._loops)
+        self.saves_states = (programmed is not None and programmed.saves_states) or bool(self._loops)
 
     def arrays(self, machine: ExchangeMachine, exchange: Exchange) -> list[AlgorithmArrays]:
         """The algorithm of the master first, then its loops; asked in Python they get this exchange."""
@@ -306,4 +306,4 @@ class ExchangeFace:
                 self._loop.values.put(name, token.outputs[name])
         if self._loop is not None:
             self._loop.values.resume(token.states)
-        coupled.go_back_to(token.marks)
+        coupled.revert_to(token.marks)

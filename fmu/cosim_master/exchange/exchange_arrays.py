@@ -5,9 +5,9 @@ All of it lies in arrays that are found by one address (`machine_at`), so that a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from cosim.kit import Record, integers_at, reals_at, rows_of, width_of
+from cosim.kit import Integers, Reals, Record, group_reader, integers_at, rows_of, width_of
 
 
 class Part(Record):
@@ -117,84 +117,58 @@ last sample of the coupling; values with which outputs were read last."""
 
 
 class Machine(NamedTuple):
-    """All arrays of a run; `LETTERS` has their kinds."""
+    """All arrays of a run."""
 
-    part_words: Any
-    link_words: Any
-    scales: Any  # factor and offset of each input
-    pairs: Any  # of mapped connections: values, and what they become
-    own_values: Any  # of each participant, one after the other: the values of the interface that it gives
-    columns: Any  # what is recorded: an output, or a place of `inputs` as -1 - place
-    inputs: Any
-    outputs: Any
-    answer_words: Any
-    step_time_words: Any
-    rows: Any  # time, whether it is a communication point, and the recorded values
-    report_words: Any
-    clock_words: Any
-    grid: Any  # of the communication points (`CommunicationPoints.grid`), and how many steps there are
-    algorithm_words: Any  # for each algorithm the address and the length of each of its arrays
+    part_words: Integers
+    link_words: Integers
+    scales: Reals  # factor and offset of each input
+    pairs: Reals  # of mapped connections: values, and what they become
+    own_values: (
+        Integers  # of each participant, one after the other: its values of the interface
+    )
+    columns: Integers  # what is recorded: an output, or a place of `inputs` as -1 - place
+    inputs: Reals
+    outputs: Reals
+    answer_words: Reals
+    step_time_words: Reals
+    rows: Reals  # time, whether it is a communication point, and the recorded values
+    report_words: Integers
+    clock_words: Reals
+    grid: Integers  # of the communication points (`CommunicationPoints.grid`), and how many steps there are
+    algorithm_words: Integers  # for each algorithm the address and the length of each of its arrays
 
 
 class Algorithm(NamedTuple):
     """What belongs to an algorithm: that of the master, or the iteration of a loop inside its exchange."""
 
-    program: Any  # pairs *(call, participant)* of one exchange; ITERATE has the loop in place of it
-    ports: Any  # for each value of its interface the output
-    members: Any  # participants whose states it saves
-    saved: Any  # all outputs as they were when it saved
-    counts: Any  # these four: `exchange_layout`
-    numbers: Any
-    table: Any
-    bonds: Any
-    progress_words: Any
+    program: Integers  # pairs *(call, participant)* of one exchange; ITERATE has the loop in place of it
+    ports: Integers  # for each value of its interface the output
+    members: Integers  # participants whose states it saves
+    saved: Reals  # all outputs as they were when it saved
+    counts: Integers  # these four: `exchange_layout`
+    numbers: Reals
+    table: Reals
+    bonds: Integers
+    progress_words: Integers
 
 
 PART, LINK, ANSWER, STEP_TIMES = (width_of(cls) for cls in (Part, Link, Answer, StepTimes))
 ANSWERED = 5
 """Of the numbers of an `Answer`: so many are a participant's."""
-LETTERS = "IIFFIIFFFFFIFII"
-ALGORITHM_LETTERS = "IIIFIFFII"
-ADDRESS_AND_LENGTH = 2
+
+
+read_machine, read_algorithm = group_reader(Machine), group_reader(Algorithm)
+HEAD, ALGORITHM_HEAD = (2 * len(group._fields) for group in (Machine, Algorithm))
 
 
 def machine_at(address):
     """The arrays that begin with a head of addresses and lengths."""
-    head = integers_at(address, ADDRESS_AND_LENGTH * 15)
-    return Machine(
-        integers_at(head[0], head[1]),
-        integers_at(head[2], head[3]),
-        reals_at(head[4], head[5]),
-        reals_at(head[6], head[7]),
-        integers_at(head[8], head[9]),
-        integers_at(head[10], head[11]),
-        reals_at(head[12], head[13]),
-        reals_at(head[14], head[15]),
-        reals_at(head[16], head[17]),
-        reals_at(head[18], head[19]),
-        reals_at(head[20], head[21]),
-        integers_at(head[22], head[23]),
-        reals_at(head[24], head[25]),
-        integers_at(head[26], head[27]),
-        integers_at(head[28], head[29]),
-    )
+    return read_machine(integers_at(address, HEAD))
 
 
 def algorithm_of(a, number):
     """The arrays of an algorithm."""
-    at = ADDRESS_AND_LENGTH * 9 * number
-    head = a.algorithm_words[at : at + ADDRESS_AND_LENGTH * 9]
-    return Algorithm(
-        integers_at(head[0], head[1]),
-        integers_at(head[2], head[3]),
-        integers_at(head[4], head[5]),
-        reals_at(head[6], head[7]),
-        integers_at(head[8], head[9]),
-        reals_at(head[10], head[11]),
-        reals_at(head[12], head[13]),
-        integers_at(head[14], head[15]),
-        integers_at(head[16], head[17]),
-    )
+    return read_algorithm(a.algorithm_words[ALGORITHM_HEAD * number : ALGORITHM_HEAD * (number + 1)])
 
 
 def parts_of(a):

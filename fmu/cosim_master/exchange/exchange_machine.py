@@ -14,21 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import (
-    black_box,
-    c_address,
-    is_plain,
-)
+from cosim.kit import black_box, c_address, head_of, is_plain
 from cosim_fmi.binding.fmu_output import printed_beside
-from cosim_master.abilities import NativeCalls, StepsNatively, StepsTypesNatively, TakesPrinted
+from cosim_master.abilities import LogsPrinted, NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
-    ALGORITHM_LETTERS,
     ENDS,
     HELD,
-    LETTERS,
     MEAN_SLOPES,
     MEANS,
     REGIONS,
@@ -44,7 +38,6 @@ from cosim_master.recording.recorded_rows import TABLED
 
 if TYPE_CHECKING:
     from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
-from cosim_master.recording.coupling_samples import head_of
 
 
 def number_function(function: Callable[..., int], count: int, compiled: bool) -> Callable[..., int]:
@@ -91,7 +84,7 @@ def printed_in_calls(participants: Mapping[str, cosim.Participant]) -> Iterator[
     ----------
     participants : mapping of str to Participant
     """
-    able = {name: p for name, p in participants.items() if isinstance(p, TakesPrinted)}
+    able = {name: p for name, p in participants.items() if isinstance(p, LogsPrinted)}
     if not able:
         yield lambda: None
         return
@@ -99,7 +92,7 @@ def printed_in_calls(participants: Mapping[str, cosim.Participant]) -> Iterator[
 
     def add(text: str) -> None:
         for participant in able.values():
-            participant.take_printed(text, by)
+            participant.log_printed(text, by)
 
     with printed_beside(add) as take:
         yield take
@@ -127,20 +120,20 @@ def native_participants(
     goes_back : bool
         Whether steps are repeated from a saved state.
     """
-    found: dict[str, NativeCalls | str] = {}
+    functions: dict[str, NativeCalls | str] = {}
     is_short = _is_short(coupled, points)
     try:
         for name, row in zip(coupled.participants, flags, strict=True):
             try:
-                found[name] = _native_calls(coupled, name, row, along, goes_back, is_short)
+                functions[name] = _native_calls(coupled, name, row, along, goes_back, is_short)
             except _NoFunctionsError as reason:
-                found[name] = str(reason)
+                functions[name] = str(reason)
     except BaseException:
-        for calls in found.values():  # these participants are called in Python after all
+        for calls in functions.values():  # these participants are called in Python after all
             if isinstance(calls, NativeCalls) and calls.leave is not None:
                 calls.leave()
         raise
-    return found
+    return functions
 
 
 class _NoFunctionsError(Exception):
@@ -287,9 +280,9 @@ class ExchangeMachine:
         for k, (owner, _) in enumerate(coupled.places):
             values_of[owner].append(k)
         for name, part in zip(self.names, self.parts, strict=True):
-            mine = values_of[name]
-            part.first_value, part.values = len(own), len(mine)
-            own += mine
+            values = values_of[name]
+            part.first_value, part.values = len(own), len(values)
+            own += values
         self._own_values = np.array(own, dtype=np.int64)
 
     def _choose_columns(self, recorded: Sequence[tuple[str, int, bool]]) -> None:
@@ -345,7 +338,7 @@ class ExchangeMachine:
     def follow(self, algorithms: Sequence[AlgorithmArrays]) -> None:
         """Have these algorithms decide: the one of the master, then those of its loops."""
         self.algorithms = list(algorithms)
-        words = [head_of(each.arrays, ALGORITHM_LETTERS) for each in algorithms]
+        words = [head_of(each.arrays) for each in algorithms]
         self._algorithm_words = np.concatenate(words)
         self._lay_out()
 
@@ -381,7 +374,7 @@ class ExchangeMachine:
             grid=self._grid,
             algorithm_words=self._algorithm_words,
         )
-        self._head = head_of(self._arrays, LETTERS)
+        self._head = head_of(self._arrays)
         self.address = int(self._head.ctypes.data)
 
     def output_slot(self, name: str, place: int) -> int:
@@ -425,10 +418,10 @@ def words_of(records: Any, kind: Any = np.int64) -> NDArray[Any]:
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:
-    found = [0]
+    starts = [0]
     for size in sizes:
-        found.append(found[-1] + size)
-    return found
+        starts.append(starts[-1] + size)
+    return starts
 
 
 def _pieces(values: Vector, starts: Sequence[int]) -> list[Vector]:

@@ -67,7 +67,7 @@ class OperationsInPython:
         """
         coupled = self._coupled
         call, part = operation
-        coupled.begin_step(index)
+        coupled.start_step(index)
         coupled.time = self._machine.clock.begin
         participant, called = coupled.participants[part], self._called.get(part)
         if called is not None and called.raised is not None:
@@ -82,11 +82,11 @@ class OperationsInPython:
             )
             members = coupled.units.get(part, [part])
             for member in members:
-                coupled.note_slopes(member, self._values.lines(member))
+                coupled.store_slopes(member, self._values.lines(member))
                 coupled.held[member] = self._values.held(member)
             length = coupled.length(part, memory.time, memory.length)
             coupled.finish_step(part, memory.time, length, attempt)
-            self._values.take_over(members)
+            self._values.copy_from_python(members)
             self._values.resume(members)
             return
         if code in (SET_FAILED, READ_FAILED) and called is None:
@@ -110,21 +110,21 @@ class OperationsInPython:
         """What Python knows as it was when the state was saved, or is about to be."""
         if algorithm.remembered is None:
             coupled = self._coupled
-            told = {}
+            memories = {}
             for name in algorithm.members:
                 calls = self._calls[name]
                 remember = (calls.remember_saved if is_saved else None) or calls.remember
                 if remember is not None:
-                    told[name] = coupled.guarded(name, remember)
-            algorithm.remembered = told, coupled.marks()
+                    memories[name] = coupled.guarded(name, remember)
+            algorithm.remembered = memories, coupled.marks()
 
     def forget(self, algorithm: AlgorithmArrays) -> None:
         """What Python has done since the state was saved has not happened."""
         assert algorithm.remembered is not None
-        told, marks = algorithm.remembered
+        memories, marks = algorithm.remembered
         self._coupled.collect()
-        self._coupled.go_back_to(marks)
-        for name, memory in told.items():
+        self._coupled.revert_to(marks)
+        for name, memory in memories.items():
             forget = self._calls[name].forget
             if forget is not None:
                 self._coupled.guarded(name, forget, memory)
@@ -175,7 +175,7 @@ class CalledInPython:
     raised : BaseException or None
         What a method raised; the function has answered `NOT_OK`.
     waits : bool
-        Whether what comes of a step waits for `tell`, since others step at the same time.
+        Whether what comes of a step waits for `record_waiting_step`, since others step at the same time.
     """
 
     _taken: Step | None
@@ -267,13 +267,13 @@ class CalledInPython:
         self._participant.set_slopes(self._inputs, list((REAL * count).from_address(slopes)))
 
     def _get(self, handle: int, references: int, count: int, values: int, size: int) -> None:
-        found = self._coupled.get(self._name, self._reads)
-        for output, value in zip(self._reads, found, strict=True):
+        read = self._coupled.get(self._name, self._reads)
+        for output, value in zip(self._reads, read, strict=True):
             if isinstance(value, int) and abs(value) > MOST and output in self._connected:
                 text = f"{self._name}.{output} is {value}: beyond 2**53 it is not passed on"
                 raise cosim.SimulationError(self._coupled.time, text)
         numbers: Any = (REAL * count).from_address(values)
-        numbers[:] = self._numbers.all_of(self._read_types, found)
+        numbers[:] = self._numbers.all_of(self._read_types, read)
         if self._is_tabled:
             self._limit_table()
         if self._native is not None:
@@ -284,13 +284,13 @@ class CalledInPython:
             self._taken = self._take_step(time, size)
             return
         self._enter()
-        self._tell(self._take_step(time, size))
+        self._record_step(self._take_step(time, size))
 
-    def tell(self) -> None:
+    def record_waiting_step(self) -> None:
         """Tell what came of a step that has been taken beside others, if there was one."""
         step, self._taken = self._taken, None
         if step is not None:
-            self._tell(step)
+            self._record_step(step)
 
     def _take_step(self, time: float, size: float) -> Step:
         coupled, machine, members = self._coupled, self._machine, self._members
@@ -298,14 +298,14 @@ class CalledInPython:
         for (member, types), values in zip(members.items(), held, strict=True):
             coupled.held[member] = self._numbers.values(types, values)
             slopes = machine.inputs_of(member, COURSES).tolist() if machine.follows(member) else None
-            coupled.note_slopes(member, slopes)
+            coupled.store_slopes(member, slopes)
         try:
             return coupled.take_step(self._name, time, size)
         finally:
             coupled.held.update(zip(members, held, strict=True))
 
-    def _tell(self, step: Step) -> None:
+    def _record_step(self, step: Step) -> None:
         before = self._coupled.marks()
-        self._coupled.tell_step(self._name, step)
+        self._coupled.record_step(self._name, step)
         if self._coupled.marks() != before:
             self._noticed()

@@ -39,7 +39,7 @@ from cosim_master.algorithms.exchange_layout import (
     TAKE_KNOWN,
     TIME,
 )
-from cosim_master.algorithms.extrapolate import take_known
+from cosim_master.algorithms.extrapolate import follow_value
 from cosim_master.algorithms.next_request import next_request
 from cosim_master.coupling.convert_value import convert_value
 from cosim_master.exchange.exchange_arrays import (
@@ -280,7 +280,7 @@ def do_operation(a, d, call, number):
     if call == TAKE_KNOWN:
         for o in range(part.first_value, part.first_value + part.values):
             k = a.own_values[o]
-            take_known(d.counts, d.numbers, d.table, k, a.outputs[d.ports[k]])
+            follow_value(d.counts, d.numbers, d.table, k, a.outputs[d.ports[k]])
         return DONE
     i = report_of(a).step
     # Slow participants take part in one step of many, and then go further.
@@ -294,7 +294,7 @@ def do_operation(a, d, call, number):
     if call == ADVANCE:
         return advance(a, d, number)
     if call == NOTE_COURSE:
-        begin_step(a, d, number)
+        start_step(a, d, number)
         return DONE
     if call == READ:
         return read(a, part)
@@ -406,27 +406,27 @@ def set_end(a, d, part):
 
 def advance(a, d, number):
     """Step a participant."""
-    begin_step(a, d, number)
+    start_step(a, d, number)
     stop = call_step(a, number, d.numbers[TIME], step_length(a, d, parts_of(a)[number]))
     report_of(a).status = int(answers_of(a)[number].status)
     return stop
 
 
-def begin_step(a, d, number):
+def start_step(a, d, number):
     """A participant is about to step: what its inputs do meanwhile is known now."""
     begin = d.numbers[TIME]
     take_sample(a, begin)
     note_course(a, number, begin, step_length(a, d, parts_of(a)[number]))
 
 
-def begin_steps(address, algorithm, at, count):
+def start_steps(address, algorithm, at, count):
     """Several participants, whose numbers lie at an address, are about to step; returns DONE."""
     a = machine_at(address)
     d = algorithm_of(a, algorithm)
     numbers = integers_at(at, count)
     for i in range(count):
         if not rests(a, numbers[i]):
-            begin_step(a, d, numbers[i])
+            start_step(a, d, numbers[i])
     return DONE
 
 
@@ -529,5 +529,5 @@ def read(a, part):
     return READ_FAILED if status > 1 else DONE
 
 
-ENTRIES = {run_steps: 3, run_operation: 3, end_step: 1, begin_steps: 4, take_steps: 4}
+ENTRIES = {run_steps: 3, run_operation: 3, end_step: 1, start_steps: 4, take_steps: 4}
 """What is called from Python, with so many whole numbers."""

@@ -50,15 +50,15 @@ class ValueNumbers:
         """The number of a value of a type; what is no number is a `TypeError` or `ValueError`."""
         if kind not in TABLED:
             return float(value)
-        found = self._numbers.get(value)
-        if found is None:
-            found = self._numbers[value] = self._next
-            self._values[found] = value
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = self._next
+            self._values[number] = value
             self._next += 1.0
             self.size += len(value)
             if black_box.box is not None and isinstance(value, str | bytes):
-                black_box.box.write(("value", (found, value), {}))
-        return found
+                black_box.box.write(("value", (number, value), {}))
+        return number
 
     def value(self, kind: str, number: float) -> Any:
         """The value of a number; one that its type does not take stays a number."""
@@ -78,7 +78,7 @@ class ValueNumbers:
         """The values of several numbers."""
         return [self.value(kind, float(number)) for kind, number in zip(kinds, numbers, strict=True)]
 
-    def keep(self, numbers: Iterable[float]) -> None:
+    def retain(self, numbers: Iterable[float]) -> None:
         """Forget all values of the table but those with these numbers."""
         wanted = set(numbers)
         self._values = {number: value for number, value in self._values.items() if number in wanted}
@@ -120,7 +120,7 @@ class RunValues:
         self._in_python = in_python
         self._types = {name: types_of(coupled, name) for name in machine.names}
         self._resume_samples()
-        self.take_over()
+        self.copy_from_python()
 
     def read(self, name: str) -> list[Any]:
         """What was read of a participant, as Python has it."""
@@ -143,7 +143,7 @@ class RunValues:
         """The inputs of a participant as its last step began."""
         return self.held(name, BEGAN)
 
-    def take_over(self, names: Iterable[str] | None = None) -> None:
+    def copy_from_python(self, names: Iterable[str] | None = None) -> None:
         """Copy values of Python into the arrays, and let Python see these."""
         coupled, machine = self._coupled, self._machine
         for name in machine.names if names is None else names:
@@ -170,7 +170,7 @@ class RunValues:
         try:
             yield
         finally:
-            self.take_over()
+            self.copy_from_python()
 
     def show(self) -> None:
         """Let others see the values as Python has them, until they are taken over again."""
@@ -208,7 +208,7 @@ class RunValues:
                 kept += [n for kind, n in zip(kinds, numbers.tolist(), strict=True) if kind in TABLED]
         for algorithm in self._machine.algorithms:
             kept += algorithm.arrays.saved.tolist()
-        self._numbers.keep(kept)
+        self._numbers.retain(kept)
 
 
 PART_OF_PIECE = 4
@@ -280,9 +280,9 @@ class RunRows:
     def make_room(self) -> None:
         """Take rows over where there is no room for two more."""
         if self._machine.report.rows + 2 > len(self._rows):
-            self.take()
+            self.empty_buffer()
 
-    def take(self) -> None:
+    def empty_buffer(self) -> None:
         """Take rows over, also in the middle of steps where the process ends."""
         coupled, report = self._coupled, self._machine.report
         used = int(report.rows)

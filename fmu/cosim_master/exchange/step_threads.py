@@ -133,17 +133,17 @@ def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list
         feeding.setdefault(link.target, set()).add(link.source)
     after: dict[tuple[int, str], int] = {}  # the level after the last call of this kind
     busy: dict[str, int] = {}  # and after the last one of this participant
-    found: list[list[int]] = []
+    ordered: list[list[int]] = []
     for place, (kind, name) in enumerate(operations):
         others = fed.get(name, ()) if kind == READ else feeding.get(name, ()) if kind == SET else ()
         against = SET if kind == READ else READ
         level = max([busy.get(name, 0), *(after.get((against, other), 0) for other in others)])
         after[kind, name] = max(after.get((kind, name), 0), level + 1)
         busy[name] = level + 1
-        if level == len(found):
-            found.append([])
-        found[level].append(place)
-    return found
+        if level == len(ordered):
+            ordered.append([])
+        ordered[level].append(place)
+    return ordered
 
 
 class ThreadedProgram(NamedTuple):
@@ -182,11 +182,12 @@ def threaded_program(
                 pieces[-1].append(place)
             else:
                 pieces.append([place])
-        found = [(piece, [operations[p][0] == ADVANCE for p in piece]) for piece in pieces]
+        steps_in = [(piece, [operations[p][0] == ADVANCE for p in piece]) for piece in pieces]
     else:
-        found = [(level, [operations[p][0] == ADVANCE for p in level]) for level in levels(operations, links)]
+        ordered = levels(operations, links)
+        steps_in = [(level, [operations[p][0] == ADVANCE for p in level]) for level in ordered]
     program = ThreadedProgram([], [])
-    for level, steps in found:
+    for level, steps in steps_in:
         together = [p for p, is_step in zip(level, steps, strict=True) if is_step]
         if len(together) < 2 or not any(operations[p][1] in free for p in together):
             together = []
@@ -235,7 +236,7 @@ class ThreadGain:
             self._pause = TRIED_AGAIN
         self._busy = self._passed = 0.0
 
-    def look(self) -> None:
+    def retry_threads(self) -> None:
         """Try threads again, if it is time."""
         if not self.uses_threads and perf_counter() >= self._until:
             self.uses_threads = True
@@ -254,7 +255,7 @@ class StepsTogether:
     machine : ExchangeMachine
     called : mapping of str to CalledInPython
     begin, take : callable
-        `begin_steps` and `take_steps`.
+        `start_steps` and `take_steps`.
 
     Attributes
     ----------
@@ -274,10 +275,10 @@ class StepsTogether:
         self._begin, self._take, self.gain = begin, take, ThreadGain()
         self._chains: dict[tuple[str, ...], tuple[list[NDArray[np.int64]], NDArray[np.int64]]] = {}
 
-    def take(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+    def step_all(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Step them; the stop code and the status of those that were not as usual."""
         machine, algorithm = self._machine, int(self._machine.report.algorithm)
-        shared, own = self._chains.setdefault(tuple(names), self._made(names))
+        shared, own = self._chains.setdefault(tuple(names), self._split(names))
         numbers = [machine.number[name] for name in names]
         every = np.array(numbers, dtype=np.int64)
         self._begin(machine.address, algorithm, every.ctypes.data, every.size)
@@ -306,7 +307,7 @@ class StepsTogether:
             if answer.stop != DONE
         }
 
-    def _made(self, names: Sequence[str]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    def _split(self, names: Sequence[str]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
         """Numbers of the participants for each thread, and of those that stay in the caller's."""
         free = [n for n in names if self._coupled.descriptions[n].steps_in_threads]
         numbers = self._machine.number

@@ -157,7 +157,7 @@ class JointWiring:
         for link in self.continuous:
             evaluation.values[self.program.inputs[link.end]] = self._first.get(link.end, 0.0)
 
-    def begin_with(self, values: Mapping[Port, float]) -> None:
+    def start_from(self, values: Mapping[Port, float]) -> None:
         """First values of continuous inputs, before `attach`."""
         self._first = dict(values)
 
@@ -197,8 +197,8 @@ class JointWiring:
             if link.fault(value):
                 raise RuntimeError(link.fault(value))
             wanted.setdefault(link.target, {})[link.input] = value
-        found = {name: self._members[name].changed_ports(given) for name, given in wanted.items()}
-        return {name: given for name, given in found.items() if given}
+        changed = {name: self._members[name].changed_ports(given) for name, given in wanted.items()}
+        return {name: given for name, given in changed.items() if given}
 
     @property
     def search_memory(self) -> list[NDArray[Any]]:
@@ -251,7 +251,7 @@ class JointModel:
         Continuous states and event indicators of all.
     at : str
         The participant that is or was called last.
-    asked_to_stop : bool
+    stop_requested : bool
         Whether one of them has asked for the end of the simulation.
     before_event : callable
         Called before all go through event mode inside a step.
@@ -270,18 +270,18 @@ class JointModel:
         self.evaluation = Evaluation([part.model for part in self.parts], wiring.program)
         wiring.attach(self.evaluation)
         self.due: dict[float, list[str]] = {}
-        self.note: Callable[[float], None] = lambda time: None
+        self.store_values: Callable[[float], None] = lambda time: None
         self.before_event: Callable[[], None] = lambda: None
 
     @property
-    def asked_to_stop(self) -> bool:
+    def stop_requested(self) -> bool:
         """Whether one of them has."""
-        return any(part.model.asked_to_stop for part in self.parts)
+        return any(part.model.stop_requested for part in self.parts)
 
-    @asked_to_stop.setter
-    def asked_to_stop(self, value: bool) -> None:
+    @stop_requested.setter
+    def stop_requested(self, value: bool) -> None:
         for part in self.parts:
-            part.model.asked_to_stop = value
+            part.model.stop_requested = value
 
     def forget(self) -> None:
         """What has been seen, which may be later than a restored state."""
@@ -314,19 +314,19 @@ class JointModel:
 
     def failure(self) -> Exception | None:
         """What has failed in the last evaluation, or what is not defined there; the part is `at`."""
-        found = self.evaluation.failure()
-        if found is not None:
+        reason = self.evaluation.failure()
+        if reason is not None:
             self.at = self.parts[self.evaluation.place].name
-        return found
+        return reason
 
     def _do(self, action: Callable[[], bool | None]) -> None:
         """Have the instances called; `UnsolvedError` where inputs cannot be found."""
         try:
-            found = action()
+            answer = action()
         except Exception:
             self.at = self.parts[self.evaluation.place].name
             raise
-        if found is False:
+        if answer is False:
             raise UnsolvedError(self.evaluation.why())
 
     def handle_event(
@@ -336,12 +336,12 @@ class JointModel:
         self.before_event()
         self.settle(time, states, inputs)
         self.due[time] = [part.name for part in self.parts if part.next_event <= time]
-        self.note(time)
+        self.store_values(time)
         first, *others = (part.name for part in self.parts)
-        found = self.pass_events(time, {first: given or {}, **{name: {} for name in others}})
+        answer = self.pass_events(time, {first: given or {}, **{name: {} for name in others}})
         self.compute_all()
-        self.note(time)
-        return found
+        self.store_values(time)
+        return answer
 
     def pass_events(
         self, time: float, going: Mapping[str, Mapping[str, Any]]
@@ -362,12 +362,12 @@ class JointModel:
             have changed.
         """
         for part in self.parts:
-            part.model.begin_instant()
+            part.model.start_instant()
         self._enter(going)
-        found = self.leave_event_mode(time, list(going))
+        answer = self.leave_event_mode(time, list(going))
         for part in self.parts:
             part.model.end_instant()
-        return found
+        return answer
 
     def _enter(self, going: Mapping[str, Mapping[str, Any]]) -> None:
         for part in self.parts:
@@ -385,7 +385,7 @@ class JointModel:
                     self.at = part.name
                     part.now, part.next_event, changed = part.model.leave_event_mode(time)
                     rescale = rescale or changed
-            if self.asked_to_stop:
+            if self.stop_requested:
                 break
             self._do(lambda: self.evaluation.exchange(time))
             reached: dict[str, dict[str, Any]] = {
@@ -409,11 +409,11 @@ class JointModel:
 
     def nominals(self) -> list[float]:
         """Nominal values of the continuous states."""
-        found: list[float] = []
+        sizes: list[float] = []
         for part in self.parts:
             self.at = part.name
-            found += part.model.nominals()
-        return found
+            sizes += part.model.nominals()
+        return sizes
 
 
 def _has_jumped(before: Any, after: Any) -> bool:

@@ -55,7 +55,7 @@ class JointSystem:
         self._solver: ModelExchangeSolver | None = None
         self._model: JointModel | None = None
         self._wiring: JointWiring | None = None
-        self._lazy: frozenset[str] | None = None
+        self._lagging: frozenset[str] | None = None
         self._settled, self._since = False, math.nan
         self._remembered: Any = None
 
@@ -82,7 +82,7 @@ class JointSystem:
         self._inner = {name: frozenset(link.input for link in into[name]) for name in self.members}
         return [l for l in links if l.source not in self.members or l.target not in self.members]
 
-    def told(self) -> list[str]:
+    def lines(self) -> list[str]:
         """What is solved, in lines."""
         accuracy = "" if self._accuracy is None else f", accuracy {self._accuracy:g}"
         head = f"{self}: one system, solved by {self.integrator}{accuracy}"
@@ -113,9 +113,9 @@ class JointSystem:
         given = self._wiring.given if self._wiring is not None and self._fed(name) else {}
         return {input: value for (target, input), value in given.items() if target == name}
 
-    def is_lazy(self, name: str) -> bool:
+    def outputs_lag(self, name: str) -> bool:
         """Whether outputs of a member have to be asked for behind its derivatives."""
-        return self._lazy is None or name in self._lazy
+        return self._lagging is None or name in self._lagging
 
     def begin(self) -> None:
         """A member has ended its initialization: begin if it was the last one."""
@@ -126,19 +126,19 @@ class JointSystem:
         start = self._since = members[parts[0].name].start
         first = {name: member.first_values() for name, member in members.items()}
         inputs = {(name, input): first[name][input] for name in members for input in self.outer_inputs(name)}
-        self._lazy = None
+        self._lagging = None
         for part in parts:
-            part.model.begin_instant()
+            part.model.start_instant()
             try:
                 part.now, part.next_event, _ = part.model.leave_event_mode(start)
             except Exception as error:
                 self._raise(error, part.name)
         self._heed(start)
-        wiring, self._lazy = self._wire(first)
+        wiring, self._lagging = self._wire(first)
         model = self._model = JointModel(parts, wiring)
         self._wiring = wiring
         self.guard(lambda: self._agree(start))
-        model.note, model.before_event = self._note, self._before_event
+        model.store_values, model.before_event = self._store_values, self._before_event
         accuracies = [m.tolerance for m in members.values() if m.tolerance]
         make = partial(
             ModelExchangeSolver,
@@ -152,7 +152,7 @@ class JointSystem:
         self._solver = self.guard(make)
         self._settled = False
         if any(member.notes_steps for member in members.values()):
-            self.solver.simulator.set_monitor(self._note_step)
+            self.solver.simulator.set_monitor(self._record_step)
         self.guard(self.solver.simulator.initialize)
         self._heed(start)
 
@@ -174,7 +174,7 @@ class JointSystem:
             real = [y for y in outputs if descriptions[name].variables[y].type == "real"]
             try:
                 descriptions[name] = self._probed(member, descriptions, real, first[name])
-                if member.shows_states_late(real):
+                if member.outputs_lag(real):
                     lazy.add(name)
             except Exception as error:
                 self._raise(error, name)
@@ -182,7 +182,7 @@ class JointSystem:
         for name, member in self.members.items():
             assert member.model is not None
             member.model.block.words[LAZY] = int(name in lazy)
-        wiring.begin_with({x.end: first[x.target][x.input] for x in wiring.continuous})
+        wiring.start_from({x.end: first[x.target][x.input] for x in wiring.continuous})
         return wiring, frozenset(lazy)
 
     def _probed(
@@ -198,9 +198,9 @@ class JointSystem:
         wanted = [y for y in outputs if inputs.keys() - known[y]]
         if not wanted:
             return description
-        found = find_feedthrough(partial(member.answers, wanted), wanted, inputs, moved_a_little)
+        dependencies = find_feedthrough(partial(member.answers, wanted), wanted, inputs, moved_a_little)
         member.answers(wanted, inputs)
-        return with_feedthrough(description, {y: known[y] | needs for y, needs in found.items()})
+        return with_feedthrough(description, {y: known[y] | needs for y, needs in dependencies.items()})
 
     def set(self, member: Any, values: Mapping[str, Any]) -> None:
         """Write inputs of a member: real ones are held from now on, all others are written in event mode."""
@@ -235,7 +235,7 @@ class JointSystem:
         assert self._model is not None
         self._since = time
         for member in self.members.values():
-            member.begin_step()
+            member.start_step()
         self._pass_sampled()
         self._model.clear_lost()
         return self.advance(lambda: self.solver.advance(time + size), time)
@@ -303,7 +303,7 @@ class JointSystem:
         assert self._model is not None
         events, following, modes, written = remembered
         self.solver.simulator.events.truncate(events)
-        self._model.asked_to_stop = False
+        self._model.stop_requested = False
         self._model.forget()
         for part, time, mode in zip(self._model.parts, following, modes, strict=True):
             part.next_event, part.model.instance.mode = time, mode
@@ -314,7 +314,7 @@ class JointSystem:
     def leave(self) -> None:
         """Compiled code does not step the system after all."""
         if self.solver.called is not None:
-            self.solver.called.release()
+            self.solver.called.unbind()
         self.solver.called = None
 
     def inner_addresses(self, name: str) -> dict[str, int]:
@@ -327,33 +327,33 @@ class JointSystem:
         assert self._wiring is not None
         if self._wiring.samples:
             self.settle()
-            found = self.guard(self._wiring.changes_at_events)
-            if found:
-                self._pass_events(found)
+            changes = self.guard(self._wiring.changes_at_events)
+            if changes:
+                self._pass_events(changes)
 
     def _pass_events(self, going: Mapping[str, Mapping[str, Any]]) -> None:
         """Members go through event mode between two steps, and others that are reached by it."""
         assert self._model is not None
         model, time = self._model, self.solver.time
         self.settle()
-        self._note(time)
+        self._store_values(time)
         states, following, _ = self.guard(lambda: model.pass_events(time, going))
         self.guard(model.compute_all)
-        self._note(time)
+        self._store_values(time)
         self.solver.jump(states, following)
         self._settled = False
 
-    def _note(self, time: float) -> None:
+    def _store_values(self, time: float) -> None:
         if self._solver is not None and self._solver.called is not None:
-            self._solver.called.forget_compared()
+            self._solver.called.clear_compared()
         for member in self.members.values():
-            member.note(time)
+            member.store_values(time)
 
-    def _note_step(self, state: cosim.State) -> None:
+    def _record_step(self, state: cosim.State) -> None:
         self._settled = False
         self.settle()
         self._settled = False
-        self._note(float(state.time))
+        self._store_values(float(state.time))
 
     def _heed(self, time: float) -> None:
         for name, member in self.members.items():
@@ -396,52 +396,52 @@ class JointSystem:
 
     def _raise(self, error: Exception, name: str, what: str = "") -> NoReturn:
         """Raise the error for a failed call of a member."""
-        told = self.members[name].failed(error, what)
-        if told is not error:
-            told.__cause__ = error
+        failure = self.members[name].failed(error, what)
+        if failure is not error:
+            failure.__cause__ = error
         if self._is_alone:
-            raise told from told.__cause__
-        raise CoSimulationError(self._since, str(told), name) from told
+            raise failure from failure.__cause__
+        raise CoSimulationError(self._since, str(failure), name) from failure
 
     def to_bytes(self, name: str) -> bytes:
         """What is not in the members: the State, and where searches begin; the last member has it."""
         if name != next(reversed(self.members)):
             return b""
         assert self._model is not None and self._wiring is not None
-        told = {
+        memory = {
             "events": self.solver.simulator.events.total,
             "next": [part.next_event for part in self._model.parts],
             "loops": self._wiring.memory(),
             "written": {name: member.written for name, member in self.members.items()},
         }
-        head = json.dumps(told).encode()
+        head = json.dumps(memory).encode()
         return len(head).to_bytes(8, "little") + head + self.solver.simulator.state.to_bytes()
 
-    def go_back(self, saved: bytes) -> None:
+    def restore(self, saved: bytes) -> None:
         """To what `to_bytes` gave; the members have gone back already."""
         assert self._model is not None and self._wiring is not None
         end = 8 + int.from_bytes(saved[:8], "little")
-        told = json.loads(saved[8:end])
-        self.guard(lambda: self.solver.go_back(saved[end:], told["events"]))
-        for part, following in zip(self._model.parts, told["next"], strict=True):
+        memory = json.loads(saved[8:end])
+        self.guard(lambda: self.solver.restore(saved[end:], memory["events"]))
+        for part, following in zip(self._model.parts, memory["next"], strict=True):
             part.next_event = following
-        for name, written in told["written"].items():
+        for name, written in memory["written"].items():
             self.members[name].written = written
-        self._wiring.put_back(told["loops"])
+        self._wiring.put_back(memory["loops"])
         self._settled = False
         forgetful = [member for member in self.members.values() if member.remembers_relations]
         if forgetful:
             self.settle()
             for member in forgetful:
-                self.guard(member.forget_relations)
-            self._wiring.put_back(told["loops"])
+                self.guard(member.refresh_relations)
+            self._wiring.put_back(memory["loops"])
             self._settled = False
 
     def end(self) -> None:
         """Nothing is solved any more."""
         if self._model is not None:
             self._model.evaluation.end()
-        self._solver = self._model = self._wiring = self._lazy = None
+        self._solver = self._model = self._wiring = self._lagging = None
 
     def findings_of(self, name: str) -> list[str]:
         """What was noticed about the event indicators of a member."""
@@ -456,10 +456,10 @@ class JointSystem:
         if self._solver is None or self._model is None:
             return []
         if self._is_alone:
-            told = self._solver.simulator.events
-            return [e for e in told if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
+            listed = self._solver.simulator.events
+            return [e for e in listed if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
         part = next(part for part in self._model.parts if part.name == name)
-        found = []
+        events = []
         for event in self._solver.simulator.events:
             kind, _, number = event.handler.removeprefix("fmu.").rpartition("_")
             if kind == "state_event":
@@ -477,8 +477,8 @@ class JointSystem:
                     continue
             elif not event.changed or not part.model.wants_steps:
                 continue
-            found.append(_of_member(event, part))
-        return found
+            events.append(_of_member(event, part))
+        return events
 
 
 def _of_member(event: cosim.EventRecord, part: JointPart) -> cosim.EventRecord:

@@ -95,7 +95,7 @@ class CalledSimulator:
             self._lines.ctypes.data,
         )
 
-    def release(self) -> None:
+    def unbind(self) -> None:
         """Python is going to read or write the State: what the Step left is written to it."""
         if self.is_bound:
             self._head[by_address.BOUND] = 0
@@ -172,12 +172,12 @@ class CalledModelExchange:
         called.bind()
         return called
 
-    def release(self) -> None:
+    def unbind(self) -> None:
         """Python is going to use the State."""
         if self.run.is_bound:
             for member in self.members:
-                member.tell(self._known)
-            self.run.release()
+                member.write_back(self._known)
+            self.run.unbind()
 
     def bind(self) -> None:
         """Compiled code goes on with the State of the simulator."""
@@ -199,14 +199,14 @@ class CalledModelExchange:
         record: Any = calls.Compared
         rows = (record * len(accesses))()
         for i, access in enumerate(accesses):
-            found, last = np.zeros(access.count), np.zeros(access.count)
-            rows[i] = record(*access.words(found.ctypes.data), last.ctypes.data)
-            self._compared.append((access, found, last))
+            present, last = np.zeros(access.count), np.zeros(access.count)
+            rows[i] = record(*access.words(present.ctypes.data), last.ctypes.data)
+            self._compared.append((access, present, last))
         self._compared.append((rows, None, np.zeros(0)))
         self.record.compared, self.record.compared_at = len(accesses), ctypes.addressof(rows)
-        self.forget_compared()
+        self.clear_compared()
 
-    def forget_compared(self) -> None:
+    def clear_compared(self) -> None:
         """Something has been passed on at an event."""
         for *_, last in self._compared:
             last[:] = math.nan
@@ -315,7 +315,7 @@ class MemberCalls:
             **more,
         )
 
-    def note(self) -> None:
+    def store_point(self) -> None:
         """Values inside a step wait: Python takes them when it has ended."""
         self._called.record.is_noted = 1
 
@@ -324,7 +324,7 @@ class MemberCalls:
         if self._called.record.status:
             self._reads.check(int(self._called.record.status))
 
-    def tell(self, known: Values) -> None:
+    def write_back(self, known: Values) -> None:
         """Let Python know what compiled code has written."""
         for (key, path), value in zip(self._inputs.values(), self.given.tolist(), strict=True):
             if path is not None:

@@ -75,10 +75,10 @@ class SolvedLoop:
         next_point = loop_calls.next_point
         if len(self._names) > FEW:
             next_point = compile_function(next_point, loop_calls.NEXT_SIGNATURE)
-        loop_calls.begin(at, first)
-        while (asked := next_point(at, 1)) == loop_calls.TRY:
-            loop_calls.take(at, passed(self._vector(loop_calls.TRIED).copy()), True)
-        return bool(asked == loop_calls.SOLVED)
+        loop_calls.start_search(at, first)
+        while (request := next_point(at, 1)) == loop_calls.TRY:
+            loop_calls.store_value(at, passed(self._vector(loop_calls.TRIED).copy()), True)
+        return bool(request == loop_calls.SOLVED)
 
     @property
     def steps(self) -> int:
@@ -250,9 +250,9 @@ class Evaluation:
                 rows.append([part, *model.inputs.words(self._inputs.ctypes.data + words.REAL * given)])
                 given += model.inputs.count
         links, factors, tables = program.link_words()
-        told = [[b.address, int(m.wants_steps)] for b, m in zip(blocks, self._models, strict=True)]
+        instances = [[b.address, int(m.wants_steps)] for b, m in zip(blocks, self._models, strict=True)]
         self._tables = {
-            words.INSTANCES_AT: np.array(told, dtype=np.int64),
+            words.INSTANCES_AT: np.array(instances, dtype=np.int64),
             words.OPERATIONS_AT: np.array([*puts, *program.operations], dtype=np.int64),
             words.ACCESSES_AT: np.array(rows, dtype=np.int64),
             words.LINKS_AT: links,
@@ -335,10 +335,10 @@ class Evaluation:
         except Exception as error:
             return error
         for place, model in enumerate(self._models):
-            found = model.block.failure(self._accesses)
-            if found is not None:
+            reason = model.block.failure(self._accesses)
+            if reason is not None:
                 self._head[words.PLACE] = place
-                return found
+                return reason
         return None
 
     def _put(self, time: float, states: Any, inputs: Any) -> None:

@@ -22,14 +22,14 @@ INDICATOR = "fmu.indicator_"
 
 def indicator_findings(findings: Sequence[Any], first: int = 0, count: float = math.inf) -> list[str]:
     """Those of a run about some of its event indicators, as sentences; these are counted from 1."""
-    told = []
+    texts = []
     for finding in findings:
         _, _, number = finding.witness.partition(INDICATOR)
         if number and 0 <= int(number) - first < count:
-            told.append(
+            texts.append(
                 f"event indicator {int(number) - first + 1}, at t = {finding.time:.9g} s: {finding.message}"
             )
-    return told
+    return texts
 
 
 def find_feedthrough(
@@ -50,15 +50,15 @@ def find_feedthrough(
     others : callable
         Gives other values of an input, of its name and its present value.
     """
-    found: dict[str, set[str]] = {output: set() for output in outputs}
+    inputs_of: dict[str, set[str]] = {output: set() for output in outputs}
     before = answers(inputs)
     for name, value in inputs.items():
         for other in others(name, value):
             after = answers({**inputs, name: other})
             for output, one, another in zip(outputs, before, after, strict=True):
                 if _differ(one, another):
-                    found[output].add(name)
-    return {output: frozenset(names) for output, names in found.items()}
+                    inputs_of[output].add(name)
+    return {output: frozenset(names) for output, names in inputs_of.items()}
 
 
 def moved_a_little(name: str, value: float) -> list[float]:
@@ -123,12 +123,12 @@ class FmuModel:
         self._crowded = 0
 
     @property
-    def asked_to_stop(self) -> bool:
+    def stop_requested(self) -> bool:
         """Whether it has asked for the end of the simulation; it stays in event mode then."""
         return self.block.stopped
 
-    @asked_to_stop.setter
-    def asked_to_stop(self, value: bool) -> None:
+    @stop_requested.setter
+    def stop_requested(self, value: bool) -> None:
         self.block.stopped = value
 
     def forget(self) -> None:
@@ -138,7 +138,7 @@ class FmuModel:
 
     def compute_all(self) -> None:
         """Have everything computed that depends on the present point."""
-        if self.count and not self.asked_to_stop:
+        if self.count and not self.stop_requested:
             self._compute()
 
     def _compute(self) -> None:
@@ -149,9 +149,9 @@ class FmuModel:
             if error.status != DISCARD:  # they are not defined there
                 raise
 
-    def shows_states_late(self, read: Callable[[], Any]) -> bool:
+    def outputs_lag(self, read: Callable[[], Any]) -> bool:
         """Whether what is read follows the states only when the derivatives have been asked for."""
-        if not self.count or self.asked_to_stop:
+        if not self.count or self.stop_requested:
             return False
         states, moved = ((ctypes.c_double * self.count)() for _ in range(2))
         self.instance.get_continuous_states(states)
@@ -170,9 +170,9 @@ class FmuModel:
         if given:
             self._write(given)
 
-    def begin_instant(self) -> None:
+    def start_instant(self) -> None:
         """Before event mode: what ticks from now on is new."""
-        self._clocks.begin_instant()
+        self._clocks.start_instant()
 
     def end_instant(self) -> None:
         """After event mode."""
@@ -202,9 +202,9 @@ class FmuModel:
             following = max(update.next_event, time) if update.next_event is not None else math.inf
             crowded = following - time <= LEAST_INTERVAL * max(1.0, abs(time))
             if update.terminate:
-                self.asked_to_stop = True
+                self.stop_requested = True
                 break
-            if not update.again and not self._clocks.due(time):
+            if not update.again and not self._clocks.due_clocks(time):
                 self.instance.enter_continuous_time_mode()
                 break
         else:
@@ -228,7 +228,7 @@ class FmuModel:
 
     def _update(self, time: float) -> Update:
         """One update of the discrete states, with the clocks that are due."""
-        self._tick(self._clocks.due(time))
+        self._tick(self._clocks.due_clocks(time))
         self._clocks.listen()
         answer = self.instance.update_discrete_states()
         self._clocks.ask(time)
@@ -236,12 +236,12 @@ class FmuModel:
 
     def nominals(self) -> list[float]:
         """Nominal values of the continuous states; 1 for what is not told or makes no sense."""
-        found = (ctypes.c_double * self.count)(*[1.0] * self.count)
+        sizes = (ctypes.c_double * self.count)(*[1.0] * self.count)
         if self.count:
             try:
-                self.instance.get_nominals(found)
+                self.instance.get_nominals(sizes)
             except FmiError as error:
                 if error.status in (ERROR, FATAL):
                     raise
                 return [1.0] * self.count  # no such function, or nothing is known now
-        return [abs(x) if math.isfinite(x) and x != 0.0 else 1.0 for x in found]
+        return [abs(x) if math.isfinite(x) and x != 0.0 else 1.0 for x in sizes]

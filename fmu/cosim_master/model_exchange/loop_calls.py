@@ -1,8 +1,9 @@
 """Newton's method for x = G(x), where x are values on a closed loop and G is what the loop makes of them.
 
-It asks for G where it needs it: `begin`, then `next_point` and `take` by turns, until `next_point` says
-`SOLVED` or `UNSOLVED`. A loop has a row of integers, named below, and a buffer of doubles. The Jacobian is
-found by differences and kept from solution to solution as long as the residual falls to a tenth with it.
+It asks for G where it needs it: `start_search`, then `next_point` and `store_value` by turns, until
+`next_point` answers `SOLVED` or `UNSOLVED`. A loop has a row of integers, named below, and a buffer of
+doubles. The Jacobian is found by differences and kept from solution to solution as long as the residual
+falls to a tenth with it.
 
 Values count in their own size: the larger one of the value and of the largest one that it had at a point of
 the solution (not at a trial). Where rounding in G lets nothing better be reached, this counts as size, too.
@@ -66,7 +67,7 @@ def room_at(row):
     return inverse_at(row) + REAL * n * n
 
 
-def begin(row, first):
+def start_search(row, first):
     """Begin a search at the last solution, or else at these values."""
     n = integers_at(row, LOOP)[COUNT]
     loop = integers_at(row, LOOP)
@@ -81,12 +82,12 @@ def begin(row, first):
     reals_at(place(row, VECTORS), 2)[1] = math.inf
 
 
-def take(row, values, is_there):
+def store_value(row, values, is_there):
     """What G is at the point that was asked for; without `is_there` it is not defined."""
     n = integers_at(row, LOOP)[COUNT]
-    found = reals_at(place(row, FOUND), n)
-    for i in range(found.shape[0]):
-        found[i] = values[i] if is_there else math.nan
+    result = reals_at(place(row, FOUND), n)
+    for i in range(result.shape[0]):
+        result[i] = values[i] if is_there else math.nan
 
 
 def next_point(row, remembers):
@@ -100,26 +101,26 @@ def next_point(row, remembers):
         loop[PHASE] = AT_POINT
         return TRY
     if loop[PHASE] == DIFFERENTIATING:
-        take_column(row)
+        store_column(row)
         loop[COLUMN] += 1
         if loop[COLUMN] < loop[COUNT]:
             move_one(row)
             return TRY
         reason = invert(row)
-        return give_up(row, reason) if reason != NO_REASON else first_step(row)
+        return fail(row, reason) if reason != NO_REASON else first_step(row)
     if loop[PHASE] == STEPPING and not is_better(row) and loop[HALVINGS] < MOST_HALVINGS:
         loop[HALVINGS] += 1
         return step(row)
     copy(row, TRIED, X)
     copy(row, FOUND, G)
-    return substitute(row) if loop[SUBSTITUTES] != 0 else judge(row, remembers)
+    return substitute(row) if loop[SUBSTITUTES] != 0 else check_residual(row, remembers)
 
 
-def judge(row, remembers):
+def check_residual(row, remembers):
     """Whether G fits x; else what to do next."""
     loop = integers_at(row, LOOP)
     if not is_finite(row, G):
-        return give_up(row, NOT_FINITE)
+        return fail(row, NOT_FINITE)
     now = reals_at(place(row, VECTORS), 2)
     now[0] = residual(row)
     if now[0] <= TOLERANCE:
@@ -127,7 +128,7 @@ def judge(row, remembers):
     if loop[IS_FRESH] != 0 and now[0] >= 0.5 * now[1] and is_good_enough(row):
         return accept(row, remembers)
     if loop[STEPS] == MOST_STEPS:
-        return give_up(row, NOT_FOUND)
+        return fail(row, NOT_FOUND)
     loop[STEPS] += 1
     falls = now[0] <= 0.1 * now[1]
     now[1] = min(now[1], now[0])
@@ -153,7 +154,7 @@ def substitute(row):
     if same:
         return SOLVED
     if loop[STEPS] == MOST_SWEEPS:
-        return give_up(row, NOT_FOUND)
+        return fail(row, NOT_FOUND)
     loop[STEPS] += 1
     copy(row, G, TRIED)
     return TRY
@@ -173,7 +174,7 @@ def accept(row, remembers):
     return SOLVED
 
 
-def give_up(row, reason):
+def fail(row, reason):
     """There is no solution that can be found."""
     loop = integers_at(row, LOOP)
     loop[REASON] = reason
@@ -241,16 +242,16 @@ def move_one(row):
     reals_at(place(row, TRIED), n)[j] += max(MOVE * size, LEAST_MOVE)
 
 
-def take_column(row):
+def store_column(row):
     """One column of 1 - dG/dx."""
     n = integers_at(row, LOOP)[COUNT]
     j = integers_at(row, LOOP)[COLUMN]
     moved = reals_at(place(row, TRIED), n)[j] - reals_at(place(row, X), n)[j]
     g = reals_at(place(row, G), n)
-    found = reals_at(place(row, FOUND), n)
+    result = reals_at(place(row, FOUND), n)
     room = reals_at(room_at(row), n * n)
     for i in range(n):
-        slope = (found[i] - g[i]) / moved
+        slope = (result[i] - g[i]) / moved
         room[n * i + j] = 1.0 - slope if i == j else -slope
 
 
@@ -332,12 +333,12 @@ def is_better(row):
     x = reals_at(place(row, X), n)
     g = reals_at(place(row, G), n)
     tried = reals_at(place(row, TRIED), n)
-    found = reals_at(place(row, FOUND), n)
+    result = reals_at(place(row, FOUND), n)
     before = 0.0
     after = 0.0
     for i in range(x.shape[0]):
         miss = g[i] - x[i]
         before += miss * miss
-        miss = found[i] - tried[i]
+        miss = result[i] - tried[i]
         after += miss * miss
     return after < before

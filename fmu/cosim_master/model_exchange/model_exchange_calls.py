@@ -182,11 +182,11 @@ def has_changed(called):
         )
         if status < 0 or status > WARNING:
             return True
-        found = reals_at(row.buffer, row.read)
+        present = reals_at(row.buffer, row.read)
         last = reals_at(row.last, row.read)
         for i in range(row.read):
-            changed = changed or found[i] != last[i]
-            last[i] = found[i]
+            changed = changed or present[i] != last[i]
+            last[i] = present[i]
     return changed
 
 
@@ -210,10 +210,10 @@ def get_members(handle, reading, count, values, size):
             called.status = status
             return NOT_DONE
     if row.buffer != 0:
-        found = reals_at(values, count)
+        results = reals_at(values, count)
         places = integers_at(row.places, count)
         for i in range(count):
-            found[i] = reals_at(places[i], 1)[0]
+            results[i] = reals_at(places[i], 1)[0]
     return DONE
 
 
@@ -298,13 +298,13 @@ def copy_more(kept, away):
     """What is kept besides the arrays of the run, as words, away or back."""
     rows = integers_at(kept.more_at, MORE * kept.more)
     for i in range(kept.more):
-        mine = integers_at(rows[MORE * i + ADDRESS], rows[MORE * i + LENGTH])
+        words = integers_at(rows[MORE * i + ADDRESS], rows[MORE * i + LENGTH])
         copy = integers_at(rows[MORE * i + COPY], rows[MORE * i + LENGTH])
         for j in range(rows[MORE * i + LENGTH]):
             if away:
-                copy[j] = mine[j]
+                copy[j] = words[j]
             else:
-                mine[j] = copy[j]
+                words[j] = copy[j]
 
 
 ENTRIES: dict[Any, str] = {

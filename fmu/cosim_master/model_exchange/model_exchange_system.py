@@ -35,7 +35,7 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
 class ModelExchangeInstance(Protocol):
     """What the system needs of an instance in continuous-time mode."""
 
-    asked_to_stop: bool
+    stop_requested: bool
     evaluation: Evaluation
 
     def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
@@ -137,10 +137,10 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
             # Another event of this instant has taken it through event mode; `state` is older than that.
             return cosim.EventStatus.did_nothing()
         instance = self.instance
-        found, following, changed = instance.handle_event(state.time, states_of(state), state["fmu.u"])
+        states, following, changed = instance.handle_event(state.time, states_of(state), state["fmu.u"])
         if changed:
             next_state["fmu.scale"] = scales(instance)
-        put_states(next_state, found)
+        put_states(next_state, states)
         next_state["fmu.next_event"] = following
         # What changed inside the FMU makes everything that was computed from it void.
         next_state["fmu.events"] = state["fmu.events"] + 1
@@ -162,7 +162,7 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
         return wish_to_stop(self.instance) or handle(self, state, next_state)
 
     def wish_to_stop(instance):
-        return cosim.EventStatus.reached_termination() if instance.asked_to_stop else None
+        return cosim.EventStatus.reached_termination() if instance.stop_requested else None
 
     def explain_failure(self):
         return self.instance.failure()
@@ -206,9 +206,9 @@ def evaluate(t, z, u, events, scale, live, z_dot, indicators):
     rates = reals_at(head[RATES_AT], head[STATES])
     for i in range(head[STATES]):
         z_dot[i] = rates[i] / scale[i]
-    found = reals_at(head[INDICATORS_AT], head[INDICATORS])
+    values = reals_at(head[INDICATORS_AT], head[INDICATORS])
     for i in range(head[INDICATORS]):
-        indicators[i] = found[i]
+        indicators[i] = values[i]
     if head[STATES] == 0:  # then this says it
         z_dot[0] = math.nan if head[IS_LOST] != 0 else 0.0
 
@@ -284,7 +284,7 @@ class ModelExchangeSolver:
     known : dict of hashable to float
         What inputs hold; NaN where that is not known, since they ran along slopes.
     called : object or None
-        Where compiled code steps it: what has `release`, after which Python may use the simulator.
+        Where compiled code steps it: what has `unbind`, after which Python may use the simulator.
     """
 
     def __init__(
@@ -317,7 +317,7 @@ class ModelExchangeSolver:
     def simulator(self) -> cosim.Simulator:
         """For Python, which takes it from compiled code."""
         if self.called is not None:
-            self.called.release()
+            self.called.unbind()
         return self._simulator
 
     @property
@@ -372,9 +372,9 @@ class ModelExchangeSolver:
         """A step has ended: inputs on slopes stay where they are."""
         self.simulator.system.hold_inputs(self.simulator.state)
 
-    def go_back(self, saved: bytes, events: int) -> None:
+    def restore(self, saved: bytes, events: int) -> None:
         """To a State that was saved, and so many events."""
-        self.instance.asked_to_stop = False
+        self.instance.stop_requested = False
         self.instance.forget()
         state = self.simulator.system.state_from_bytes(saved)
         self.simulator.replace_state(state)

@@ -34,12 +34,12 @@ from cosim_fmi.model_exchange.instance_calls import (
     compute,
     is_bad,
     lose_rates,
-    note_fault,
     put_point,
+    store_fault,
 )
 from cosim_master.coupling.convert_value import convert_value
 from cosim_master.model_exchange import loop_calls as loops
-from cosim_master.model_exchange.loop_calls import begin, next_point, place, take
+from cosim_master.model_exchange.loop_calls import next_point, place, start_search, store_value
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
@@ -219,7 +219,7 @@ def access(head_at, number):
         words[FUNCTION], words[OBJECT], words[REFERENCES], words[COUNT], words[VALUES], words[WORDS]
     )
     if is_bad(status):
-        note_fault(block_of(head_at, words[PART]), -1 - number, status)
+        store_fault(block_of(head_at, words[PART]), -1 - number, status)
         return fail(head_at)
     return OK
 
@@ -261,20 +261,20 @@ def solve(head_at, i, none, nothing, void):
     if code != OK:
         return code
     slots = reals_at(head[VALUES_AT] + REAL * loop[loops.FIRST], loop[loops.COUNT])
-    begin(row, slots)
-    asked = next_point(row, head[REMEMBERS])
-    while asked == loops.TRY:
-        found = reals_at(place(row, loops.TRIED), loop[loops.COUNT])
+    start_search(row, slots)
+    request = next_point(row, head[REMEMBERS])
+    while request == loops.TRY:
+        tried = reals_at(place(row, loops.TRIED), loop[loops.COUNT])
         for j in range(loop[loops.COUNT]):
-            slots[j] = found[j]
+            slots[j] = tried[j]
         code = do_some(head_at, i + 1 + words[2], words[3])
         if code == OK:
             code = do_some(head_at, i + 1, words[2])
         if code == FAULT:
             return FAULT
-        take(row, slots, code == OK)
-        asked = next_point(row, head[REMEMBERS])
-    if asked == loops.SOLVED:
+        store_value(row, slots, code == OK)
+        request = next_point(row, head[REMEMBERS])
+    if request == loops.SOLVED:
         return OK
     return lose(head_at, LOOP_LOST, words[1], 0.0)
 

@@ -148,13 +148,13 @@ def copy_arrays(head, address, away):
     at = address
     for i in CHANGING:
         size = head[ARRAY_WIDTH * i + LENGTH]
-        mine = integers_at(head[ARRAY_WIDTH * i + ADDRESS], size)
+        words = integers_at(head[ARRAY_WIDTH * i + ADDRESS], size)
         kept = integers_at(at, size)
         for j in range(size):
             if away:
-                kept[j] = mine[j]
+                kept[j] = words[j]
             else:
-                mine[j] = kept[j]
+                words[j] = kept[j]
         at += 8 * size
 
 
@@ -180,17 +180,17 @@ def called_get(handle, outputs, count, values, size):
         realize(a, rows[0])
     except StepFailure:
         return NOT_DONE
-    found = reals_at(values, count)
+    results = reals_at(values, count)
     for i in range(count):
         row = INPUTS + OUTPUT_WIDTH * i
         array = rows[row + OUTPUT_IN]
         at = rows[row + OUTPUT_AT]
         if array == 0:
-            found[i] = a.y[at]
+            results[i] = a.y[at]
         elif array == 1:
-            found[i] = a.p[at]
+            results[i] = a.p[at]
         elif array == 2:
-            found[i] = a.d[at]
+            results[i] = a.d[at]
         else:
-            found[i] = a.c[at]
+            results[i] = a.c[at]
     return DONE

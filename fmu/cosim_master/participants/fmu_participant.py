@@ -115,7 +115,7 @@ class FmuParticipant(InstanceParticipant):
 
     def _begin(self) -> None:
         if self._events:
-            self._guard(self._clocks.begin, self._time)
+            self._guard(self._clocks.start_schedule, self._time)
             self._update_discrete_states()
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
@@ -163,7 +163,7 @@ class FmuParticipant(InstanceParticipant):
         """
         self.exit_initialization()
         self._check_steps((modes.STEPPING,))
-        self._clocks.begin_step()
+        self._clocks.start_step()
         if self._slopes and math.isnan(self._slopes_since):
             self._slopes_since = time
             self._hold_the_mean(size)
@@ -201,19 +201,19 @@ class FmuParticipant(InstanceParticipant):
         self._time = time
         older = any(token.more[0] < time for token in self._states)
         self._log.begin()
-        told, length = time, self._size(size)
+        begin, length = time, self._size(size)
         if self._inner_clock is not None and self._is_given:
-            told = self._inner_clock.at(time)
+            begin = self._inner_clock.at(time)
             if self.describe().variable_step:
-                length = self._inner_clock.at(time + size) - told
+                length = self._inner_clock.at(time + size) - begin
         try:
-            answer = self._instance.do_step(told, length, not older)
+            answer = self._instance.do_step(begin, length, not older)
         except FmiError as error:
             raise self._failure(self._fault or error) from error
         if self._fault is not None:
             fault, self._fault = self._fault, None
             raise self._failure(fault) from fault
-        ours = {told: time, told + length: time + size}  # where its clock and ours differ in the last bits
+        ours = {begin: time, begin + length: time + size}  # where its clock and ours differ in the last bits
         return self._after(answer._replace(reached=ours.get(answer.reached, answer.reached)), time, size)
 
     @property
@@ -240,27 +240,28 @@ class FmuParticipant(InstanceParticipant):
         tick = min(self._clocks.next_time, self._next_event)
         if abs(tick - self._time) <= 4.0 * math.ulp(self._time):  # of ``time + (tick - time)``
             self._time = tick
-        due = self._clocks.due(self._time)
+        due = self._clocks.due_clocks(self._time)
         if not due and self._next_event <= self._time + 4.0 * math.ulp(self._time):
             due = ["time_event"]
         if self._events and (answer.event or due):
             cause = cosim.EventCause.SCHEDULED if due else cosim.EventCause.TRIGGERED
             self._pass_event(cause, ", ".join(due) or "event_mode")
         elif answer.early:
-            self._note(self._time)
+            self._store_values(self._time)
         return self._time
 
     def _discarded(self, time: float, size: float, reached: float) -> float:
         """What a discarded step has reached, or the error that it has reached nothing."""
         if time < reached < time + size:  # a full step is not to be discarded
-            self._note(reached)
+            self._store_values(reached)
             return reached
         hint = ": take a smaller communication step"
         if self.describe().can_restore:
             hint += ', or the algorithm "adaptive", which tries smaller ones where this happens'
         text = f"the step from t = {time:.9g} s by {size:g} s was discarded{hint}"
-        said, function = self._log.text(), self._step_function
-        raise StepDiscardedError(self.shown_path, text + (f". It logged: {said}" if said else ""), function)
+        logged, function = self._log.text(), self._step_function
+        text += f". It logged: {logged}" if logged else ""
+        raise StepDiscardedError(self.shown_path, text, function)
 
     @property
     def ticks_by_time(self) -> bool:
@@ -353,14 +354,14 @@ class FmuParticipant(InstanceParticipant):
         calls = dict(zip(("save", "restore", "free", "state"), functions, strict=True))
         return {
             **calls,
-            **{"remember": self._remembered, "forget": self._go_back, "after_state": self._after_state},
+            **{"remember": self._remembered, "forget": self._recall, "after_state": self._after_state},
         }
 
     def _remembered(self) -> tuple[Any, ...]:
         """What belongs to a state besides what the FMU saves."""
         return self._time, self._clocks.save(), len(self._passages), self._next_event
 
-    def _go_back(self, remembered: tuple[Any, ...]) -> None:
+    def _recall(self, remembered: tuple[Any, ...]) -> None:
         self._time, clocks, events, self._next_event = remembered
         self._clocks.restore(clocks)
         del self._passages[events:]
@@ -377,14 +378,14 @@ class FmuParticipant(InstanceParticipant):
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """What `step` would have done about a status that is not OK, or about what the FMU asked for."""
         flags = tuple(bool(flag.tobytes()[0]) for flag in self._flags[:3])
-        told = StepAnswer(float(self._flags[3]), False, *flags)
-        answer = self._guard(self._instance.after_step, status, time, size, told)
+        reported = StepAnswer(float(self._flags[3]), False, *flags)
+        answer = self._guard(self._instance.after_step, status, time, size, reported)
         reached = self._after(answer, time, size)
         return reached if reached > time or not self._events else self._do_steps(time, size)
 
     def after_native_access(self, verb: str, status: int) -> None:
         """Raise what `set` or `get` would have raised; where a value does not fit its type, `set` says it."""
-        if not self._native[verb].forget_misfit():
+        if not self._native[verb].clear_misfit():
             self._guard(self._native[verb].check, status)
 
     def save(self) -> Any:
@@ -396,7 +397,7 @@ class FmuParticipant(InstanceParticipant):
     def restore(self, token: Any) -> None:
         """Go back to a state that this instance saved, or that was made of bytes."""
         super().restore(token)
-        self._go_back(token.more)
+        self._recall(token.more)
 
     def serialize(self, token: Any) -> bytes:
         """A saved state as bytes: times, the mode, then the FMU's own format."""
@@ -414,7 +415,7 @@ class FmuParticipant(InstanceParticipant):
     ) -> None:
         """From step mode through event mode, with what is given, and back; both sides are kept."""
         known = len(self._points)
-        self._note(self._time)
+        self._store_values(self._time)
         self._guard(self._instance.enter_event_mode)
         try:
             if given is not None:
@@ -422,7 +423,7 @@ class FmuParticipant(InstanceParticipant):
         finally:
             if self._mode == modes.EVENT:  # else the call has failed, and no other may follow
                 self._update_discrete_states()
-        self._note(self._time)
+        self._store_values(self._time)
         sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[known:]] or [{}, {}]
         changed = tuple(name for name, value in sides[0].items() if sides[1][name] != value)
         before, after = ({name: side[name] for name in changed} for side in sides)
@@ -440,7 +441,7 @@ class FmuParticipant(InstanceParticipant):
         """From event mode to step mode: let clocks tick that are due, update until nothing changes."""
         instance = self._instance
         for _ in range(MOST_EVENT_ITERATIONS):
-            self._tick(self._clocks.due(self._time))
+            self._tick(self._clocks.due_clocks(self._time))
             self._guard(self._clocks.listen)
             self._read_messages()
             update = self._guard(instance.update_discrete_states)
@@ -451,7 +452,7 @@ class FmuParticipant(InstanceParticipant):
             if update.terminate:
                 raise StopRequested(self._time, self._why_it_stops())
             self._guard(self._clocks.ask, self._time)
-            if not update.again and not self._clocks.due(self._time):
+            if not update.again and not self._clocks.due_clocks(self._time):
                 self._guard(instance.enter_step_mode)
                 return
         instance.mode = modes.FAILED
@@ -506,10 +507,10 @@ class FmuParticipant(InstanceParticipant):
                 raise
             # some declare an event mode that they do not have; without it they step all the same
             self._events = False
-            said = self._log.text()
+            logged = self._log.text()
             instance.instantiate(*given, event_mode=False, **options)
             self._warnings.append(
                 "it declares an event mode and refuses to be instantiated with it, so it runs without: "
                 "events inside it are handled in its steps alone, and discrete inputs are set between them"
-                + (f". It logged: {said}" if said else "")
+                + (f". It logged: {logged}" if logged else "")
             )

@@ -27,7 +27,7 @@ from cosim_fmi.instances import (
     FmuState,
     KeptInstance,
     UnpackedFmu,
-    look_at_fmu,
+    probe_fmu,
     read_fmu,
     unpack_fmu,
 )
@@ -87,7 +87,7 @@ class InstanceParticipant(cosim.Participant):
 
     def __reduce__(self) -> Any:
         """In another process it is made anew of its file, without a log."""
-        return _made_again, (type(self), *self._made_with)
+        return _rebuild, (type(self), *self._made_with)
 
     @property
     def messages(self) -> list[str]:
@@ -112,12 +112,12 @@ class InstanceParticipant(cosim.Participant):
 
     def inspect(self) -> tuple[ParticipantDescription, list[str]]:
         """As `describe`, also for an FMU that cannot run here; and remarks on what it offers, and why not."""
-        interface, refusal = look_at_fmu(self.path, self._interface_wanted)
+        interface, refusal = probe_fmu(self.path, self._interface_wanted)
         both = not interface.model_exchange and "ModelExchange" in interface.offers
         remarks = ["offers Model Exchange, too: with options = { integrator = … }"] * both
         return interface.description, remarks + [f"cannot run here: {refusal}"] * bool(refusal)
 
-    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+    def write_log(self, file: Path | None, level: str = "warning") -> None:
         """Before `initialize`: the file for what the FMU logs, and from which level on.
 
         Parameters
@@ -135,7 +135,7 @@ class InstanceParticipant(cosim.Participant):
         check_log_level(level)
         self._log_file = file, level
 
-    def keep_instance(self, keep: bool = True) -> None:
+    def reuse_instance(self, keep: bool = True) -> None:
         """Whether `close` keeps the instance after a run that went well, so that `initialize` only resets it.
 
         Whether the FMU is after its reset what a new instance is, is for the caller to find out.
@@ -147,7 +147,7 @@ class InstanceParticipant(cosim.Participant):
         """
         self._keeps = keep
         if not keep:
-            self._kept.give_up()
+            self._kept.discard()
 
     def configure(self, sizes: Mapping[str, Any]) -> None:
         """Take values of structural parameters, before `describe`: they decide the sizes of arrays.
@@ -172,13 +172,13 @@ class InstanceParticipant(cosim.Participant):
         self._check_starts(interface, values)
         self._log, self._points = self._new_log(), []
         self._written, self._specials = {}, {}
-        told = interface.description.default_experiment.tolerance if tolerance is None else tolerance
+        wanted = interface.description.default_experiment.tolerance if tolerance is None else tolerance
         with process_lock:
             self._settings = ProcessSettings()
             try:
                 try:
-                    with printed_to(self.take_printed):
-                        self._load(interface, start, stop, told, values)
+                    with printed_to(self.log_printed):
+                        self._load(interface, start, stop, wanted, values)
                 finally:
                     self._settings.set_back(self._library_path())
             except BaseException:
@@ -215,7 +215,7 @@ class InstanceParticipant(cosim.Participant):
         self._set_starts(interface, values)
         self._guard(self._instance.enter_initialization_mode)
 
-    def take_printed(self, text: str, by: Sequence[str] = ()) -> None:
+    def log_printed(self, text: str, by: Sequence[str] = ()) -> None:
         """What the FMU has printed belongs to its log.
 
         Parameters
@@ -224,9 +224,9 @@ class InstanceParticipant(cosim.Participant):
         by : sequence of str
             Participants of which one has printed it, where that is not known.
         """
-        who = f" by {' or '.join(by)}" if by else ""
+        owners = f" by {' or '.join(by)}" if by else ""
         for line in text.splitlines():
-            self._log.add(OK, f"printed{who}: {line}")
+            self._log.add(OK, f"printed{owners}: {line}")
 
     def _set_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
         decisive = interface.description.structural
@@ -243,7 +243,7 @@ class InstanceParticipant(cosim.Participant):
     def exit_initialization(self) -> None:
         """End initialization mode, and the event mode that follows where there is one."""
         if self._mode == modes.INITIALIZING:
-            with undisturbed(self._library_path), printed_to(self.take_printed):
+            with undisturbed(self._library_path), printed_to(self.log_printed):
                 self._guard(self._instance.exit_initialization_mode)
                 self._begin()
 
@@ -274,8 +274,8 @@ class InstanceParticipant(cosim.Participant):
         elements = self._read_interface().elements
         of, by = ([elements[name].reference for name in names] for names in (outputs, inputs))
         signed = [elements[name].sign * float(x) for name, x in zip(inputs, seed, strict=True)]
-        found = self._guard(self._instance.directional_derivative, of, by, signed)
-        return [elements[name].sign * x for name, x in zip(outputs, found, strict=True)]
+        slopes = self._guard(self._instance.directional_derivative, of, by, signed)
+        return [elements[name].sign * x for name, x in zip(outputs, slopes, strict=True)]
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
         """Variables whose values are kept at both sides of events, and where it steps inside a step."""
@@ -283,8 +283,8 @@ class InstanceParticipant(cosim.Participant):
 
     def inside(self) -> Sequence[InnerPoint]:
         """Values at events since the last call."""
-        found, self._points = self._points, []
-        return found
+        points, self._points = self._points, []
+        return points
 
     def save(self) -> Any:
         """The whole state of the instance, in its own memory."""
@@ -332,10 +332,10 @@ class InstanceParticipant(cosim.Participant):
 
     def _end(self, instance: FmuInstance) -> None:
         if instance.mode != modes.FATAL or instance.untold is not None:
-            with printed_to(self.take_printed):
+            with printed_to(self.log_printed):
                 self._release(instance)
         if self._keeps and instance.mode == modes.TERMINATED and self._unpacked is not None:
-            self._kept.keep(instance, self._unpacked, self._made_for)
+            self._kept.store(instance, self._unpacked, self._made_for)
         self._settings.set_back(str(instance.library.path), only_its_own=True)
 
     def _library_path(self) -> str:
@@ -389,7 +389,7 @@ class InstanceParticipant(cosim.Participant):
                 causality = interface.description.variables[name].causality
                 raise self._error(f"{name} takes no start value: its causality is {causality}")
 
-    def _note(self, time: float) -> None:
+    def _store_values(self, time: float) -> None:
         """Keep the present values."""
         if self._watched:
             self._points.append(InnerPoint(time, self._watched, self._present(self._watched)))
@@ -444,12 +444,13 @@ class InstanceParticipant(cosim.Participant):
         """Those of the names that are written in event mode."""
         if not self._events:
             return frozenset()
-        found = self._specials.get(names)
-        if found is None:
+        special = self._specials.get(names)
+        if special is None:
             interface = self._read_interface()
             known = (interface.description.discrete, interface.clocks, interface.clocked)
-            found = self._specials[names] = frozenset(n for n in names if any(n in group for group in known))
-        return found
+            special = frozenset(n for n in names if any(n in group for group in known))
+            self._specials[names] = special
+        return special
 
     def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """What has to go through event mode: other values than the last ones, and clocks that tick."""
@@ -547,8 +548,8 @@ class InstanceParticipant(cosim.Participant):
         raise self._error(f"cannot step: the instance is {instance.mode}")
 
     def _error(self, text: str, function: str = "") -> cosim.FmuError:
-        said = self._log.text()
-        return cosim.FmuError(self.shown_path, text + (f". It logged: {said}" if said else ""), function)
+        logged = self._log.text()
+        return cosim.FmuError(self.shown_path, text + (f". It logged: {logged}" if logged else ""), function)
 
 
 MODES = (
@@ -562,7 +563,7 @@ MODES = (
 """As one byte of a serialized state."""
 
 
-def _made_again(
+def _rebuild(
     kind: Callable[..., InstanceParticipant], path: Path, others: tuple[Any, ...], more: Mapping[str, Any]
 ) -> InstanceParticipant:
     return kind(path, *others, **more)

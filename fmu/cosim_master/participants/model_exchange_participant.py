@@ -139,7 +139,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         interface, instance = self._read_interface(), self._instance
         # without the functions the model description has to do
         states, indicators = instance.sizes() or (interface.states, interface.indicators)
-        self._guard(self._clocks.begin, self.start)
+        self._guard(self._clocks.start_schedule, self.start)
         inputs = self.system.outer_inputs(self.name)
         access = Access(instance, inputs, interface.elements, "Set") if inputs else None
         self.model = FmuModel(
@@ -177,8 +177,8 @@ class ModelExchangeParticipant(InstanceParticipant):
         others = [name for name in names if name not in known]
         if len(others) == len(names):
             return super()._read(names)
-        found = dict(zip(others, super()._read(others), strict=True)) if others else {}
-        values = [known[name] if name in known else found[name] for name in names]
+        values_read = dict(zip(others, super()._read(others), strict=True)) if others else {}
+        values = [known[name] if name in known else values_read[name] for name in names]
         return np.array(values) if all(isinstance(value, float) for value in values) else values
 
     def step(self, time: float, size: float) -> float:
@@ -318,7 +318,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             self.model = None
             self.system.end()
         elif token.system:
-            self.system.go_back(token.system)
+            self.system.restore(token.system)
 
     def serialize(self, token: Any) -> bytes:
         """Both halves of a saved state as bytes."""
@@ -375,15 +375,15 @@ class ModelExchangeParticipant(InstanceParticipant):
     def read_ports(self, names: Sequence[str]) -> Sequence[Any]:
         """Values at the point that the instance has been moved to."""
         assert self.model is not None
-        if self.system.is_lazy(self.name):
+        if self.system.outputs_lag(self.name):
             self.model.compute_all()
-        found = self._access(tuple(names)).read()
-        return found.tolist() if isinstance(found, np.ndarray) else found
+        values = self._access(tuple(names)).read()
+        return values.tolist() if isinstance(values, np.ndarray) else values
 
-    def shows_states_late(self, outputs: Sequence[str]) -> bool:
+    def outputs_lag(self, outputs: Sequence[str]) -> bool:
         """Whether outputs follow the states only when the derivatives have been asked for."""
         assert self.model is not None
-        return bool(outputs) and self.model.shows_states_late(self._access(tuple(outputs)).read)
+        return bool(outputs) and self.model.outputs_lag(self._access(tuple(outputs)).read)
 
     def access(self, names: Sequence[str], verb: str) -> Access:
         """How compiled code reads ("Get") or writes ("Set") variables."""
@@ -406,22 +406,22 @@ class ModelExchangeParticipant(InstanceParticipant):
         """Whether a clock has ticked at this instant."""
         return name in self._clocks.ticked
 
-    def forget_relations(self) -> None:
+    def refresh_relations(self) -> None:
         """After a restored state: let the FMU see anew on which side of zero its indicators are."""
         assert self.model is not None
         self._guard(self._instance.enter_event_mode)
         self._guard(self.model.leave_event_mode, self.system.solver.time)
 
-    def note(self, time: float) -> None:
+    def store_values(self, time: float) -> None:
         """Keep the present values, where they are wanted."""
-        self._note(time)
+        self._store_values(time)
         if self._watched and self._calls is not None:
-            self._calls.note()
+            self._calls.store_point()
 
-    def begin_step(self) -> None:
+    def start_step(self) -> None:
         """A communication step begins; an error where the instance has failed."""
         self._check_steps(modes.RUNNING)
-        self._clocks.begin_step()
+        self._clocks.start_step()
 
     def failed(self, error: Exception, what: str = "") -> cosim.CosimError:
         """The error to raise for a failed call."""
@@ -429,7 +429,7 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def wish_to_stop(self) -> str:
         """Why it has asked for the end of the run, "" when it has not."""
-        return self._why_it_stops() if self.model is not None and self.model.asked_to_stop else ""
+        return self._why_it_stops() if self.model is not None and self.model.stop_requested else ""
 
     def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
         self._events = interface.version == "3.0"

@@ -35,6 +35,7 @@ from cosim.kit import (
     waited_for_interrupt,
 )
 from cosim_fmi.archive import private_folder, remove_folder
+<<<<<<< HEAD
 from cosim_master.abilities import (
     HasFile,
     InnerPoint,
@@ -45,6 +46,10 @@ from cosim_master.abilities import (
     StepsTypesNatively,
 )
 from cosim_master.participants.given_participants import open_fmu
+=======
+from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
+from cosim_master.participants.create_participants import open_fmu
+>>>>>>> main
 from cosim_master.participants.process_worker import (
     CALLING,
     LONGEST_NAME,
@@ -188,7 +193,7 @@ class ProcessParticipant(cosim.Participant):
             self._inner.configure(*sizes)
             self._sizes = sizes
 
-    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+    def write_log(self, file: Path | None, level: str = "warning") -> None:
         """As the participant does; in the process, where it can keep a log.
 
         Raises
@@ -196,9 +201,9 @@ class ProcessParticipant(cosim.Participant):
         ModelError
             It keeps no log, or there is no such level.
         """
-        if not isinstance(self._inner, KeepsLog):
+        if not isinstance(self._inner, WritesLog):
             raise cosim.ModelError.of("log", "this participant keeps no log")
-        self._inner.keep_log(file, level)
+        self._inner.write_log(file, level)
         self._log = (None if file is None else file.absolute()), level
 
     def describe(self) -> ParticipantDescription:
@@ -215,7 +220,7 @@ class ProcessParticipant(cosim.Participant):
         self._begin()
         limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
         if self._log is not None:
-            self._ask("keep_log", *self._log, timeout=limit)
+            self._ask("write_log", *self._log, timeout=limit)
         if self._sizes is not None:
             self._ask("configure", *self._sizes, timeout=limit)
         self._points = []
@@ -547,7 +552,7 @@ class ProcessParticipant(cosim.Participant):
             return f'. It printed: "{last[:300]}"' if last else ""
         return ""
 
-    def give_up(self, why: str) -> None:
+    def abort(self, why: str) -> None:
         """End the process, from another thread; the call that waits for it raises an error that says why."""
         self._given_up = why
         process = self._process

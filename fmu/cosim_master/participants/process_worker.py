@@ -110,8 +110,12 @@ def _serve(connection: Any, folder: str, files: Sequence[int]) -> None:
 
 def _answer(connection: Any, recipe: bytes, folder: str, files: Sequence[int]) -> None:
     """Call after call, until the participant is closed."""
+<<<<<<< HEAD
     from cosim_master.abilities import TakesPrinted
     from cosim_master.participants.served_calls import SERVED, ServedCalls
+=======
+    from cosim_master.abilities import LogsPrinted
+>>>>>>> main
 
     calling = _shared_name(folder)
     printed: Printed | None = None
@@ -127,7 +131,7 @@ def _answer(connection: Any, recipe: bytes, folder: str, files: Sequence[int]) -
             if participant is None:
                 make, arguments, keywords = pickle.loads(recipe)
                 participant = make(*arguments, **keywords)
-                if isinstance(participant, TakesPrinted):  # what others print belongs to the program
+                if isinstance(participant, LogsPrinted):  # what others print belongs to the program
                     printed = _take_output(folder)
             for write, written in pending:
                 calling(write)
@@ -145,7 +149,7 @@ def _answer(connection: Any, recipe: bytes, folder: str, files: Sequence[int]) -
             else:
                 answer = "answer", _do(participant, tokens, name, given)
             if printed is not None and (text := printed.take()):
-                participant.take_printed(text)
+                participant.log_printed(text)
         except Exception as error:
             answer = "error", portable(error)
         calling(name)  # a process that code of an FMU has forked ends here: only one answers
@@ -215,8 +219,8 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         InitializationMode,
         RecordsEvents,
         ReportsCloseError,
+        ReportsWarnings,
         Resizes,
-        TellsWarnings,
         Watches,
     )
 
@@ -225,7 +229,7 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         "configure": Resizes,
         "watch": Watches,
         "events": RecordsEvents,
-        "warnings": TellsWarnings,
+        "warnings": ReportsWarnings,
     }
     if name in optional and not isinstance(participant, optional[name]):
         return []

@@ -21,7 +21,7 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_master.abilities import InnerPoint, NativeCalls
 from cosim_master.coupling.errors import WiringProblem
-from cosim_master.participants.given_participants import made_participants
+from cosim_master.participants.create_participants import create_participants
 from cosim_master.participants.system_participant import SystemParticipant
 
 WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -70,20 +70,20 @@ class ComponentParticipant(SystemParticipant):
             self._description = self._renamed(super().describe())
         return self._description
 
-    def _renamed(self, told: ParticipantDescription) -> ParticipantDescription:
+    def _renamed(self, inner: ParticipantDescription) -> ParticipantDescription:
         own = self._own
         return replace(
-            told,
-            variables={own(name): replace(v, name=own(name)) for name, v in told.variables.items()},
+            inner,
+            variables={own(name): replace(v, name=own(name)) for name, v in inner.variables.items()},
             feedthrough={
-                own(name): frozenset(map(own, inputs)) for name, inputs in (told.feedthrough or {}).items()
+                own(name): frozenset(map(own, inputs)) for name, inputs in (inner.feedthrough or {}).items()
             },
-            settable=frozenset(map(own, told.settable or ())),
-            tunable=frozenset(map(own, told.tunable)),
-            readable=frozenset(map(own, told.readable)),
-            discrete=frozenset(map(own, told.discrete)),
-            states=tuple(map(own, told.states)),
-            arrays={own(n): (shape, tuple(map(own, names))) for n, (shape, names) in told.arrays.items()},
+            settable=frozenset(map(own, inner.settable or ())),
+            tunable=frozenset(map(own, inner.tunable)),
+            readable=frozenset(map(own, inner.readable)),
+            discrete=frozenset(map(own, inner.discrete)),
+            states=tuple(map(own, inner.states)),
+            arrays={own(n): (shape, tuple(map(own, names))) for n, (shape, names) in inner.arrays.items()},
         )
 
     def _own(self, path: str) -> str:
@@ -143,8 +143,8 @@ LARGEST = 1 << 20
 
 def python_reference(text: str, folder: Path) -> tuple[Path, str] | None:
     """The file and the name in it that ``controller:Thermostat`` says; None for what says no such thing."""
-    found = REFERENCE.fullmatch(text)
-    return None if found is None else (folder / f"{found[1]}.py", found[2])
+    match = REFERENCE.fullmatch(text)
+    return None if match is None else (folder / f"{match[1]}.py", match[2])
 
 
 def python_participant(path: Path, name: str, **options: Any) -> cosim.Participant:
@@ -177,10 +177,10 @@ def python_participant(path: Path, name: str, **options: Any) -> cosim.Participa
     problems: list[WiringProblem] = []
     if isinstance(made, (str, Path)):
         raise cosim.ModelError.of(str(path), f"{name} gives a path: write fmu = … in place of type")
-    found = made_participants({name: made}, problems)
+    created = create_participants({name: made}, problems)
     if problems:
         raise cosim.ModelError.of(str(path), f"{name}: {problems[0].text}")
-    return found[name]
+    return created[name]
 
 
 def _called(path: Path, name: str, make: Callable[..., Any], options: Mapping[str, Any]) -> Any:

@@ -88,7 +88,7 @@ class SystemParticipant(cosim.Participant):
         if self._simulator is None:
             raise cosim.SimulationError(float("nan"), "the participant is not initialized")
         if self._run is not None:
-            self._run.release()
+            self._run.unbind()
             names, values = self._known
             self._written = {n: v for n, v in zip(names, values.tolist(), strict=True) if v == v}
         return self._simulator
@@ -171,7 +171,7 @@ class SystemParticipant(cosim.Participant):
         calls = {"save": run.save, "restore": run.restore, "state": state}
         # events that compiled code has noted are read before they are needed to know how many there were
         noted = any(part.handlers for part in self.system.parts.values())
-        hooks = {"remember": self._remembered, "forget": self._go_back, "always_remembered": noted}
+        hooks = {"remember": self._remembered, "forget": self._recall, "always_remembered": noted}
         return {**calls, **hooks}
 
     def _saved(self) -> bytes:
@@ -185,11 +185,11 @@ class SystemParticipant(cosim.Participant):
 
     def _remembered(self) -> int:
         """What belongs to a state besides the State: how many events have been."""
-        found = self.simulator.events.total
+        events = self.simulator.events.total
         self.resume_native()
-        return found
+        return events
 
-    def _go_back(self, events: int) -> None:
+    def _recall(self, events: int) -> None:
         simulator = self.simulator
         simulator.events.truncate(events)
         simulator.take_rows()
@@ -200,7 +200,7 @@ class SystemParticipant(cosim.Participant):
         assert self._run is not None and self._simulator is not None
         run, simulator = self._run, self._simulator
         status = self._guarded(lambda: run.go_on(time + size, SAME_TIME * size))
-        run.release()
+        run.unbind()
         self.system.hold_inputs(simulator.state)
         self._heed(status)
         return float(simulator.state.time)
@@ -386,13 +386,13 @@ class SystemParticipant(cosim.Participant):
 
     def _find(self, names: tuple[str, ...]) -> tuple[cosim.Stage, list[tuple[str, int]]]:
         """The stage at which these variables can be read, and where they lie."""
-        found = self._places.get(names)
-        if found is None:
+        reading = self._places.get(names)
+        if reading is None:
             slots = [self.system.signal(name).slot for name in names]
             stage = max((self.system.stage_of(slot) for slot in slots), default=cosim.Stage.EMPTY)
-            found = cosim.Stage(stage), [(slot.array, slot.offset) for slot in slots]
-            self._places[names] = found
-        return found
+            reading = cosim.Stage(stage), [(slot.array, slot.offset) for slot in slots]
+            self._places[names] = reading
+        return reading
 
     def _guarded(self, action: Any) -> Any:
         try:

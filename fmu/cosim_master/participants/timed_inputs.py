@@ -70,9 +70,9 @@ class TimedInputs(cosim.Participant):
         units: Mapping[str, str] | None = None,
         extrapolation: str = "kept",
     ) -> None:
-        found = read_series(series, texts=True)
-        self._series = {name: (found[name].times, found[name].values) for name in found}
-        self._units = {name: found[name].unit for name in found} | dict(units or {})
+        read = read_series(series, texts=True)
+        self._series = {name: (read[name].times, read[name].values) for name in read}
+        self._units = {name: read[name].unit for name in read} | dict(units or {})
         interpolation = interpolation or ("held" if isinstance(series, Mapping) else "linear")
         if interpolation not in INTERPOLATIONS:
             raise cosim.ModelError.of("interpolation", f"is {interpolation!r}, needs 'linear' or 'held'")
@@ -81,7 +81,7 @@ class TimedInputs(cosim.Participant):
                 "extrapolation", f"is {extrapolation!r}, needs 'kept', 'tangent' or 'error'"
             )
         self._extrapolation = extrapolation
-        self._types = {name: "string" for name in found if found[name].is_text} | dict(types or {})
+        self._types = {name: "string" for name in read if read[name].is_text} | dict(types or {})
         self._check_types()
         self._is_linear = {n: interpolation == "linear" and n not in self._types for n in self._series}
         self._time = 0.0
@@ -175,16 +175,16 @@ class TimedInputs(cosim.Participant):
             text = f'{name} has values from {ends}: give more, or extrapolation = "kept"'
             raise cosim.SimulationError(self._time, text)
         if not self._is_linear[name] or (is_beyond and self._extrapolation == "kept") or times.size == 1:
-            found = values[max(after - 1, 0)]
+            value = values[max(after - 1, 0)]
         else:
             after = min(max(after, 1), times.size - 1)
             before, following = times[after - 1], times[after]
             # at the time itself, and where the first or the last time is a jump, which has no line
-            found = values[after] if self._time >= following else values[after - 1]
+            value = values[after] if self._time >= following else values[after - 1]
             if following > before and self._time != following:
                 part = (self._time - before) / (following - before)
-                found = values[after - 1] + part * (values[after] - values[after - 1])
-        return as_type(found, self._types.get(name, "real"))
+                value = values[after - 1] + part * (values[after] - values[after - 1])
+        return as_type(value, self._types.get(name, "real"))
 
 
 def as_type(value: Any, kind: str) -> Any:
@@ -247,10 +247,10 @@ class TriggeredChanges(TimedInputs):
         types: Mapping[str, str],
         units: Mapping[str, str],
         triggers: Sequence[Trigger],
-        seen: Mapping[str, ParticipantVariable],
+        watched: Mapping[str, ParticipantVariable],
     ) -> None:
         super().__init__(series, "held", types, units)
-        self._triggers, self._seen = triggers, dict(seen)
+        self._triggers, self._seen = triggers, dict(watched)
         self._values: dict[str, Any] = {}
         self._set_at: dict[str, tuple[float, float]] = {}
         self._held = [False] * len(triggers)
@@ -263,9 +263,9 @@ class TriggeredChanges(TimedInputs):
 
     def describe(self) -> ParticipantDescription:
         """Outputs that are held, and what conditions read."""
-        told = super().describe()
+        description = super().describe()
         inputs = {SEEN + p: replace(v, name=SEEN + p, causality="input") for p, v in self._seen.items()}
-        return replace(told, kind="values that change", variables={**told.variables, **inputs})
+        return replace(description, kind="values that change", variables={**description.variables, **inputs})
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None

@@ -249,10 +249,10 @@ def in_order(*lists: Iterable[cosim.EventRecord]) -> list[cosim.EventRecord]:
 
 
 def without_returns(
-    returned: Iterable[cosim.EventRecord], told: Iterable[cosim.EventRecord]
+    returned: Iterable[cosim.EventRecord], reported: Iterable[cosim.EventRecord]
 ) -> list[cosim.EventRecord]:
     """The events of the coupling but for early returns of which the participant itself tells more."""
-    known = {(event.handler.partition(".")[0], event.time) for event in told}
+    known = {(event.handler.partition(".")[0], event.time) for event in reported}
     triggered = cosim.EventCause.TRIGGERED
     return [e for e in returned if e.cause is not triggered or (e.handler, e.time) not in known]
 

@@ -7,17 +7,15 @@ are one sample.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from cosim.kit import integers_at, reals_at
+from cosim.kit import Integers, Reals, group_reader, integers_at
 
 STEPS_OF_ONE, STEPS, WAITS, SAMPLES, STRIDE, COUNTS = range(6)
 """`counts`: exchanges in one sample, and in the one under way; whether the first sample waits for the second;
 samples so far; each so-manieth is kept."""
 REACHED, BEGAN, LENGTH, CLOCK = range(4)
 """`clock`, s: the last exchange has ended, the sample under way has begun; length of the sample before it."""
-LETTERS = "IIIFIFFFFFFFF"
-"""Kinds of the arrays in `Collected`."""
 SIGNATURE = "iFi>i"
 
 
@@ -51,39 +49,23 @@ class Collected(NamedTuple):
         Rows as `present`, and room for one more at the end.
     """
 
-    sources: Any
-    jumps: Any
-    bonds: Any
-    scales: Any
-    counts: Any
-    clock: Any
-    present: Any
-    rates: Any
-    bends: Any
-    teeth: Any
-    sample: Any
-    first: Any
-    kept: Any
+    sources: Integers
+    jumps: Integers
+    bonds: Integers
+    scales: Reals
+    counts: Integers
+    clock: Reals
+    present: Reals
+    rates: Reals
+    bends: Reals
+    teeth: Reals
+    sample: Reals
+    first: Reals
+    kept: Reals
 
 
-def collected_at(address):
-    """The arrays that begin with a head of addresses and lengths."""
-    head = integers_at(address, 26)
-    return Collected(
-        integers_at(head[0], head[1]),
-        integers_at(head[2], head[3]),
-        integers_at(head[4], head[5]),
-        reals_at(head[6], head[7]),
-        integers_at(head[8], head[9]),
-        reals_at(head[10], head[11]),
-        reals_at(head[12], head[13]),
-        reals_at(head[14], head[15]),
-        reals_at(head[16], head[17]),
-        reals_at(head[18], head[19]),
-        reals_at(head[20], head[21]),
-        reals_at(head[22], head[23]),
-        reals_at(head[24], head[25]),
-    )
+read_collected = group_reader(Collected)
+HEAD = 2 * len(Collected._fields)
 
 
 def collect_samples(address, rows, ends):
@@ -92,13 +74,13 @@ def collect_samples(address, rows, ends):
     Parameters
     ----------
     address : int
-        Of the head of what is known so far (`collected_at`).
+        Of the head of what is known so far (`Collected`).
     rows : ndarray
         One exchange after the other.
     ends : int
         Whether the run does.
     """
-    a = collected_at(address)
+    a = read_collected(integers_at(address, HEAD))
     counts = a.counts
     width = 1 + a.jumps.shape[0] + 3 * a.sources.shape[0]
     for i in range(rows.shape[0] // width):
@@ -214,7 +196,7 @@ def integrate_sample(a, sample, length, end):
     a.present[0] = end
     for k in range(n):
         a.present[1 + k] = sample[k]
-    keep_sample(a)
+    store_sample(a)
 
 
 def mean_output(a, k, length):
@@ -222,7 +204,7 @@ def mean_output(a, k, length):
     return a.present[1 + k] + 0.5 * length * a.rates[k] - length * length / 12.0 * a.bends[k]
 
 
-def keep_sample(a):
+def store_sample(a):
     """Keep the present sample if it is its turn; where there is no room, drop every second one."""
     a.counts[SAMPLES] += 1
     if a.counts[SAMPLES] % a.counts[STRIDE] != 0:

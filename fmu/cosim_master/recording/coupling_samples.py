@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import ParticipantDescription, compile_function
+from cosim.kit import ParticipantDescription, compile_function, head_of
 from cosim_master.coupling.connection import Link
 from cosim_master.recording.collect_samples import (
     COUNTS,
-    LETTERS,
     SAMPLES,
     SIGNATURE,
     STEPS_OF_ONE,
@@ -275,7 +274,7 @@ class CouplingSamples:
     def samples(self) -> Samples:
         """All samples until now; collecting may go on."""
         self._add_waiting()
-        until_now = Collected(*(array.copy() for array in self._collected))
+        until_now = _copied(self._collected)
         until_now, count = self._add(until_now, np.zeros((0, 0)), ends=True)
         width = until_now.present.size
         table = until_now.kept[: count * width].reshape(count, width)
@@ -300,6 +299,7 @@ class CouplingSamples:
         """Go on from what another run has collected."""
         for name in REMEMBERED:
             setattr(self, name, memory[name])
+<<<<<<< HEAD
         self._collected = collected = Collected(*(array.copy() for array in memory["collected"]))
         counts, width = collected.counts, collected.present.size
         if (
@@ -308,6 +308,9 @@ class CouplingSamples:
             or counts[SAMPLES] // counts[STRIDE] * width > collected.kept.size
         ):
             raise ValueError("counts of samples that are not there")
+=======
+        self._collected = _copied(memory["collected"])
+>>>>>>> main
         self._waiting, self._count = [], 0
         self._reached = float(self._collected.clock[0])
 
@@ -317,7 +320,7 @@ class CouplingSamples:
         collect = collect_samples if self._added < FEW else _compiled()
         collected = self._with_room(collected, len(rows))
         with np.errstate(all="ignore"):  # what is no number is reported where it is passed on
-            head = head_of(collected, LETTERS)
+            head = head_of(collected)
             return collected, int(collect(int(head.ctypes.data), rows.ravel(), int(ends)))
 
     def _with_room(self, collected: Collected, more: int) -> Collected:
@@ -357,11 +360,6 @@ def sampled_inputs(
     ]
 
 
-def head_of(arrays: Any, letters: str) -> NDArray[np.int64]:
-    """Addresses and lengths of arrays, checked."""
-    words = []
-    for array, letter in zip(arrays, letters, strict=True):
-        wanted = {"F": np.float64, "I": np.int64}[letter]
-        assert array.dtype == wanted and array.ndim == 1 and array.flags.c_contiguous, (letter, array)
-        words += [array.ctypes.data, array.size]
-    return np.array(words, dtype=np.int64)
+def _copied(arrays: Iterable[Any]) -> Collected:
+    """The same numbers in arrays of their own."""
+    return Collected(*[array.copy() for array in arrays])

@@ -59,33 +59,33 @@ class TextNumbers:
     def of(self, value: str | bytes) -> float:
         """The number of a text, or of the text of binary data."""
         text = value if isinstance(value, str) else text_of_bytes(value)
-        found = self._numbers.get(text)
-        if found is None:
-            found = self._numbers[text] = self._next
-            self._texts[found] = text.encode("utf-8", "replace").decode("utf-8")
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = self._next
+            self._texts[number] = text.encode("utf-8", "replace").decode("utf-8")
             self._next += 1.0
             self.characters += len(text)
-        return found
+        return number
 
     def texts(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
         """The texts of numbers, an array of objects."""
-        found = np.empty(numbers.shape, dtype=object)
-        found[:] = [self._texts[number] for number in numbers.tolist()]
-        return found
+        listed = np.empty(numbers.shape, dtype=object)
+        listed[:] = [self._texts[number] for number in numbers.tolist()]
+        return listed
 
-    def keep(self, numbers: Iterable[float]) -> None:
+    def retain(self, numbers: Iterable[float]) -> None:
         """Forget all texts but those with these numbers."""
         wanted = set(numbers)
         self._numbers = {text: number for text, number in self._numbers.items() if number in wanted}
         self._texts = {number: text for number, text in self._texts.items() if number in wanted}
         self.characters = sum(map(len, self._texts.values()))
 
-    def news(self) -> dict[str, float]:
+    def new_texts(self) -> dict[str, float]:
         """Texts that have come since this was asked last, with their numbers."""
         count, self._told = int(self._next - self._told), self._next
         return dict([*self._numbers.items()][-count:]) if count else {}
 
-    def take(self, news: Mapping[str, float]) -> None:
+    def add_texts(self, news: Mapping[str, float]) -> None:
         """Texts with the numbers that another one has given them."""
         for text, number in news.items():
             self._next = number
@@ -240,16 +240,16 @@ def with_inner_rows(
     inputs, continuous : ndarray of bool, shape (m,)
         Which columns are connected inputs, which are real outputs.
     """
-    found: dict[int, list[InnerRow]] = {}
+    inner_rows: dict[int, list[InnerRow]] = {}
     for point in points:
-        found.setdefault(row_before(times, point), []).append(point)
-    touched = sorted({k for k in found for k in (k, k + 1) if 0 <= k < times.size})
+        inner_rows.setdefault(row_before(times, point), []).append(point)
+    touched = sorted({k for k in inner_rows for k in (k, k + 1) if 0 <= k < times.size})
     new_times, new_rows, done = [], [], 0
     for k in touched:
         new_times += [times[done : k + 1]]
         new_rows += [table[done : k + 1]]
         done = k + 1
-        instants, rows = _between(k, times, table, found.get(k, ()), courses, inputs, continuous)
+        instants, rows = _between(k, times, table, inner_rows.get(k, ()), courses, inputs, continuous)
         new_times.append(np.array(instants))
         new_rows.append(np.array(rows).reshape(len(rows), table.shape[1]))
     all_times = np.concatenate([*new_times, times[done:]])
@@ -302,8 +302,8 @@ def _between(
                 of.setdefault(point.owner, []).append(point)
         for i in range(max(map(len, of.values()))):
             row = base(time)
-            for told in of.values():
-                for column, value in told[min(i, len(told) - 1)].values.items():
+            for inner in of.values():
+                for column, value in inner[min(i, len(inner) - 1)].values.items():
                     row[column] = value
             instants.append(time)
             rows.append(row)

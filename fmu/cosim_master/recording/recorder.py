@@ -183,7 +183,7 @@ class Recorder:
                 self._columns[name][variable] = len(self.sources)
             self.sources.append((name, place, held))
 
-    def keep_in(self, box: black_box.BlackBox) -> None:
+    def write_to(self, box: black_box.BlackBox) -> None:
         """Write every entry into a black box from now on, after what the recorder is now (`replay`)."""
         kept = copy.copy(self)
         kept.unfinished = None
@@ -194,7 +194,7 @@ class Recorder:
         """Record what stands in a black box; the texts of numbers in rows that have not been recorded."""
         texts: dict[float, str] = {}
         for kind, given, news in entries:
-            self._text_numbers.take(news)
+            self._text_numbers.add_texts(news)
             if kind == "value":
                 texts[given[0]] = given[1]
             elif kind == "state":
@@ -212,12 +212,12 @@ class Recorder:
             elif kind == "inside":
                 self._inner += [InnerRow(*point) for point in given]
             else:
-                self.drop_last()
+                self.remove_last()
         return texts
 
     def _write(self, kind: str, given: Any = None) -> None:
         if self._box is not None:
-            self._box.write((kind, given, self._text_numbers.news()))
+            self._box.write((kind, given, self._text_numbers.new_texts()))
 
     def _write_state(self) -> None:
         """Rows have been passed on: what is kept stands for all entries before."""
@@ -279,14 +279,14 @@ class Recorder:
         if text_of is not None:
             for column in self._texts:
                 numbers = values[:, column].tolist()
-                found = {number: self._text_numbers.of(text_of(number)) for number in dict.fromkeys(numbers)}
-                values[:, column] = [found[number] for number in numbers]
+                own = {number: self._text_numbers.of(text_of(number)) for number in dict.fromkeys(numbers)}
+                values[:, column] = [own[number] for number in numbers]
         self._count += times.size
         self._pending += times.size
         self._tables.append((times, values))
         self._write("table", (times, values))
 
-    def shows_the_same(self, names: Container[str]) -> bool:
+    def repeats_last_row(self, names: Container[str]) -> bool:
         """Whether what these participants show in the last row is what they showed last before it."""
         self._gather()
         before, after = np.concatenate([values[-2:] for _, values in self._tables[-2:]])[-2:]
@@ -297,7 +297,7 @@ class Recorder:
         columns = [i for i, (name, _, is_held) in enumerate(self.sources) if name in names and not is_held]
         return np.array_equal(before[columns], after[columns], equal_nan=True)
 
-    def drop_last(self) -> None:
+    def remove_last(self) -> None:
         """Give up the last row, and what has happened since the one before: that step was not taken."""
         self._gather()
         times, values = self._tables[-1]
@@ -338,7 +338,7 @@ class Recorder:
         return result
 
     @property
-    def told(self) -> list[str]:
+    def paths(self) -> list[str]:
         """Paths of what is recorded."""
         return [".".join(port) for port in self.ports]
 
@@ -393,7 +393,7 @@ class Recorder:
         rows = [self._first[1][0], self._tables[0][1][0], *(c.values for c in self._courses.values())]
         kept = [row[column] for row in rows for column in self._texts]
         kept += [point.values[c] for point in self._inner for c in self._texts if c in point.values]
-        self._text_numbers.keep(kept)
+        self._text_numbers.retain(kept)
         self._most_characters = CHARACTERS + self._text_numbers.characters
 
     def _findings(self, times: NDArray[np.float64], table: NDArray[np.float64]) -> list[Finding]:
@@ -455,8 +455,8 @@ class Recorder:
         self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         courses = {row - self._base: course for row, course in self._courses.items()}
-        told = [self._shifted(point) for point in points]
-        return with_inner_rows(times, table, told, courses, self._inputs, self._continuous)
+        shifted = [self._shifted(point) for point in points]
+        return with_inner_rows(times, table, shifted, courses, self._inputs, self._continuous)
 
     def _joined(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Times and values of what is kept."""
@@ -482,12 +482,12 @@ class Recorder:
 
     def _columns_of(self, table: NDArray[np.float64]) -> list[NDArray[Any]]:
         """The columns of a table, each as its variable's type wants it."""
-        found: list[NDArray[Any]] = list(table.T)
+        columns: list[NDArray[Any]] = list(table.T)
         for i in self._texts:
-            found[i] = self._text_numbers.texts(found[i])
+            columns[i] = self._text_numbers.texts(columns[i])
         for i in self._booleans:
-            found[i] = found[i] != 0.0
-        return found
+            columns[i] = columns[i] != 0.0
+        return columns
 
     def _number(self, column: int, value: Any) -> float:
         """How a value stands in the table."""
@@ -511,15 +511,15 @@ class Recorder:
 
 
 def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[str]) -> list[str]:
-    found = []
+    remarks = []
     for name, description in descriptions.items():
         named = [f"{name}.{v.name}" for v in description.variables.values()]
         if name in recorded or not description.variables:
             continue
         shown = ", ".join(f'"{path}"' for path in named[:3])
         what = f"name what is wanted: signals = [{shown}]"
-        found.append(f"{name} has no outputs, so nothing of it is recorded: {what}")
-    return found
+        remarks.append(f"{name} has no outputs, so nothing of it is recorded: {what}")
+    return remarks
 
 
 def _fits(port: tuple[str, ...], pattern: str) -> bool:

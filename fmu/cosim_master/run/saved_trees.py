@@ -200,8 +200,8 @@ def memory_of(thing: Any, path: str = "", depth: int = 0) -> Any:
     if isinstance(thing, Mapping):
         return {key: memory_of(value, f"{path}[{key!r}]", depth + 1) for key, value in thing.items()}
     if isinstance(thing, (list, tuple)):
-        found = [memory_of(value, f"{path}[{i}]", depth + 1) for i, value in enumerate(thing)]
-        return found if isinstance(thing, list) else tuple(found)
+        items = [memory_of(value, f"{path}[{i}]", depth + 1) for i, value in enumerate(thing)]
+        return items if isinstance(thing, list) else tuple(items)
     if callable(thing) or not hasattr(thing, "__dict__"):
         raise TypeError(f"{path} is a {type(thing).__name__}")
     own = {

@@ -32,7 +32,7 @@ from cosim_master.recording.recorder import Recorder
 from cosim_master.run.snapshot import Snapshot, check_serializes, identity
 from cosim_master.run.wall_clock import Pace, TimeLimit
 from cosim_master.start.initialize_participants import initialize_participants
-from cosim_master.trust.judge_coupling import judge_coupling
+from cosim_master.trust.assess_coupling import assess_coupling
 from cosim_master.trust.second_run import RunAgain, second_run
 
 MOST_SECONDS_WITHOUT_PROGRESS = 0.05
@@ -166,10 +166,10 @@ class SimulationRun:
         check_serializes(self.loop.descriptions, self._stream)
         if self._compiled is not None:
             self._compiled.show()
-        found = Snapshot.of(self, self._done)
+        snapshot_now = Snapshot.of(self, self._done)
         if self._compiled is not None:
-            self._compiled.take_over_all()  # who was saved may have left compiled code for it
-        return found
+            self._compiled.resume_from_python()  # who was saved may have left compiled code for it
+        return snapshot_now
 
     def result(self) -> CoSimulationResult:
         """Run; the result, which a failure carries as `result`."""
@@ -207,7 +207,7 @@ class SimulationRun:
                 if self.coupled.threads is not None:
                     stack.enter_context(self.coupled.threads)  # last: who is at work in one is not closed
                 initialized = perf_counter()
-                message = self._take_all(check)
+                message = self._run_all(check)
                 statistics.wall_time = perf_counter() - begun
                 statistics.stepping_time = perf_counter() - initialized
         except BaseException as error:
@@ -234,21 +234,21 @@ class SimulationRun:
         events = in_order(self.happened, without_returns(coupled.events, self.happened))
         statistics.events = len(events)
         again = partial(second_run, coupled, self.loop.step, self.algorithm, self._find_run_again)
-        judge = cache(partial(judge_coupling, coupled, self.algorithm, self.loop.step, again))
+        judge = cache(partial(assess_coupling, coupled, self.algorithm, self.loop.step, again))
         figures = dict(vars(statistics))
         if self._stream is not None and statistics.steps:  # it is closed with the statistics
             figures["coupling"] = judge().figures()
-        found = self.recorder.result(
+        result = self.recorder.result(
             events=events, statistics=figures, message=unfinished or message, unfinished=unfinished
         )
-        found.take_evidence(coupled)
-        found.judged_by(judge)
-        return found
+        result.take_evidence(coupled)
+        result.judged_by(judge)
+        return result
 
     def _initialize(self, stack: ExitStack) -> None:
         loop, coupled = self.loop, self.coupled
         if self._keep is not None and black_box.box is not None:
-            self.recorder.keep_in(black_box.box)
+            self.recorder.write_to(black_box.box)
         coupled.watch(self._inside)
         initialize_participants(coupled, loop, self._stop, stack)
         for name in coupled.order:
@@ -260,7 +260,7 @@ class SimulationRun:
         if self._going_on is None:
             self.recorder.record(loop.start, coupled.board, coupled.held)
 
-    def _take_all(self, check: Callable[[], None]) -> str:
+    def _run_all(self, check: Callable[[], None]) -> str:
         """All steps; returns why it ended before the last one, else ""."""
         coupled, points = self.coupled, self._points
         if coupled.stop_reason and self._going_on is None:
@@ -280,13 +280,13 @@ class SimulationRun:
         if self._checkpoint is not None:
             self.snapshot().check_states(self)  # what cannot be saved is said before the first step
             self._write_checkpoint(self._checkpoint)
-        ended = self._take_the_rest(take, check)
+        ended = self._run_rest(take, check)
         if self._checkpoint is not None:
             self._write_checkpoint(self._checkpoint)  # a longer run goes on from the end
         return ended
 
-    def _take_the_rest(self, take: Callable[[int], int], check: Callable[[], None]) -> str:
-        """All steps that are left; returns as `_take_all`."""
+    def _run_rest(self, take: Callable[[int], int], check: Callable[[], None]) -> str:
+        """All steps that are left; returns as `_run_all`."""
         coupled, points = self.coupled, self._points
         shown = looked = perf_counter()
         while self._done < points.count:
@@ -324,12 +324,12 @@ class SimulationRun:
         latest = begun + 4.0 * math.ulp(begun)
         if not coupled.stops or max(coupled.stops.values()) > latest:
             return False
-        if not self.recorder.shows_the_same(coupled.stops):
+        if not self.recorder.repeats_last_row(coupled.stops):
             return False
         self._done -= 1
         self.statistics.steps -= 1
         coupled.time = begun
-        self.recorder.drop_last()
+        self.recorder.remove_last()
         return True
 
     def _is_due(self, checkpoint: cosim.Checkpoint) -> bool:

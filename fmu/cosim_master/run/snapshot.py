@@ -236,8 +236,8 @@ class Snapshot:
             coupled.courses.update({name: InputCourse(*course) for name, course in tree["drives"].items()})
             coupled.samples.put_back(tree["coupling"])
             coupled.stop_reason, coupled.time = tree["stop_reason"], tree["time"]
-            coupled.events[:] = [_event_again(told) for told in tree["events"]]
-            run.happened[:] = [_event_again(told) for told in tree["happened"]]
+            coupled.events[:] = [_event_again(event) for event in tree["events"]]
+            run.happened[:] = [_event_again(event) for event in tree["happened"]]
             for key, value in tree["statistics"].items():
                 setattr(run.statistics, key, value)
             run.recorder.put_back(tree["rows"])
@@ -265,7 +265,7 @@ def identity(run: SimulationRun) -> dict[str, Any]:
         "layouts of what algorithms remember": exchange_layout.digest(),
         "communication steps": [loop.start, loop.step, repr(dict(loop.step_multiple))],
         "orders": list(loop.order),
-        "recorded signals": run.recorder.told,
+        "recorded signals": run.recorder.paths,
     }
 
 
@@ -334,13 +334,17 @@ def _course(course: InputCourse) -> list[Any]:
 
 
 def _event(event: cosim.EventRecord) -> dict[str, Any]:
-    told = {each.name: getattr(event, each.name) for each in fields(event)}
-    return {**told, "cause": int(event.cause), "severity": int(event.severity)}
+    values = {each.name: getattr(event, each.name) for each in fields(event)}
+    return {**values, "cause": int(event.cause), "severity": int(event.severity)}
 
 
-def _event_again(told: Mapping[str, Any]) -> cosim.EventRecord:
+def _event_again(values: Mapping[str, Any]) -> cosim.EventRecord:
     return cosim.EventRecord(
-        **{**told, "cause": cosim.EventCause(told["cause"]), "severity": cosim.Severity(told["severity"])}
+        **{
+            **values,
+            "cause": cosim.EventCause(values["cause"]),
+            "severity": cosim.Severity(values["severity"]),
+        }
     )
 
 

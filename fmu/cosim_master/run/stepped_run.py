@@ -15,7 +15,7 @@ from cosim_master.recording.co_simulation_result import CouplingReport
 from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
-from cosim_master.trust.judge_coupling import judge_coupling
+from cosim_master.trust.assess_coupling import assess_coupling
 
 SAME_TIME = 1e-9
 """Of a step: what lies so near to its end is its end."""
@@ -165,11 +165,11 @@ class SteppedRun(SimulationRun):
                     participant = self.coupled.participants[name]
                     self.coupled.guarded(name, participant.set, list(given), list(given.values()))
             finally:
-                self._loop.take_over_all()
+                self._loop.resume_from_python()
 
     def judged(self) -> CouplingReport:
         """What is known of the error of the coupling until now."""
-        return judge_coupling(self.coupled, self.algorithm, self.loop.step)
+        return assess_coupling(self.coupled, self.algorithm, self.loop.step)
 
     def save(self, *, in_memory: bool) -> dict[str, Any]:
         """All that the steps which follow depend on; `restore` goes back to it.
@@ -189,7 +189,7 @@ class SteppedRun(SimulationRun):
         try:
             tree = Snapshot.of(self, self._done, in_memory=in_memory).tree
         finally:
-            self._loop.take_over_all()
+            self._loop.resume_from_python()
         participants = tree.pop("participants")
         empty: dict[str, Any] = {"identity": None, "events": [], "happened": []}
         master = {**tree, **empty, "paused": self._paused}
@@ -234,7 +234,7 @@ class SteppedRun(SimulationRun):
 
 def can_divide(loop: Coupling) -> bool:
     """Whether all participants vary their steps, and none has a longer one than the others."""
-    return all(told.variable_step for told in loop.descriptions.values()) and all(
+    return all(description.variable_step for description in loop.descriptions.values()) and all(
         multiple == 1 for multiple in loop.step_multiple.values()
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import cosim
 from cosim_fmi.binding.process_guard import end_process
-from cosim_master.abilities import GivesUp
+from cosim_master.abilities import CanAbort
 
 
 class Pace:
@@ -63,7 +63,7 @@ class TimeLimit:
     """While it is entered, a thread waits for the limit.
 
     When it has passed, `check` raises at the next communication point. Participants that can be given up
-    (`GivesUp`) are, at once: the call that waits for one raises. An FMU in this process that goes on all the
+    (`CanAbort`) are, at once: the call that waits for one raises. An FMU in this process that goes on all the
     same cannot be stopped; what has been recorded is saved then, and the program is ended
     (`cosim_fmi.binding.process_guard`).
 
@@ -108,7 +108,7 @@ class TimeLimit:
             return
         self._has_passed = True
         for participant in self._participants:
-            if isinstance(participant, GivesUp):
-                participant.give_up(self._why)
+            if isinstance(participant, CanAbort):
+                participant.abort(self._why)
         if not self._ended.wait(SECONDS_TO_STOP):
             end_process(f"{self._why}, and a step of a participant in this process is still running")

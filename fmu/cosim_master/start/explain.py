@@ -66,7 +66,7 @@ def explain(coupling: Coupling, algorithm: cosim.MasterAlgorithm) -> list[str]:
 
 def _constant(coupling: Coupling) -> list[str]:
     """What passes inside a joint system, and what passes once."""
-    inside = [] if coupling.joint is None else ["", *coupling.joint.told()]
+    inside = [] if coupling.joint is None else ["", *coupling.joint.lines()]
     return [*inside, *(f"  {link}: once, in initialization" for link in coupling.parameter_links)]
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.instances import same_folder
-from cosim_master.abilities import InitializationMode, ReportsCloseError, TellsWarnings
+from cosim_master.abilities import InitializationMode, ReportsCloseError, ReportsWarnings
 from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
@@ -212,7 +212,7 @@ def initialize_participants(
 
 def _close(name: str, participant: cosim.Participant, warnings: list[str]) -> None:
     with suppress(Exception):
-        if isinstance(participant, TellsWarnings):
+        if isinstance(participant, ReportsWarnings):
             warnings += [f"{name}: {text}" for text in participant.warnings]
     with suppress(Exception):  # a close that fails hides neither the results nor what failed before
         participant.close()

@@ -1,11 +1,11 @@
-"""What participants do not declare and a run needs to know, looked into before it."""
+"""Probes participants before a run: which inputs their outputs depend on, and when they can be read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import cosim
 from cosim.kit import ParticipantDescription
@@ -22,12 +22,13 @@ from cosim_master.model_exchange.fmu_model import find_feedthrough
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.start.initialize_participants import initialize_participants
 
-if TYPE_CHECKING:
-    pass
+Pairs = set[tuple[str, str]]
+"""Outputs, each with an input that it depends on directly."""
+Descriptions = Mapping[str, ParticipantDescription]
 
 
-class NotFoundOutError(Exception):
-    """Why feedthrough cannot be found out, though nothing has failed."""
+class UndeterminedError(Exception):
+    """Feedthrough cannot be determined, though no call has failed."""
 
 
 RELATIVE_CHANGE = 1e-3
@@ -66,7 +67,7 @@ def probe_feedthrough(
 
     Raises
     ------
-    NotFoundOutError
+    UndeterminedError
         Variables that can be neither changed nor differentiated, or are refused.
     Exception
         Whatever the participant raises: then nothing is known.
@@ -74,26 +75,26 @@ def probe_feedthrough(
     inputs = list(dict.fromkeys(name for names in wanted.values() for name in names))
     outputs = list(wanted)
     if description.can_restore:
-        found = _by_differences(participant, description, outputs, inputs, values)
+        pairs = _by_differences(participant, description, outputs, inputs, values)
         if description.variable_step:
-            with suppress(NotFoundOutError):  # steps from here may not be possible: the differences stand
-                found |= _by_steps(participant, description, outputs, inputs, values, time, size)
+            with suppress(UndeterminedError):  # steps from here may not be possible: the differences stand
+                pairs |= _by_steps(participant, description, outputs, inputs, values, time, size)
     else:
-        found = _by_derivatives(participant, description, outputs, inputs)
+        pairs = _by_derivatives(participant, description, outputs, inputs)
     return {
-        output: frozenset(name for name in wanted[output] if (output, name) in found) for output in outputs
+        output: frozenset(name for name in wanted[output] if (output, name) in pairs) for output in outputs
     }
 
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """A participant may refuse other inputs, or steps: then no more is known, and it goes back."""
+    """Turn a refusal of inputs or of a step into `UndeterminedError`; a fatal error stays what it is."""
     try:
         yield
     except Exception as error:
         if is_fatal(error):
             raise
-        raise NotFoundOutError(str(error)) from error
+        raise UndeterminedError(str(error)) from error
 
 
 def _by_differences(
@@ -102,7 +103,7 @@ def _by_differences(
     outputs: Sequence[str],
     inputs: Sequence[str],
     values: Mapping[str, Any],
-) -> set[tuple[str, str]]:
+) -> Pairs:
     token = participant.save()
 
     def answers(given: Mapping[str, Any]) -> list[Any]:
@@ -112,12 +113,12 @@ def _by_differences(
             return list(participant.get(outputs))
 
     elsewhere = {name: _others(description, name, values[name])[0] for name in inputs}
-    found: set[tuple[str, str]] = set()
+    pairs: Pairs = set()
     for start in ({name: values[name] for name in inputs}, elsewhere):
         needs = find_feedthrough(answers, outputs, start, partial(_others, description))
-        found |= {(output, name) for output, names in needs.items() for name in names}
+        pairs |= {(output, name) for output, names in needs.items() for name in names}
     participant.restore(token)
-    return found
+    return pairs
 
 
 def _by_steps(
@@ -128,8 +129,9 @@ def _by_steps(
     values: Mapping[str, Any],
     time: float,
     size: float,
-) -> set[tuple[str, str]]:
-    found: set[tuple[str, str]] = set()
+) -> Pairs:
+    """By steps of two lengths: feedthrough is the part of a change that does not shrink with the step."""
+    pairs: Pairs = set()
     token = participant.save()
 
     def answers(given: Mapping[str, Any], length: float) -> list[Any]:
@@ -148,9 +150,9 @@ def _by_steps(
         for i, output in enumerate(outputs):
             far, near = (_distance(before[k][i], after[k][i]) for k in (0, 1))
             if far > NOISE * _size(before[0][i]) and near > 0.5 * far:
-                found.add((output, name))
+                pairs.add((output, name))
     participant.restore(token)
-    return found
+    return pairs
 
 
 def _by_derivatives(
@@ -158,10 +160,10 @@ def _by_derivatives(
     description: ParticipantDescription,
     outputs: Sequence[str],
     inputs: Sequence[str],
-) -> set[tuple[str, str]]:
+) -> Pairs:
     other = [n for n in (*outputs, *inputs) if description.variables[n].type != "real"]
     if other:
-        raise NotFoundOutError(f"{other[0]} is not real, so it has no derivative")
+        raise UndeterminedError(f"{other[0]} is not real, so it has no derivative")
     return {
         (output, name)
         for name in inputs
@@ -183,7 +185,7 @@ def _others(description: ParticipantDescription, name: str, value: Any) -> list[
     if kind == "real":
         change = RELATIVE_CHANGE * max(1.0, abs(value))
         return [value + change, value - change]
-    raise NotFoundOutError(f"{name} is {kind}: it is not changed here")
+    raise UndeterminedError(f"{name} is {kind}: it is not changed here")
 
 
 def _size(value: Any) -> float:
@@ -196,23 +198,20 @@ def _distance(one: Any, other: Any) -> float:
     return float(one != other)
 
 
-Descriptions = Mapping[str, ParticipantDescription]
-
-
 class Findings(NamedTuple):
-    """What was found out about participants.
+    """Results of probing participants.
 
     Attributes
     ----------
     descriptions : dict of str to ParticipantDescription
-        With the feedthrough that was found.
+        With the feedthrough that was determined.
     unreadable_before_step : frozenset of str
         Participants whose outputs cannot be read after inputs are set and before the next step: FMI 2.0.4
         permits it (section 4.2.1).
     remarks : list of str
-        What was probed, how, and with what result, in sentences.
+        What was probed, how, and with which result, in sentences.
     warnings : list of str
-        Participants that failed meanwhile; the run has new instances of them.
+        Participants that failed while they were probed; the run has new instances of them.
     """
 
     descriptions: dict[str, ParticipantDescription]
@@ -222,11 +221,11 @@ class Findings(NamedTuple):
 
 
 def probe_participants(coupling: Coupling) -> Findings:
-    """Find out which loops of feedthrough are real, and who may be read between setting and stepping.
+    """Determine which loops of feedthrough are real, and which participants can be read before a step.
 
-    The first is needed by algorithms that exchange within a step, the second for those that do not always
-    make the same calls. The participants are initialized as for a run, asked, and closed; where none of
-    them is in doubt nothing happens. What cannot be found out stays as it was.
+    Loops matter to algorithms that exchange within a step, reading between setting and stepping to those
+    that do not always make the same calls. The participants are initialized as for a run, probed, and closed;
+    without a doubtful one nothing happens. What cannot be determined stays as it was.
 
     Raises
     ------
@@ -237,7 +236,7 @@ def probe_participants(coupling: Coupling) -> Findings:
     participants, descriptions, links = coupling.participants, coupling.descriptions, coupling.links
     algorithm, start, step = coupling.algorithm, coupling.start, coupling.step
     assert algorithm is not None
-    found, remarks, warnings = dict(descriptions), list[str](), list[str]()
+    findings = Findings(dict(descriptions), frozenset(), [], [])
     doubtful = doubtful_outputs(descriptions, links) if algorithm.exchanges_within_step else {}
     into, out_of = links_into(links), links_from(links)
     unsure = (
@@ -246,53 +245,64 @@ def probe_participants(coupling: Coupling) -> Findings:
         else [n for n in participants if _may_refuse(descriptions[n], into[n], out_of[n])]
     )
     if not doubtful and not unsure:
-        return Findings(found, frozenset(), remarks, warnings)
+        return findings
     reads = {name: [link.output for link in out_of[name]] for name in participants}
     points = CommunicationPoints(start, start + step, step)
     coupled = CoupledParticipants(coupling, reads, CoSimulationStatistics(), points)
-    unreadable_before_step = set()
+    unreadable: set[str] = set()
     with same_folder(), printed_in_calls(participants), ExitStack() as stack:
-        given = initialize_participants(coupled, coupling, None, stack)
+        initial_values = initialize_participants(coupled, coupling, None, stack)
         for name in dict.fromkeys([*unsure, *(name for name, _ in doubtful)]):
-            present = {variable: value for (n, variable), value in given.items() if n == name}
-            if name in unsure and _refuses(participants[name], present, reads[name]):
-                unreadable_before_step.add(name)
-                remarks.append(
+            values = {variable: value for (n, variable), value in initial_values.items() if n == name}
+            if name in unsure and _refuses(participants[name], values, reads[name]):
+                unreadable.add(name)
+                findings.remarks.append(
                     f"{name} refuses to be read between setting and stepping: what depends directly on its "
                     "inputs is what it was for the inputs of the step"
                 )
                 continue
             wanted = {output: inputs for (n, output), inputs in doubtful.items() if n == name}
-            try:
-                needs = probe_feedthrough(
-                    *(participants[name], descriptions[name], wanted, present, start, step)
-                )
-            except Exception as error:
-                if is_fatal(error):
-                    raise CoSimulationError(start, str(error), name) from error
-                remarks.append(
-                    f"{name}: what {', '.join(wanted)} depends on could not be found out ({error})"
-                )
-                if not isinstance(error, NotFoundOutError):
-                    warnings.append(
-                        f"{name} failed before the run, which begins with a new instance, when it was asked "
-                        f"what {', '.join(wanted)} depends on: {error}"
-                    )
-                continue
-            found[name] = with_feedthrough(
-                descriptions[name],
-                {
-                    output: direct_inputs(descriptions[name], output) - frozenset(asked) | needs[output]
-                    for output, asked in wanted.items()
-                },
+            _probe_outputs(coupling, name, wanted, values, findings)
+    return findings._replace(unreadable_before_step=frozenset(unreadable))
+
+
+def _probe_outputs(
+    coupling: Coupling,
+    name: str,
+    wanted: Mapping[str, Sequence[str]],
+    values: Mapping[str, Any],
+    findings: Findings,
+) -> None:
+    """Add to the findings what doubtful outputs of a participant depend on, or why that is not known."""
+    description = coupling.descriptions[name]
+    try:
+        needs = probe_feedthrough(
+            coupling.participants[name], description, wanted, values, coupling.start, coupling.step
+        )
+    except Exception as error:
+        if is_fatal(error):
+            raise CoSimulationError(coupling.start, str(error), name) from error
+        listed = ", ".join(wanted)
+        findings.remarks.append(f"{name}: what {listed} depends on could not be determined ({error})")
+        if not isinstance(error, UndeterminedError):
+            findings.warnings.append(
+                f"{name} failed before the run, which begins with a new instance, while it was probed for "
+                f"what {listed} depends on: {error}"
             )
-            how = "changed inputs" if descriptions[name].can_restore else "directional derivatives"
-            remarks += [_sentence(name, output, wanted[output], needs[output], how) for output in wanted]
-    return Findings(found, frozenset(unreadable_before_step), remarks, warnings)
+        return
+    findings.descriptions[name] = with_feedthrough(
+        description,
+        {
+            output: direct_inputs(description, output) - frozenset(inputs) | needs[output]
+            for output, inputs in wanted.items()
+        },
+    )
+    how = "changed inputs" if description.can_restore else "directional derivatives"
+    findings.remarks.extend(_sentence(name, output, wanted[output], needs[output], how) for output in wanted)
 
 
 def _may_refuse(description: ParticipantDescription, into: Sequence[Link], out_of: Sequence[Link]) -> bool:
-    """Whether it has to be read there, and is an FMU of which that is not known."""
+    """Whether a participant has to be read before a step, and is an FMU of unknown feedthrough."""
     in_doubt = bool(description.possible_feedthrough or description.assumed_feedthrough)
     return in_doubt and passes_through(description, into, out_of)
 
@@ -307,9 +317,9 @@ def _refuses(participant: cosim.Participant, values: Mapping[str, Any], outputs:
     return False
 
 
-def _sentence(name: str, output: str, asked: Sequence[str], needs: frozenset[str], how: str) -> str:
-    none = [f"{name}.{each}" for each in asked if each not in needs]
-    some = [f"{name}.{each}" for each in asked if each in needs]
+def _sentence(name: str, output: str, inputs: Sequence[str], needs: frozenset[str], how: str) -> str:
+    none = [f"{name}.{each}" for each in inputs if each not in needs]
+    some = [f"{name}.{each}" for each in inputs if each in needs]
     parts = [f"depends directly on {', '.join(some)}"] * bool(some)
     parts += [f"does not depend directly on {', '.join(none)}"] * bool(none)
     return f"{name}.{output} {' and '.join(parts)}: found at the start with {how}"

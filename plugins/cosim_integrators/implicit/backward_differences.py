@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 
 from cosim.kit import DONE, Record, redo_entry, rows_of, width_of
-from cosim_integrators.implicit.begin import continue_implicit_run
 from cosim_integrators.implicit.driver import new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
+from cosim_integrators.implicit.implicit_start import continue_implicit_run
 from cosim_integrators.implicit.matrices import make_matrices
 from cosim_integrators.implicit.newton import set_weights, size_of_attempt, size_of_error, solve_stage
 from cosim_integrators.kit.start_of_run import set_first_step

@@ -80,13 +80,13 @@ def reverse_cuthill_mckee(n: int, rows: NDArray[np.int64], columns: NDArray[np.i
             neighbours[row].add(column)
             neighbours[column].add(row)
     degree = [len(others) for others in neighbours]
-    found: list[int] = []
+    order_found: list[int] = []
     is_placed = [False] * n
     for start in sorted(range(n), key=lambda i: degree[i]):
         if not is_placed[start]:
-            found += _levels(_far_end(start, neighbours, degree), neighbours, degree, is_placed)
+            order_found += _levels(_far_end(start, neighbours, degree), neighbours, degree, is_placed)
     order = np.empty(n, dtype=np.int64)
-    order[found[::-1]] = np.arange(n)
+    order[order_found[::-1]] = np.arange(n)
     return order
 
 
@@ -94,12 +94,12 @@ def _far_end(start: int, neighbours: list[set[int]], degree: list[int]) -> int:
     """A state at an end of those that are coupled with one."""
     height = -1
     while True:
-        level, seen, depth = [start], {start}, 0
+        level, reached, depth = [start], {start}, 0
         while True:
-            following = {other for i in level for other in neighbours[i]} - seen
+            following = {other for i in level for other in neighbours[i]} - reached
             if not following:
                 break
-            seen |= following
+            reached |= following
             level, depth = sorted(following), depth + 1
         if depth <= height:
             return start
@@ -108,13 +108,13 @@ def _far_end(start: int, neighbours: list[set[int]], degree: list[int]) -> int:
 
 def _levels(start: int, neighbours: list[set[int]], degree: list[int], is_placed: list[bool]) -> list[int]:
     """What is coupled with a state, level by level."""
-    found, waiting = [], deque([start])
+    listed, waiting = [], deque([start])
     is_placed[start] = True
     while waiting:
         i = waiting.popleft()
-        found.append(i)
+        listed.append(i)
         for other in sorted(neighbours[i], key=lambda j: (degree[j], j)):
             if not is_placed[other]:
                 is_placed[other] = True
                 waiting.append(other)
-    return found
+    return listed

@@ -25,12 +25,12 @@ from cosim_integrators.implicit.implicit_method import (
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_pair, solve_real
 from cosim_integrators.implicit.newton import (
-    begin_iteration,
     check_convergence,
     is_refined,
     own_size,
     set_weights,
     size_of_attempt,
+    start_iteration,
 )
 from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.start_of_step import copy_values
@@ -205,7 +205,7 @@ def solve_stages(system, method, t, t_end):
     w = method.unknowns
     z = method.z
     own = method.right
-    begin_iteration(method.memory)
+    start_iteration(method.memory)
     most = most_iterations(method.stages) + int(method.newton.more_iterations)
     previous = 0.0
     previous_own = math.inf

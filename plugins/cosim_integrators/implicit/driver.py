@@ -39,7 +39,7 @@ from cosim_integrators.implicit.implicit_method import (
     ImplicitMethod,
 )
 from cosim_integrators.implicit.jacobian import make_jacobian
-from cosim_integrators.implicit.matrices import forget_foreign_matrices, forget_matrices, solve_real
+from cosim_integrators.implicit.matrices import clear_foreign_matrices, clear_matrices, solve_real
 from cosim_integrators.implicit.newton import size_of_error
 from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.error_norm import reported_error
@@ -77,7 +77,7 @@ def have_jacobian(system, method, t):
     memory = method.memory
     if memory.jacobian_age != NO_JACOBIAN:
         return OK
-    forget_matrices(method)
+    clear_matrices(method)
     status = make_jacobian(system, method, t)
     if status == OK:
         memory.jacobian_age = NEW
@@ -177,7 +177,13 @@ def new_step(
     accept_step: Callable[..., Any],
     order_of: Callable[..., Any] = error_order,
 ) -> Callable[..., Any]:
-    """The kernel function that takes one accepted step of a family of methods."""
+    """The kernel function that takes one accepted step of a family of methods.
+
+    Each turn of its loop is an attempt, which ends in one of five ways: it is accepted (the loop ends); it is
+    repeated as it was, once rounding has been measured; it is repeated up to a kink that it has met; it is
+    repeated shorter, or with a new Jacobian; or no shorter step helps, and the call fails with everything as
+    it was at the start.
+    """
 
     def take_implicit_step(system, method, t, t_stop, limit):
         memory = method.memory
@@ -196,7 +202,7 @@ def new_step(
         if not save_start(system, method, t, method.slope):
             return NOT_FINITE
         copy_values(method.saved_memory(0), method.memory_numbers)
-        forget_foreign_matrices(method)
+        clear_foreign_matrices(method)
         prepare_kink_search(method, system.c)
         target = t_stop
         measures = False
@@ -217,14 +223,16 @@ def new_step(
             if status == OK:
                 status = attempt_step(inner, method, t, t_end)
                 error = attempt.estimate
-            if measures and status == OK:
+            if measures and status == OK:  # once a step, with the matrix of this attempt
                 measures = False
                 measure_rounding_of_step(inner, method, t, step)
                 continue
+            # an error too large may come from a kink inside the step
             is_cut = False
             if status == OK and may_be_cut(method, error) and evaluate_end(system, method, t_end) == OK:
                 is_cut = is_cut_by_kink(system, method, t, t_end, smallest)
                 copy_values(y, method.end)
+            # within tolerance: correct the end, add the errors that components report, accept
             if (
                 status == OK
                 and not is_cut
@@ -243,6 +251,7 @@ def new_step(
                 t_stop = work.kink_time
                 copy_values(y, method.start)
                 continue
+            # an error too large may be rounding: then tolerances rise, and the same step is good enough
             if (
                 controlled
                 and status == OK
@@ -251,6 +260,7 @@ def new_step(
             ):
                 work.rejections += 1.0
                 continue
+            # rejected, and no block has failed: shorter, or with a new Jacobian
             if status <= 0:
                 if status == BAD_NUMBER or error != error:
                     work.failed_time = t_end

@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 
 from cosim.kit import Record, redo_entry, rows_of
-from cosim_integrators.implicit.begin import begin_implicit_run
 from cosim_integrators.implicit.diagonally_implicit import (
     SAFETY,
     PastOfStages,
@@ -33,7 +32,8 @@ from cosim_integrators.implicit.diagonally_implicit import (
 )
 from cosim_integrators.implicit.driver import new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NUMBERS_AT, OK
-from cosim_integrators.implicit.matrices import forget_matrices, make_matrices, solve_real
+from cosim_integrators.implicit.implicit_start import initialize_implicit_method
+from cosim_integrators.implicit.matrices import clear_matrices, make_matrices, solve_real
 from cosim_integrators.implicit.newton import set_weights, size_of_attempt, solve_stage
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 
@@ -120,7 +120,7 @@ def attempt_alpha(system, method, t, t_end):
     f1 = method.f1
     set_weights(method, method.start, step)
     if method.memory.last_step == 0.0:
-        forget_matrices(method)  # they are of another diagonal
+        clear_matrices(method)  # they are of another diagonal
     status = prepare_equations(system, method, t, step)
     if status != OK:
         return status
@@ -271,13 +271,13 @@ def accept_alpha(system, method, t, t_end, ideal):
     return following_step(method, step, ideal, EXPONENT)
 
 
-def begin_alpha_run(system, method, t):
-    """As `begin_implicit_run`; q' = u holds until it does not, and cannot where the lengths differ."""
-    code = begin_implicit_run(system, method, t)
+def initialize_alpha_method(system, method, t):
+    """As `initialize_implicit_method`; q' = u is assumed where q and u are equally long."""
+    code = initialize_implicit_method(system, method, t)
     method.memory.order = 1.0 if method.numbers.size_q != method.numbers.size_u else 0.0
     return code
 
 
 alpha_step = new_step(AlphaMethod, attempt_alpha, accept_alpha)
 redo_alpha_step = new_redo(AlphaMethod, attempt_alpha, accept_alpha)
-begin_alpha_steps = redo_entry(AlphaMethod, begin_alpha_run)
+begin_alpha_steps = redo_entry(AlphaMethod, initialize_alpha_method)

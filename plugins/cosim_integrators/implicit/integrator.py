@@ -18,7 +18,6 @@ from cosim.kit import (
     release_address,
     rows_of,
 )
-from cosim_integrators.implicit.begin import begin_implicit_steps, restart_implicit_steps
 from cosim_integrators.implicit.dense import polynomial_output
 from cosim_integrators.implicit.implicit_method import (
     COMMON_VECTORS,
@@ -30,6 +29,7 @@ from cosim_integrators.implicit.implicit_method import (
     Pattern,
     matrices_size,
 )
+from cosim_integrators.implicit.implicit_start import initialize_implicit_steps, restart_implicit_steps
 from cosim_integrators.implicit.pattern import LARGEST_DENSE, is_sparse, jacobian_pattern
 from cosim_integrators.implicit.sparse_solver import SparseSolver
 from cosim_integrators.implicit.tuning import tune
@@ -85,7 +85,7 @@ class ImplicitIntegrator(CompiledIntegrator):
     """
 
     dense_function = polynomial_output
-    begin_function = begin_implicit_steps
+    begin_function = initialize_implicit_steps
     restart_function = restart_implicit_steps
     tune_function = tune
     bibtex = HAIRER_WANNER

@@ -59,10 +59,10 @@ def follow_tangents(system, method, t, colour):
         number += 1
         if status != 0:
             return number
-    return take_columns(method, c_dot, colour)
+    return difference_columns(method, c_dot, colour)
 
 
-def take_columns(method, c_dot, colour):
+def difference_columns(method, c_dot, colour):
     """Take the entries in the columns of one colour; OK, or BAD_NUMBER when one is not finite."""
     colours = method.colours
     starts = method.column_starts

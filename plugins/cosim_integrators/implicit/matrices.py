@@ -19,7 +19,7 @@ SAME_STEP = 1e-8  # a step that differs by less keeps its matrices: rounding of 
 MAKE, SOLVE_REAL, SOLVE_COMPLEX = 0, 1, 2  # what a sparse solver does
 
 
-def forget_foreign_matrices(method):
+def clear_foreign_matrices(method):
     """Forget matrices that belong to another State or to another time of this one."""
     matrices = method.matrices
     made_for = matrices.made_for
@@ -36,7 +36,7 @@ def forget_foreign_matrices(method):
             return
 
 
-def forget_matrices(method):
+def clear_matrices(method):
     """They have to be made anew."""
     method.memory.factored_step = 0.0
     method.matrices.made_for.step = 0.0
@@ -60,7 +60,7 @@ def make_matrices(method, step, shift, re, im):
         return OK
     n = method.n
     pattern = method.pattern
-    forget_matrices(method)
+    clear_matrices(method)
     method.work.factorizations += 1.0
     copy_values(matrices.jacobian, method.jacobian)
     if pattern.sparse_solver != 0:
@@ -137,7 +137,7 @@ def solve_real(method, b):
         ordered = matrices.ordered(0)
         put_in_order(method, b, ordered)
         solve_band(matrices.real, matrices.real_pivots, method.n, pattern.lower, pattern.upper, ordered)
-        take_from_order(method, ordered, b)
+        read_order(method, ordered, b)
     else:
         matrices = method.matrices
         lu_solve(matrices.real, matrices.real_pivots, method.n, b)
@@ -157,8 +157,8 @@ def solve_pair(method, b, c):
         solve_complex_band(
             matrices.complex, matrices.complex_pivots, method.n, pattern.lower, pattern.upper, re, im
         )
-        take_from_order(method, re, b)
-        take_from_order(method, im, c)
+        read_order(method, re, b)
+        read_order(method, im, c)
     else:
         matrices = method.matrices
         solve_complex(matrices.complex, matrices.complex_pivots, method.n, b, c)
@@ -171,7 +171,7 @@ def put_in_order(method, b, ordered):
         ordered[places[j]] = b[j]
 
 
-def take_from_order(method, ordered, b):
+def read_order(method, ordered, b):
     """`b` = what is in the order of a band, in that of the states."""
     places = method.places
     for j in range(method.n):

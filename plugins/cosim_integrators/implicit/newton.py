@@ -134,7 +134,7 @@ def power(base, exponent):
     return result
 
 
-def begin_iteration(memory):
+def start_iteration(memory):
     """What is expected of the first correction grows a little with each iteration begun."""
     memory.convergence = math.pow(max(memory.convergence, EPSILON), 0.8)
 
@@ -150,7 +150,7 @@ def solve_stage(system, method, t, weighted):
     base = method.base
     shift = method.shift
     right = method.right
-    begin_iteration(method.memory)
+    start_iteration(method.memory)
     slowest = attempt.rate
     attempt.rate = 0.0
     most = 10 + int(method.newton.more_iterations)

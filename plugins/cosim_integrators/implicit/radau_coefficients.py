@@ -46,7 +46,7 @@ def collocation_coefficients(
     Raises
     ------
     ModelError
-        T does not take A^-1 apart.
+        T does not bring A^-1 into that block form.
     """
     c, t = exact(nodes), exact(transform)
     stages = c.size
@@ -57,7 +57,8 @@ def collocation_coefficients(
     split[-2:, -2:] = exact([[pair.real, -pair.imag], [pair.imag, pair.real]])
     residual = abs(inverse @ t - t @ split).max()
     if residual > TOLERANCE * abs(inverse).max() * abs(t).max():
-        raise cosim.ModelError.of("Radau IIA", f"T does not take A^-1 apart: residual {float(residual):.2g}.")
+        text = f"T does not bring A^-1 into block form: residual {float(residual):.2g}."
+        raise cosim.ModelError.of("Radau IIA", text)
     shift = real or float(estimate_shift or 1.0)
     numbers = CollocationNumbers(
         stages=stages,

@@ -18,12 +18,12 @@ def set_tolerances(settings, coefficients, loosening, left):
     `loosening` is what the estimate may be, in tolerances, for the solution to keep the accuracy; `left` what
     an iteration may leave, in tolerances (0: as in RADAU5, less for a loose one).
     """
-    asked = rows_of(Settings, settings, 0, 1)[0]
+    wanted = rows_of(Settings, settings, 0, 1)[0]
     newton = rows_of(NewtonNumbers, coefficients, 0, 1)[0]
-    accuracy = asked.step_accuracy
-    factor = loosening if asked.fixed_step == 0.0 else FIXED_TOLERANCE / accuracy
+    accuracy = wanted.step_accuracy
+    factor = loosening if wanted.fixed_step == 0.0 else FIXED_TOLERANCE / accuracy
     reached = factor * accuracy
-    if asked.fixed_step != 0.0:
+    if wanted.fixed_step != 0.0:
         left = 0.1
     elif left == 0.0:
         left = min(ONE_STEP, math.sqrt(reached))

@@ -38,7 +38,7 @@ from cosim.kit import (
 )
 from cosim_integrators.kit.kinks import kink_room
 from cosim_integrators.kit.repeated_steps import ADVANCE_SIGNATURE, advance
-from cosim_integrators.kit.start_of_run import begin_steps, restart_steps
+from cosim_integrators.kit.start_of_run import initialize_steps, restart_steps
 
 if TYPE_CHECKING:
     State = Any
@@ -101,7 +101,7 @@ class CompiledIntegrator(Integrator):
     step_function: ClassVar[Callable[..., Any]]
     redo_function: ClassVar[Callable[..., Any]]
     dense_function: ClassVar[Callable[..., Any]]
-    begin_function: ClassVar[Callable[..., Any]] = begin_steps
+    begin_function: ClassVar[Callable[..., Any]] = initialize_steps
     restart_function: ClassVar[Callable[..., Any]] = restart_steps
     complete_function: ClassVar[Callable[..., Any] | None] = None
     tune_function: ClassVar[Callable[..., Any] | None] = None

@@ -34,7 +34,7 @@ class ExplicitWork(Record):
 
 
 class PastSlots(Record):
-    """What steps that look into themselves need (`own_past`); behind it lie the offsets that it counts."""
+    """For steps that read their own past (`step_in_own_past`); the offsets that it counts follow it."""
 
     overlaps: int  # slots in the cache that say how far a step looks into itself
     rings: int  # histories, in `k`
@@ -126,7 +126,7 @@ class ExplicitMethod(MethodArrays):
         return method.sizes.floors if method.is_controlled else method.absolute_tolerances
 
     @property
-    def may_look_into_itself(method):
+    def may_read_own_step(method):
         """Whether a step may need its own values as the past."""
         return method.own_slots.shape[0] > 0
 

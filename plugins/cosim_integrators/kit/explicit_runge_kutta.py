@@ -26,7 +26,7 @@ from cosim_integrators.kit.explicit_stages import complete_explicit_step
 from cosim_integrators.kit.explicit_step import explicit_step, redo_explicit_step
 from cosim_integrators.kit.interpolants import explicit_dense_output
 from cosim_integrators.kit.size_memory import sizes_size
-from cosim_integrators.kit.start_of_run import begin_explicit_steps
+from cosim_integrators.kit.start_of_run import initialize_explicit_steps
 from cosim_integrators.kit.stiffness import HITS
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
     """
 
     tableau: ClassVar[ButcherTableau]
-    begin_function = begin_explicit_steps
+    begin_function = initialize_explicit_steps
     step_function = explicit_step
     redo_function = redo_explicit_step
     dense_function = explicit_dense_output
@@ -115,7 +115,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
         return super().memory_size(ny) + (sizes_size(ny) if self.fixed_step is None else 0)
 
     def extra_slots(self, system: System) -> list[int]:
-        """Where histories are, for steps that look into themselves; see `cosim_integrators.kit.own_past`."""
+        """Where histories are, for steps that read their own past; see `step_in_own_past`."""
         overlaps = slots_named(system, OVERLAP)
         if not overlaps:
             return []

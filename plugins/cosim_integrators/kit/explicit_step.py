@@ -32,13 +32,6 @@ from cosim_integrators.kit.explicit_stages import (
     finish_step,
 )
 from cosim_integrators.kit.kinks import end_before_kink, is_cut_by_kink, may_be_cut, prepare_kink_search
-from cosim_integrators.kit.own_past import (
-    AS_ERROR,
-    UNSETTLED,
-    forget_own_past,
-    looks_into_itself,
-    settle_step,
-)
 from cosim_integrators.kit.rounding import (
     LONGER,
     add_noise_of_states,
@@ -52,6 +45,13 @@ from cosim_integrators.kit.rounding import (
 )
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
 from cosim_integrators.kit.state_sizes import set_floors_of_born_states, sizes_change
+from cosim_integrators.kit.step_in_own_past import (
+    AS_ERROR,
+    UNSETTLED,
+    clear_own_past,
+    reads_own_step,
+    settle_step,
+)
 from cosim_integrators.kit.step_length import (
     NEARLY_IDEAL,
     end_reason,
@@ -188,10 +188,10 @@ def take_explicit_step(system, method, t, t_stop, limit):
             elif error <= 1.0:
                 if not is_cut_by_kink(system, method, t, t_end, smallest):
                     break
-                forget_own_past(system, method, t)
+                clear_own_past(system, method, t)
                 t_stop = end_before_kink(t, work.kink_time, ideal)
                 continue
-        forget_own_past(system, method, t)
+        clear_own_past(system, method, t)
         if status > 0:
             work.failed_block = float(status - 1)
             restore_all(system, method, t, has_saved_sizes)
@@ -227,7 +227,7 @@ def correct_end(system, method, t, t_end, error):
     controlled = method.is_controlled
     step = t_end - t
     status = finish_step(system, method, t_end)
-    if status == 0 and looks_into_itself(method, system.c):
+    if status == 0 and reads_own_step(method, system.c):
         status = settle_step(system, method, t, t_end)
         if status == 0 and controlled:
             error = estimated_error(method, system.y, step, method.floors)

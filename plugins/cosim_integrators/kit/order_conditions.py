@@ -23,13 +23,13 @@ def rooted_trees(order: int) -> tuple[Tree, ...]:
     """
     if order == 1:
         return ((),)
-    found = set()
+    trees = set()
     for size in range(1, order):
         for branch in rooted_trees(size):
             # Hanging a branch on the root of every smaller tree gives each tree, some several times.
             for rest in rooted_trees(order - size):
-                found.add(tuple(sorted((*rest, branch))))
-    return tuple(sorted(found))
+                trees.add(tuple(sorted((*rest, branch))))
+    return tuple(sorted(trees))
 
 
 def size_of(tree: Tree) -> int:

@@ -38,7 +38,7 @@ def set_first_step(system, method, t, largest_so_far):
     return DONE
 
 
-def begin_run(system, method, t):
+def initialize_method(system, method, t):
     """Write the memory at the beginning of a run; ``c`` is that of `y`, before and after."""
     for m in range(method.memory_numbers.shape[0]):
         method.memory_numbers[m] = 0.0
@@ -50,9 +50,9 @@ def begin_run(system, method, t):
     return set_first_step(system, method, t, largest_so_far)
 
 
-def begin_explicit_run(system, method, t):
-    """As `begin_run`; with error control nothing is known of the sizes of the states."""
-    code = begin_run(system, method, t)
+def initialize_explicit_method(system, method, t):
+    """As `initialize_method`; with error control nothing is known of the sizes of the states."""
+    code = initialize_method(system, method, t)
     if method.is_controlled:
         reset_sizes(method)
     return code
@@ -67,6 +67,6 @@ def continue_run(system, method, t):
     return DONE
 
 
-begin_steps = redo_entry(MethodArrays, begin_run)
-begin_explicit_steps = redo_entry(ExplicitMethod, begin_explicit_run)
+initialize_steps = redo_entry(MethodArrays, initialize_method)
+initialize_explicit_steps = redo_entry(ExplicitMethod, initialize_explicit_method)
 restart_steps = redo_entry(MethodArrays, continue_run)

@@ -29,10 +29,10 @@ class CvodeSolver:
     def step(self, t_stop: float) -> bool:
         """One step of its own, not past a time."""
         self._previous = self.t, self.y
-        found = self._made.step(t_stop, method="onestep", tstop=t_stop)
-        self.t, self.y = float(found.t), np.array(found.y)
-        self.jacobians = int(found.njev)
-        return bool(found.success)
+        answer = self._made.step(t_stop, method="onestep", tstop=t_stop)
+        self.t, self.y = float(answer.t), np.array(answer.y)
+        self.jacobians = int(answer.njev)
+        return bool(answer.success)
 
     def at(self, t: float) -> Vector:
         """Its interpolation; the next step goes on from the end of this one.

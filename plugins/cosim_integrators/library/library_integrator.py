@@ -233,14 +233,14 @@ class LibraryIntegrator(cosim.Integrator):
             if self._walk(system.table, system.ints, *system.derivative_range, float(t), *arrays):
                 self._failed = float(t), np.array(y)
                 raise BlockFailedError
-            found: Vector = arrays[5][: y.size].copy()
-            if not np.isfinite(found).all():
+            rates: Vector = arrays[5][: y.size].copy()
+            if not np.isfinite(rates).all():
                 # some libraries shorten their steps without end then, inside one call
                 self._failed = float(t), np.array(y)
                 self._not_finite += 1
                 if self._not_finite > MOST_NOT_FINITE + y.size:
                     raise NotFiniteError
-            return found
+            return rates
 
         return evaluation
 

@@ -41,8 +41,8 @@ class ScipySolver:
 
     def at(self, t: float) -> Vector:
         """Its dense output."""
-        found: Vector = self._dense(t)
-        return found
+        states: Vector = self._dense(t)
+        return states
 
 
 class ScipyIntegrator(LibraryIntegrator):

@@ -21,7 +21,7 @@ from cosim.kit import (
     store_state,
 )
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
-from cosim_integrators.kit.start_of_run import begin_run
+from cosim_integrators.kit.start_of_run import initialize_method
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
 from cosim_integrators.kit.step_length import end_reason, step_end
 from cosim_integrators.second_order.second_order_method import SecondOrderMethod
@@ -29,9 +29,9 @@ from cosim_integrators.second_order.second_order_method import SecondOrderMethod
 NOT_FINITE_STATUS, DIVERGED = -1, -2
 
 
-def begin_second_order_run(system, method, t):
-    """As `begin_run`; q' = u holds until it does not, and cannot where the lengths differ."""
-    code = begin_run(system, method, t)
+def initialize_second_order_method(system, method, t):
+    """As `initialize_method`; q' = u holds until it does not, and cannot where the lengths differ."""
+    code = initialize_method(system, method, t)
     method.memory.rates_differ = 1.0 if method.form.size_q != method.form.size_u else 0.0
     return code
 
@@ -117,4 +117,4 @@ def new_redo(substeps: Callable[..., Any]) -> Callable[..., Any]:
     return redo_entry(SecondOrderMethod, take_fixed_step_again)
 
 
-begin_second_order_steps = redo_entry(SecondOrderMethod, begin_second_order_run)
+begin_second_order_steps = redo_entry(SecondOrderMethod, initialize_second_order_method)

@@ -21,6 +21,25 @@ SHORTEST = 0.02  # an interval shorter than this part of its neighbour says noth
 FINEST = 1e-5  # steps shorter than this part of the delay are not made shorter for its sake
 SHORTEST_STEP = 1e-9  # nor those shorter than this, relative to the present
 FARTHEST = 10.0  # intervals that a cubic is trusted beyond the newest entry
+SAME_TIME = 1e-14  # relative
+
+
+def interpolation_kind(s):
+    """The kind of interpolation that the two options of a delay stand for."""
+    if s.use_linear_interpolation_only != 0.0:
+        return LINEAR
+    return DENSE if s.interpolation == 1.0 else HERMITE
+
+
+def time_beyond(past, t_delayed):
+    """How far a time lies after the newest entry of a history, s; 0 when it does not.
+
+    Also 0 while the piece that the time lies in does not reach to the newest entry.
+    """
+    if not past.is_open:
+        return 0.0
+    farther = t_delayed - past.newest_time
+    return farther if farther > SAME_TIME * max(1.0, abs(t_delayed)) else 0.0
 
 
 def interpolate_history(past, t_delayed, t, has_present, value, derivative, kind, nothing):

@@ -298,7 +298,7 @@ def _runs_of(model: Any, data: cosim.Result, settings: Mapping[str, Any]) -> Fit
         return SubjectFitRuns(model, settings)
     of_file = {key: value for key, value in settings.items() if key in ("inputs", "variant")}
     until = {"until": float(data.time[-1])} if len(data) else {}
-    found = studied(model, {**until, **of_file})
-    if isinstance(found, cosim.Model):
-        return ModelFitRuns(found, settings)
-    return SubjectFitRuns(found, {key: value for key, value in settings.items() if key not in of_file})
+    subject = studied(model, {**until, **of_file})
+    if isinstance(subject, cosim.Model):
+        return ModelFitRuns(subject, settings)
+    return SubjectFitRuns(subject, {key: value for key, value in settings.items() if key not in of_file})

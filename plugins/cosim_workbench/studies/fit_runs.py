@@ -149,7 +149,7 @@ class SubjectFitRuns:
 
     def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
         """All at once, in the processes."""
-        found = np.full((count, *self._shape), np.nan)
+        outputs = np.full((count, *self._shape), np.nan)
         reasons = [""] * count
 
         def given(first: int, last: int) -> tuple[Any, ...]:
@@ -159,14 +159,14 @@ class SubjectFitRuns:
             for i, (signals, reason) in enumerate(answers, start=first):
                 reasons[i] = reason
                 if signals is not None:
-                    found[i] = signals
+                    outputs[i] = signals
 
         def fail(run: int, reason: str) -> None:
             reasons[run] = reason
 
         with self.kept() as pool:
             run_in_chunks(Job(self._runner, pool), count, given, take, fail, lambda: True, 1)
-        return found, reasons
+        return outputs, reasons
 
     @contextmanager
     def kept(self) -> Iterator[OwnProcesses]:
@@ -218,5 +218,5 @@ def interpolated(times: Vector, series: NDArray[np.float64], wanted: Vector) -> 
 
     if not np.isfinite(series).all():
         return np.full((len(series), len(wanted)), np.nan)
-    found: NDArray[np.float64] = PchipInterpolator(times, series, axis=1)(np.minimum(wanted, times[-1]))
-    return found
+    values: NDArray[np.float64] = PchipInterpolator(times, series, axis=1)(np.minimum(wanted, times[-1]))
+    return values

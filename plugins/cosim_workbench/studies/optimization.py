@@ -234,7 +234,7 @@ class _Search:
             return ""
         best = int(np.argmin(self._values))
         start = (self._points[best] - self._low) / (self._high - self._low)
-        found = minimize(
+        answer = minimize(
             lambda share: float(self.evaluate(share[:, None])[0]),
             start,
             method="Nelder-Mead",
@@ -246,7 +246,7 @@ class _Search:
                 "initial_simplex": _simplex(start),
             },
         )
-        return "converged: neither the point nor the objective changes any more" if found.success else ""
+        return "converged: neither the point nor the objective changes any more" if answer.success else ""
 
     def optimum(self, message: str) -> Optimum:
         """What has been found."""

@@ -82,14 +82,15 @@ class OptimizeCommand(cosim.Command):
                 **{key: value for key, value in settings.items() if is_model or key == "threads"},
             )
             progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
-            found = search.run(arguments.runs, progress)
-        self.report(parameters=found.values, objective=found.objective, best=found.best, units=found.units)
-        self.report(runs=len(found.points), failed=found.failed, message=found.message)
-        self.report(at_bounds=found.at_bounds)
+            optimum = search.run(arguments.runs, progress)
+        self.report(parameters=optimum.values, objective=optimum.objective, best=optimum.best)
+        self.report(units=optimum.units, runs=len(optimum.points), failed=optimum.failed)
+        self.report(message=optimum.message)
+        self.report(at_bounds=optimum.at_bounds)
         if not arguments.quiet:
-            print(found)
+            print(optimum)
         if arguments.output is not None:
-            found.to_csv(arguments.output)
+            optimum.to_csv(arguments.output)
             self.report(table=arguments.output)
             if not arguments.quiet:
                 print(f"all points → {arguments.output}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from cosim.kit import redo_entry
 from cosim_integrators.implicit.implicit_method import OLD, ImplicitMethod
-from cosim_integrators.kit.start_of_run import begin_run, continue_run
+from cosim_integrators.kit.start_of_run import continue_run, initialize_method
 from cosim_integrators.kit.state_sizes import reset_sizes
 
 
-def begin_implicit_run(system, method, t):
-    """As `begin_run`; nothing is known of Newton's convergence, nor of the sizes of the states."""
-    code = begin_run(system, method, t)
+def initialize_implicit_method(system, method, t):
+    """As `initialize_method`; nothing is known of Newton's convergence, nor of the sizes of the states."""
+    code = initialize_method(system, method, t)
     method.memory.convergence = 1.0
     reset_sizes(method)
     return code
@@ -30,5 +30,5 @@ def continue_implicit_run(system, method, t):
     return code
 
 
-begin_implicit_steps = redo_entry(ImplicitMethod, begin_implicit_run)
+initialize_implicit_steps = redo_entry(ImplicitMethod, initialize_implicit_method)
 restart_implicit_steps = redo_entry(ImplicitMethod, continue_implicit_run)

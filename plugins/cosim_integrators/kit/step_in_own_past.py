@@ -24,9 +24,9 @@ UNSETTLED = -3  # the iteration did not come to rest
 AS_ERROR = 32.0  # what that counts as: a step about half as long comes next
 
 
-def looks_into_itself(method, c):
+def reads_own_step(method, c):
     """Whether the last evaluation asked for a time after the start of the step."""
-    if not method.may_look_into_itself:
+    if not method.may_read_own_step:
         return False
     farthest = 0.0
     for slot in method.overlaps:
@@ -34,9 +34,9 @@ def looks_into_itself(method, c):
     return farthest > 0.0
 
 
-def forget_own_past(system, method, t):
+def clear_own_past(system, method, t):
     """Take out of the histories what an attempt has left after the start of the step."""
-    if not method.may_look_into_itself:
+    if not method.may_read_own_step:
         return
     for place in method.rings:
         history_at(system.h, system.k, place).forget_after(t)

@@ -96,7 +96,7 @@ SAFETY, LEAST_FACTOR = 2.0, 1.5
 run that shows too little switches, samples or bends, and its order is not that of the algorithm."""
 
 
-def judge_coupling(
+def assess_coupling(
     coupled: CoupledParticipants,
     algorithm: cosim.MasterAlgorithm,
     step: float,

@@ -62,7 +62,7 @@ def open_fmu(
     return FmuParticipant(path, name, inner_step)
 
 
-def made_participants(
+def create_participants(
     given: Mapping[str, Any], problems: list[WiringProblem]
 ) -> dict[str, cosim.Participant]:
     """A participant for each name; what cannot be one is added to the problems."""
@@ -110,10 +110,10 @@ def described(
     participants: Mapping[str, cosim.Participant], problems: list[WiringProblem]
 ) -> dict[str, ParticipantDescription]:
     """The description of each participant that gives a sound one; faults are added to the problems."""
-    found = {}
+    descriptions = {}
     for name, participant in participants.items():
         try:
-            told = participant.describe()
+            description = participant.describe()
         except cosim.FmuError as error:
             problems.append(problem(("participants", name), str(error), error))
         except Exception as error:
@@ -121,11 +121,11 @@ def described(
                 problem(("participants", name), f"cannot describe itself: {type(error).__name__}: {error}")
             )
         else:
-            faults = description_faults(told)
+            faults = description_faults(description)
             problems += [problem(("participants", name), fault) for fault in faults]
             if not faults:
-                found[name] = told
-    return found
+                descriptions[name] = description
+    return descriptions
 
 
 def _has_contract(what: Any) -> bool:

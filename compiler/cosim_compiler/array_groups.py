@@ -1,0 +1,74 @@
+"""Groups of arrays that are found by one address: all of it follows from the named tuple that declares them.
+
+A head has two words for each array, its address and its length (the rows of a `Table`). A call then passes
+the address of the head in place of all arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_compiler.foreign import integers_at, reals_at, table_at
+from cosim_compiler.sources.run_source import run_source
+
+Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Table = NDArray[np.int64]
+"""Three integers in a row."""
+
+LETTERS = {"Reals": "F", "Integers": "I", "Table": "T"}
+"""The letter in a signature, by the annotation of a member."""
+READERS: dict[str, Callable[..., Any]] = {"F": reals_at, "I": integers_at, "T": table_at}
+TYPES = {"F": (np.float64, 1), "I": (np.int64, 1), "T": (np.int64, 2)}
+"""Type and dimensions of an array, by its letter."""
+WORDS = 2
+"""In a head, for each array."""
+
+
+def letters_of(group: Any) -> str:
+    """The letters of the members of a named tuple, annotated (as text) with `Reals`, `Integers` or `Table`.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> letters_of(NamedTuple("Pair", [("sizes", "Integers"), ("values", "Reals")]))
+    'IF'
+    """
+    annotations = next(cls.__annotations__ for cls in reversed(group.__mro__) if hasattr(cls, "_fields"))
+    return "".join(
+        LETTERS[getattr(annotations[name], "__forward_arg__", annotations[name])] for name in group._fields
+    )
+
+
+def group_reader(group: Any) -> Callable[..., Any]:
+    """The kernel function of a head that returns the named tuple of its arrays; a loop cannot be compiled."""
+    members = ", ".join(
+        f"{READERS[letter].__name__}(head[{WORDS * i}], head[{WORDS * i + 1}])"
+        for i, letter in enumerate(letters_of(group))
+    )
+    readers = {reader.__name__: reader for reader in READERS.values()}
+    text = f"def arrays_of(head):\n    return Group({members})\n"
+    label = f"arrays of {group.__name__}"
+    read: Callable[..., Any] = run_source(text, {"Group": group, **readers}, label)["arrays_of"]
+    return read
+
+
+def head_of(arrays: Any) -> Integers:
+    """The head of the arrays of a named tuple.
+
+    Raises
+    ------
+    TypeError
+        An array is not of the declared kind, or not contiguous.
+    """
+    words: list[int] = []
+    for name, array, letter in zip(arrays._fields, arrays, letters_of(type(arrays)), strict=True):
+        dtype, dimensions = TYPES[letter]
+        if array.dtype != dtype or array.ndim != dimensions or not array.flags.c_contiguous:
+            raise TypeError(f"{type(arrays).__name__}.{name} is no contiguous array of {np.dtype(dtype)}")
+        words += [array.ctypes.data, len(array)]
+    return np.array(words, dtype=np.int64)
