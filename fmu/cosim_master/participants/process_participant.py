@@ -35,21 +35,16 @@ from cosim.kit import (
     waited_for_interrupt,
 )
 from cosim_fmi.archive import private_folder, remove_folder
-<<<<<<< HEAD
 from cosim_master.abilities import (
     HasFile,
     InnerPoint,
-    KeepsLog,
     NativeCalls,
     Resizes,
     StepsNatively,
     StepsTypesNatively,
+    WritesLog,
 )
-from cosim_master.participants.given_participants import open_fmu
-=======
-from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
 from cosim_master.participants.create_participants import open_fmu
->>>>>>> main
 from cosim_master.participants.process_worker import (
     CALLING,
     LONGEST_NAME,

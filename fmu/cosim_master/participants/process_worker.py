@@ -110,12 +110,8 @@ def _serve(connection: Any, folder: str, files: Sequence[int]) -> None:
 
 def _answer(connection: Any, recipe: bytes, folder: str, files: Sequence[int]) -> None:
     """Call after call, until the participant is closed."""
-<<<<<<< HEAD
-    from cosim_master.abilities import TakesPrinted
-    from cosim_master.participants.served_calls import SERVED, ServedCalls
-=======
     from cosim_master.abilities import LogsPrinted
->>>>>>> main
+    from cosim_master.participants.served_calls import SERVED, ServedCalls
 
     calling = _shared_name(folder)
     printed: Printed | None = None

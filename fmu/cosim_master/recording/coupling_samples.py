@@ -299,8 +299,7 @@ class CouplingSamples:
         """Go on from what another run has collected."""
         for name in REMEMBERED:
             setattr(self, name, memory[name])
-<<<<<<< HEAD
-        self._collected = collected = Collected(*(array.copy() for array in memory["collected"]))
+        self._collected = collected = _copied(memory["collected"])
         counts, width = collected.counts, collected.present.size
         if (
             min(counts) < 0
@@ -308,9 +307,6 @@ class CouplingSamples:
             or counts[SAMPLES] // counts[STRIDE] * width > collected.kept.size
         ):
             raise ValueError("counts of samples that are not there")
-=======
-        self._collected = _copied(memory["collected"])
->>>>>>> main
         self._waiting, self._count = [], 0
         self._reached = float(self._collected.clock[0])
 

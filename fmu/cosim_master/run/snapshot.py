@@ -206,7 +206,7 @@ class Snapshot:
         steps = tree["coupling"]["steps"]
         check_form(steps, dict.fromkeys(steps, (0.0, 0.0)), "coupling.steps")
         event = _event(cosim.EventRecord(0.0, cosim.EventCause.TRIGGERED, "", "", (0.0, 0.0)))
-        each = {"events": event, "happened": event, "inner": (0, 0, 0.0, {})}
+        each: dict[str, Any] = {"events": event, "happened": event, "inner": (0, 0, 0.0, {})}
         for key, rows in (
             ("events", tree["events"]),
             ("happened", tree["happened"]),
