@@ -25,7 +25,7 @@ from cosim_master.algorithms import next_request
 from cosim_master.exchange import exchange_machine, run_exchanges
 from cosim_master.model_exchange import loop_calls, model_exchange_calls, system_calls
 from cosim_master.model_exchange.called_simulator import CalledSimulator
-from cosim_master.participants import shared_exchange
+from cosim_master.processes import shared_exchange
 from cosim_master.recording import collect_samples
 from cosim_mechanics import Joint, Multibody
 from cosim_workbench import number_text

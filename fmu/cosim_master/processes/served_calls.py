@@ -7,6 +7,7 @@ import functools
 import select
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ import numpy as np
 import cosim
 from cosim.kit import c_address
 from cosim_master.abilities import NativeCalls, StepsNatively
-from cosim_master.participants.exchange_memory import ExchangeMemory
-from cosim_master.participants.shared_exchange import (
+from cosim_master.processes.exchange_memory import ExchangeMemory
+from cosim_master.processes.shared_exchange import (
     ENTRIES,
     LEAD,
     LEADING,
@@ -25,8 +26,9 @@ from cosim_master.participants.shared_exchange import (
     serve,
 )
 
+PREPARE = "prepare"
 SERVED = (
-    *("prepare", "serve", "after_step", "after_access", "after_state"),
+    *(PREPARE, "serve", "after_step", "after_access", "after_state"),
     *("remember", "forget", "leave"),
 )
 """Messages for `ServedCalls.do`."""
@@ -38,13 +40,13 @@ class ServedCalls:
     Parameters
     ----------
     participant : Participant
-    folder : str
+    folder : Path
         Of the process, where the memory is.
     bell, answer : int
         Files: that of requests, and that of answers.
     """
 
-    def __init__(self, participant: Any, folder: str, bell: int, answer: int) -> None:
+    def __init__(self, participant: Any, folder: Path, bell: int, answer: int) -> None:
         self._participant, self._folder = participant, folder
         self._files = bell, answer
         self._calls: NativeCalls | None = None
@@ -105,10 +107,10 @@ class ServedCalls:
             "after_state": calls.after_state is not None,
         }
 
-    def do(self, name: str, given: tuple[Any, ...]) -> Any:
+    def do(self, name: str, given: Sequence[Any]) -> Any:
         """What compiled code has left to Python, by name."""
         actions: dict[str, Callable[..., Any]] = {
-            "prepare": self._prepare,
+            PREPARE: self._prepare,
             "serve": self._participant.resume_native,
             "after_step": self._after_step,
             "after_access": self._after_access,

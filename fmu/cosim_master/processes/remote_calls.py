@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cosim.kit import c_address
 from cosim_master.abilities import NativeCalls
-from cosim_master.participants.exchange_memory import ExchangeMemory
-from cosim_master.participants.served_calls import c_functions
-from cosim_master.participants.shared_exchange import (
+from cosim_master.processes.exchange_memory import ExchangeMemory
+from cosim_master.processes.served_calls import c_functions
+from cosim_master.processes.shared_exchange import (
     ENTRIES,
     FREEING,
     LEAD,
@@ -53,7 +54,7 @@ class RemoteCalls:
 
     Parameters
     ----------
-    folder : str
+    folder : Path
         Of the other process.
     bell, answer : int
         Files: that of requests, and that of answers.
@@ -61,7 +62,7 @@ class RemoteCalls:
     """
 
     def __init__(
-        self, folder: str, bell: int, answer: int, inputs: Sequence[str], reads: Sequence[str]
+        self, folder: Path, bell: int, answer: int, inputs: Sequence[str], reads: Sequence[str]
     ) -> None:
         self.inputs, self.reads = list(inputs), list(reads)
         self.memory = memory = ExchangeMemory(folder, len(inputs), len(reads))

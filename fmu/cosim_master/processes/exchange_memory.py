@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cosim_master.participants.shared_exchange import EXCHANGE, FLAGS, TAKEN_STEP, Exchange, TakenStep
+from cosim_master.processes.shared_exchange import EXCHANGE, FLAGS, TAKEN_STEP, Exchange, TakenStep
 
 FILE = "exchange"
 """Its name in the folder of the process."""
@@ -25,7 +25,7 @@ class ExchangeMemory:
 
     Parameters
     ----------
-    folder : str
+    folder : Path
         Of the process that serves the exchange.
     inputs, outputs : int
     is_new : bool
@@ -42,10 +42,10 @@ class ExchangeMemory:
         Address of a byte that goes through pipes.
     """
 
-    def __init__(self, folder: str, inputs: int, outputs: int, *, is_new: bool = False) -> None:
+    def __init__(self, folder: Path, inputs: int, outputs: int, *, is_new: bool = False) -> None:
         self._head = EXCHANGE + TAKEN_STEP
         count = self._head + 2 * inputs + outputs
-        path = Path(folder) / FILE
+        path = folder / FILE
         if is_new:
             path.unlink(missing_ok=True)
             path.write_bytes(bytes(8 * count))
