@@ -25,7 +25,6 @@ from cosim_master.algorithms import next_request
 from cosim_master.exchange import exchange_machine, run_exchanges
 from cosim_master.model_exchange import loop_calls, model_exchange_calls, system_calls
 from cosim_master.model_exchange.called_simulator import CalledSimulator
-from cosim_master.processes import shared_exchange
 from cosim_master.recording import collect_samples
 from cosim_mechanics import Joint, Multibody
 from cosim_workbench import number_text
@@ -203,8 +202,6 @@ def use_all() -> None:
         kit.c_address(exchange, exchange_machine.signature_of(count))
     for typed in (typed_calls.write_typed, typed_calls.read_typed):
         kit.c_address(typed, typed_calls.ARRAY_CALL)
-    for shared, signature in shared_exchange.ENTRIES.items():
-        kit.c_address(shared, signature)
     for called in (*system_calls.ENTRIES, system_calls.solve):
         kit.compile_function(called, typed_variables.SIGNATURE)
     kit.compile_function(next_request.next_request, next_request.SIGNATURE)

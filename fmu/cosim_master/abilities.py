@@ -311,8 +311,6 @@ class NativeCalls:
         Whether both are called whenever a state is saved or restored.
     after_state : callable, optional
         Called with "save" or "restore" and a status that is not OK: raises what that means.
-    only_together : bool
-        Whether a function of Python in place of one of them makes all of them slower than Python alone.
     leave : callable, optional
         Called when the functions are not used after all.
     names : mapping of str to str
@@ -340,7 +338,6 @@ class NativeCalls:
     remember_saved: Callable[[], Any] | None = None
     forget: Callable[[Any], None] | None = None
     always_remembered: bool = False
-    only_together: bool = False
     after_state: Callable[[str, int], None] | None = None
     leave: Callable[[], None] | None = None
     names: Mapping[str, str] = field(default_factory=dict)

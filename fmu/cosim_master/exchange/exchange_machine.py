@@ -177,17 +177,10 @@ def _native_calls(
         raise _NoFunctionsError(f"{first.where}: {first.text}") from error
     if calls is None:
         raise _NoFunctionsError("no solver of its own, arrays, types other than Float64, or a function lacks")
-    why = ""
     if along and coupled.follows_lines(name) and not calls.set_slopes:
-        why = "it takes slopes of its inputs in Python"
-    elif goes_back and not (calls.save and calls.restore and calls.state):
-        why = "it saves its state in Python"
-    elif calls.only_together and shows_tables(coupled, name):
-        why = "its texts are read by messages"
-    if why:
-        if calls.leave is not None:
-            calls.leave()
-        raise _NoFunctionsError(why)
+        raise _NoFunctionsError("it takes slopes of its inputs in Python")
+    if goes_back and not (calls.save and calls.restore and calls.state):
+        raise _NoFunctionsError("it saves its state in Python")
     return calls
 
 

@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,15 +15,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription, python_path
-from cosim_master.abilities import (
-    HasFile,
-    InnerPoint,
-    NativeCalls,
-    Resizes,
-    StepsNatively,
-    StepsTypesNatively,
-    WritesLog,
-)
+from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
 from cosim_master.participants.create_participants import open_fmu
 from cosim_master.processes.host import Host
 from cosim_master.processes.place import Place
@@ -39,16 +30,12 @@ from cosim_master.processes.process_worker import (
     Call,
     listed,
 )
-from cosim_master.processes.remote_calls import RemoteCalls
 from cosim_master.processes.remote_session import RemoteSession
-from cosim_master.processes.session import LocalSession, Session, Ticket
-from cosim_master.processes.shared_exchange import LEADING, NOTHING, READING, SETTING, STEPPING
+from cosim_master.processes.session import Session, Ticket
 from cosim_master.processes.worker_process import SECONDS_TO_END
 
 SECONDS_TO_BEGIN = 30.0
 """For the process to start and to import what it needs."""
-LEAST_STEPS = 1000
-"""Loading compiled code in both processes takes as long as so many steps save."""
 
 
 class _SavedElsewhere:
@@ -74,8 +61,6 @@ class ProcessParticipant(cosim.Participant):
 
     One message goes there and back for each step: inputs whose names were accepted before go with it, and
     what was read behind the step before comes back with it. An input that is refused is an error of the step.
-    On this machine, where the participant has functions of C and a master calls them (`native_calls`),
-    numbers go through memory that both processes share, and one byte through a pipe; the rest goes by messages.
 
     Parameters
     ----------
@@ -149,7 +134,6 @@ class ProcessParticipant(cosim.Participant):
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
         self._points: list[InnerPoint] = []
-        self._remote: RemoteCalls | None = None
 
     @property
     def path(self) -> Any:
@@ -314,107 +298,6 @@ class ProcessParticipant(cosim.Participant):
         """The token again."""
         return _SavedElsewhere(self._ask("deserialize", data), self._session, self._released)
 
-    @property
-    def native_types(self) -> tuple[str, ...]:
-        """Of variables that `native_calls` takes, beside real ones."""
-        return self._inner.native_types if isinstance(self._inner, StepsTypesNatively) else ()
-
-    @property
-    def least_native_steps(self) -> int:
-        """Number of steps from which on it pays."""
-        own = self._inner.least_native_steps if isinstance(self._inner, StepsNatively) else 0
-        return max(own, LEAST_STEPS)
-
-    def native_calls(
-        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
-    ) -> NativeCalls | None:
-        """Functions that exchange numbers with those of the participant, through shared memory.
-
-        None on Windows, where the pipes are others.
-
-        Raises
-        ------
-        ModelError
-            Why the participant has no functions of C.
-        """
-        session = self._session
-        if not isinstance(session, LocalSession) or not session.worker.bells:
-            return None
-        if not isinstance(self._inner, StepsNatively):
-            return None
-        self._remote = None
-        limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
-        why, facts = self._ask("prepare", list(inputs), list(reads), timeout=limit)
-        if why:
-            raise cosim.ModelError.of("process", why)
-        try:
-            self._remote = remote = RemoteCalls(session.worker.folder, *session.worker.bells, inputs, reads)
-        except OSError as error:
-            raise cosim.ModelError.of("process", f"has no memory to share: {error}") from error
-        session.calling = lambda number: (number, remote.calling) if remote.calling else None
-        self._flags = flags
-        self.resume_native()
-        callbacks: dict[str, Any] = {name: partial(self._remember, name) for name in facts["remembers"]}
-        if facts["remembers"]:
-            callbacks["forget"] = self._forget
-        if facts["after_state"]:
-            callbacks["after_state"] = self._after_state
-        return self._remote.calls(facts, leave=self._leave, **callbacks)
-
-    def resume_native(self) -> None:
-        """The other process waits for requests through shared memory from here on."""
-        if self._remote is not None:
-            if not self._remote.is_served:
-                self._ask("serve")
-            self._flags[4] = self._remote.memory.step.latest
-
-    def after_native_step(self, status: int, time: float, size: float) -> float:
-        """The rest of a step that was not as usual, or that takes longer."""
-        remote = self._remote
-        assert remote is not None
-        self._wait_there("step")
-        if not remote.is_asked:
-            return self.step(time, size)
-        if remote.has_stepped:
-            return time + size
-        self._raise_access()
-        if remote.unusual != STEPPING:
-            return self.step(time, size)
-        reached, points = self._ask("after_step", remote.status, time, size)
-        self._points += [InnerPoint(*point) for point in points]
-        return float(reached)
-
-    def after_native_access(self, verb: str, status: int) -> None:
-        """Raise what `set` or `get` would have raised."""
-        self._wait_there(verb.lower())
-        self._raise_access()
-
-    def _raise_access(self) -> None:
-        """Raise why inputs or outputs could not be written or read in the last request, if that was so."""
-        remote = self._remote
-        assert remote is not None
-        if remote.unusual in (SETTING, LEADING, READING):
-            call, remote.unusual = remote.unusual, NOTHING
-            self._ask("after_access", call, remote.status)
-
-    def _after_state(self, verb: str, status: int) -> None:
-        remote = self._remote
-        assert remote is not None
-        self._wait_there(verb)
-        self._raise_access()
-        self._ask("after_state", verb, remote.status)
-
-    def _remember(self, how: str) -> int:
-        return int(self._ask("remember", how))
-
-    def _forget(self, number: int) -> None:
-        self._ask("forget", number)
-        self.resume_native()
-
-    def _leave(self) -> None:
-        self._ask("leave")
-        self._remote = None
-
     def close(self) -> None:
         """Close the participant and end the process; one that does not answer is killed."""
         session = self._session
@@ -429,7 +312,7 @@ class ProcessParticipant(cosim.Participant):
                 self._close_error = str(error)
         if self._end is not None:
             self._end()
-        self._session = self._remote = None
+        self._session = None
         self._close_log()
 
     def close_error(self) -> str:
@@ -477,36 +360,13 @@ class ProcessParticipant(cosim.Participant):
 
     def _post(self, name: str, *given: Any) -> Ticket:
         session = self._there(name)
-        waiting = self._leave_remote(name)
         self._begun = None
         if name != "get":
             self._forget_reading()
         released = [self._released.pop() for _ in range(len(self._released))]
-        pending, self._pending = [*self._pending, *waiting], []
+        pending, self._pending = self._pending, []
         names, self._new_groups = self._new_groups, []
         return session.post(Call(self._number, name, list(given), pending, released, names))
-
-    def _leave_remote(self, name: str) -> list[list[Any]]:
-        """Have the other process come back to messages; inputs that go with the next one."""
-        remote = self._remote
-        if remote is None:
-            return []
-        self._wait_there(name)
-        if remote.is_served:
-            remote.leave()
-            self._wait_there(name)
-            self._raise_access()
-        return [
-            [write, self._group(tuple(names)), _values(values)]
-            for write, (names, values) in remote.take_pending()
-        ]
-
-    def _wait_there(self, name: str) -> None:
-        """Wait for the answer to a request through shared memory."""
-        remote = self._remote
-        if remote is not None and remote.is_awaited:
-            limit = SECONDS_TO_END if name == CLOSE else self._timeout
-            self._there(name).wait_beside(remote.wait, self._number, name, limit)
 
     def _answer(self, ticket: Ticket, limit: float | None) -> Any:
         return self._there(ticket.name).answer(ticket, limit)

@@ -10,7 +10,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -21,8 +21,6 @@ from cosim_fmi.binding.fmu_output import Printed
 from cosim_fmi.binding.process_guard import last_words
 from cosim_master.coupling.errors import StepDiscardedError, StopRequested
 from cosim_master.processes.channel import Channel, MessageError, PipeChannel
-from cosim_master.processes.exchange_memory import keep_from_forks
-from cosim_master.processes.served_calls import PREPARE, SERVED, ServedCalls
 
 
 def portable(error: Exception) -> list[Any]:
@@ -146,8 +144,7 @@ def main(open_fmu: Callable[..., cosim.Participant] | None = None) -> None:
 
         recipes = SentFmus(Path(folder), sys.argv[6], open_fmu)
     is_elsewhere = open_fmu is not None
-    bells = [] if is_elsewhere else [int(word) for word in sys.argv[7:]]
-    worker = Worker(_channel(reading, writing), recipes, Path(folder), sends_logs=is_elsewhere, bells=bells)
+    worker = Worker(_channel(reading, writing), recipes, Path(folder), sends_logs=is_elsewhere)
     try:
         with suppress(EOFError, OSError, MessageError):  # the master is gone
             worker.serve(beats=is_elsewhere)
@@ -267,21 +264,9 @@ class Worker:
         Of this process.
     sends_logs : bool
         Whether the files of logs are on another machine: what is logged goes there with the answers.
-    bells : sequence of int
-        Files for exchanges through shared memory: of requests, and of answers; none elsewhere.
     """
 
-    def __init__(
-        self,
-        channel: Channel,
-        recipes: Recipes,
-        folder: Path,
-        *,
-        sends_logs: bool,
-        bells: Sequence[int] = (),
-    ) -> None:
-        self._bells = bells
-        self._shared: ServedCalls | None = None
+    def __init__(self, channel: Channel, recipes: Recipes, folder: Path, *, sends_logs: bool) -> None:
         self._channel, self._recipes, self._folder = channel, recipes, folder
         self._served: dict[int, Served] = {}
         self._sends_logs, self._logs = sends_logs, dict[int, int]()
@@ -309,12 +294,8 @@ class Worker:
                     raise MessageError(f"is no list of calls: {error}") from None
                 answers = [self._answer(call) for call in calls]
                 self._since = 0.0
-                self._calling(0, "")  # a process that code of an FMU has forked ends here: only one answers
-                if self._shared is not None:
-                    self._shared.go_on()
+                self._calling(0, "")  # one process alone answers: see `_shared_name`
                 self._send(answers)
-                if self._shared is not None:
-                    self._shared.serve()
 
     def close(self) -> None:
         """Close the participants that are left: the other end is gone."""
@@ -351,8 +332,6 @@ class Worker:
             elif name in WRITES:
                 served.write(name, *call.given)
                 answer = None
-            elif name in SERVED and self._bells:
-                answer = self._served_calls(name, served).do(name, call.given)
             elif name == LOG and self._sends_logs:
                 self._logs[number] = 0
                 answer = served.call(name, [log_file(self._folder, number), *call.given[1:]])
@@ -364,16 +343,9 @@ class Worker:
             self._log_printed(served)
             if name == CLOSE:
                 del self._served[number]
-                self._shared = None
             return [ANSWER, answer]
         except Exception as error:
             return [ERROR, portable(error)]
-
-    def _served_calls(self, name: str, served: Served) -> ServedCalls:
-        """What serves functions of C through shared memory."""
-        if name == PREPARE or self._shared is None:
-            self._shared = ServedCalls(served.participant, self._folder, *self._bells)
-        return self._shared
 
     def _begin(self, number: int, name: str, given: list[Any]) -> Any:
         """Make a participant, or do what is for none."""
@@ -427,7 +399,8 @@ def _shared_name(folder: Path) -> Callable[[int, str], None]:
     """Says which call of which participant is under way, also to a process that outlives this one."""
     with (folder / CALLING).open("r+b") as file:
         shared = mmap.mmap(file.fileno(), LONGEST_NAME)
-    keep_from_forks(shared)
+    if hasattr(mmap, "MADV_DONTFORK"):  # what code of an FMU has forked ends where it comes back here
+        shared.madvise(mmap.MADV_DONTFORK)
 
     @functools.lru_cache(maxsize=1000)
     def content(number: int, name: str) -> bytes:

@@ -26,8 +26,6 @@ SECONDS_BETWEEN_LOOKS = 0.1
 """At Ctrl-C, while a call is waited for."""
 SECONDS_FOR_INTERRUPT = 0.05
 """In which a signal that has ended the process comes here, too, when it was for both."""
-SECONDS_BESIDE = 0.01
-"""For a message, where none is expected."""
 WriteLog = Callable[[int, bytes], None]
 
 
@@ -180,62 +178,21 @@ class Session(ABC):
                     raise self._ended(ticket, error) from None
                 continue
             now = monotonic()
-            self._check_limits(ticket, limit, end)
+            if now >= end:
+                where = self._place(*self._call_under_way(ticket), ticket)
+                self.kill()
+                raise cosim.CosimError(
+                    f"{self._at}its process did not return from {where} within {limit:g} s and was killed"
+                )
+            if seconds_interrupted() > SECONDS_TO_ANSWER:
+                self.kill()
+                raise held_interrupt()
             if now - heard > self.silence:
                 self.kill()
                 raise cosim.CosimError(
                     f"{self._at}nothing has come from there for {self.silence:g} s in {ticket.name}: its "
                     "network, the machine or the process stands still"
                 )
-
-    def _check_limits(self, ticket: Ticket, limit: float | None, end: float) -> None:
-        """End a process that has given no answer in time, or soon after a first Ctrl-C."""
-        if limit is not None and monotonic() >= end:
-            where = self._place(*self._call_under_way(ticket), ticket)
-            self.kill()
-            raise cosim.CosimError(
-                f"{self._at}its process did not return from {where} within {limit:g} s and was killed"
-            )
-        if seconds_interrupted() > SECONDS_TO_ANSWER:
-            self.kill()
-            raise held_interrupt()
-
-    def wait_beside(self, comes: Callable[[], bool], number: int, name: str, limit: float | None) -> None:
-        """Wait for what comes beside messages; a message that comes meanwhile is the last one.
-
-        Parameters
-        ----------
-        comes : callable
-            Waits some milliseconds, and says whether it has come.
-        number, name : int, str
-            Participant and call, for messages.
-        limit : float or None
-            s; after that the process is ended.
-
-        Raises
-        ------
-        CosimError
-            How the process has ended.
-        """
-        ticket = Ticket(number, name)
-        end = math.inf if limit is None else monotonic() + limit
-        with self._lock:
-            if self.lost:
-                raise cosim.CosimError(self.lost)
-            try:
-                while not comes():
-                    if self._channel.wait(SECONDS_BESIDE):
-                        self._sent.append([ticket])
-                        try:
-                            self._take(self._channel.receive())
-                        except (EOFError, OSError, MessageError) as error:
-                            raise self._ended(ticket, error) from None
-                        if ticket.answer is not None:
-                            raise restored(ticket.answer[1])
-                    self._check_limits(ticket, limit, end)
-            except BaseException as error:
-                self.lost = self.lost or str(error) or type(error).__name__
-                raise
 
     def _take(self, message: Any) -> None:
         """Hand out the answers that a message has."""
@@ -300,16 +257,9 @@ class Session(ABC):
 
 
 class LocalSession(Session):
-    """A new process on this machine; its recipes are pickled (`PickledRecipes`).
-
-    Attributes
-    ----------
-    calling : callable
-        Says which function of a participant compiled code calls there, if it does.
-    """
+    """A new process on this machine; its recipes are pickled (`PickledRecipes`)."""
 
     def __init__(self) -> None:
-        self.calling: Callable[[int], tuple[int, str] | None] = lambda number: None
         # the kernel would kill it with the thread that starts it: so only with the main thread
         dies_with_thread = threading.current_thread() is threading.main_thread()
         if os.name == "nt":
@@ -336,14 +286,14 @@ class LocalSession(Session):
         return self.worker.process.pid
 
     def _call_under_way(self, ticket: Ticket) -> tuple[int, str]:
-        return self.calling(ticket.number) or self.worker.call_under_way()
+        return self.worker.call_under_way()
 
     def _note_end(self, message: dict[str, Any]) -> None:
         raise MessageError("there is no server here")
 
     def _why(self, ticket: Ticket) -> str:
         ending = self.worker.ending()
-        where = self._place(*self._call_under_way(ticket), ticket)
+        where = self._place(*self.worker.call_under_way(), ticket)
         return f"{ending} in {where}{self.worker.last_printed()}"
 
     def kill(self) -> None:

@@ -39,8 +39,6 @@ class WorkerProcess:
     ----------
     process : subprocess.Popen
     folder : Path
-    bells : tuple of int
-        Files for exchanges through shared memory: that asks, and that which answers; none elsewhere.
     """
 
     def __init__(self, reading: int, writing: int, *, dies_with_thread: bool, host_of: str = "") -> None:
@@ -50,13 +48,8 @@ class WorkerProcess:
         environment = python_environment({"TMPDIR": folder, "TEMP": folder, "TMP": folder})
         for name in SECRET:
             environment.pop(name, None)
-        # of exchanges through shared memory: one pipe for requests, one for answers
-        files = () if host_of or os.name == "nt" else (*os.pipe(), *os.pipe())
-        theirs = files[0:1] + files[3:4]
-        self.bells = files[1:3]
-        own = str(reading), str(writing), str(os.getpid()), folder, str(int(dies_with_thread)), host_of
-        given = *own, *map(str, theirs)
-        handles = sorted({reading, writing, *theirs})
+        given = str(reading), str(writing), str(os.getpid()), folder, str(int(dies_with_thread)), host_of
+        handles = sorted({reading, writing})
         more: dict[str, Any] = {"pass_fds": handles}
         if os.name == "nt":
             os.set_handle_inheritable(reading, True)  # type: ignore[attr-defined]
@@ -71,18 +64,8 @@ class WorkerProcess:
                     **more,
                 )
         except BaseException:
-            self._close_bells()
             remove_folder(self.folder)
             raise
-        finally:
-            for file in theirs:
-                os.close(file)
-
-    def _close_bells(self) -> None:
-        files, self.bells = self.bells, ()
-        for file in files:
-            with suppress(OSError):
-                os.close(file)
 
     def call_under_way(self) -> tuple[int, str]:
         """Number of the participant that is being called, and the call; "" where nothing is."""
@@ -123,5 +106,4 @@ class WorkerProcess:
             self.process.kill()
         with suppress(Exception):
             self.process.wait(SECONDS_TO_END)
-        self._close_bells()
         remove_folder(self.folder)
