@@ -84,7 +84,9 @@ def test_a_large_message_and_two_at_once(ends: Ends) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [object(), {1, 2}, 1j, np.array(["a"]), np.array([None]), lambda: 0], ids=repr
+    "value",
+    [object(), {1, 2}, 1j, np.array(["a"]), np.array([None]), lambda: 0],
+    ids=["object", "set", "complex", "texts", "objects", "function"],
 )
 def test_what_is_no_plain_data_is_an_error_before_anything_is_sent(ends: Ends, value: Any) -> None:
     channel, other = ends

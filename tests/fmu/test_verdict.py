@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 import advice
 import drawn_systems
 import verdicts
-from cosim_master.trust.judge_coupling import verdict
+from cosim_master.trust.assess_coupling import verdict
 from drawn_systems import Gain, Integrator, Lag, Mass, Source, Spring
 from test_master_coupling import Block
 
