@@ -28,7 +28,7 @@ from cosim_fmu.command.saved_rows import SAVED, RunRecovery, SavedRows
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.coupling.feedthrough import direct_inputs
-from cosim_master.participants.isolation import Isolation, places_of_fmus
+from cosim_master.participants.isolation import Isolation, hosts_of_fmus, places_of_fmus
 from cosim_master.recording.co_simulation_result import (
     REQUIRED,
     UNSTABLE,
@@ -408,6 +408,7 @@ def summary(
     code = [f"ran the Python code of {', '.join(dict.fromkeys(files.values()))} ({', '.join(files)})"]
     places = places_of_fmus(participants)
     ran = {"inside the process of the run": places["inside"], "each in its own process": places["isolated"]}
+    ran |= {f"at {host}": names for host, names in hosts_of_fmus(participants).items()}
     where = [f"FMUs {place}: {shortened(names)}" for place, names in ran.items() if names]
     return "\n".join([*message, line, *trust, *(code if files else []), *where, f"results → {target}"])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from cosim.kit import ParticipantDescription, ResultStream, file_digest
 from cosim_master.algorithms import exchange_layout
 from cosim_master.coupling.connection import InputCourse
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
+from cosim_master.processes.plain_events import event_of_plain, plain_event
 from cosim_master.recording.co_simulation_result import events_inside
 from cosim_master.run.saved_trees import LARGEST, from_bytes, memory_of, put_back, to_bytes
 
@@ -70,8 +71,10 @@ class Snapshot:
             "drives": {name: _course(course) for name, course in coupled.courses.items()},
             "coupling": coupled.samples.memory(),
             "stop_reason": coupled.stop_reason,
-            "events": [_event(event) for event in coupled.events],
-            "happened": [_event(event) for event in (*run.happened, *events_inside(coupled.participants))],
+            "events": [plain_event(event) for event in coupled.events],
+            "happened": [
+                plain_event(event) for event in (*run.happened, *events_inside(coupled.participants))
+            ],
             "statistics": {
                 "steps": statistics.steps,
                 "retries": statistics.retries,
@@ -198,8 +201,8 @@ class Snapshot:
             coupled.courses.update({name: InputCourse(*course) for name, course in tree["drives"].items()})
             coupled.samples.put_back(tree["coupling"])
             coupled.stop_reason, coupled.time = tree["stop_reason"], tree["time"]
-            coupled.events[:] = [_event_again(event) for event in tree["events"]]
-            run.happened[:] = [_event_again(event) for event in tree["happened"]]
+            coupled.events[:] = [event_of_plain(event) for event in tree["events"]]
+            run.happened[:] = [event_of_plain(event) for event in tree["happened"]]
             for key, value in tree["statistics"].items():
                 setattr(run.statistics, key, value)
             run.recorder.put_back(tree["rows"])
@@ -292,21 +295,6 @@ def _algorithm_memory(algorithm: cosim.MasterAlgorithm) -> Any:
 
 def _course(course: InputCourse) -> list[Any]:
     return [course.time, list(course.values), None if course.slopes is None else list(course.slopes)]
-
-
-def _event(event: cosim.EventRecord) -> dict[str, Any]:
-    values = {each.name: getattr(event, each.name) for each in fields(event)}
-    return {**values, "cause": int(event.cause), "severity": int(event.severity)}
-
-
-def _event_again(values: Mapping[str, Any]) -> cosim.EventRecord:
-    return cosim.EventRecord(
-        **{
-            **values,
-            "cause": cosim.EventCause(values["cause"]),
-            "severity": cosim.Severity(values["severity"]),
-        }
-    )
 
 
 def _short(value: object) -> str:
