@@ -162,7 +162,7 @@ def test_what_was_linked_and_optimized_once_is_kept(tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(machine_code, "_machine", lambda: pytest.fail("made into an object file again"))
         assert again.object_file() == built
-    monkeypatch.setattr(machine_code, "kept", lambda digest: None)
+    monkeypatch.setattr(machine_code, "read_cached", lambda digest: None)
     assert again.object_file() == built
     with pytest.raises(BaseException, match="optimized again"):
         MachineCode(texts, ["half_of"])  # asked for otherwise

@@ -101,6 +101,115 @@ def test_csv_noise_starts_and_apply(model, tmp_path):
     assert model.build().default_state()["decay.rate"] == fit.values["decay.rate"]
 
 
+def slopes(times, rate, gain, noise):
+    """Derivatives of the residuals by rate and gain, in closed form."""
+    return np.column_stack([-gain * times * np.exp(-rate * times), np.exp(-rate * times)]) / noise
+
+
+@pytest.mark.parametrize(
+    ("times", "error"), [(EVEN, 1e-7), (np.sort(np.random.default_rng(2).uniform(0.0, 2.0, 60)), 1e-4)]
+)
+def test_derivatives_along_a_run_are_those_of_the_closed_form(model, times, error):
+    data = measured(times, 0.0, 0)
+    calibration = Calibration(model, RANGES, data, {"decay.shown": "seen"}, noise={"decay.shown": 0.01})
+    point = np.array([1.3, 0.9])
+    expected = slopes(times, *point, 0.01)
+    np.testing.assert_allclose(calibration.jacobian(point), expected, rtol=0.0, atol=error * 100.0)
+    assert calibration.differences == "" and calibration.runs == 1
+    calibration.jacobian(point)
+    assert calibration.runs == 1  # it is that run
+    other = Calibration(model, RANGES, data, {"decay.shown": "seen"}, noise={"decay.shown": 0.01})
+    other.runs_of.differences = "compared"
+    np.testing.assert_allclose(other.jacobian(point), expected, rtol=0.0, atol=error * 100.0)
+    assert other.runs == 4
+
+
+def test_fits_with_exact_derivatives_and_with_differences_are_one(model):
+    exact, differences = (
+        Calibration(model, RANGES, measured(EVEN, 0.01, 4), {"decay.shown": "seen"}) for _ in range(2)
+    )
+    differences.runs_of.differences = "compared"
+    one, other = exact.fit(), differences.fit()
+    assert "derivatives are exact" in str(one) and one.differences == ""
+    assert "derivatives are differences of runs: compared" in str(other) and one.runs < other.runs
+    for path, value in one.values.items():
+        assert value == pytest.approx(other.values[path], abs=1e-3 * one.standard_errors[path])
+        assert one.standard_errors[path] == pytest.approx(other.standard_errors[path], rel=1e-4)
+
+
+class Bouncing(cosim.Component):
+    """A ball that returns with a share of its speed."""
+
+    share = cosim.parameter(default=0.6)
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+
+    @cosim.kernel
+    def derivatives(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    @cosim.kernel
+    def bounce(share, speed, speed_next):
+        speed_next[0] = -share * speed
+
+
+def bounced(times, share):
+    """Height of a ball from 1 m, until its second bounce, and the derivative by `share`."""
+    first, speed = math.sqrt(2.0 / 9.81), math.sqrt(2.0 * 9.81)
+    after = np.maximum(times - first, 0.0)
+    height = np.where(times < first, 1.0 - 4.905 * times**2, share * speed * after - 4.905 * after**2)
+    return height, speed * after
+
+
+def test_a_model_with_events_is_calibrated_by_derivatives_through_them():
+    model = cosim.Model("bouncing")
+    model.add(Bouncing, "ball")
+    times = np.linspace(0.0, 1.0, 51)
+    data = cosim.Result(times, {"z": bounced(times, 0.8)[0]})
+    calibration = Calibration(model, {"ball.share": (0.5, 0.9)}, data, {"ball.height": "z"})
+    scale = calibration.deviations["ball.height"]
+    np.testing.assert_allclose(
+        calibration.jacobian(np.array([0.7]))[:, 0] * scale, bounced(times, 0.7)[1], atol=1e-7
+    )
+    fit = calibration.fit()
+    assert fit.differences == "" and fit.values["ball.share"] == pytest.approx(0.8, abs=1e-8)
+
+
+class Kinked(Decay):
+    """Its rate jumps where no event is."""
+
+    @cosim.kernel
+    def derivatives(level, rate, level_dot):
+        level_dot[0] = -rate * (level if level > 0.5 else 0.25)
+
+
+def test_a_run_without_derivatives_is_fitted_by_differences_and_says_why():
+    model = cosim.Model("kinked")
+    model.add(Kinked, "decay")
+    kink = math.log(2.0) / 2.5
+    levels = np.where(kink > EVEN, np.exp(-2.5 * EVEN), 0.5 - 0.625 * (EVEN - kink))
+    data = cosim.Result(EVEN, {"seen": 1.7 * levels})
+    fit = Calibration(model, RANGES, data, {"decay.shown": "seen"}).fit()
+    assert fit.differences == "decay.level: its derivative jumps where no event is: make a witness of it"
+    assert f"derivatives are differences of runs: {fit.differences}" in str(fit)
+    assert fit.values["decay.rate"] == pytest.approx(2.5, rel=1e-4)
+
+
+def test_a_model_without_derivatives_is_fitted_by_differences_and_says_why(model):
+    model.add("measures.delay", "late", source="decay.shown", delay=0.1)
+    late = np.maximum(EVEN - 0.1, 0.0)
+    data = cosim.Result(EVEN, {"seen": 1.7 * np.exp(-2.5 * late)})
+    fit = Calibration(model, RANGES, data, {"late": "seen"}).fit()
+    assert "late: remembers a signal" in fit.differences
+    assert fit.values["decay.rate"] == pytest.approx(2.5, rel=1e-4)
+
+
 def test_what_the_data_do_not_tell_has_an_infinite_error(model):
     ranges = {**RANGES, "decay.idle": (0.0, 2.0)}
     fit = Calibration(model, ranges, measured(EVEN, 0.01, 5), {"decay.shown": "seen"}).fit()
@@ -186,7 +295,9 @@ def test_the_command_fits_a_file(tmp_path, monkeypatch, capsys):
     }
     assert (tmp_path / "fit.png").stat().st_size > 5000
     assert main([*words, "--json"]) == 0  # the column that is called as a signal
-    found = json.loads(capsys.readouterr().out)["result"]["parameters"]
+    answer = json.loads(capsys.readouterr().out)["result"]
+    assert answer["differences"] == ""
+    found = answer["parameters"]
     for path, value in true.items():
         assert abs(found[path]["value"] - value) < 4.0 * found[path]["standard_error"]
 

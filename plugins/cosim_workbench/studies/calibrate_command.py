@@ -123,6 +123,7 @@ class CalibrateCommand(cosim.Command):
         }
         self.report(parameters=parameters, correlation=fit.correlation.tolist(), remains=fit.deviations)
         self.report(converged=fit.is_converged, runs=fit.runs, at_bounds=fit.at_bounds, doubts=fit.doubts)
+        self.report(differences=fit.differences)
 
 
 def _signals(

@@ -16,7 +16,7 @@ import cosim
 from cosim.kit import FixedAttributes, conversion
 from cosim_workbench.contracts import StudySubject
 from cosim_workbench.studies.fit import Fit
-from cosim_workbench.studies.fit_runs import FitRuns, ModelFitRuns, SubjectFitRuns
+from cosim_workbench.studies.fit_runs import FitRuns, ModelFitRuns, Sensitivities, SubjectFitRuns
 from cosim_workbench.studies.studied import studied
 from cosim_workbench.studies.variation import parse_difference, read_variation
 
@@ -25,6 +25,8 @@ STEP = 1e-4
 """Of finite differences, relative to the parameter."""
 SMALL = 1e-3
 """Of its range: what is smaller has this in place of its own magnitude."""
+WEIGHTS, SOLUTION = 1e-6, 1e-12
+"""Relative decrease of what remains at which a search ends: one for weights alone, and the last one."""
 LOST = 1e3
 """Residual of a run that has failed, in deviations."""
 LARGEST = 1e100
@@ -46,7 +48,8 @@ class Calibration(FixedAttributes):
     """Least squares between measured signals and those of a model or co-simulation.
 
     Residuals are differences at the measured times, divided by the deviation of the noise of each signal.
-    Their derivatives are central differences, run as an ensemble, or in processes.
+    Their derivatives are exact, along one run, where the model admits it; else they are central differences,
+    run as an ensemble, or in processes.
 
     Parameters
     ----------
@@ -121,6 +124,7 @@ class Calibration(FixedAttributes):
             raise cosim.ModelError.of("measured", text)
         self.runs_of.prepare(list(pairs), self.times)
         self._runs = 0
+        self._last: tuple[Vector, Sensitivities] | None = None
 
     @property
     def runs(self) -> int:
@@ -167,6 +171,10 @@ class Calibration(FixedAttributes):
     def residuals(self, values: Vector) -> NDArray[np.float64]:
         """In deviations of the noise, one signal behind the other: shape (runs, signals × times)."""
         signals, _ = self.simulated(values)
+        return self._scaled(signals)
+
+    def _scaled(self, signals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The residuals of signals, shape (runs, signals, times)."""
         data = np.stack(list(self.measured.values()))
         scales = np.array([self.deviations[path] for path in self.measured])
         off = (signals - data) / scales[:, None]
@@ -175,7 +183,39 @@ class Calibration(FixedAttributes):
         return np.clip(flat, -LARGEST, LARGEST)
 
     def jacobian(self, values: Vector) -> NDArray[np.float64]:
-        """Derivatives of the residuals, by central differences inside the bounds: one ensemble of runs."""
+        """Derivatives of the residuals, shape (signals × times, unknowns)."""
+        run = self._differentiated(values)
+        if run is None:
+            return self._differenced(values)
+        scales = np.array([self.deviations[path] for path in self.measured])
+        derivatives = (run.derivatives / scales[:, None]).reshape(len(values), -1)
+        derivatives[:, np.abs(self._scaled(run.signals[None])[0]) == LARGEST] = 0.0  # these do not move
+        return derivatives.T
+
+    @property
+    def differences(self) -> str:
+        """Why derivatives are differences of runs; empty where they are exact."""
+        return self.runs_of.differences
+
+    def _differentiated(self, values: Vector) -> Sensitivities | None:
+        """A run of these values with its derivatives, taken once; None where there are none."""
+        if self._last is None or not np.array_equal(self._last[0], values):
+            paths = (unknown.path for unknown in self.unknowns)
+            run = self.runs_of.differentiate(dict(zip(paths, values.tolist(), strict=True)))
+            if run is None:
+                return None
+            self._runs += 1
+            self._last = values.copy(), run
+        return self._last[1]
+
+    def _residuals_at(self, values: Vector) -> Vector:
+        """Residuals of one point, of a run that has its derivatives as well where there are some."""
+        run = self._differentiated(values)
+        off: Vector = (self.residuals(values) if run is None else self._scaled(run.signals[None]))[0]
+        return off
+
+    def _differenced(self, values: Vector) -> NDArray[np.float64]:
+        """Central differences inside the bounds: one ensemble of runs."""
         low, high = np.array([(u.low, u.high) for u in self.unknowns]).T
         steps = STEP * np.maximum(np.abs(values), SMALL * (high - low))
         above = np.minimum(values + steps, high)
@@ -220,16 +260,16 @@ class Calibration(FixedAttributes):
         scales = np.array([u.scale for u in self.unknowns])
         solution: Any = None
         # the second time with the noise of each signal as the first one has found it
-        for _ in range(1 if len(self.noise) == len(self.measured) else 2):
+        for tolerance in (SOLUTION,) if len(self.noise) == len(self.measured) else (WEIGHTS, SOLUTION):
             inside = np.clip(x, low + 1e-9 * (high - low), high - 1e-9 * (high - low))
             solution = least_squares(
-                lambda x: self.residuals(x)[0],
+                self._residuals_at,
                 inside,
                 jac=self.jacobian,
                 bounds=(low, high),
                 x_scale=scales,
                 xtol=1e-10,
-                ftol=1e-12,
+                ftol=tolerance,
             )
             x = solution.x
             remaining = solution.fun.reshape(len(self.measured), -1)
@@ -237,7 +277,7 @@ class Calibration(FixedAttributes):
                 if path not in self.noise:
                     rms = float(np.sqrt(np.mean(row**2)) * self.deviations[path])
                     self.deviations[path] = max(rms, 1e-9 * _spread(self.measured[path]))
-        off = self.residuals(x)[0]
+        off = self._residuals_at(x)
         lost = int(np.sum((off == LOST) | (np.abs(off) == LARGEST)))
         return Fit(self, x, off, self.jacobian(x), int(solution.status), lost)
 

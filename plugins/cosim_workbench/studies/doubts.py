@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cosim_workbench.wording import counted
 
 INSEPARABLE = 1.0 - 1e-6
-"""Above it the correlation is that of the differences from which derivatives are made."""
+"""Above it the correlation is that of the errors of derivatives."""
 UNEXPLAINED = 0.95
 """Share of the spread of data that remains, from which on a constant would do as well."""
 EXCEEDED = 3.0

@@ -55,6 +55,8 @@ class Fit(FixedAttributes):
         Measured and simulated signals at the measured times.
     runs : int
         How many simulations it took.
+    differences : str
+        Why derivatives, and so standard errors, are from differences of runs; empty where they are exact.
     message : str
         How the search has ended, in words.
     is_converged : bool
@@ -72,6 +74,7 @@ class Fit(FixedAttributes):
         self._calibration = calibration
         self.unknowns = calibration.unknowns
         self.message, self.is_converged, self.runs = ENDS[status], status > 0, calibration.runs
+        self.differences = calibration.differences
         paths = [unknown.path for unknown in self.unknowns]
         self.values = dict(zip(paths, fitted.tolist(), strict=True))
         rows = off.reshape(len(calibration.measured), -1)
@@ -125,6 +128,10 @@ class Fit(FixedAttributes):
             unit = "" if self.units[path] == "1" else f" {self.units[path]}"
             lines.append(f"{path:<{width}}  {deviation:.3g}{unit} remains (rms)")
         lines += [f"doubt: {text}" for text in self.doubts]
+        if self.differences:
+            lines.append(f"derivatives are differences of runs: {self.differences}")
+        else:
+            lines.append("derivatives are exact, along the runs")
         lines.append(f"± is one standard error; {counted(self.runs, 'run')}, {self.message}")
         return "\n".join(lines)
 

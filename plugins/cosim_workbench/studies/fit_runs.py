@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,25 @@ from cosim_workbench.contracts import StudySubject
 Vector = NDArray[np.float64]
 ACCURACY = 1e-9
 """Of runs of models unless given: differences of them have to be exact."""
+ACCURACY_WITH_DERIVATIVES = 1e-8
+"""The same of runs with their derivatives, which are not differences of runs."""
 FINE = 4
 """Points of the grid for each measured one, where these are not evenly spaced."""
+
+
+class Sensitivities(NamedTuple):
+    """Signals of one run at the measured times, and their derivatives.
+
+    Attributes
+    ----------
+    signals : ndarray, shape (signals, times)
+        As those of `FitRuns.run`.
+    derivatives : ndarray, shape (unknowns, signals, times)
+        0 where the signal is no finite number.
+    """
+
+    signals: NDArray[np.float64]
+    derivatives: NDArray[np.float64]
 
 
 class FitRuns(Protocol):
@@ -27,7 +44,11 @@ class FitRuns(Protocol):
     ----------
     begin : float
         Where they begin, s.
+    differences : str
+        Why derivatives are differences of runs; empty where they are exact.
     """
+
+    differences: str
 
     @property
     def begin(self) -> float:
@@ -48,6 +69,9 @@ class FitRuns(Protocol):
     def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
         """Signals at the measured times, shape (runs, signals, times), NaN of runs that failed, and why."""
 
+    def differentiate(self, values: Mapping[str, float]) -> Sensitivities | None:
+        """One run with its derivatives by these variables; None where there are none."""
+
     def kept(self) -> Any:
         """A context in which what runs need stays."""
 
@@ -56,10 +80,11 @@ class ModelFitRuns:
     """Those of a model."""
 
     def __init__(self, model: cosim.Model, settings: Mapping[str, Any]) -> None:
-        self.system = model.build()
+        self.system, self.differences = model.build(), ""
         self._state = self.system.default_state()
         unused = ("signals", "accuracy", "reduce")
         own = {key: value for key, value in model.simulation.items() if key not in unused}
+        self._given = settings
         self._settings = {**own, "accuracy": ACCURACY, **settings}
 
     @property
@@ -89,8 +114,13 @@ class ModelFitRuns:
         interval = float(np.median(np.diff(times)))
         points = (times - self.begin) / interval
         self._is_even = bool(np.abs(points - np.round(points)).max() < 1e-6)
-        grid = {"until": float(times[-1]), "output_interval": interval if self._is_even else interval / FINE}
+        self._interval = interval if self._is_even else interval / FINE
+        grid = {"until": float(times[-1]), "output_interval": self._interval}
         self._ensemble = cosim.Ensemble(self.system, signals=self._signals, **{**self._settings, **grid})
+        of_ensembles = ("threads", "state")
+        own = {key: value for key, value in self._settings.items() if key not in of_ensembles}
+        own["accuracy"] = self._given.get("accuracy", ACCURACY_WITH_DERIVATIVES)
+        self._run_settings = {**own, **grid, "signals": self._signals}
 
     def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
         """One ensemble."""
@@ -108,6 +138,49 @@ class ModelFitRuns:
         signals[~outcome.is_done] = np.nan
         return signals, reasons
 
+    def differentiate(self, values: Mapping[str, float]) -> Sensitivities | None:
+        """Tangents go along the run; where a model or a run has none, that holds for all further runs."""
+        if self.differences:
+            return None
+        state = self._settings.get("state", self._state).copy()
+        for path, value in values.items():
+            state[path] = value
+        try:
+            result = cosim.simulate(self.system, state=state, derivatives=list(values), **self._run_settings)
+        except cosim.SimulationError:
+            shape = len(self._signals), len(self._times)
+            return Sensitivities(np.full(shape, np.nan), np.zeros((len(values), *shape)))
+        except cosim.ModelError as error:
+            self.differences = "; ".join(str(problem) for problem in error.problems)
+            return None
+        series = np.stack([result[path] for path in self._signals])
+        tangents = np.array([[result.derivative(of, by) for of in self._signals] for by in values])
+        signals = self._at_measured_times(result.time, series)
+        derivatives = np.stack([self._at_measured_times(result.time, each) for each in tangents])
+        derivatives[:, ~np.isfinite(signals)] = 0.0
+        if not np.isfinite(derivatives).all():
+            self.differences = next(
+                (
+                    f"{finding.witness}: {finding.message}"
+                    for finding in result.findings
+                    if finding.kind == "no derivative"
+                ),
+                "a derivative along the run is infinite",
+            )
+            return None
+        return Sensitivities(signals, derivatives)
+
+    def _at_measured_times(self, times: Vector, series: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rows at the measured times, behind events, as those of an ensemble; NaN behind the run's end."""
+        slack = 1e-6 * self._interval
+        wanted = self._times
+        if not self._is_even:
+            points = round((self._times[-1] - self.begin) / self._interval + 0.5)
+            wanted = np.minimum(self.begin + self._interval * np.arange(points + 1), self._times[-1])
+        at = np.searchsorted(times, wanted + slack, side="right") - 1
+        rows = np.where(np.abs(times[at] - wanted) <= 2.0 * slack, series[:, at], np.nan)
+        return rows if self._is_even else interpolated(wanted, rows, self._times)
+
     @contextmanager
     def kept(self) -> Iterator[None]:
         """Nothing has to stay."""
@@ -119,6 +192,7 @@ class SubjectFitRuns:
 
     def __init__(self, subject: StudySubject, settings: Mapping[str, Any]) -> None:
         self.subject = subject
+        self.differences = "runs of a co-simulation have no derivatives"
         for name in settings:
             if name != "threads":
                 raise cosim.ModelError.of(name, "belongs to the co-simulation, not to its calibration")
@@ -167,6 +241,9 @@ class SubjectFitRuns:
         with self.kept() as pool:
             run_in_chunks(Job(self._runner, pool), count, given, take, fail, lambda: True, 1)
         return outputs, reasons
+
+    def differentiate(self, values: Mapping[str, float]) -> None:
+        """There are none."""
 
     @contextmanager
     def kept(self) -> Iterator[OwnProcesses]:
