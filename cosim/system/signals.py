@@ -114,6 +114,10 @@ class Paths:
             names = [n for n, d in part.declarations.items() if d.kind not in NOT_READABLE] + list(
                 part.signals
             )
+            unread = part.declarations.get(declared)
+            if unread is not None and unread.options.get("provides") == "source":
+                chosen = f"It is the signal that {part_name} reads: choose it before the model is built."
+                raise LookUpError("signal", path, (), chosen)
             raise LookUpError("signal", path, [f"{part_name}.{n}" for n in names])
         declaration, slot = part.declarations[declared], slots[name]
         if index is None:

@@ -28,7 +28,8 @@ def drawn_values(state: cosim.State, part: str, seed: int) -> Values:
     They respect bounds and kinds. Parameters keep their sign and lie within a factor of ten of what they are
     now, arrays as a whole, so that tables still rise; poses and directions are turned; switches are 0 or 1,
     and whole numbers that have no bounds, too. States and inputs lie on both sides of their start values,
-    from a hundredth to three times their usual size away. Timers and what is internal stay as they are.
+    from a hundredth to three times their usual size away: of the seeds 1 and 2 (3 and 4, …) one on each side.
+    A switch is 0 with one of them and 1 with the other. Timers and what is internal stay as they are.
 
     Parameters
     ----------
@@ -60,7 +61,12 @@ def drawn_values(state: cosim.State, part: str, seed: int) -> Values:
     declarations = state.system.parts[part].declarations
     for attempt in range(ATTEMPTS):
         drawn = {
-            name: _drawn(declarations[name], np.asarray(value, float), _random(seed, name, attempt))
+            name: _drawn(
+                declarations[name],
+                np.asarray(value, float),
+                _random(seed, name, attempt),
+                _switches(seed, name, attempt, np.shape(value)),
+            )
             for name, value in declared.items()
         }
         trial = state.copy()
@@ -105,41 +111,50 @@ def _random(seed: int, name: str, attempt: int) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(name.encode()), attempt])
 
 
+def _switches(seed: int, name: str, attempt: int, shape: tuple[int, ...]) -> Vector:
+    """0 or 1 for each element; the other one in the other seed of a pair."""
+    zeros_and_ones = _random(-(-seed // 2), name + " of a pair", attempt).integers(0, 2, shape).astype(float)
+    return 1.0 - zeros_and_ones if seed % 2 == 0 else zeros_and_ones
+
+
 def _number(value: Any) -> Any:
     array = np.asarray(value)
     return array.copy() if array.ndim else array.item()
 
 
-def _drawn(declaration: Any, now: Vector, random: np.random.Generator) -> Any:
+def _drawn(declaration: Any, now: Vector, random: np.random.Generator, switches: Vector) -> Any:
     """One value, in its bounds."""
     least = -math.inf if declaration.minimum is None else declaration.minimum
     most = math.inf if declaration.maximum is None else declaration.maximum
     if declaration.dtype is bool:
-        drawn = random.integers(0, 2, now.shape).astype(float)
+        drawn = switches
     elif declaration.dtype is int:
-        drawn = _whole(declaration, now, least, most, random)
+        drawn = _whole(declaration, now, least, most, random, switches)
     elif declaration.kind == "parameter":
-        drawn = _parameter(declaration, now, least, most, random)
+        drawn = _parameter(declaration, now, least, most, random, switches)
     else:
         usual = declaration.nominal or 1.0
         size = np.where(now == 0.0, usual, np.abs(now)) * 10.0 ** random.uniform(-2.0, 0.5, now.shape)
-        drawn = now + size * random.choice((-1.0, 1.0), now.shape)
+        drawn = now + size * (2.0 * switches - 1.0)
     drawn = np.clip(drawn, least, most)
     return _number(drawn.astype(int) if declaration.kind == "integer" else drawn)
 
 
-def _whole(declaration: Any, now: Vector, least: float, most: float, random: np.random.Generator) -> Vector:
+def _whole(
+    declaration: Any, now: Vector, least: float, most: float, random: np.random.Generator, switches: Vector
+) -> Vector:
     """A whole number: between its bounds, else near a count that is given, or none or one."""
     if math.isfinite(least) and math.isfinite(most):
         integers: Vector = random.integers(int(least), int(most) + 1, now.shape).astype(float)
         return integers
     if declaration.kind == "parameter":
-        return now + random.integers(-1, 3, now.shape)
-    return random.integers(0, 2, now.shape).astype(float)
+        up, down = random.integers(1, 3, now.shape), random.integers(0, 2, now.shape)
+        return now + np.where(switches == 1.0, up, -down)
+    return switches
 
 
 def _parameter(
-    declaration: Any, now: Vector, least: float, most: float, random: np.random.Generator
+    declaration: Any, now: Vector, least: float, most: float, random: np.random.Generator, switches: Vector
 ) -> Vector:
     """A real parameter: another size of the same, or at a bound."""
     if now.shape == (12,) and _is_turn(now[:9].reshape(3, 3)):
@@ -156,7 +171,7 @@ def _parameter(
         return np.asarray(random.uniform(least, most))
     if not np.any(now):
         usual = declaration.nominal or 1.0
-        sign = 1.0 if least >= 0.0 else random.choice((-1.0, 1.0))
+        sign = 1.0 if least >= 0.0 else 2.0 * switches.flat[0] - 1.0
         return np.full(now.shape, sign * usual * 10.0 ** random.uniform(-2.0, 0.0))
     scaled: Vector = now * 10.0 ** random.uniform(-1.0, 1.0)
     return scaled

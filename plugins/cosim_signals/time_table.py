@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import data_file, text
+from cosim.kit import common_resolution, data_file, rational_time, text, tick_time
 from cosim_signals.curves import derivatives, interval, monotone_slopes, spline_slopes, straight_slopes
 from cosim_signals.curves import value as curve_value
 from cosim_signals.series import read_series
@@ -37,14 +37,11 @@ def piece_at(t, times, interpolation, extrapolation, shift_time):
     period = times[count - 1] - times[0]
     if extrapolation == PERIODIC and period > 0.0:
         cycle = math.floor((t - shift_time - times[0]) / period)
-        while cycle_start(times, shift_time, cycle + 1) + times[0] <= t:
+        while point_time(times, 0, shift_time, cycle + 1) <= t:
             cycle += 1
-        while cycle_start(times, shift_time, cycle) + times[0] > t:
+        while point_time(times, 0, shift_time, cycle) > t:
             cycle -= 1
-    begin = cycle_start(times, shift_time, cycle)
-    first = max(interval(times, 0, count - 1, t - begin), 0)
-    while first + 1 < count and begin + times[first + 1] <= t:
-        first += 1
+    first = max(point_before(t, times, 0, count - 1, shift_time, cycle), 0)
     if interpolation != HELD:
         while first > 0 and times[first - 1] < times[first]:
             first -= 1
@@ -54,6 +51,53 @@ def piece_at(t, times, interpolation, extrapolation, shift_time):
 def cycle_start(times, shift_time, cycle):
     """The time at which the table's time 0 is, in its present repetition; never a sum of periods."""
     return shift_time + cycle * (times[len(times) - 1] - times[0])
+
+
+def point_time(times, point, shift_time, cycle):
+    """When a point of the table comes in a repetition, the double nearest to what that is on paper."""
+    if cycle == 0 and shift_time == 0.0:
+        return times[point]
+    shift, after_shift, of_shift = rational_time(shift_time)
+    at, after_at, of_at = rational_time(times[point])
+    begin, after_begin, of_begin = rational_time(times[0])
+    end, after_end, of_end = rational_time(times[len(times) - 1])
+    resolution = shared_resolution(shared_resolution(of_shift, of_at), shared_resolution(of_begin, of_end))
+    if resolution == 0:
+        return cycle_start(times, shift_time, cycle) + times[point]
+    after_shift *= resolution // of_shift
+    after_at *= resolution // of_at
+    whole = shift + at
+    rest = after_shift - (resolution - after_at)
+    if rest >= 0:
+        whole += 1
+    else:
+        rest += resolution
+    period = end - begin
+    left = after_end * (resolution // of_end) - after_begin * (resolution // of_begin)
+    if left < 0:
+        period -= 1
+        left += resolution
+    if cycle >= 0:
+        return tick_time(cycle, whole, rest, period, left, resolution)
+    if rest != 0:
+        whole += 1
+        rest = resolution - rest
+    return -tick_time(-cycle, -whole, rest, period, left, resolution)
+
+
+def shared_resolution(a, b):
+    """The least resolution in which times of both can be counted; 0 where there is none."""
+    return 0 if a == 0 or b == 0 else common_resolution(a, b)
+
+
+def point_before(t, times, first, last, shift_time, cycle):
+    """The last of some points that has come at a time; first - 1 where none has."""
+    point = interval(times, first, last, t - cycle_start(times, shift_time, cycle))
+    while point < last and point_time(times, point + 1, shift_time, cycle) <= t:
+        point += 1
+    while point >= first and point_time(times, point, shift_time, cycle) > t:
+        point -= 1
+    return point
 
 
 def piece_end(times, first, interpolation):
@@ -68,11 +112,10 @@ def piece_end(times, first, interpolation):
 def jump_time(times, last, interpolation, extrapolation, shift_time, cycle):
     """When the smooth piece with this last point gives way to the next one; infinite after the last."""
     count = len(times)
-    begin = cycle_start(times, shift_time, cycle)
     if last + 1 < count:
-        return begin + (times[last + 1] if interpolation == HELD else times[last])
+        return point_time(times, last + 1 if interpolation == HELD else last, shift_time, cycle)
     if extrapolation == PERIODIC and times[count - 1] > times[0]:
-        return cycle_start(times, shift_time, cycle + 1) + times[0]
+        return point_time(times, 0, shift_time, cycle + 1)
     return math.inf
 
 
@@ -101,7 +144,8 @@ class TimeTable(Source):
     ("periodic", the period is from the first time to the last), or has no value, which ends a run that asks
     for one ("error"). Three derivatives are known.
 
-    Every jump is an event of the cause Scheduled: no step goes across it. The times of the table, where
+    Every jump is an event of the cause Scheduled: no step goes across it. It is at the time that it has on
+    paper, in every repetition, so it meets the ticks of periods. The times of the table, where
     higher derivatives jump, are announced: steps of an adaptive integrator end there.
 
     Parameters
@@ -209,12 +253,21 @@ class TimeTable(Source):
         start, end, repeated = first, last, cycle
         if last < 0:
             start, end, repeated = piece_at(t, times, interpolation, extrapolation, shift_time)
-        at = t - cycle_start(times, shift_time, repeated)
-        if extrapolation == ERROR and (at < times[0] or at > times[len(times) - 1]):
+        final = len(times) - 1
+        if extrapolation == ERROR and (
+            t < point_time(times, 0, shift_time, 0) or t > point_time(times, final, shift_time, 0)
+        ):
             raise ValueError('the table ends before: give more times, or extrapolation="kept" or "tangent"')
+        # Only beyond the table is a time beyond its piece; else it is so by rounding.
+        at = t - cycle_start(times, shift_time, repeated)
+        is_bounded = extrapolation >= PERIODIC  # or an error
+        if start > 0 or is_bounded:
+            at = max(at, times[start])
+        if end < final or is_bounded:
+            at = min(at, times[end])
         straight = interpolation == LINEAR
-        begins = at < times[start] and not (extrapolation == TANGENT and start == 0)
-        ends = at > times[end] and not (extrapolation == TANGENT and end == len(times) - 1)
+        begins = at < times[start] and extrapolation != TANGENT
+        ends = at > times[end] and extrapolation != TANGENT
         if interpolation == HELD or begins or ends:
             value[0] = offset + (samples[end] if ends else samples[start])
             value_dot[0] = 0.0
@@ -223,7 +276,8 @@ class TimeTable(Source):
         else:
             value[0] = offset + curve_value(at, times, samples, slopes, start, end, straight)
             # At the last time of all the curve has ended, at that of a jump it has not.
-            rest = at == times[end] and end == len(times) - 1 and extrapolation != TANGENT
+            rest = at == times[end] and end == final and extrapolation != TANGENT
+            rest = rest and extrapolation != PERIODIC
             slope, bend, third = derivatives(at, times, samples, slopes, start, end, straight)
             value_dot[0] = 0.0 if rest else slope
             value_dot2[0] = 0.0 if rest else bend
@@ -236,12 +290,9 @@ class TimeTable(Source):
         if last < 0:
             start, end, repeated = piece_at(t, times, interpolation, extrapolation, shift_time)
         if interpolation != HELD:
-            begin = cycle_start(times, shift_time, repeated)
-            following = max(interval(times, start, end, t - begin) + 1, start)
-            while following <= end and begin + times[following] <= t:
-                following += 1
+            following = point_before(t, times, start, end, shift_time, repeated) + 1
             if following <= end:
-                smooth_until[0] = begin + times[following]
+                smooth_until[0] = point_time(times, following, shift_time, repeated)
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def begin(

@@ -126,6 +126,26 @@ def test_refused(given, text) -> None:
         Delay(source="x", **given)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("source", "x.value", r"no signal 'd\.source'\. It is the signal that d reads: choose it before"),
+        ("can_use_current_value", True, r"it is an option, .*model\.add\(…, can_use_current_value=…\)"),
+        ("use_linear_interpolation_only", True, r"it is an option, .*build the model again"),
+    ],
+)
+def test_what_belongs_to_the_system_is_not_set_in_a_state(name, value, text) -> None:
+    """The reason is what it is, not that it was computed."""
+    model = cosim.Model("late")
+    model.add("signals.chirp", "x")
+    model.add("measures.delay", "d", source="x", delay=0.1)
+    state = model.build().default_state()
+    with pytest.raises(cosim.CosimError, match=text):
+        state[f"d.{name}"] = value
+    state["d.delay"] = 0.25
+    assert state["d.delay"] == 0.25
+
+
 @pytest.mark.parametrize("current", [False, True])
 def test_a_smooth_source(current) -> None:
     # 0.05 s without the present value means: longer steps extrapolate

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import random
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +13,7 @@ from scipy.interpolate import CubicSpline, PchipInterpolator
 
 import cosim
 from cosim.testing import MeasureContract
-from cosim_signals.time_table import TimeTable
+from cosim_signals.time_table import HELD, PERIODIC, TimeTable, piece_at, point_time
 
 TIMES = [0.0, 0.1, 0.3, 0.35, 0.8, 1.0]
 SAMPLES = [1.0, 3.0, 2.0, -1.0, 0.5, 4.0]
@@ -114,6 +117,106 @@ def test_a_table_begins_again(interpolation: str, begin: float) -> None:
     places = [0.01, 0.2, 0.33, 0.81]
     times = [k + 0.1 + place for k in (6, 7, 8) for place in places]
     assert values_at(found, times) == pytest.approx(values_at(once, places) * 3, abs=1e-11)
+
+
+REPEATED = [
+    ([0.0, 0.1, 0.3], 0.0, ("0", "0.1", "0.3")),
+    ([0.1, 0.4], 0.2, ("0.1", "0.4")),
+    ([0.0, 1 / 3], 0.0, ("0", "1/3")),
+    ([0.0, 0.05, 0.9], -0.7, ("0", "0.05", "0.9")),
+]
+
+
+@pytest.mark.parametrize(("times", "shift_time", "on_paper"), REPEATED)
+def test_points_come_when_they_do_on_paper(
+    times: list[float], shift_time: float, on_paper: tuple[str, ...]
+) -> None:
+    """In each of a million repetitions, on both sides of the first; the piece that follows begins there."""
+    exact = [Fraction(each) for each in on_paper]
+    draw, last, missed = random.Random(7), len(times) - 1, 0
+    for _ in range(2000):
+        cycle, point = draw.randint(-(10**6), 10**6), draw.randint(0, last)
+        right = float(Fraction(repr(shift_time)) + exact[point] + cycle * (exact[-1] - exact[0]))
+        assert point_time(times, point, shift_time, cycle) == right
+        missed += shift_time + cycle * (times[-1] - times[0]) + times[point] != right
+        begins = (point, cycle) if point < last else (0, cycle + 1)
+        ends = (point - 1, cycle) if point > 0 else (last - 1, cycle - 1)
+        before = math.nextafter(right, -math.inf)
+        for t, (first, repeated) in ((right, begins), (before, ends)):
+            assert piece_at(t, times, HELD, PERIODIC, shift_time)[::2] == (first, repeated)
+    assert missed > 200, "products of doubles are as good: nothing was tried"
+
+
+def test_times_that_cannot_be_counted_are_products_of_doubles() -> None:
+    times = [0.0, 1e-30, 0.3]
+    assert point_time(times, 1, 0.1, 3) == 0.1 + 3 * 0.3 + 1e-30
+    assert point_time(times, 2, 0.1, 3) == 1.3, "its own time can be counted"
+
+
+@pytest.mark.parametrize("interpolation", ["held", "linear"])
+def test_jumps_meet_the_ticks_of_a_period(interpolation: str) -> None:
+    """Jumps every 100 ms, edges every 150 ms and ticks every 300 ms: as many instants as on paper."""
+
+    class Ticking(cosim.Component):
+        """Ticks every 300 ms."""
+
+        ticks = cosim.discrete(dtype=int)
+
+        @cosim.every("300 ms", does="discrete")
+        def tick(ticks, ticks_next):
+            ticks_next[0] = ticks + 1
+
+    model = cosim.Model("meet")
+    model.add(Ticking, "clock")
+    times = [0.0, 0.1, 0.1, 0.2, 0.2, 0.3] if interpolation == "linear" else [0.0, 0.1, 0.2, 0.3]
+    model.add(
+        "signals.time_table",
+        "table",
+        times=times,
+        samples=list(range(len(times))),
+        interpolation=interpolation,
+        extrapolation="periodic",
+        shift_time=0.7,
+    )
+    model.add("signals.pulse", "pulse", period=0.3, width=0.5)
+    simulator = cosim.Simulator(model.build(), integrator="integrators.heun", accuracy=1e-2)
+    simulator.advance_to(120.0)
+    simulator.advance_pending_events()
+    instants = sorted({event.time for event in simulator.events if event.time > 0.0})
+    on_paper = sorted(
+        {*(Fraction(k, 10) for k in range(1, 1201)), *(Fraction(3 * k, 20) for k in range(1, 801))}
+    )
+    assert instants == [float(each) for each in on_paper]
+
+
+def test_the_slope_at_a_jump_is_that_of_the_piece_before_it() -> None:
+    """Whatever rounding does to the time in the table: 0.7 + 0.1 - 0.7 is more than 0.1."""
+    found = simulator(
+        times=[0.0, 0.1, 0.1, 0.3], samples=[0.0, 1.0, 5.0, 7.0], extrapolation="periodic", shift_time=0.7
+    )
+    for cycle in range(1, 40):
+        for at, value, slope in ((0.1, 1.0, 10.0), (0.3, 7.0, 10.0)):
+            found.advance_to(float(Fraction("0.7") + cycle * Fraction("0.3") + Fraction(repr(at))))
+            state = found.state.realize()
+            assert state["table"] == pytest.approx(value, abs=1e-12), cycle
+            assert state["table.value_dot"] == pytest.approx(slope), cycle
+
+
+@pytest.mark.parametrize("shift", [0.1, 0.3, 0.7, 1.1, -0.3])
+def test_a_shifted_table_has_its_first_and_its_last_value(shift: float) -> None:
+    """An error comes beyond them, not at them."""
+    values = {"times": [0.1, 0.2, 0.6], "samples": [1.0, 2.0, 4.0], "extrapolation": "error"}
+    model = cosim.Model("ends")
+    model.add("signals.time_table", "table", **values, shift_time=shift)
+    begin, end = (float(Fraction(repr(shift)) + Fraction(each)) for each in ("0.1", "0.6"))
+    state = model.build().default_state()
+    for t, value in ((begin, 1.0), (end, 4.0)):
+        state.set_time(t)
+        assert state.realize()["table"] == pytest.approx(value, abs=1e-13)
+    for t in (math.nextafter(begin, -9.0), math.nextafter(end, 9.0)):
+        state.set_time(t)
+        with pytest.raises(cosim.CosimError, match="the table ends before"):
+            state.realize()
 
 
 def test_times_have_their_own_unit_and_so_have_samples() -> None:

@@ -79,6 +79,22 @@ def test_every_variable_is_moved_and_stays_in_its_bounds(state):
     assert drawn(state, "push").min() < -1e3 and drawn(state, "push").max() > 1e3
 
 
+@pytest.mark.parametrize("first", range(1, 40, 2))
+def test_two_draws_lie_on_both_sides(state, first):
+    """So that a fault on one side, or of one position of a switch, is found by the two that a kit takes."""
+    one, other = drawn_values(state, "part", first), drawn_values(state, "part", first + 1)
+    for name, start in (("angle", 0.0), ("rate", 0.0), ("held", 2.0), ("push", 0.0)):
+        assert (one[name] - start) * (other[name] - start) < 0.0, name
+        assert abs(one[name] - start) != abs(other[name] - start), name
+    assert {one["passes"], other["passes"]} == {one["is_open"], other["is_open"]} == {0, 1}
+    assert {one["flag"], other["flag"]} == {0, 1}
+
+
+def test_elements_and_variables_are_on_sides_of_their_own(state):
+    sides = {name: tuple(drawn(state, name) > 0.0) for name in ("angle", "rate", "push")}
+    assert len(set(sides.values())) == 3
+
+
 def test_bounds_themselves_are_drawn_unless_they_are_excluded(state):
     share = drawn(state, "share")
     assert (share == 0.0).any() and (share == 1.0).any() and ((share > 0.0) & (share < 1.0)).any()
