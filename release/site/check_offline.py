@@ -1,10 +1,15 @@
-"""Check that a built site loads nothing from elsewhere: ``python check_offline.py FOLDER``."""
+"""Check a built site: ``python check_offline.py FOLDER``.
+
+It loads nothing from elsewhere, no link of it is broken, and its search works for pages opened from the disk.
+"""
 
 from __future__ import annotations
 
 import re
 import sys
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 LOADED = re.compile(
     r"""<(?:script|img|iframe|source|video|audio|embed|object)\b[^>]*?\s(?:src|srcset|data)\s*=\s*["']?((?:https?:)?//[^"'\s>]+)"""
@@ -12,6 +17,31 @@ LOADED = re.compile(
     re.IGNORECASE,
 )
 IN_STYLE = re.compile(r"""(?:@import\s*|url\(\s*)["']?((?:https?:)?//[^"')\s]+)""")
+LINK = re.compile(
+    r"""<(?:a|link|script|img|source|iframe)\b[^>]*?\s(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))"""
+)
+PLACE = re.compile(r"""\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""")
+SEARCH = "search/search_index.js"
+
+
+def broken(folder: Path) -> list[str]:
+    """Links of pages to files and headings that the site does not have, each with the page."""
+    pages = {path.resolve(): path.read_text("utf-8") for path in sorted(folder.rglob("*.html"))}
+    places = {path: {a or b or c for a, b, c in PLACE.findall(text)} for path, text in pages.items()}
+    found = []
+    for path, text in pages.items():
+        if path.name == "404.html":
+            continue  # its links are absolute: a server shows it under any address
+        for link in sorted({unescape(a or b or c) for a, b, c in LINK.findall(text)}):
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            there = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            there = there / "index.html" if there.is_dir() else there
+            anchor = unquote(parts.fragment)
+            if not there.exists() or (anchor and there in places and anchor not in places[there]):
+                found.append(f"{path.relative_to(folder.resolve())}: {link}")
+    return found
 
 
 def loads(folder: Path) -> list[str]:
@@ -35,10 +65,13 @@ def loads(folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Print what is loaded from elsewhere; 1 where something is, or where there is no page."""
+    """Print what is wrong; 1 if something is, or if there is no page."""
     folder = Path(sys.argv[1])
-    found = loads(folder)
-    print("\n".join(found) if found else f"{folder}: nothing is loaded from elsewhere")
+    found = [f"{fault} (loaded from elsewhere)" for fault in loads(folder)]
+    found += [f"{fault} (leads nowhere)" for fault in broken(folder)]
+    if not (folder / SEARCH).is_file():
+        found.append(f"{SEARCH} is missing: pages opened from the disk have no search")
+    print("\n".join(found) if found else f"{folder}: nothing is loaded from elsewhere, and no link is broken")
     return 1 if found or not any(folder.rglob("*.html")) else 0
 
 

@@ -25,6 +25,8 @@ from reference_pages import reference_pages
 ROOT = Path(__file__).parents[2]
 PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 PICTURES = (".png", ".svg")
+MADE = {"release/site/reference_pages.py": "reference/ids.md"}
+"""Pages that links reach by the script that makes them, since the repository does not have the page."""
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|!?\[[^\]]*\]\([^)]*\))*)\]\(([^)\s]+)\)")
 FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
 
@@ -43,16 +45,15 @@ def on_config(config: Any) -> Any:
     reference = [path for path in _generated if path not in notebooks]
     sections["Reference"] += [path for path in reference if "/api/" not in path]
     sections["Reference"].append({"Python": [path for path in reference if "/api/" in path]})
-    for title, folder, overview in (
-        ("Gallery", "examples", gallery_page),
-        ("Numbers", "benchmarks", numbers_page),
+    for title, folder, path, overview in (
+        ("Gallery", "examples", "examples.md", gallery_page),
+        ("Numbers", "benchmarks", "numbers.md", numbers_page),
     ):
         pages = [_site_path(path) for path in _beside() if path.suffix == ".md"]
         sections[title] += [
             page for page in pages if page.startswith(f"{folder}/") and page not in sections[title]
         ]
-        path = f"{title.lower()}.md"
-        _generated[path] = overview(sections[title])
+        _generated[path] = overview(page for page in sections[title] if page.startswith(f"{folder}/"))
         sections[title].insert(0, path)
     named = set(_leaves(config.nav))
     decisions = sorted(path.name for path in (ROOT / "docs" / "decisions").glob("[0-9]*.md"))
@@ -89,6 +90,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         there = (home.parent / path).resolve()
         there = there / "README.md" if there.is_dir() and (there / "README.md").exists() else there
         uri = _site_path(there)
+        uri = MADE.get(uri, uri)
         if files.get_file_from_path(uri) is not None:
             return f"{mark}[{text}]({posixpath.relpath(uri, posixpath.dirname(source) or '.')}{hash}{anchor})"
         if there.exists():

@@ -20,7 +20,7 @@ def gallery_page(pages: Iterable[str]) -> str:
     pages : iterable of str
         Paths of READMEs, below the root of the repository.
     """
-    lines = ["# Gallery", "", GALLERY, "", '<div class="gallery" markdown>', ""]
+    lines = ["# Examples", "", GALLERY, "", '<div class="gallery" markdown>', ""]
     for page in pages:
         title, text, picture = _beginning(page)
         if picture:

@@ -13,7 +13,7 @@ import functools
 import importlib
 import inspect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,7 @@ def reference_pages() -> dict[str, str]:
     """All pages, by path below the folder of the docs."""
     pages: dict[str, str] = {}
     kinds = registered()
+    pages["reference/ids.md"] = _ids_page(kinds)
     for kind, entries in kinds.items():
         if kind != "command":
             pages[f"reference/{kind}.md"] = _kind_page(kind, entries)
@@ -99,6 +100,18 @@ def public_names(package: str) -> list[tuple[str, Any]]:
     own = [node.name for node in syntax.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
     names.update(name for name in own if not name.startswith("_"))
     return [(name, getattr(module, name)) for name in sorted(names)]
+
+
+def _ids_page(kinds: Mapping[str, Iterable[kit.Entry]]) -> str:
+    """Each id in one table, with its kind and the first sentence about it, linked to its section."""
+    rows = []
+    for kind, entries in kinds.items():
+        for entry in entries:
+            place = f"cosim-{entry.cls.name}" if kind == "command" else _anchor(entry)
+            title = kind.replace("_", " ")
+            rows.append((f"[`{entry.id}`]({kind}.md#{place})", f"[{title}]({kind}.md)", _summary(entry.cls)))
+    lines = ["# All ids", "", "What the packages of this distribution register, in order.", ""]
+    return "\n".join([*lines, *_table(("id", "kind", "what it is"), sorted(rows)), ""])
 
 
 def _kind_page(kind: str, entries: Iterable[kit.Entry]) -> str:
@@ -321,7 +334,7 @@ def _package_page(package: str, places: dict[Any, str]) -> str:
     ]
     constants = []
     for name, thing in public_names(package):
-        if not (inspect.isclass(thing) or inspect.isfunction(thing)) or thing is Any:
+        if not _has_definition(thing):
             constants.append(f"`{name}`")
         elif thing in places:
             lines += [f"## {name}", "", f"[{_summary(thing)}]({places[thing]})", ""]
@@ -331,6 +344,16 @@ def _package_page(package: str, places: dict[Any, str]) -> str:
     if constants:
         lines += ["## Other names", "", ", ".join(constants), ""]
     return "\n".join(lines)
+
+
+def _has_definition(thing: Any) -> bool:
+    """Whether a class or function is defined in its module under its name, not returned by a call."""
+    if not (inspect.isclass(thing) or inspect.isfunction(thing)) or thing is Any:
+        return False
+    found: Any = importlib.import_module(thing.__module__)
+    for name in thing.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is not None and not inspect.ismodule(found)
 
 
 def _summary(thing: Any) -> str:
