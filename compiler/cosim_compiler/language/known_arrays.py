@@ -197,7 +197,8 @@ class Simplifier:
                 return self._block(new.body if new.condition.value else new.orelse, values, own)
             body, orelse = (tuple(self._block(part, values, own)) for part in (new.body, new.orelse))
             if not body and not orelse:
-                return [] if is_pure(new.condition) else [form.Evaluate(new.line, new.condition)]
+                is_dispensable = self._is_dispensable(new.condition)
+                return [] if is_dispensable else [form.Evaluate(new.line, new.condition)]
             if not body:
                 return [form.If(new.line, form.Unary(TRUTH, "not", new.condition), orelse, ())]
             return [form.If(new.line, new.condition, body, orelse)]
