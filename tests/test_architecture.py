@@ -491,8 +491,8 @@ def test_importing_cosim_is_light(statement: str) -> None:
 
 def test_a_process_for_an_fmu_loads_no_registry() -> None:
     """It begins sooner, for each FMU of a run that is in a process of its own."""
-    modules = ["process_worker", "create_participants", "fmu_participant"]
-    imports = "; ".join(f"import cosim_master.participants.{name}" for name in modules)
+    modules = ["processes.process_worker", "participants.create_participants", "participants.fmu_participant"]
+    imports = "; ".join(f"import cosim_master.{name}" for name in modules)
     code = f"{imports}; import sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())

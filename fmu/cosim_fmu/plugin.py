@@ -5,6 +5,7 @@ from cosim_export.native.native_exporter import FittingFmuExporter, NativeFmuExp
 from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
 from cosim_fmi.validate.validate_command import ValidateCommand
 from cosim_fmu.command.cosimulate_command import CosimulateCommand
+from cosim_fmu.command.serve_command import ServeCommand
 from cosim_fmu.command.ssp_run import SspExporter
 from cosim_fmu.container.container_exporter import ContainerExporter
 from cosim_fmu.contract_kits import MasterAlgorithmKit, ParticipantKit
@@ -40,6 +41,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.system", SystemParticipant)
     register("fmu.model_exchange", ModelExchangeFmu)
     register("fmu.cosimulate", CosimulateCommand)
+    register("fmu.serve", ServeCommand)
     register("fmu.validate", ValidateCommand)
     register("fmu.ssp", SspDescriber)
     register("fmu.container", ContainerExporter)

@@ -179,6 +179,20 @@ class ReportsWarnings(Protocol):
 
 
 @runtime_checkable
+class BeginsSteps(Protocol):
+    """A participant whose step takes place elsewhere: others may step meanwhile, in this thread, too."""
+
+    def begin_step(self, time: float, size: float) -> Callable[[], None]:
+        """Begin what `step`, which is called with the same numbers (s) after that, comes back from.
+
+        Returns
+        -------
+        callable
+            Lets it go; called when all that step at the same time have begun.
+        """
+
+
+@runtime_checkable
 class CanAbort(Protocol):
     """A participant whose calls can be ended from outside: at a time limit."""
 

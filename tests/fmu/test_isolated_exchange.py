@@ -8,7 +8,8 @@ from in_a_process import Echo
 
 import cosim
 from cosim_fmu import ProcessParticipant
-from cosim_master.participants import process_participant
+from cosim_master.processes.channel import Channel
+from cosim_master.processes.process_worker import Call
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="exit codes of POSIX")
 
@@ -24,13 +25,13 @@ def part() -> Iterator[ProcessParticipant]:
 @pytest.fixture
 def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     sent: list[str] = []
-    send = process_participant.send
+    send = Channel.send
 
-    def counted(pipe: object, value: tuple[object, ...]) -> None:
-        sent.append(str(value[2]))
-        send(pipe, value)
+    def counted(channel: Channel, calls: list[Call]) -> None:
+        sent.append(" ".join(call.name for call in calls))
+        send(channel, calls)
 
-    monkeypatch.setattr(process_participant, "send", counted)
+    monkeypatch.setattr(Channel, "send", counted)
     return sent
 
 

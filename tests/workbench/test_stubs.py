@@ -160,7 +160,6 @@ def test_the_command_writes_them_and_removes_those_of_before(
     assert own.exists() and not old.exists()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("module", ["cosim", "cosim.kit"])
 def test_names_are_visible_to_editors_that_evaluate_conditions(module: str) -> None:
     """To jedi nothing exists below `if TYPE_CHECKING:` where that is the constant False."""
@@ -173,6 +172,7 @@ def test_names_are_visible_to_editors_that_evaluate_conditions(module: str) -> N
     assert not isinstance(flag, ast.Constant)
 
 
+@pytest.mark.thorough
 def test_a_type_checker_finds_all_mistakes(tmp_path: Path) -> None:
     assert main(["new", "--stubs", "-C", str(tmp_path)]) == 0
     (tmp_path / "right.py").write_text(RIGHT, "utf-8")

@@ -77,6 +77,7 @@ KEYS = (
         "tolerance",
         "feedthrough",
         "process",
+        "host",
         "timeout",
         "log",
         "log_level",
@@ -107,7 +108,8 @@ def make_participant(
         (a registered kind of participant) or ``"controller:Thermostat"`` (of ``controller.py`` in the folder,
         `python_participant`) and ``series = "file.csv"`` (`TimedInputs`); ``options`` are
         arguments of its constructor, ``parameters`` start values; with ``process = true`` it runs in a
-        process of its own, and with ``timeout`` a call that takes longer (s) ends that.
+        process of its own, with ``host = "ssh://user@machine"`` an FMU runs on another machine, and with
+        ``timeout`` a call that takes longer (s) ends such a process.
     say : callable
         Takes the key and the text of a problem.
     isolation : Isolation
@@ -143,21 +145,28 @@ def make_participant(
     if not isinstance(process, bool):
         say((*here, "process"), f"is {process!r}, needs true or false")
         return None
-    timeout = entry.get("timeout")
-    if timeout is not None and not process:
-        say((*here, "timeout"), "needs process = true: a call in this process cannot be ended from outside")
-    process = isolation.applies(name, process) if kind == "fmu" or process else False
+    timeout, host = entry.get("timeout"), entry.get("host")
+    if timeout is not None and not process and host is None:
+        say(
+            (*here, "timeout"),
+            "needs process = true, or a host: a call in this process cannot be ended from outside",
+        )
+    if host is None:
+        process = isolation.applies(name, process) if kind == "fmu" or process else False
     try:
         timeout = cosim.parse_quantity(timeout, "s") if isinstance(timeout, str) else timeout
         make, arguments = _recipe(folder, name, kind, what)
-        if process:
-            made: cosim.Participant = ProcessParticipant(make, *arguments, timeout=timeout, **options)
+        if process or host is not None:
+            where = {} if host is None else {"host": host, "own_process": process}
+            made: cosim.Participant = ProcessParticipant(
+                make, *arguments, timeout=timeout, **where, **options
+            )
         else:
             made = make(*arguments, **options)
     except cosim.ModelError as error:
         for fault in error.problems:
-            if fault.where == "timeout":
-                say((*here, "timeout"), fault.text)
+            if fault.where in ("timeout", "host"):
+                say((*here, fault.where), fault.text)
                 continue
             option = fault.where.partition("options.")[2]
             place, text = (("options", option), fault.text) if option in options else ((kind,), str(fault))

@@ -110,7 +110,15 @@ def _participant() -> dict[str, Any]:
         "log": {**TEXT, "description": "file for what it logs"},
         "log_level": {"enum": list(LOG_LEVELS), "default": "warning"},
         "process": {"type": "boolean", "description": "in a process of its own"},
-        "timeout": {**POSITIVE, "description": "for each call of a participant in a process of its own [s]"},
+        "host": {
+            **TEXT,
+            "pattern": "^(ssh|tcp)://",
+            "description": 'an FMU runs on another machine: "ssh://user@machine", "tcp://machine:7364"',
+        },
+        "timeout": {
+            **POSITIVE,
+            "description": "for each call of a participant in a process of its own or on another machine [s]",
+        },
     }
     table = _table(scenario_participants.KEYS, keys)
     return {**table, "oneOf": [{"required": [kind]} for kind in scenario_participants.KINDS]}

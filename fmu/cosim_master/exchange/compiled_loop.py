@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim_master.abilities import NativeCalls
+from cosim_fmi.instances import same_folder
+from cosim_master.abilities import BeginsSteps, NativeCalls
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
@@ -158,11 +159,13 @@ class CompiledLoop:
             self._together = StepsTogether(self.coupled, threads, self.machine, self._called, begin, take)
 
     def _threads_program(self) -> ThreadedProgram | None:
-        """The exchange of the master's algorithm with several threads, where they are wanted."""
+        """The master's exchange with steps at the same time: in several threads, or elsewhere."""
         coupled = self.coupled
         if coupled.threads is None or self._asked is not None:
             return None
         free = {name for name, description in coupled.descriptions.items() if description.steps_in_threads}
+        if coupled.threads.count == 1:
+            free = {name for name in free if isinstance(coupled.participants[name], BeginsSteps)}
         in_a_row = self._along or coupled.joint is not None or bool(coupled.loops)
         program = threaded_program(self._main.operations, coupled.links, free, in_a_row)
         if program is not None:
@@ -252,7 +255,8 @@ class CompiledLoop:
             begun = perf_counter()
             self.recorder.unfinished = self._rows.empty_buffer
             try:
-                code = self._ask(first, last) if self._asked else self._run(machine.address, first, last)
+                with same_folder():
+                    code = self._ask(first, last) if self._asked else self._run(machine.address, first, last)
             except BaseException:
                 self._rows.empty_buffer()
                 raise
@@ -274,7 +278,8 @@ class CompiledLoop:
             if code == run_exchanges.PAUSED:
                 self._check()
             else:
-                self._do_what_is_asked(first, code)
+                with same_folder():
+                    self._do_what_is_asked(first, code)
                 if self._is_paused:
                     return first
 
@@ -328,7 +333,7 @@ class CompiledLoop:
                 self.operate(layout.NOTE_COURSE, member)
         self._rows.make_room()
         index = int(self.machine.report.step)
-        unusual = together.step_all(names)
+        unusual = together.step_all(names, self.memory)
         for name in names:
             if name in unusual:
                 self._rows.watched_step = index
@@ -409,7 +414,7 @@ class CompiledLoop:
         assert self._threaded is not None and self._together is not None
         covers, operations = self._threaded.covers, algorithm.operations
         together = covers[place]
-        unusual = self._together.step_all([operations[p][1] for p in together])
+        unusual = self._together.step_all([operations[p][1] for p in together], algorithm.memory)
         if not unusual:
             for p in together:
                 self._record_waiting_step(operations[p][1])

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim_master.abilities import BeginsSteps
 from cosim_master.algorithms.exchange_layout import ADVANCE, ADVANCE_ALL, READ, SET
-from cosim_master.algorithms.programmed_algorithm import Call
+from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
 from cosim_master.coupling.connection import Link
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_machine import ExchangeMachine
@@ -275,8 +276,17 @@ class StepsTogether:
         self._begin, self._take, self.gain = begin, take, ThreadGain()
         self._chains: dict[tuple[str, ...], tuple[list[NDArray[np.int64]], NDArray[np.int64]]] = {}
 
-    def step_all(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Step them; the stop code and the status of those that were not as usual."""
+    def step_all(self, names: Sequence[str], memory: ExchangeMemory) -> dict[str, tuple[int, int]]:
+        """Step them; the stop code and the status of those that were not as usual.
+
+        Steps that take place elsewhere begin first, and their answers are waited for last.
+
+        Parameters
+        ----------
+        names : sequence of str
+        memory : ExchangeMemory
+            Of the algorithm whose step it is.
+        """
         machine, algorithm = self._machine, int(self._machine.report.algorithm)
         shared, own = self._chains.setdefault(tuple(names), self._split(names))
         numbers = [machine.number[name] for name in names]
@@ -286,6 +296,7 @@ class StepsTogether:
         for each in waiting:
             each.waits = True
         busy = [0.0] * (len(shared) + 1)
+        elsewhere = self._begin_elsewhere(names, memory)
 
         def step(place: int, chain: NDArray[np.int64]) -> None:
             begun = perf_counter()
@@ -299,7 +310,8 @@ class StepsTogether:
         finally:
             for each in waiting:
                 each.waits = False
-        self.gain.add(sum(busy), perf_counter() - begun)
+        if not elsewhere:
+            self.gain.add(sum(busy), perf_counter() - begun)
         answers = [machine.answers[number] for number in numbers]
         return {
             name: (int(answer.stop), int(answer.status))
@@ -307,10 +319,23 @@ class StepsTogether:
             if answer.stop != DONE
         }
 
+    def _begin_elsewhere(self, names: Sequence[str], memory: ExchangeMemory) -> bool:
+        """Begin the steps that take place elsewhere; whether there are any."""
+        coupled, begun = self._coupled, []
+        for name in names:
+            participant = coupled.participants[name]
+            if isinstance(participant, BeginsSteps) and not coupled.rests(name):
+                length = coupled.length(name, memory.time, memory.length)
+                begun.append(participant.begin_step(memory.time, length))
+        for send in begun:
+            send()
+        return bool(begun)
+
     def _split(self, names: Sequence[str]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
         """Numbers of the participants for each thread, and of those that stay in the caller's."""
+        participants, numbers = self._coupled.participants, self._machine.number
         free = [n for n in names if self._coupled.descriptions[n].steps_in_threads]
-        numbers = self._machine.number
+        free.sort(key=lambda name: isinstance(participants[name], BeginsSteps))
         chains = np.array_split([numbers[n] for n in free], min(len(free), self._threads.count))
         own = [numbers[n] for n in names if n not in free]
         return [np.array(c, dtype=np.int64) for c in chains], np.array(own, dtype=np.int64)

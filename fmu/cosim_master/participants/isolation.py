@@ -50,8 +50,19 @@ DECLARED = Isolation()
 
 
 def places_of_fmus(participants: Mapping[str, cosim.Participant]) -> dict[str, list[str]]:
-    """Names of FMUs whose code runs ``inside`` the process of the run, and ``isolated`` ones."""
+    """Names of FMUs whose code runs ``inside`` the process of the run, ``isolated`` and ``remote`` ones."""
+    others = {name: part for name, part in participants.items() if isinstance(part, ProcessParticipant)}
     return {
         "inside": [name for name, part in participants.items() if isinstance(part, InstanceParticipant)],
-        "isolated": [name for name, part in participants.items() if isinstance(part, ProcessParticipant)],
+        "isolated": [name for name, part in others.items() if part.host is None],
+        "remote": [name for name, part in others.items() if part.host is not None],
     }
+
+
+def hosts_of_fmus(participants: Mapping[str, cosim.Participant]) -> dict[str, list[str]]:
+    """Names of FMUs whose code runs on another machine, by its address."""
+    found: dict[str, list[str]] = {}
+    for name, part in participants.items():
+        if isinstance(part, ProcessParticipant) and part.host is not None:
+            found.setdefault(str(part.host), []).append(name)
+    return found

@@ -68,8 +68,9 @@ def _refusal(participant: cosim.Participant) -> str:
         except Exception:  # reported where it is described
             return NO_FMU
         if "Model Exchange" in kind:
+            key = "process = true" if participant.host is None else "its host"
             return (
-                "has a process of its own, and the system runs in this one: leave out process = true, or "
+                f"has a process of its own, and the system runs in this one: leave out {key}, or "
                 "name the others in options.members"
             )
         return NO_FMU

@@ -1,68 +1,48 @@
-"""A participant in a process of its own."""
+"""A participant in a process of its own, on this machine or on another one."""
 
 from __future__ import annotations
 
-import math
-import os
 import pickle
-import select
-import signal
-import subprocess
-import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from multiprocessing import Pipe
 from pathlib import Path
-from time import monotonic
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import (
-    ParticipantDescription,
-    held_interrupt,
-    python_command,
-    python_environment,
-    python_path,
-    seconds_interrupted,
-    signals_held,
-    start_process,
-    waited_for_interrupt,
-)
-from cosim_fmi.archive import private_folder, remove_folder
+from cosim.kit import ParticipantDescription, python_path
 from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
 from cosim_master.participants.create_participants import open_fmu
-from cosim_master.participants.process_worker import (
-    CALLING,
-    LONGEST_NAME,
-    PRINTED,
-    receive,
-    restored,
-    send,
+from cosim_master.processes.host import Host
+from cosim_master.processes.place import Place
+from cosim_master.processes.plain_events import event_of_plain
+from cosim_master.processes.process_worker import (
+    CLOSE,
+    FEW_VALUES,
+    LOG,
+    OPEN,
+    STEP,
+    WRITES,
+    Call,
+    listed,
 )
+from cosim_master.processes.remote_session import RemoteSession
+from cosim_master.processes.session import Session, Ticket
+from cosim_master.processes.worker_process import SECONDS_TO_END
 
-START = "from cosim_master.participants.process_worker import main; main()"
 SECONDS_TO_BEGIN = 30.0
 """For the process to start and to import what it needs."""
-SECONDS_TO_ANSWER = 1.0
-"""That a call may still take after Ctrl-C."""
-SECONDS_BETWEEN_LOOKS = 0.1
-"""At Ctrl-C, while a call is waited for."""
-SECONDS_FOR_INTERRUPT = 0.05
-"""In which a signal that has ended the process comes here, too, when it was for both."""
-SECONDS_TO_END = 5.0
-"""For which a process that was told to end may go on."""
 
 
 class _SavedElsewhere:
     """A state that the process keeps as long as this object lives."""
 
-    def __init__(self, number: int, process: object, released: list[int]) -> None:
-        self.number, self.process = number, process
+    def __init__(self, number: int, session: object, released: list[int]) -> None:
+        self.number, self.session = number, session
         weakref.finalize(self, released.append, number).atexit = False
 
 
@@ -73,6 +53,11 @@ class ProcessParticipant(cosim.Participant):
     imports nothing of the program that started it. When it dies, the call that it was about raises an error
     that says how; when this program dies, it ends, too. Its temporary files are in a folder that is removed
     in any case. Ctrl-C is left to this program.
+
+    With `host` the process runs on another machine, where cosim is installed: started by ssh, or by a server
+    that listens there (``cosim serve``). The FMU is sent where it is not known; logs are written here. FMUs
+    of one co-simulation with the same host share a process there, unless they have `own_process`, and step
+    with one message.
 
     One message goes there and back for each step: inputs whose names were accepted before go with it, and
     what was read behind the step before comes back with it. An input that is refused is an error of the step.
@@ -87,11 +72,16 @@ class ProcessParticipant(cosim.Participant):
     timeout : float, optional
         A call that takes longer (s) ends the process, for `initialize` half a minute more; for ever unless
         given.
+    host : str, optional
+        ``"ssh://user@machine"`` or ``"tcp://machine:7364"``; for FMUs. The token for a server is in a file
+        that the environment variable ``COSIM_TOKEN_FILE`` names, or in ``COSIM_TOKEN``.
+    own_process : bool
+        With `host`: whether no other participant runs in its process there.
 
     Raises
     ------
     ModelError
-        When `make` or its arguments cannot be handed over to another process.
+        When `make` or its arguments cannot be handed over to another process; a host that is no address.
 
     Examples
     --------
@@ -106,38 +96,40 @@ class ProcessParticipant(cosim.Participant):
         make: str | Path | Callable[..., cosim.Participant],
         *arguments: Any,
         timeout: float | None = None,
+        host: str | None = None,
+        own_process: bool = False,
         **keywords: Any,
     ) -> None:
         if isinstance(make, (str, Path)):
             make, arguments = open_fmu, (make, *arguments)
         if timeout is not None and (isinstance(timeout, bool) or not timeout > 0.0):
             raise cosim.ModelError.of("timeout", f"is {timeout!r}, needs a number of seconds greater than 0")
-        try:
-            self._recipe = pickle.dumps((make, arguments, keywords))
-        except Exception as error:
-            raise cosim.ModelError.of(
-                "process", f"cannot be handed over to another process: {error}"
-            ) from error
-        if getattr(make, "__module__", "") == "__main__":
-            raise cosim.ModelError.of(
-                "process",
-                f"{getattr(make, '__name__', make)} stands in the script that is run: another process can "
-                "only import it from a module; put it into one",
-            )
-        self._inner = make(*arguments, **keywords)
+        self.host = None if host is None else Host.of(host)
+        self.own_process = own_process or self.host is None
+        self._recipe = b""
+        if self.host is None:
+            self._recipe = _pickled(make, arguments, keywords)
+        elif make is not open_fmu:
+            text = "is for FMUs: Python code and models run on this machine (export the model as an FMU)"
+            raise cosim.ModelError.of("host", text)
+        self._options = keywords
+        self._inner: Any = make(*arguments, **keywords)
         self._timeout = timeout
         self._sizes: tuple[Any, ...] | None = None
         self._log: tuple[Path | None, str] | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pipe: Any = None
+        self._log_file: IO[bytes] | None = None
+        self.place = Place() if self.host is None else Place(_session_at(self.host))
+        self._session: Session | None = None
+        self._number = 0
         self._released: list[int] = []
         self._accepted: set[tuple[str, ...]] = set()
-        self._pending: list[tuple[str, tuple[Any, ...]]] = []
+        self._pending: list[list[Any]] = []
+        self._groups: dict[tuple[str, ...], int] = {}
+        self._new_groups: list[list[str]] = []
         self._has_stepped = False
         self._reads: list[tuple[str, ...]] = []
         self._read: dict[tuple[str, ...], list[Any]] = {}
-        self._waits = False
-        self._given_up, self._folder = "", ""
+        self._begun: tuple[float, float, Ticket, list[tuple[str, ...]]] | None = None
         self._close_error = self._failed_before = ""
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
@@ -150,13 +142,13 @@ class ProcessParticipant(cosim.Participant):
 
     @property
     def process_id(self) -> int | None:
-        """Of the process while there is one."""
-        return None if self._process is None else self._process.pid
+        """Of the process while there is one on this machine."""
+        return None if self._session is None else self._session.process_id
 
     @property
     def events(self) -> list[cosim.EventRecord]:
         """Those of the participant; none when its process is gone."""
-        return self._ask_if_there("events")
+        return [event_of_plain(told) for told in self._ask_if_there("events")]
 
     @property
     def warnings(self) -> list[str]:
@@ -184,24 +176,39 @@ class ProcessParticipant(cosim.Participant):
 
     def describe(self) -> ParticipantDescription:
         """As the participant describes itself; no process is started."""
-        found = self._inner.describe()
-        return replace(found, kind=f"{found.kind}, own process", steps_in_threads=True)
+        if self.host is None:
+            found = self._inner.describe()
+            return replace(found, kind=f"{found.kind}, own process", steps_in_threads=True)
+        found = self._inner.inspect()[0]  # whether it can run there is said there
+        only_once = found.only_once and ("" if self.own_process else f"{found.only_once} {self.host}")
+        kind = f"{found.kind}, on another machine"
+        return replace(found, kind=kind, steps_in_threads=True, only_once=only_once)
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
         """Start the process and initialize the participant there."""
-        if self._process is not None:
+        if self._session is not None:
             raise cosim.CosimError("initialize was called before: close it first")
-        self._begin()
         limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
-        if self._log is not None:
-            self._ask("write_log", *self._log, timeout=limit)
-        if self._sizes is not None:
-            self._ask("configure", *self._sizes, timeout=limit)
+        self._begin(limit)
         self._points = []
-        self._ask("watch", *self._wanted, timeout=limit)
-        self._ask("initialize", start, stop, dict(values), tolerance, timeout=limit)
+        tickets = [self._post(OPEN, *self._opening)]
+        if self._log is not None and (self.host is None or self._log[0] is not None):
+            file, level = self._log
+            self._open_log(file)
+            tickets.append(self._post(LOG, None if file is None or self.host else str(file), level))
+        if self._sizes is not None:
+            tickets.append(self._post("configure", *self._sizes))
+        tickets.append(self._post("watch", *self._wanted))
+        tickets.append(self._post("initialize", start, stop, dict(values), tolerance))
+        try:
+            self._answer(tickets[-1], limit)  # all answers come with one message
+        except cosim.CosimError:
+            if tickets[0].answer is None:
+                raise
+        for ticket in tickets:
+            self._answer(ticket, limit)
 
     def exit_initialization(self) -> None:
         """End the initialization mode, if the participant has one."""
@@ -209,19 +216,42 @@ class ProcessParticipant(cosim.Participant):
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write inputs, at once or with the next call."""
-        self._write("set", names, values)
+        self._write(WRITES[0], names, values)
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Derivatives of inputs over the next step, per s; at once or with the next call."""
-        self._write("set_slopes", names, slopes)
+        self._write(WRITES[1], names, slopes)
+
+    def begin_step(self, time: float, size: float) -> Callable[[], None]:
+        """Have a step made with the next message; `step`, called with the same numbers, takes its answer.
+
+        Returns
+        -------
+        callable
+            Sends what has been begun, of all participants of the process.
+        """
+        session = self._there(STEP)
+        reads, self._reads = self._reads, []
+        ticket = self._post(STEP, time, size, [self._group(names) for names in reads])
+        self._begun = time, size, ticket, reads
+        return session.send
 
     def step(self, time: float, size: float) -> float:
         """Step the participant."""
-        reads, self._reads = self._reads, []
-        reached, points, values = self._ask("step", time, size, reads)
+        if self._begun is None:
+            self.begin_step(time, size)
+        assert self._begun is not None
+        since, length, ticket, reads = self._begun
+        self._begun = None
+        if (since, length) != (time, size):
+            raise cosim.CosimError(
+                f"a step from {since!r} by {length!r} has begun, not from {time!r} by {size!r}"
+            )
+        reached, points, values = self._answer(ticket, self._timeout)
         self._points += [InnerPoint(*point) for point in points]
         self._has_stepped = True
-        self._read = {names: read for names, read in zip(reads, values, strict=True) if read is not None}
+        found = zip(reads, values, strict=True)
+        self._read = {names: listed(read) for names, read in found if read is not None}
         return float(reached)
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
@@ -240,8 +270,7 @@ class ProcessParticipant(cosim.Participant):
             self._reads.append(key)
         if key in self._read:
             return [*self._read[key]]
-        found: list[Any] = self._ask("get", [*names])
-        return found
+        return listed(self._ask("get", self._group(key)))
 
     def directional_derivative(
         self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
@@ -253,95 +282,113 @@ class ProcessParticipant(cosim.Participant):
 
     def save(self) -> Any:
         """A token; the state stays in the process."""
-        return _SavedElsewhere(self._ask("save"), self._process, self._released)
+        return _SavedElsewhere(self._ask("save"), self._session, self._released)
 
     def restore(self, token: Any) -> None:
         """Go back to a state that was saved here."""
         self._points = []
-        self._ask("restore", self._number(token))
+        self._ask("restore", self._number_of(token))
 
     def serialize(self, token: Any) -> bytes:
         """A saved state as bytes."""
-        found: bytes = self._ask("serialize", self._number(token))
+        found: bytes = self._ask("serialize", self._number_of(token))
         return found
 
     def deserialize(self, data: bytes) -> Any:
         """The token again."""
-        return _SavedElsewhere(self._ask("deserialize", data), self._process, self._released)
+        return _SavedElsewhere(self._ask("deserialize", data), self._session, self._released)
 
     def close(self) -> None:
         """Close the participant and end the process; one that does not answer is killed."""
-        if self._process is None:
+        session = self._session
+        if session is None:
             return
         self._close_error = self._failed_before
-        if not self._waits:
+        if not session.lost:
             try:
-                self._close_error = self._ask("close", timeout=SECONDS_TO_END) or self._close_error
-                self._process.wait(SECONDS_TO_END)
+                self._close_error = self._ask(CLOSE, timeout=SECONDS_TO_END) or self._close_error
+                session.closed(self._number)
             except Exception as error:
                 self._close_error = str(error)
         if self._end is not None:
             self._end()
-        self._process, self._pipe = None, None
+        self._session = None
+        self._close_log()
 
     def close_error(self) -> str:
         """That the participant, or its process, has not ended as it should; "" when it has."""
         return self._close_error
 
-    def _begin(self) -> None:
-        ours, theirs = Pipe()
-        folder = self._folder = str(private_folder("process"))
-        (Path(folder) / CALLING).write_bytes(bytes(LONGEST_NAME))
-        environment = python_environment({"TMPDIR": folder, "TEMP": folder, "TMP": folder})
-        handle = theirs.fileno()
-        # the kernel would kill it with the thread that starts it: so only with the main thread
-        ours_for_good = threading.current_thread() is threading.main_thread()
-        given = str(handle), str(os.getpid()), folder, str(int(ours_for_good))
-        command = python_command("-c", START, *given)
-        more: dict[str, Any] = {"pass_fds": [handle]}
-        if os.name == "nt":
-            os.set_handle_inheritable(handle, True)  # type: ignore[attr-defined]
-            startup = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})  # type: ignore[attr-defined]
-            more = {"startupinfo": startup}
-        with signals_held():
-            self._process = start_process(command, stdin=subprocess.DEVNULL, env=environment, **more)
-        theirs.close()
-        self._pipe, self._waits, self._given_up, self._failed_before = ours, False, "", ""
+    def abort(self, why: str) -> None:
+        """End the process, from another thread; the call that waits for it raises an error that says why."""
+        session = self._session
+        if session is not None:
+            session.abort(why)
+
+    def _begin(self, limit: float | None) -> None:
+        session = self.place.enter()
+        self._end = weakref.finalize(self, self.place.leave, session)
+        self._session, self._failed_before = session, ""
+        self._number = session.new_number(self._label, self._take_log)
         self._released = []  # what tokens of an earlier process release is none of this one
         self._accepted, self._pending, self._reads = set(), [], []
-        self._answers = _waiting_for(ours)
-        self._end = weakref.finalize(self, _end, self._process, ours, folder)
-        with self._answering("start"):
-            send(ours, python_path())
-            ours.send_bytes(self._recipe)
+        self._groups, self._new_groups, self._begun = {}, [], None
+        self._opening: tuple[Any, ...]
+        if isinstance(session, RemoteSession):
+            try:
+                digest = session.send_fmu(self._inner.path, limit)
+            except BaseException:
+                self._end()
+                self._session = None
+                raise
+            self._opening = digest, str(self._inner.shown_path), self._inner.name, self._options
+        else:
+            self._opening = python_path(), self._recipe
+
+    @property
+    def _label(self) -> str:
+        return str(getattr(self._inner, "name", ""))
+
+    def _there(self, name: str) -> Session:
+        if self._session is None:
+            raise cosim.CosimError(f"{name}: the participant is not initialized, so there is no process")
+        return self._session
 
     def _ask(self, name: str, *given: Any, timeout: float | None = None) -> Any:
-        if self._process is None:
-            raise cosim.CosimError(f"{name}: the participant is not initialized, so there is no process")
-        limit = self._timeout if timeout is None else timeout
-        released = [self._released.pop() for _ in range(len(self._released))]
-        pending, self._pending = self._pending, []
+        self._there(name)
+        return self._answer(self._post(name, *given), self._timeout if timeout is None else timeout)
+
+    def _post(self, name: str, *given: Any) -> Ticket:
+        session = self._there(name)
+        self._begun = None
         if name != "get":
             self._forget_reading()
-        self._waits = True
-        with self._answering(name):
-            send(self._pipe, (released, pending, name, given))
-            self._wait(name, limit)
-            kind, value = receive(self._pipe)
-        self._waits = False
-        if kind == "error":
-            raise restored(value)
-        return value
+        released = [self._released.pop() for _ in range(len(self._released))]
+        pending, self._pending = self._pending, []
+        names, self._new_groups = self._new_groups, []
+        return session.post(Call(self._number, name, list(given), pending, released, names))
+
+    def _answer(self, ticket: Ticket, limit: float | None) -> Any:
+        return self._there(ticket.name).answer(ticket, limit)
+
+    def _group(self, names: tuple[str, ...]) -> int:
+        """The number of a group of names, which go there once."""
+        found = self._groups.get(names)
+        if found is None:
+            found = self._groups[names] = len(self._groups)
+            self._new_groups.append([*names])
+        return found
 
     def _write(self, name: str, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """A call without an answer: one of a kind that went well before waits for the next call."""
         kind = (name, *names)
-        given = [*names], values.tolist() if isinstance(values, np.ndarray) else [*values]
+        group = self._group(tuple(names))
+        given = _values(values)
         if kind in self._accepted:
             self._forget_reading()
-            self._pending.append((name, given))
+            self._pending.append([name, group, given])
             return
-        self._ask(name, *given)
+        self._ask(name, group, given)
         self._accepted.add(kind)
 
     def _forget_reading(self) -> None:
@@ -351,7 +398,7 @@ class ProcessParticipant(cosim.Participant):
 
     def _ask_if_there(self, name: str) -> list[Any]:
         """Something that is not worth an error: a failure is reported at the end."""
-        if self._process is None or self._waits:
+        if self._session is None or self._session.lost:
             return []
         try:
             found: list[Any] = self._ask(name)
@@ -360,87 +407,75 @@ class ProcessParticipant(cosim.Participant):
             return []
         return found
 
-    def _wait(self, name: str, limit: float | None) -> None:
-        """For an answer; a process that gives none in time, or soon after a first Ctrl-C, is killed."""
-        assert self._process is not None
-        end = math.inf if limit is None else monotonic() + limit
-        while not self._answers(min(SECONDS_BETWEEN_LOOKS, max(0.0, end - monotonic()))):
-            if monotonic() >= end:
-                self._process.kill()
-                raise cosim.CosimError(
-                    f"its process did not return from {self._called(name)} within {limit:g} s and was killed"
-                )
-            if seconds_interrupted() > SECONDS_TO_ANSWER:
-                self._process.kill()
-                raise held_interrupt()
-
-    def _called(self, name: str) -> str:
-        """The call that the process is about; `name` where it does not say."""
-        with suppress(OSError):
-            return (Path(self._folder) / CALLING).read_bytes().rstrip(b"\0").decode("ascii") or name
-        return name
-
-    def _last_printed(self) -> str:
-        """The last line that an FMU has printed, as the end of a sentence; "" when there is none."""
-        with suppress(OSError):
-            lines = (Path(self._folder) / PRINTED).read_bytes()[-2000:].decode("utf-8", "replace").split("\n")
-            last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-            return f'. It printed: "{last[:300]}"' if last else ""
-        return ""
-
-    def abort(self, why: str) -> None:
-        """End the process, from another thread; the call that waits for it raises an error that says why."""
-        self._given_up = why
-        process = self._process
-        if process is not None:
-            process.kill()
-
-    @contextmanager
-    def _answering(self, name: str) -> Iterator[None]:
-        """Turn a broken pipe into an error that says how the process ended."""
-        try:
-            yield
-        except (EOFError, OSError):
-            assert self._process is not None
-            if not self._given_up and waited_for_interrupt(SECONDS_FOR_INTERRUPT):
-                raise held_interrupt() from None  # whoever sent it has ended the process, too
-            why = self._given_up
-            said = "" if why else self._last_printed()
-            where = name if why else self._called(name)
-            raise cosim.CosimError(f"{why or _ending(self._process)} in {where}{said}") from None
-
-    def _number(self, token: Any) -> int:
-        if not isinstance(token, _SavedElsewhere) or token.process is not self._process:
+    def _number_of(self, token: Any) -> int:
+        if not isinstance(token, _SavedElsewhere) or token.session is not self._session:
             raise cosim.CosimError("this state was not saved by this participant")
         return token.number
 
+    def _open_log(self, file: Path | None) -> None:
+        """The file for what is logged on another machine."""
+        self._close_log()
+        if file is None or self.host is None:
+            return
+        try:
+            self._log_file = file.open("wb", buffering=0)
+        except OSError as error:
+            text = f"its log {file} cannot be written: {error.strerror}"
+            raise cosim.FmuError(str(self.path), text) from error
 
-def _waiting_for(pipe: Any) -> Callable[[float], Any]:
-    """Whether there is an answer within some seconds; `Connection.poll` makes a selector each time."""
-    if os.name == "nt":
-        answers: Callable[[float], Any] = pipe.poll
-        return answers
-    poll = select.poll()
-    poll.register(pipe.fileno(), select.POLLIN)
-    return lambda seconds: poll.poll(1e3 * seconds)
+    def _take_log(self, place: int, data: bytes) -> None:
+        file = self._log_file
+        if file is not None:
+            with suppress(OSError, ValueError):  # a full disk is no fault of the run
+                file.seek(place)
+                file.write(data)
+
+    def _close_log(self) -> None:
+        if self._log_file is not None:
+            with suppress(OSError):
+                self._log_file.close()
+            self._log_file = None
 
 
-def _ending(process: subprocess.Popen[bytes]) -> str:
+def share_processes(participants: Mapping[str, Any]) -> None:
+    """Have FMUs of one co-simulation with the same host run in one process there."""
+    places: dict[Host, Place] = {}
+    for participant in participants.values():
+        if isinstance(participant, ProcessParticipant) and not participant.own_process:
+            assert participant.host is not None
+            new = Place(_session_at(participant.host))
+            participant.place = places.setdefault(participant.host, new)
+
+
+def _session_at(host: Host) -> Callable[[], Session]:
+    return lambda: RemoteSession(host)
+
+
+def _pickled(make: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bytes:
+    """What another process makes the participant of.
+
+    Raises
+    ------
+    ModelError
+        It cannot be handed over.
+    """
     try:
-        code = process.wait(SECONDS_TO_END)
-    except subprocess.TimeoutExpired:
-        return "its process closed the connection"
-    if code < 0:
-        with suppress(ValueError):
-            return f"its process was killed by {signal.Signals(-code).name}"
-    return f"its process ended by itself with exit code {code}"
+        recipe = pickle.dumps((make, arguments, keywords))
+    except Exception as error:
+        raise cosim.ModelError.of("process", f"cannot be handed over to another process: {error}") from error
+    if getattr(make, "__module__", "") == "__main__":
+        raise cosim.ModelError.of(
+            "process",
+            f"{getattr(make, '__name__', make)} stands in the script that is run: another process can "
+            "only import it from a module; put it into one",
+        )
+    return recipe
 
 
-def _end(process: subprocess.Popen[bytes], pipe: Any, folder: str) -> None:
-    with suppress(Exception):
-        pipe.close()
-    if process.poll() is None:
-        process.kill()
-    with suppress(Exception):
-        process.wait(SECONDS_TO_END)
-    remove_folder(Path(folder))
+def _values(values: NDArray[np.float64] | Sequence[Any]) -> Any:
+    """Values as they are sent: many reals as an array, all else as a list."""
+    if isinstance(values, np.ndarray):
+        return values.copy() if len(values) > FEW_VALUES else values.tolist()
+    if len(values) > FEW_VALUES and all(type(value) is float for value in values):
+        return np.array(values)
+    return [*values]

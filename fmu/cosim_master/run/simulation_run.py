@@ -13,6 +13,7 @@ import cosim
 from cosim.kit import ResultStream, black_box, interrupt_between_steps
 from cosim_fmi.binding.process_guard import last_words
 from cosim_fmi.instances import same_folder
+from cosim_master.abilities import BeginsSteps
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling, RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants
@@ -118,7 +119,8 @@ class SimulationRun:
             warnings=[*warnings, *recorder.remarks],
         )
         count = min(loop.threads, len(loop.participants))
-        threads = StepThreads(count) if count > 1 else None
+        elsewhere = sum(isinstance(p, BeginsSteps) for p in loop.participants.values())
+        threads = StepThreads(count) if count > 1 or elsewhere > 1 else None
         self.coupled = CoupledParticipants(loop, reads, self.statistics, points, threads, recorder.ports)
         self.coupled.loops = [
             each._replace(participants=tuple(n for n in each.participants if n in self.coupled.units))

@@ -1,0 +1,248 @@
+"""Messages between a run and a process of participants: plain data, in frames."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import select
+import socket
+import struct
+import threading
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+import cosim
+
+HEAD = struct.Struct("<QI")
+"""Before each message: how many bytes follow, and how many of these are JSON."""
+LARGEST = 1 << 32
+"""Bytes of a message; a saved state may be large."""
+PIECE = 1 << 16
+"""Bytes that are read at once."""
+LARGE_PIECE = 1 << 22
+"""Bytes that are read at once of a message that is longer than `PIECE`."""
+MARK = "$"
+"""Key of the JSON objects that stand for bytes and arrays."""
+BYTES, ARRAY = "bytes", "array"
+KINDS = "fiub"
+"""Of the arrays that are sent: reals, integers, booleans."""
+ELEMENTS = re.compile(r"[<>|][fiub][1-9][0-9]?")
+"""What is known of the elements of an array."""
+
+
+class MessageError(cosim.CosimError):
+    """What has arrived is no message."""
+
+
+class Channel:
+    """Sends and receives messages over a socket or two pipes.
+
+    A message is None, booleans, numbers, text, bytes, arrays of numbers, and lists and dicts (with text as
+    keys) of these. It is written as JSON, with bytes and arrays behind it as they are in memory; tuples
+    arrive as lists. Reading it runs no code: whatever arrives is data, or a `MessageError`. NaN, infinities
+    and both zeros arrive as they were.
+
+    Parameters
+    ----------
+    reading, writing : int
+        Handles of the operating system; the same one of a socket.
+
+    Raises
+    ------
+    EOFError
+        From `receive`: the other end is closed.
+    OSError
+        From `send` and `receive`: the connection is broken.
+    """
+
+    def __init__(self, reading: int, writing: int) -> None:
+        self.reading, self.writing = reading, writing
+        self._blobs: list[bytes] = []
+        self._arrived, self._left = memoryview(b""), b""
+        self._lock = threading.Lock()
+        self._encode = json.JSONEncoder(
+            separators=(",", ":"), default=self._attach, check_circular=False
+        ).encode
+        decoder: Any = json.JSONDecoder(object_hook=self._detach)
+        self._scan = decoder.scan_once  # no white space is expected
+        if os.name != "nt":
+            self._poll = select.poll()
+            self._poll.register(reading, select.POLLIN)
+
+    def send(self, value: Any) -> None:
+        """Send a message; threads may do so at any time.
+
+        Raises
+        ------
+        TypeError
+            Something in it is no plain data; nothing is sent.
+        """
+        with self._lock:
+            self._blobs = []
+            try:
+                text = self._encode(value).encode("ascii")
+            except RecursionError:
+                raise TypeError("is nested without an end") from None
+            size = len(text) + sum(map(len, self._blobs))
+            self.write(b"".join((HEAD.pack(size, len(text)), text, *self._blobs)))
+
+    def check(self, value: Any) -> None:
+        """Raise `TypeError` for what is no plain data."""
+        with self._lock:
+            self._blobs = []
+            self._encode(value)
+
+    def receive(self) -> Any:
+        """Wait for the next message."""
+        while len(self._left) < HEAD.size:
+            self._left += self.read(PIECE)
+        size, length = HEAD.unpack_from(self._left)
+        if size > LARGEST or length > size:
+            raise MessageError(f"announces {size} bytes: no message of this program")
+        end = HEAD.size + size
+        whole: bytes | bytearray = self._left
+        if len(whole) < end:
+            whole = bytearray(whole)
+            while len(whole) < end:
+                whole += self.read(min(max(end - len(whole), PIECE), LARGE_PIECE))
+        self._left = bytes(whole[end:])
+        text = bytes(whole[HEAD.size : HEAD.size + length])
+        self._arrived = memoryview(whole)[HEAD.size + length : end]
+        try:
+            found, end = self._scan(text.decode("ascii"), 0)
+            if end != length:
+                raise ValueError("more than one value")
+            return found
+        except StopIteration:
+            raise MessageError("is no message of this program: it ends too soon") from None
+        except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
+            raise MessageError(f"is no message of this program: {error}") from None
+        finally:
+            self._arrived = memoryview(b"")
+
+    def wait(self, seconds: float) -> bool:
+        """Whether something arrives within some seconds, or the other end is closed."""
+        return len(self._left) >= HEAD.size or bool(self._poll.poll(1e3 * seconds))
+
+    def read(self, most: int) -> bytes:
+        """The bytes that are there, or the next that arrive."""
+        found = os.read(self.reading, most)
+        if not found:
+            raise EOFError
+        return found
+
+    def write(self, data: bytes) -> None:
+        """Write all of them."""
+        done = os.write(self.writing, data)
+        while done < len(data):  # slices: a view that a traceback keeps can crash CPython 3.12.0
+            data = data[done:]
+            done = os.write(self.writing, data)
+
+    def close(self) -> None:
+        """Close both handles."""
+        for handle in {self.reading, self.writing}:
+            with suppress(OSError):
+                os.close(handle)
+
+    def _attach(self, value: Any) -> Any:
+        """JSON for what JSON does not know."""
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, (bytes, bytearray)):
+            return {MARK: [BYTES, *self._behind(bytes(value))]}
+        if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:
+            flat = np.ascontiguousarray(value)
+            return {MARK: [ARRAY, *self._behind(flat.tobytes()), flat.dtype.str, list(value.shape)]}
+        raise TypeError(f"a {type(value).__name__} is no plain data")
+
+    def _behind(self, data: bytes) -> list[int]:
+        """Place and length of bytes behind the JSON."""
+        place = sum(map(len, self._blobs))
+        self._blobs.append(data)
+        return [place, len(data)]
+
+    def _detach(self, found: dict[str, Any]) -> Any:
+        """What a JSON object stands for."""
+        if len(found) != 1 or MARK not in found:
+            return found
+        kind, place, length, *more = found[MARK]
+        if type(place) is not int or type(length) is not int:
+            raise ValueError("bytes without a place")
+        if not 0 <= place <= place + length <= len(self._arrived):
+            raise ValueError("bytes beyond the end")
+        data = bytes(self._arrived[place : place + length])
+        if kind == BYTES and not more:
+            return data
+        elements, shape = more
+        if kind != ARRAY or not ELEMENTS.fullmatch(elements) or not all(n >= 0 for n in shape):
+            raise ValueError("an array of something else")
+        dtype = np.dtype(elements)
+        if math.prod(shape) * dtype.itemsize != length:
+            raise ValueError("an array of another length")
+        return np.frombuffer(data, dtype).reshape(shape).copy()
+
+
+class SocketChannel(Channel):
+    """The same over a socket, on every system.
+
+    Parameters
+    ----------
+    connection : socket
+        It blocks; it stays the caller's to close.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        super().__init__(connection.fileno(), connection.fileno())
+
+    def wait(self, seconds: float) -> bool:
+        """Whether something arrives within some seconds, or the other end is closed."""
+        if os.name != "nt":
+            return super().wait(seconds)
+        return len(self._left) >= HEAD.size or bool(select.select([self._socket], [], [], seconds)[0])
+
+    def read(self, most: int) -> bytes:
+        """The bytes that are there, or the next that arrive."""
+        found = self._socket.recv(most)
+        if not found:
+            raise EOFError
+        return found
+
+    def write(self, data: bytes) -> None:
+        """Write all of them."""
+        self._socket.sendall(data)
+
+
+class PipeChannel(Channel):
+    """The same over a pipe of Windows.
+
+    Parameters
+    ----------
+    pipe : multiprocessing.connection.PipeConnection
+    """
+
+    def __init__(self, pipe: Any) -> None:
+        super().__init__(-1, -1)
+        self._pipe = pipe
+
+    def wait(self, seconds: float) -> bool:
+        """Whether something arrives within some seconds, or the other end is closed."""
+        return len(self._left) >= HEAD.size or bool(self._pipe.poll(seconds))
+
+    def read(self, most: int) -> bytes:
+        """The next piece that was written."""
+        found: bytes = self._pipe.recv_bytes()
+        return found
+
+    def write(self, data: bytes) -> None:
+        """Write all of them."""
+        self._pipe.send_bytes(data)
+
+    def close(self) -> None:
+        """Close the pipe."""
+        with suppress(OSError):
+            self._pipe.close()

@@ -1,0 +1,170 @@
+"""How both ends of a connection to another machine make sure of each other.
+
+====== =======================================================================================
+server `MAGIC`, the version of the messages, whether it wants a token, a number used once
+client a number used once, HMAC-SHA256 of both numbers with the token   (if it wants a token)
+server HMAC-SHA256 of both numbers with the token, for the other end    (if it wants a token)
+server the first message: its version of cosim, or why it refuses
+====== =======================================================================================
+
+The token itself goes nowhere, and an answer fits one connection alone. Who has no token learns
+nothing but that this is a server of this program, and is given `SECONDS_TO_GREET` and no memory.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import socket
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import cosim
+
+MAGIC = b"cosim participants\n"
+VERSION = 1
+"""Of the messages; both ends have the same one."""
+NONCE, PROOF = 32, 32
+HEAD = len(MAGIC) + 2 + NONCE
+MOST_NOISE = 1 << 16
+"""Bytes that a login shell may print before the server begins."""
+SECONDS_TO_GREET = 10.0
+TOKEN, TOKEN_FILE = "COSIM_TOKEN", "COSIM_TOKEN_FILE"
+"""Variables of the environment that have the token, or name its file."""
+SHORTEST_TOKEN = 16
+
+
+class GreetingError(cosim.CosimError):
+    """The other end is not what it should be."""
+
+
+def read_token(file: Path | None = None) -> bytes:
+    """The token, of a file or of the environment.
+
+    Raises
+    ------
+    CosimError
+        There is none, it is too short, or others can read the file.
+    """
+    name = os.environ.get(TOKEN_FILE)
+    if file is None and name:
+        file = Path(name)
+    if file is None:
+        text = os.environ.get(TOKEN, "")
+        if not text:
+            raise cosim.CosimError(
+                f"there is no token: name its file in {TOKEN_FILE}, or have it in {TOKEN} (a secret that "
+                "both machines know)"
+            )
+        return _checked(text, TOKEN)
+    try:
+        facts = file.stat()
+        if os.name != "nt" and facts.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise cosim.CosimError(f"{file}: others can read this token: chmod 600 {file}")
+        return _checked(file.read_text("utf-8"), str(file))
+    except (OSError, ValueError) as error:
+        raise cosim.CosimError(f"{file}: the token cannot be read: {error}") from None
+
+
+def _checked(text: str, where: str) -> bytes:
+    token = text.strip().encode()
+    if len(token) < SHORTEST_TOKEN:
+        raise cosim.CosimError(
+            f"{where}: this token has {len(token)} characters, needs at least {SHORTEST_TOKEN}: "
+            "python3 -c 'import secrets; print(secrets.token_hex(32))'"
+        )
+    return token
+
+
+def _proof(token: bytes, who: bytes, server: bytes, client: bytes) -> bytes:
+    return hmac.digest(token, who + b"\n" + MAGIC + server + client, "sha256")
+
+
+def greet_client(connection: socket.socket, token: bytes) -> bool:
+    """The server's part, with a token; whether the client knows it.
+
+    Raises
+    ------
+    OSError
+        It is too slow, or has gone.
+    """
+    nonce = secrets.token_bytes(NONCE)
+    connection.sendall(MAGIC + bytes((VERSION, 1)) + nonce)
+    said = _read(connection.recv, NONCE + PROOF)
+    client = said[:NONCE]
+    if not hmac.compare_digest(said[NONCE:], _proof(token, b"client", nonce, client)):
+        return False
+    connection.sendall(_proof(token, b"server", nonce, client))
+    return True
+
+
+def open_greeting() -> bytes:
+    """The server's part, where ssh has made sure of the client."""
+    return MAGIC + bytes((VERSION, 0)) + bytes(NONCE)
+
+
+def greet_server(connection: socket.socket, token: bytes | None) -> None:
+    """The client's part.
+
+    Parameters
+    ----------
+    connection : socket
+    token : bytes or None
+        None over ssh.
+
+    Raises
+    ------
+    GreetingError
+        At the other end there is no server of this program, another version, or one without this token.
+    OSError
+        It does not answer, or has gone.
+    """
+    head = _head(connection, 0 if token is not None else MOST_NOISE)
+    version, wants_token = head[len(MAGIC)], head[len(MAGIC) + 1]
+    if version != VERSION:
+        raise GreetingError(
+            f"its messages have version {version}, ours {VERSION}: install the same cosim on both machines"
+        )
+    if bool(wants_token) != (token is not None):
+        raise GreetingError("it asks for no token" if token is not None else "it asks for a token")
+    if token is None:
+        return
+    server, client = head[-NONCE:], secrets.token_bytes(NONCE)
+    connection.sendall(client + _proof(token, b"client", server, client))
+    try:
+        said = _read(connection.recv, PROOF)
+    except EOFError:
+        raise GreetingError("it has refused the token: both machines need the same one") from None
+    if not hmac.compare_digest(said, _proof(token, b"server", server, client)):
+        raise GreetingError("it does not know the token: another server answers there")
+
+
+def _head(connection: socket.socket, most_noise: int) -> bytes:
+    """The greeting, behind what a login shell has printed."""
+    said = b""
+    while True:
+        place = said.find(MAGIC)
+        if place >= 0 and len(said) >= place + HEAD:
+            return said[place : place + HEAD]
+        if place < 0 and len(said) >= most_noise + HEAD:
+            raise GreetingError("no server of cosim answers there")
+        try:
+            said += _piece(connection.recv, HEAD - len(said) if most_noise == 0 else 1)
+        except EOFError:
+            raise GreetingError("the connection was closed before a server of cosim answered") from None
+
+
+def _read(receive: Callable[[int], bytes], size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        data += _piece(receive, size - len(data))
+    return data
+
+
+def _piece(receive: Callable[[int], bytes], most: int) -> bytes:
+    piece = receive(most)
+    if not piece:
+        raise EOFError
+    return piece

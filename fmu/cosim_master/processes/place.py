@@ -1,0 +1,41 @@
+"""Where participants run, and which of them share a process there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from cosim_master.processes.session import LocalSession, Session
+
+
+class Place:
+    """A process that begins with the first participant that comes, and ends with the last one that goes.
+
+    Parameters
+    ----------
+    begin : callable
+        Gives the session.
+    """
+
+    def __init__(self, begin: Callable[[], Session] = LocalSession) -> None:
+        self._begin = begin
+        self._session: Session | None = None
+        self._users = 0
+        self._lock = threading.Lock()
+
+    def enter(self) -> Session:
+        """The process, for one participant more."""
+        with self._lock:
+            if self._session is None:
+                self._session = self._begin()
+            self._users += 1
+            return self._session
+
+    def leave(self, session: Session) -> None:
+        """One participant less needs it."""
+        with self._lock:
+            self._users -= 1
+            if self._users:
+                return
+            self._session = None
+        session.end()

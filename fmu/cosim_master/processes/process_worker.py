@@ -1,0 +1,436 @@
+"""What runs in a process of participants: it answers calls, message after message."""
+
+from __future__ import annotations
+
+import functools
+import mmap
+import os
+import pickle
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import cosim
+from cosim.kit import end_with_parent, kill_with_parent, leave_signals
+from cosim_fmi.binding.fmu_output import Printed
+from cosim_fmi.binding.process_guard import last_words
+from cosim_master.coupling.errors import StepDiscardedError, StopRequested
+from cosim_master.processes.channel import Channel, MessageError, PipeChannel
+
+
+def portable(error: Exception) -> list[Any]:
+    """An error as plain data, for `restored`."""
+    if isinstance(error, StopRequested):
+        return ["stop", error.time, error.reason]
+    if isinstance(error, cosim.FmuError):
+        head = f"{error.fmu}: {error.function + ': ' if error.function else ''}"
+        kind = "discarded" if isinstance(error, StepDiscardedError) else "fmu"
+        return [kind, error.fmu, str(error).removeprefix(head), error.function]
+    return [
+        "other",
+        str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}",
+    ]
+
+
+def restored(data: list[Any]) -> cosim.CosimError:
+    """The error again.
+
+    Examples
+    --------
+    >>> str(restored(portable(cosim.FmuError("a.fmu", "ran dry", "fmi2DoStep"))))
+    'a.fmu: fmi2DoStep: ran dry'
+    """
+    kind, *values = data
+    kinds: dict[str, Any] = {
+        **{"stop": StopRequested, "discarded": StepDiscardedError},
+        **{"fmu": cosim.FmuError, "other": cosim.CosimError},
+    }
+    made: cosim.CosimError = kinds[kind](*values)
+    return made
+
+
+PRINTED = "printed"
+"""Name of the file, in the folder of the process, that takes what an FMU prints."""
+CALLING = "calling"
+"""Name of the file there that says which call of which participant is under way: memory of both processes."""
+LONGEST_NAME = 40
+"""Bytes of it."""
+OPEN, STEP, CLOSE, LOG = "open", "step", "close", "write_log"
+"""Calls that mean something of their own here."""
+ANSWER, ERROR = "answer", "error"
+"""How the answer to a call begins."""
+BEAT = "beat"
+"""A message: the process is alive, and busy with a call."""
+ENDED = "ended"
+"""Key of the last message, by which a server says how the process has ended."""
+SECONDS_BETWEEN_BEATS = 2.0
+FEW_VALUES = 16
+"""More of them go as one array."""
+
+
+class Call(NamedTuple):
+    """A call of a participant, as a message has it.
+
+    Attributes
+    ----------
+    number : int
+        Of the participant in this process.
+    name : str
+        The method, or `OPEN`.
+    given : list
+        Its arguments.
+    pending : list of [str, int, list]
+        Writes that come before it: method, number of the names, values.
+    released : list of int
+        Numbers of saved states that nothing refers to any more.
+    names : list of list of str
+        Groups of names that this call or a later one refers to, by their number; the first is 0.
+    """
+
+    number: int
+    name: str
+    given: list[Any]
+    pending: list[Any] = []
+    released: list[int] = []
+    names: list[list[str]] = []
+
+
+class Recipes(Protocol):
+    """Makes the participants of a process."""
+
+    def make(self, number: int, given: list[Any]) -> cosim.Participant:
+        """The participant that a call of `OPEN` asks for."""
+
+    def serve(self, name: str, given: list[Any]) -> Any:
+        """Answer a call that is for no participant."""
+
+
+class PickledRecipes:
+    """Recipes that the process on the same machine has sent which has started this one."""
+
+    def make(self, number: int, given: list[Any]) -> cosim.Participant:
+        """Of a function and its arguments."""
+        sys.path[:], recipe = given
+        make, arguments, keywords = pickle.loads(recipe)
+        made: cosim.Participant = make(*arguments, **keywords)
+        return made
+
+    def serve(self, name: str, given: list[Any]) -> Any:
+        """There is nothing else."""
+        raise cosim.CosimError(f"there is no call {name}")
+
+
+def main(open_fmu: Callable[..., cosim.Participant] | None = None) -> None:
+    """Serve the connection that the command line names until it is closed.
+
+    Parameters
+    ----------
+    open_fmu : callable, optional
+        Makes participants of files that the other end sends; unless given it sends recipes, and is trusted.
+    """
+    reading, writing, parent, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    end_with_parent(parent, last=lambda: shutil.rmtree(folder, ignore_errors=True))
+    if sys.argv[5] == "1":
+        kill_with_parent(parent)  # also in C code that holds the interpreter's lock
+    leave_signals()  # for the master, which then closes us
+    recipes: Recipes = PickledRecipes()
+    if open_fmu is not None:
+        from cosim_master.processes.sent_fmus import SentFmus
+
+        recipes = SentFmus(Path(folder), sys.argv[6], open_fmu)
+    is_elsewhere = open_fmu is not None
+    worker = Worker(_channel(reading, writing), recipes, Path(folder), sends_logs=is_elsewhere)
+    try:
+        with suppress(EOFError, OSError, MessageError):  # the master is gone
+            worker.serve(beats=is_elsewhere)
+    finally:
+        worker.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _channel(reading: int, writing: int) -> Channel:
+    if os.name == "nt":
+        from multiprocessing.connection import PipeConnection  # type: ignore[attr-defined]
+
+        return PipeChannel(PipeConnection(reading))
+    return Channel(reading, writing)
+
+
+def log_file(folder: Path, number: int) -> Path:
+    """The file in the folder of the process in which a participant logs that runs for another machine."""
+    return folder / f"log-{number}"
+
+
+class Served:
+    """A participant, with what its process knows of it.
+
+    Attributes
+    ----------
+    participant : Participant
+    names : list of list of str
+    tokens : dict of int to object
+        Saved states, by the number that stands for them.
+    """
+
+    def __init__(self, participant: cosim.Participant) -> None:
+        self.participant: Any = participant
+        self.names: list[list[str]] = []
+        self.tokens: dict[int, Any] = {}
+
+    def call(self, name: str, given: list[Any]) -> Any:
+        """Call a method; tokens of saved states stay here, and numbers stand for them there."""
+        participant = self.participant
+        if name in ("restore", "serialize"):
+            return getattr(participant, name)(self.tokens[given[0]])
+        if name in ("save", "deserialize"):
+            number = max(self.tokens, default=0) + 1
+            self.tokens[number] = getattr(participant, name)(*given)
+            return number
+        if name == "get":
+            return plain_values(participant.get(self.names[given[0]]))
+        from cosim_master.abilities import (
+            InitializationMode,
+            RecordsEvents,
+            ReportsCloseError,
+            ReportsWarnings,
+            Resizes,
+            Watches,
+        )
+        from cosim_master.processes.plain_events import plain_event
+
+        optional: dict[str, Any] = {
+            "exit_initialization": InitializationMode,
+            "configure": Resizes,
+            "watch": Watches,
+            "events": RecordsEvents,
+            "warnings": ReportsWarnings,
+        }
+        if name in optional and not isinstance(participant, optional[name]):
+            return []
+        if name == CLOSE:
+            participant.close()
+            return participant.close_error() if isinstance(participant, ReportsCloseError) else ""
+        if name == "events":
+            return [plain_event(event) for event in participant.events]
+        if name == "warnings":
+            return list(participant.warnings)
+        if name not in CALLS:
+            raise cosim.CosimError(f"there is no call {name}")
+        found = getattr(participant, name)(*given)
+        return list(found) if name == "directional_derivative" else found
+
+    def write(self, name: str, names: int, values: Any) -> None:
+        """Set inputs, or their slopes."""
+        if name not in WRITES:
+            raise cosim.CosimError(f"there is no call {name}")
+        getattr(self.participant, name)(self.names[names], listed(values))
+
+    def step(self, time: float, size: float) -> tuple[float, list[Any]]:
+        """The time that was reached, and what lies inside of the step."""
+        reached = self.participant.step(time, size)
+        inside = getattr(self.participant, "inside", None)
+        points = inside() if inside is not None else ()
+        return reached, [(point.time, list(point.names), list(point.values)) for point in points]
+
+    def read_behind(self, names: int) -> Any:
+        """Values that will be read; None where that fails: then reading them is an error of its own."""
+        try:
+            return plain_values(self.participant.get(self.names[names]))
+        except Exception:
+            return None
+
+
+CALLS = (
+    *("initialize", "exit_initialization", "directional_derivative", "configure", "watch"),
+    *(LOG, "save", "restore", "serialize", "deserialize"),
+)
+"""Methods of a participant that are called beside those with an answer of their own."""
+WRITES = ("set", "set_slopes")
+
+
+class Worker:
+    """Answers the calls that come over a channel.
+
+    Parameters
+    ----------
+    channel : Channel
+    recipes : Recipes
+    folder : Path
+        Of this process.
+    sends_logs : bool
+        Whether the files of logs are on another machine: what is logged goes there with the answers.
+    """
+
+    def __init__(self, channel: Channel, recipes: Recipes, folder: Path, *, sends_logs: bool) -> None:
+        self._channel, self._recipes, self._folder = channel, recipes, folder
+        self._served: dict[int, Served] = {}
+        self._sends_logs, self._logs = sends_logs, dict[int, int]()
+        self._printed: Printed | None = None
+        self._is_printed_taken = False
+        self._since = 0.0
+        self._calling = _shared_name(folder)
+
+    def serve(self, *, beats: bool) -> None:
+        """Message after message, until the other end closes the connection."""
+        if beats:
+            threading.Thread(target=self._beat, name="beat", daemon=True).start()
+
+        def say(why: str) -> None:
+            """The FMU ends this process: that is the answer to the call."""
+            self._channel.send([[[ERROR, portable(cosim.CosimError(why))]], self._new_logs()])
+
+        with last_words(say):
+            while True:
+                message = self._channel.receive()
+                self._since = time.monotonic()
+                try:
+                    calls = [Call(*call) for call in message]
+                except TypeError as error:
+                    raise MessageError(f"is no list of calls: {error}") from None
+                answers = [self._answer(call) for call in calls]
+                self._since = 0.0
+                self._calling(0, "")  # one process alone answers: see `_shared_name`
+                self._send(answers)
+
+    def close(self) -> None:
+        """Close the participants that are left: the other end is gone."""
+        for served in self._served.values():
+            with suppress(Exception):
+                served.participant.close()
+        self._served.clear()
+
+    def _send(self, answers: list[Any]) -> None:
+        logs = self._new_logs()
+        try:
+            self._channel.send([answers, logs])
+        except TypeError as error:  # a value that is no plain data
+            self._channel.send([[_sendable(self._channel, answer, error) for answer in answers], logs])
+
+    def _answer(self, call: Call) -> list[Any]:
+        number, name = call.number, call.name
+        try:
+            served = self._served.get(number)
+            if served is None:
+                return [ANSWER, self._begin(number, name, call.given)]
+            for token in call.released:
+                served.tokens.pop(token, None)
+            served.names += call.names
+            for write, names, values in call.pending:
+                self._calling(number, write)
+                served.write(write, names, values)
+            self._calling(number, name)
+            if name == STEP:
+                time, size, reads = call.given
+                reached, points = served.step(time, size)
+                self._calling(number, "get")
+                answer: Any = [reached, points, [served.read_behind(names) for names in reads]]
+            elif name in WRITES:
+                served.write(name, *call.given)
+                answer = None
+            elif name == LOG and self._sends_logs:
+                self._logs[number] = 0
+                answer = served.call(name, [log_file(self._folder, number), *call.given[1:]])
+            elif name == LOG:
+                file, level = call.given
+                answer = served.call(name, [None if file is None else Path(file), level])
+            else:
+                answer = served.call(name, call.given)
+            self._log_printed(served)
+            if name == CLOSE:
+                del self._served[number]
+            return [ANSWER, answer]
+        except Exception as error:
+            return [ERROR, portable(error)]
+
+    def _begin(self, number: int, name: str, given: list[Any]) -> Any:
+        """Make a participant, or do what is for none."""
+        if name != OPEN:
+            return self._recipes.serve(name, given)
+        from cosim_master.abilities import LogsPrinted
+
+        self._calling(number, name)
+        served = Served(self._recipes.make(number, given))
+        if not self._is_printed_taken and isinstance(served.participant, LogsPrinted):
+            self._is_printed_taken = True  # what others print belongs to the program
+            self._printed = _take_output(self._folder)
+        self._served[number] = served
+        return None
+
+    def _log_printed(self, served: Served) -> None:
+        if self._printed is not None and (text := self._printed.take()):
+            served.participant.log_printed(text)
+
+    def _new_logs(self) -> list[Any]:
+        """What was logged since the last message: participant, place in its file, bytes."""
+        found = []
+        for number, place in self._logs.items():
+            with suppress(OSError), log_file(self._folder, number).open("rb") as file:
+                file.seek(place)
+                if data := file.read():
+                    found.append([number, place, data])
+                    self._logs[number] = place + len(data)
+        return found
+
+    def _beat(self) -> None:
+        """Let the other end know, while a call takes long, that this process is alive."""
+        while True:
+            time.sleep(SECONDS_BETWEEN_BEATS)
+            since = self._since
+            if since and time.monotonic() - since >= SECONDS_BETWEEN_BEATS:
+                with suppress(OSError):
+                    self._channel.send(BEAT)
+
+
+def _sendable(channel: Channel, answer: Any, error: TypeError) -> Any:
+    """An answer, or the error that it cannot be sent."""
+    try:
+        channel.check(answer)
+    except TypeError as fault:
+        return [ERROR, portable(fault)]
+    return answer
+
+
+def _shared_name(folder: Path) -> Callable[[int, str], None]:
+    """Says which call of which participant is under way, also to a process that outlives this one."""
+    with (folder / CALLING).open("r+b") as file:
+        shared = mmap.mmap(file.fileno(), LONGEST_NAME)
+    if hasattr(mmap, "MADV_DONTFORK"):  # what code of an FMU has forked ends where it comes back here
+        shared.madvise(mmap.MADV_DONTFORK)
+
+    @functools.lru_cache(maxsize=1000)
+    def content(number: int, name: str) -> bytes:
+        return f"{number} {name}".encode("ascii", "replace")[:LONGEST_NAME].ljust(LONGEST_NAME, b"\0")
+
+    def say(number: int, name: str) -> None:
+        shared[:] = content(number, name)
+
+    return say
+
+
+def listed(values: Any) -> list[Any]:
+    """Values as they are handed over."""
+    found: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
+    return found
+
+
+def plain_values(values: Any) -> Any:
+    """Values as they are sent: many reals as an array, all else as a list."""
+    if hasattr(values, "tolist"):
+        return values if len(values) > FEW_VALUES else values.tolist()
+    return list(values)
+
+
+def _take_output(folder: Path) -> Printed | None:
+    """From now on what is printed goes into a file of the process's folder."""
+    try:
+        file = os.open(folder / PRINTED, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
+        os.dup2(file, 1)
+        os.dup2(file, 2)
+    except OSError:
+        return None
+    return Printed(file)

@@ -1,0 +1,122 @@
+"""A process of participants on another machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim.kit import file_digest
+from cosim_master.processes.channel import MessageError, SocketChannel
+from cosim_master.processes.host import Host, connect
+from cosim_master.processes.process_worker import Call
+from cosim_master.processes.sent_fmus import HAS, PIECE, SEND
+from cosim_master.processes.session import Session, Ticket
+
+SECONDS_OF_SILENCE = 20.0
+"""After which a connection is lost on which a call is waited for; a busy process gives signs of life."""
+SECONDS_TO_BEGIN = 60.0
+"""For a process that has not said anything: it imports what it needs."""
+SECONDS_TO_WELCOME = 30.0
+
+
+class RemoteSession(Session):
+    """A process that a server has started on another machine.
+
+    Parameters
+    ----------
+    host : Host
+
+    Raises
+    ------
+    CosimError
+        There is no way to it, or it takes nothing from us.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self.host = str(host)
+        self._connection = connect(host)
+        super().__init__(SocketChannel(self._connection.socket))
+        self._ending = ""
+        self._called: tuple[int, str] = 0, ""
+        self._has = set[str]()
+        try:
+            self._welcome()
+        except BaseException:
+            self.end()
+            raise
+
+    @property
+    def silence(self) -> float:
+        """In which a sign of life has to come while a call is waited for, s."""
+        return SECONDS_OF_SILENCE if self._has_begun else SECONDS_TO_BEGIN
+
+    def send_fmu(self, path: Path, limit: float | None) -> str:
+        """Have a file there; it is sent where it is not known yet. Its SHA-256.
+
+        Raises
+        ------
+        FmuError
+            The file cannot be read.
+        """
+        digest = file_digest(path).get("sha256", "")
+        if digest in self._has:
+            return digest
+        try:
+            with path.open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                if not self._ask(HAS, [digest, size], limit):
+                    place = 0
+                    while place < size or size == 0:
+                        data = file.read(PIECE)
+                        place += len(data)
+                        self._ask(SEND, [digest, data, place >= size or not data], limit)
+                        if not data:
+                            break
+        except OSError as error:
+            raise cosim.FmuError(str(path), f"cannot be read: {error.strerror or error}") from None
+        self._has.add(digest)
+        return digest
+
+    def _ask(self, name: str, given: list[Any], limit: float | None) -> Any:
+        return self.answer(self.post(Call(0, name, given)), limit)
+
+    def _welcome(self) -> None:
+        """The first message: who is there."""
+        try:
+            if not self._channel.wait(SECONDS_TO_WELCOME):
+                raise cosim.CosimError(f"{self.host}: there is no answer")
+            said = self._channel.receive()
+            if refused := said["refused"]:
+                raise cosim.CosimError(f"{self.host}: {refused}")
+            if said["cosim"] != cosim.__version__:
+                text = f"has cosim {said['cosim']!s:.40}, here is {cosim.__version__}"
+                raise cosim.CosimError(f"{self.host}: {text}: install the same version on both machines")
+        except (EOFError, OSError, MessageError, KeyError, TypeError):
+            text = "the connection was closed before the server said who it is"
+            raise cosim.CosimError(f"{self.host}: {text}{self._connection.why_ssh()}") from None
+
+    def _call_under_way(self, ticket: Ticket) -> tuple[int, str]:
+        return ticket.number, ticket.name
+
+    def _note_end(self, message: dict[str, Any]) -> None:
+        self._ending, self._called = str(message["ended"]), (int(message["number"]), str(message["name"]))
+
+    def _why(self, ticket: Ticket) -> str:
+        if self._ending:
+            ending, _, printed = self._ending.partition("\n")
+            return f"{ending} in {self._place(*self._called, ticket)}{printed}"
+        return f"the connection was lost in {ticket.name}{self._connection.why_ssh()}"
+
+    def kill(self) -> None:
+        """Cut the connection: the server ends the process there."""
+        with suppress(OSError):
+            self._connection.socket.shutdown(socket.SHUT_RDWR)
+
+    def end(self) -> None:
+        """Close the connection: the process there ends."""
+        self.kill()
+        self._connection.close()

@@ -1,0 +1,191 @@
+"""FMUs that runs on other machines have sent, in a folder of this user."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+import cosim
+
+HAS, SEND = "has", "send"
+"""Calls: whether a file is here, and the next piece of one."""
+PIECE = 1 << 20
+"""Bytes of a piece."""
+LARGEST_FILE = 4 << 30
+LARGEST_FOLDER = 16 << 30
+"""Bytes of all files together; beyond, those that were not used for the longest time are removed."""
+DIGEST = re.compile(r"[0-9a-f]{64}")
+NAME = re.compile(r"[^\w .()+-]")
+"""What is no letter of a file's name here."""
+LONGEST_NAME = 100
+SUFFIX, ARRIVING = ".fmu", "arriving-"
+SECONDS_TO_ARRIVE = 3600.0
+
+
+def store_folder() -> Path:
+    """Where they are: in ``COSIM_CACHE_DIR``, or below ``~/.cache/cosim``; made if need be.
+
+    Raises
+    ------
+    CosimError
+        Others could write to it.
+    """
+    root = os.environ.get("COSIM_CACHE_DIR")
+    base = Path(root).absolute() if root else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "cosim"
+    folder = base.expanduser() / "fmus"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    facts = folder.lstat()
+    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o022:
+        raise cosim.CosimError(f"{folder}: others could write to this folder: FMUs are not stored there")
+    return folder
+
+
+class SentFmus:
+    """Makes participants of files that a run has sent, and takes these files.
+
+    A file is named by its SHA-256, which is compared whenever it is used.
+
+    Parameters
+    ----------
+    folder : Path
+        Of this process.
+    host_of : str
+        For whom, in the log.
+    open_fmu : callable
+        Makes a participant of a file.
+    """
+
+    def __init__(self, folder: Path, host_of: str, open_fmu: Callable[..., Any]) -> None:
+        self._folder, self._host_of, self._open_fmu = folder, host_of, open_fmu
+        self._log = os.dup(2)  # what FMUs print goes elsewhere
+        self._store = store_folder()
+        self._arriving: dict[str, tuple[IO[bytes], Any, int]] = {}
+
+    def make(self, number: int, given: list[Any]) -> cosim.Participant:
+        """A participant: digest, name of the file, name of the instance, options."""
+        digest, file, name, options = given
+        known = self._path(digest)
+        with _locked(self._store):
+            if not known.is_file() or _digest_of(known) != digest:
+                raise cosim.CosimError("this FMU has not been sent")
+            os.utime(known)
+            shown = self._folder / f"fmu-{number}" / (NAME.sub("_", Path(str(file)).name)[-LONGEST_NAME:])
+            shown.parent.mkdir()
+            try:
+                os.link(known, shown)  # it stays until the end of this process
+            except OSError:
+                shown.symlink_to(known)
+        log(self._log, self._host_of, f"opens {shown.name} (sha256 {digest[:12]}…)")
+        made = self._open_fmu(shown, name, **options)
+        made.shown_path = str(file)
+        participant: cosim.Participant = made
+        return participant
+
+    def serve(self, name: str, given: list[Any]) -> Any:
+        """Take a file, piece after piece."""
+        if name == HAS:
+            return self._has(*given)
+        if name == SEND:
+            return self._take(*given)
+        raise cosim.CosimError(f"there is no call {name}")
+
+    def _path(self, digest: Any) -> Path:
+        if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
+            raise cosim.CosimError("this is no SHA-256 of a file")
+        return self._store / f"{digest}{SUFFIX}"
+
+    def _has(self, digest: str, size: int) -> bool:
+        """Whether a file is here; one that is damaged is not."""
+        path = self._path(digest)
+        if size > LARGEST_FILE:
+            raise cosim.CosimError(f"this FMU has {size} bytes, and {LARGEST_FILE} at most are taken")
+        with suppress(FileNotFoundError):
+            if _digest_of(path) == digest:
+                os.utime(path)
+                return True
+        return False
+
+    def _take(self, digest: str, data: bytes, is_last: bool) -> None:
+        path = self._path(digest)
+        begun = self._arriving.pop(digest, None)
+        if begun is None:
+            made = tempfile.NamedTemporaryFile(dir=self._store, prefix=ARRIVING, delete=False)  # noqa: SIM115
+            begun = made, hashlib.sha256(), 0
+        file, hashed, size = begun
+        try:
+            size += len(data)
+            if size > LARGEST_FILE:
+                raise cosim.CosimError(f"more than {LARGEST_FILE} bytes are not taken")
+            file.write(data)
+            hashed.update(data)
+            if not is_last:
+                self._arriving[digest] = file, hashed, size
+                return
+            file.close()
+            if hashed.hexdigest() != digest:
+                raise cosim.CosimError("the FMU has arrived damaged: its SHA-256 differs")
+            os.replace(file.name, path)
+        except BaseException:
+            file.close()
+            Path(file.name).unlink(missing_ok=True)
+            raise
+        log(self._log, self._host_of, f"has sent an FMU of {size} bytes (sha256 {digest[:12]}…)")
+        with _locked(self._store):
+            remove_oldest(self._store, LARGEST_FOLDER)
+
+
+def remove_oldest(folder: Path, most: int) -> None:
+    """Remove the files that were not used for the longest time until `most` bytes are left at most.
+
+    The newest one stays, whatever its size. What has not arrived to its end for an hour is removed, too.
+    """
+    found = []
+    for path in folder.iterdir():
+        with suppress(OSError):
+            facts = path.stat()
+            if path.suffix == SUFFIX:
+                found.append((facts.st_mtime, facts.st_size, path))
+            elif path.name.startswith(ARRIVING) and time.time() - facts.st_mtime > SECONDS_TO_ARRIVE:
+                path.unlink()
+    used = sum(size for _, size, _ in found)
+    for _, size, path in sorted(found)[:-1]:
+        if used > most:
+            path.unlink(missing_ok=True)
+            used -= size
+
+
+def log(handle: int, host_of: str, text: str) -> None:
+    """A line in the log of a server: time, the other end, what has happened."""
+    line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {host_of} {text}"
+    with suppress(OSError):
+        os.write(handle, "".join(c if c.isprintable() else "?" for c in line).encode() + b"\n")
+
+
+def _digest_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One process at a time."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)

@@ -1,0 +1,307 @@
+"""A process of participants, as the run sees it: calls go there, and answers come back."""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+import threading
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import Pipe
+from time import monotonic
+from typing import Any
+
+import cosim
+from cosim.kit import held_interrupt, seconds_interrupted, waited_for_interrupt
+from cosim_master.processes.channel import Channel, MessageError, PipeChannel
+from cosim_master.processes.process_worker import BEAT, ENDED, ERROR, Call, restored
+from cosim_master.processes.worker_process import SECONDS_TO_END, WorkerProcess
+
+SECONDS_TO_ANSWER = 1.0
+"""That a call may still take after Ctrl-C."""
+SECONDS_BETWEEN_LOOKS = 0.1
+"""At Ctrl-C, while a call is waited for."""
+SECONDS_FOR_INTERRUPT = 0.05
+"""In which a signal that has ended the process comes here, too, when it was for both."""
+WriteLog = Callable[[int, bytes], None]
+
+
+class Ticket:
+    """A call that has been posted.
+
+    Attributes
+    ----------
+    number : int
+        Of the participant.
+    name : str
+    answer : list or None
+        None until it has come.
+    """
+
+    __slots__ = ("answer", "name", "number")
+
+    def __init__(self, number: int, name: str) -> None:
+        self.number, self.name = number, name
+        self.answer: list[Any] | None = None
+
+
+class Session(ABC):
+    """A process in which participants run, on this machine or on another one.
+
+    Calls are posted; what has been posted goes out as one message as soon as an answer is asked for
+    (`answer`) or they are sent (`send`). The answers to them come as one message, too. Threads may post and
+    ask at any time.
+
+    Attributes
+    ----------
+    lost : str
+        Why nothing can be asked any more; "" while all is well.
+    host : str
+        The address of the other machine; "" on this one.
+    """
+
+    host = ""
+
+    def __init__(self, channel: Channel) -> None:
+        self.lost = ""
+        self._channel = channel
+        self._lock = threading.RLock()
+        self._posted: list[tuple[Ticket, Call]] = []
+        self._sent: deque[list[Ticket]] = deque()
+        self._aborted = ""
+        self._logs: dict[int, WriteLog] = {}
+        self._labels: dict[int, str] = {}
+        self._open: set[int] = set()
+        self._has_begun = False
+
+    @property
+    def silence(self) -> float:
+        """In which a sign of life has to come while a call is waited for, s."""
+        return math.inf
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the process, where it runs on this machine."""
+        return None
+
+    def new_number(self, label: str, write_log: WriteLog) -> int:
+        """For another participant.
+
+        Parameters
+        ----------
+        label : str
+            What it is called in messages about others of the same process.
+        write_log : callable
+            Called with bytes of the participant's log and their place in the file, if it runs elsewhere.
+        """
+        with self._lock:
+            number = len(self._labels) + 1
+            self._labels[number], self._logs[number] = label, write_log
+            self._open.add(number)
+            return number
+
+    def closed(self, number: int) -> None:
+        """A participant has been closed in good order."""
+        self._open.discard(number)
+
+    def post(self, call: Call) -> Ticket:
+        """Have a call made with the next message."""
+        ticket = Ticket(call.number, call.name)
+        with self._lock:
+            self._posted.append((ticket, call))
+        return ticket
+
+    def send(self) -> None:
+        """Send what has been posted; what goes wrong is said where the answers are asked for."""
+        with self._lock:
+            if not self._posted or self.lost:
+                return
+            posted, self._posted = self._posted, []
+            try:
+                self._channel.send([call for _, call in posted])
+            except TypeError as error:
+                for ticket, _ in posted:
+                    ticket.answer = [ERROR, ["other", str(error)]]
+                return
+            except OSError:
+                pass  # its last message may say why
+            self._sent.append([ticket for ticket, _ in posted])
+
+    def answer(self, ticket: Ticket, limit: float | None) -> Any:
+        """What a call has returned.
+
+        Parameters
+        ----------
+        ticket : Ticket
+        limit : float or None
+            s; after that the process is ended.
+
+        Raises
+        ------
+        CosimError
+            What the call has raised, or how the process has ended.
+        """
+        with self._lock:
+            if ticket.answer is None and not self.lost:
+                self.send()
+                try:
+                    self._wait(ticket, limit)
+                except BaseException as error:
+                    self.lost = self.lost or str(error) or type(error).__name__
+                    raise
+            if ticket.answer is None:
+                raise cosim.CosimError(self.lost)
+        kind, value = ticket.answer
+        if kind == ERROR:
+            raise restored(value)
+        return value
+
+    def abort(self, why: str) -> None:
+        """End the process, from another thread; the call that waits for it raises an error that says why."""
+        self._aborted = why
+        self.kill()
+
+    def _wait(self, ticket: Ticket, limit: float | None) -> None:
+        """For an answer; a process that gives none in time, or soon after a first Ctrl-C, is ended."""
+        begun = heard = monotonic()
+        end = math.inf if limit is None else begun + limit
+        while ticket.answer is None:
+            now = monotonic()
+            if self._channel.wait(min(SECONDS_BETWEEN_LOOKS, max(0.0, end - now))):
+                heard = monotonic()
+                try:
+                    self._take(self._channel.receive())
+                except (EOFError, OSError, MessageError) as error:
+                    raise self._ended(ticket, error) from None
+                continue
+            now = monotonic()
+            if now >= end:
+                where = self._place(*self._call_under_way(ticket), ticket)
+                self.kill()
+                raise cosim.CosimError(
+                    f"{self._at}its process did not return from {where} within {limit:g} s and was killed"
+                )
+            if seconds_interrupted() > SECONDS_TO_ANSWER:
+                self.kill()
+                raise held_interrupt()
+            if now - heard > self.silence:
+                self.kill()
+                raise cosim.CosimError(
+                    f"{self._at}nothing has come from there for {self.silence:g} s in {ticket.name}: its "
+                    "network, the machine or the process stands still"
+                )
+
+    def _take(self, message: Any) -> None:
+        """Hand out the answers that a message has."""
+        self._has_begun = True
+        if message == BEAT:
+            return
+        if isinstance(message, dict) and ENDED in message:
+            self._note_end(message)
+            self._take_logs(message["logs"])
+            raise EOFError
+        try:
+            answers, logs = message
+            tickets = self._sent.popleft()
+            for ticket, answer in zip(tickets, answers, strict=True):
+                ticket.answer = answer
+            self._take_logs(logs)
+        except (ValueError, TypeError, IndexError) as error:
+            raise MessageError(f"is no answer: {error}") from None
+
+    def _take_logs(self, logs: list[Any]) -> None:
+        for number, place, data in logs:
+            if number in self._logs:
+                self._logs[number](place, data)
+
+    def _ended(self, ticket: Ticket, error: Exception) -> BaseException:
+        """Why there is no answer, as an error."""
+        if not self._aborted and waited_for_interrupt(SECONDS_FOR_INTERRUPT):
+            return held_interrupt()  # whoever sent it has ended the process, too
+        if self._aborted:
+            return cosim.CosimError(f"{self._aborted} in {ticket.name}")
+        text = f" ({error})" if isinstance(error, MessageError) else ""
+        return cosim.CosimError(f"{self._at}{self._why(ticket)}{text}")
+
+    @property
+    def _at(self) -> str:
+        return f"{self.host}: " if self.host else ""
+
+    def _place(self, number: int, name: str, ticket: Ticket) -> str:
+        """The call that is under way, for a sentence about `ticket`."""
+        of = "" if number == ticket.number else self._labels.get(number, "")
+        return f"{name or ticket.name}{' of ' + of if of else ''}"
+
+    @abstractmethod
+    def _call_under_way(self, ticket: Ticket) -> tuple[int, str]:
+        """Number of a participant and name of a call, as far as that is known."""
+
+    @abstractmethod
+    def _note_end(self, message: dict[str, Any]) -> None:
+        """What a server says about the end of the process."""
+
+    @abstractmethod
+    def _why(self, ticket: Ticket) -> str:
+        """How the process, or the connection, has ended."""
+
+    @abstractmethod
+    def kill(self) -> None:
+        """End the process at once; from any thread."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Close the connection and wait for the end of the process."""
+
+
+class LocalSession(Session):
+    """A new process on this machine; its recipes are pickled (`PickledRecipes`)."""
+
+    def __init__(self) -> None:
+        # the kernel would kill it with the thread that starts it: so only with the main thread
+        dies_with_thread = threading.current_thread() is threading.main_thread()
+        if os.name == "nt":
+            pipe, other = Pipe()
+            self.worker = WorkerProcess(other.fileno(), other.fileno(), dies_with_thread=dies_with_thread)
+            other.close()
+            super().__init__(PipeChannel(pipe))
+            return
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self.worker = WorkerProcess(
+                    theirs.fileno(), theirs.fileno(), dies_with_thread=dies_with_thread
+                )
+            except BaseException:
+                ours.close()
+                raise
+        handle = ours.detach()
+        super().__init__(Channel(handle, handle))
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the process."""
+        return self.worker.process.pid
+
+    def _call_under_way(self, ticket: Ticket) -> tuple[int, str]:
+        return self.worker.call_under_way()
+
+    def _note_end(self, message: dict[str, Any]) -> None:
+        raise MessageError("there is no server here")
+
+    def _why(self, ticket: Ticket) -> str:
+        ending = self.worker.ending()
+        where = self._place(*self.worker.call_under_way(), ticket)
+        return f"{ending} in {where}{self.worker.last_printed()}"
+
+    def kill(self) -> None:
+        """End the process at once; from any thread."""
+        self.worker.kill()
+
+    def end(self) -> None:
+        """Close the connection and wait for the end of the process."""
+        with suppress(Exception):
+            self._channel.close()
+        self.worker.end(0.0 if self.lost or self._open else SECONDS_TO_END)

@@ -1,0 +1,103 @@
+"""A server for participants in tests, and a command named ssh that starts one on this machine."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+SERVE = "from cosim.cli import main; import sys; sys.exit(main())"
+SSH = """#!/bin/sh
+printf '%s\\n' "$@" > {words}
+echo "You have mail."
+eval "last=\\${{$#}}"
+case "$last" in {expected}) ;; *) echo "unexpected: $last" >&2; exit 9;; esac
+{before}
+exec {python} -c {code} serve --stdio
+"""
+
+
+class Server:
+    """``cosim serve`` in a process.
+
+    Parameters
+    ----------
+    folder : Path
+        For its token, its log and what it stores.
+    prefix : sequence of str
+        Words before its command: ``ip netns exec NAME``.
+    """
+
+    def __init__(
+        self, folder: Path, address: str = "127.0.0.1", port: int = 0, prefix: tuple[str, ...] = ()
+    ) -> None:
+        self.folder, self.address, self.prefix = folder, address, prefix
+        self.token, self.log = folder / "token", folder / "serve.log"
+        self.store = folder / "stored"
+        if not self.token.exists():
+            self.token.touch(mode=0o600)
+            self.token.write_text(secrets.token_hex(32))
+        self.environment = {**os.environ, "COSIM_CACHE_DIR": str(self.store)}
+        self.environment.pop("COSIM_TOKEN", None)
+        self.environment.pop("COSIM_TOKEN_FILE", None)
+        self.start(port)
+
+    def start(self, port: int) -> None:
+        words = [*self.prefix, sys.executable, "-c", SERVE, "serve", "--listen", self.address]
+        words += ["--port", str(port), "--token-file", str(self.token)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                words, stdout=subprocess.PIPE, stderr=log, env=self.environment, start_new_session=True
+            )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline().decode()
+        assert line.startswith("serving participants at tcp://"), self.log.read_text()
+        self.port = int(line.rpartition(":")[2])
+
+    @property
+    def host(self) -> str:
+        return f"tcp://{self.address}:{self.port}"
+
+    def workers(self) -> list[int]:
+        """Processes of participants."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                if int(path.read_text().rpartition(")")[2].split()[1]) == self.process.pid:
+                    found.append(int(path.parent.name))
+        return found
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def restart(self) -> None:
+        self.start(self.port)
+
+    def close(self) -> None:
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGCONT)
+        self.kill()
+
+
+def write_ssh(folder: Path, before: str = "", program: str = "cosim") -> Path:
+    """A command ``ssh`` in a folder for PATH; the words that it was given are in ``words`` there."""
+    folder.mkdir(exist_ok=True)
+    text = SSH.format(
+        words=shlex.quote(str(folder / "words")),
+        expected=f"{shlex.quote(program)}' serve --stdio'",
+        before=before,
+        python=shlex.quote(sys.executable),
+        code=shlex.quote(SERVE),
+    )
+    path = folder / "ssh"
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
