@@ -6,7 +6,9 @@ methods and file formats come from plugins.
 
 from cosim.version import __version__ as __version__
 
-TYPE_CHECKING = False  # True for type checkers; to import `typing` would take longer than all else here
+# True for type checkers; to import `typing` would take longer than all else here. To editors that evaluate it
+# (jedi) `False` would hide all names below.
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from cosim import kit as kit
     from cosim.cause import EventCause as EventCause

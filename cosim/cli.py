@@ -6,7 +6,7 @@ import sys
 
 from cosim.simulation.early_sigterm import TERMINATED, answer_early_sigterm
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cosim.other_words import meant_by_others
+from cosim.shown import shown
 from cosim_compiler.errors import ContractError as ContractError
 from cosim_compiler.errors import CosimError as CosimError
 from cosim_compiler.nearest import nearest as nearest
@@ -88,10 +89,14 @@ class OptionError(LookUpError, TypeError):
         The options that it does not have, with their values.
     known : list of str
         All that it has.
+    made_with : tuple of str
+        Of a method: what the constructor of the class takes.
     """
 
-    def __init__(self, where: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
-        self.where, self.given = where, dict(given)
+    def __init__(
+        self, where: str, given: Mapping[str, Any], known: Iterable[str], made_with: Iterable[str] = ()
+    ) -> None:
+        self.where, self.given, self.made_with = where, dict(given), tuple(made_with)
         first = next(iter(given))
         known = list(known)
         super().__init__("option", first, known, same=filter(None, [meant_by_others(first, known)]))
@@ -101,7 +106,10 @@ class OptionError(LookUpError, TypeError):
         for name, value in self.given.items():
             near = meant_by_others(name, self.known) or nearest(name, self.known)
             meant = f" Nearest: {near}." if near else ""
-            sentences.append(f"{self.where}: no option '{name}' (given: {name}={value!r}).{meant}")
+            if name in self.made_with:
+                made = self.where.partition(".")[0]
+                meant = f" It is an option of {made}: write {made}(…, {name}={shown(value)})."
+            sentences.append(f"{self.where}: no option '{name}' (given: {name}={shown(value)}).{meant}")
         listed = ", ".join(self.known) or "none"
         return f"{' '.join(sentences)} There are: {listed}."
 
@@ -127,6 +135,10 @@ class AttributeNameError(LookUpError, AttributeError):  # type: ignore[misc]  # 
         return f"{self.owner} has no attribute '{self.name}' to set.{near}{listed}"
 
 
+CLASS_NOTES = ("attribute_hints", "hooks", "instead", "reading_hints")
+"""Attributes of classes that say something to those who derive from them, and nothing to users."""
+
+
 class MissingAttributeError(CosimError, AttributeError):
     """An attribute was read that the object does not have; the text is made when it is read.
 
@@ -144,7 +156,8 @@ class MissingAttributeError(CosimError, AttributeError):
         cls = type(self.owner)
         hint = self.owner._hint_where_missing(self.name)
         if not hint:
-            known = [n for n in {*dir(cls), *vars(self.owner)} if not n.startswith("_")]
+            names = {*dir(cls), *vars(self.owner)}.difference(CLASS_NOTES)
+            known = [n for n in names if not n.startswith("_")]
             hint = _what_there_is(str(self.name), known)
         return f"{cls.__name__} has no attribute '{self.name}': {hint}"
 

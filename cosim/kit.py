@@ -54,7 +54,7 @@ text              units (`parse_unit`, `unit_product`, `conversion`), patterns (
 ================= ==========================================================================================
 """
 
-TYPE_CHECKING = False  # as in `cosim`
+TYPE_CHECKING = bool(0)  # as in `cosim`
 
 if TYPE_CHECKING:
     from cosim.attributes import AbstractClosedAttributes as AbstractClosedAttributes
@@ -268,6 +268,7 @@ if TYPE_CHECKING:
     from cosim.system.kernel_code import kernel_code as kernel_code
     from cosim.system.kernel_derivatives import kernel_derivatives as kernel_derivatives
     from cosim.system.projection import Projection as Projection
+    from cosim.system.system import check_system as check_system
     from cosim.system.system_tangents import block_tangent as block_tangent
     from cosim.system.variable import Variable as Variable
     from cosim.unit_text import unit_product as unit_product

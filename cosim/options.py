@@ -48,11 +48,17 @@ def _named(function: Callable[..., Any]) -> tuple[list[str], bool]:
     return names, any(p.kind is p.VAR_KEYWORD for p in parameters)
 
 
-def check_options(where: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
-    """`OptionError` for what is not known, with the nearest and all that there are."""
+def check_options(
+    where: str, given: Mapping[str, Any], known: Iterable[str], made_with: Iterable[str] = ()
+) -> None:
+    """`OptionError` for what is not known, with the nearest and all that there are.
+
+    `made_with` are options of the constructor, where it is a method that is called.
+    """
     known = dict.fromkeys(known)
     if not known.keys() >= given.keys():
-        raise OptionError(where, {name: given[name] for name in given if name not in known}, list(known))
+        unknown = {name: given[name] for name in given if name not in known}
+        raise OptionError(where, unknown, list(known), made_with)
 
 
 def options_checked(function: Callable[P, R]) -> Callable[P, R]:
@@ -67,7 +73,10 @@ def options_checked(function: Callable[P, R]) -> Callable[P, R]:
         if not takes_more:
             for name in given:
                 if name not in known:
-                    check_options(f"{function.__qualname__}()", given, [n for n in known if n != "self"])
+                    constructor = getattr(type(positional[0]), "__init__", None) if positional else None
+                    made_with = option_names(constructor) if known[:1] == ["self"] and constructor else []
+                    taken = [n for n in known if n != "self"]
+                    check_options(f"{function.__qualname__}()", given, taken, made_with)
         try:
             return function(*positional, **given)
         except TypeError as error:  # Python's sentence, where no line of the function has run

@@ -304,7 +304,7 @@ def _fault(text: str, what: str, part: str) -> UnitError:
         hint = f"A root is written with a fraction: {meant}."
         if not is_root:
             hint = f"A power is written without a sign: {meant if meant != text else text.replace('^', '')}."
-    elif meant != text and part == "sqrt":
+    elif meant != text and part in ("sqrt", "5"):  # sqrt(Pa), Pa0.5
         hint = f"A root is written with a fraction: {meant}."
     elif part == "°":
         hint = "Angles are in deg or rad, temperatures in degC or K."

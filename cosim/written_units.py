@@ -17,9 +17,10 @@ _SPELLED = {"**": "^", "°C": "degC", "°F": "degF", "°": "deg", "√": "sqrt",
 def written_unit(text: str) -> str:
     """The unit expression that is meant by a unit as people write it.
 
-    Products with ``*``, ``·`` or a space, powers with ``^``, ``**`` or ``²``, roots as ``sqrt(Hz)`` or
-    ``Hz^0.5``, several divisions, whole words and their plurals, and two symbols run together where only one
-    product can be meant (``Nm``). What can be meant in two ways is left as it is, and is an error.
+    Products with ``*``, ``·`` or a space, powers with ``^``, ``**`` or ``²``, roots as ``sqrt(Hz)``,
+    ``Hz^0.5`` or ``Hz0.5``, several divisions, whole words and their plurals, and two symbols run together
+    where only one product can be meant (``Nm``). What can be meant in two ways is left as it is, and is an
+    error.
 
     Parameters
     ----------
@@ -47,7 +48,9 @@ def written_unit(text: str) -> str:
     meant = re.sub(r"\s+|(?<=[^\W\d_])-(?=[^\W\d_])", ".", meant)
     meant = re.sub(r"\bsqrt\(([^\W\d_]+)\)", r"\1^(1/2)", meant)
     meant = re.sub(r"\bsqrt(\([^()]*\))", r"\1^(1/2)", meant)
-    meant = re.sub(r"\^\(?([+-]?)(\d*)\.5\)?", lambda m: f"^({m[1]}{2 * int(m[2] or 0) + 1}/2)", meant)
+    meant = re.sub(r"(?<=[^\W\d_])(?=[+-]?\d+\.5(?!\d))", "^", meant)
+    meant = re.sub(r"\^\(([+-]?\d*\.5)\)", r"^\1", meant)
+    meant = re.sub(r"\^([+-]?)(\d*)\.5", lambda m: f"^({m[1]}{2 * int(m[2] or 0) + 1}/2)", meant)
     meant = re.sub(r"\^\(([+-]?\d+)\)|\^([+-]?\d+)", lambda m: m[1] or m[2], meant)
     meant = re.sub(r"[^\W\d_]+", lambda m: _written_symbol(m[0]), meant)
     first, *divisors = meant.split("/") if "(" not in meant else [meant]

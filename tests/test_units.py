@@ -68,12 +68,18 @@ def test_temperature_scales_have_a_zero_only_when_they_stand_alone() -> None:
     assert conversion("K", "degC") == (1.0, -273.15)
 
 
+def test_a_decimal_power_within_parentheses_is_a_root() -> None:
+    for unit in ("m3/(s.Pa^0.5)", "m3/(s.Pa0.5)", "m3/(s.sqrt(Pa))", "m3/(s.Pa^(0.5))"):
+        assert parse_quantity(f"2 {unit}", "m3/(s.Pa^(1/2))") == 2.0
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("Nm", "unknown part 'Nm'. A product is written with a dot: N.m."),
         ("N*m", "A product is written with a dot: N.m."),
         ("kg m", "A product is written with a dot: kg.m."),
+        ("m3/(s.Pa0.5)", "A root is written with a fraction: m3/(s.Pa^(1/2))."),
         ("m^2", "A power is written without a sign: m2."),
         ("m/s²", "A power is written with plain digits: m/s2."),
         ("newton", "Nearest: N."),

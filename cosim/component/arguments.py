@@ -206,6 +206,7 @@ def _faults_of_results(
         return [
             f"{where(function, lines.get(a.name))}: {kernel.shown(a.name)} is asked for but never written: "
             f"write {_place(kernel, a)} = …"
+            + ("; it cannot be read: compute it here, too, or read a cache_slot" * (a.role == "derivative"))
             for a in unwritten
         ]
     does_something = any(a.effect != "read" for a in arguments) or effects.passed_on or may_raise(function)
@@ -322,7 +323,7 @@ def _with_effect(
         reason = f"{label} has {argument.size} elements" if kernel.view else "a result is a view"
         raise ContractError(
             f"{where(function, effects.rebinds[name])}: `{label} = …` changes nothing outside; "
-            f"{reason}: write {label}[0] = …"
+            f"{reason}: write {label}[0] {'+=' if accumulates else '='} …"
         )
     if name in effects.rebinds and _is_variable(argument, declaration):
         line = effects.rebinds[name]
@@ -412,6 +413,8 @@ def _check_kind(kernel: KernelFunction, argument: Argument, effects: Effects) ->
                 f"not {label}[0]; what is only read and declared without a shape has no elements"
             )
     elif name in effects.as_numbers:
+        if argument.role == "derivative" and name not in effects.writes | effects.adds | effects.passed_on:
+            return  # never written: a sentence of its own
         contents = f"{argument.size} numbers" if argument.size != 1 or argument.is_free else "one number"
         raise ContractError(
             f"{where(function, effects.as_numbers[name])}: {label} is a view of "

@@ -312,7 +312,8 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
             if is_reserved or (
                 isinstance(value, (Declaration, KernelFunction, Handler)) and name in vars(Component)
             ):
-                raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another")
+                every = f"; every component has {', '.join(sorted(RESERVED))}" if is_reserved else ""
+                raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another{every}")
             if isinstance(value, Declaration) and value.kind == "parameter":
                 check_default(value)
         cls.declarations, cls.kernels, cls.handlers = {}, {}, {}

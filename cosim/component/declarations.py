@@ -525,6 +525,12 @@ def history(of: str, keep: str, description: str = "") -> Any:
     The kernel functions see ``<name>``, the array of all histories, and ``<name>_ring``, the integers
     that say where this one lies in it. What lies there `cosim.kit.History` says.
     """
+    for option, value, meant in (("of", of, "source"), ("keep", keep, "parameter")):
+        if not isinstance(value, str):
+            raise ContractError(
+                f"{class_line()}: cosim.history: {option} is {shown(value)}, needs the name of a {meant} of "
+                "the class, as text"
+            )
     return Declaration("history", description=description, options={"of": of, "keep": keep})
 
 

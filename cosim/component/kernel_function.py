@@ -390,7 +390,16 @@ def _seconds(time: float | str | Fraction, name: str) -> Fraction | str:
     try:
         return exact_quantity(time, "s")
     except UnitError as error:
-        raise ContractError(f"{class_line()}: cosim.every: {name}: {error}") from error
+        raise ContractError(f"{class_line()}: cosim.every: {name}: {error}{_period_of(time)}") from error
+
+
+def _period_of(rate: Any) -> str:
+    """What to write where a frequency is given: ``" Write '1/100 s'."`` for ``"100 Hz"``."""
+    try:
+        per_second = exact_quantity(rate, "Hz")
+    except UnitError:
+        return ""
+    return f" Write '{1 / per_second} s'." if per_second > 0 else ""
 
 
 def is_no_time(value: Any) -> bool:

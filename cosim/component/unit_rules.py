@@ -12,6 +12,7 @@ from cosim.errors import ContractError, UnitError, nearest
 from cosim.units import parse_unit
 
 NAME = re.compile(r"\{(\w+)\}")
+POWER = re.compile(r"(\{\w+\})([1-9])")
 DERIVATIVE = re.compile(r"^(?P<base>\w+?)_dot(?P<order>\d*)$")
 
 
@@ -38,7 +39,10 @@ def read_rule(text: str) -> UnitRule:
     --------
     >>> read_rule("{value}/({source}.s)")
     UnitRule(above=('value',), below=('source',), units_above=(), units_below=('s',))
+    >>> read_rule("{source}2.s")
+    UnitRule(above=('source', 'source'), below=(), units_above=('s',), units_below=())
     """
+    text = POWER.sub(lambda match: ".".join([match[1]] * int(match[2])), text)
     numerator, _, denominator = text.partition("/")
     names, units = [], []
     for part in (numerator, denominator):

@@ -182,6 +182,11 @@ class Model(ClosedAttributes):
             raise ModelError.of(name, f"there is a part '{name}' already ({type(self.parts[name]).__name__})")
         if isinstance(kind, Component):
             part = kind
+            if values:
+                made, first = type(part).__name__, next(iter(values))
+                raise ModelError.of(
+                    f"{name}.{first}", f"this {made} is made already: write add({made}, '{name}', {first}=…)"
+                )
             if getattr(part, "name", ""):
                 raise ModelError.of(
                     name, f"this {type(part).__name__} is part '{part.name}' already; make another"

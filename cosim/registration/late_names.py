@@ -8,7 +8,7 @@ import sys
 
 from cosim.registration.missing_name import missing_name
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

@@ -13,7 +13,15 @@ import numpy as np
 
 import cosim
 from cosim import CosimError, Integrator, ModelError, Stage, State, System
-from cosim.kit import POLICIES, check_callable, check_choice, check_whole, chosen_integrator, end_of_run
+from cosim.kit import (
+    POLICIES,
+    check_callable,
+    check_choice,
+    check_system,
+    check_whole,
+    chosen_integrator,
+    end_of_run,
+)
 from cosim_ensembles.batch_result import BatchResult
 from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes
@@ -57,6 +65,7 @@ class BatchEnsemble(cosim.Ensemble):
         endless_events: str = "hold",
         **options: Any,
     ) -> None:
+        check_system(system, "Ensemble")
         self.system, until = system, end_of_run(until)
         self.threads = available_processors() if threads is None else threads
         check_whole(self.threads, "threads", 1)

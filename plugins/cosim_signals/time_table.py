@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import common_resolution, data_file, rational_time, text, tick_time
+from cosim.kit import common_resolution, data_file, rational_time, shown, text, tick_time
 from cosim_signals.curves import derivatives, interval, monotone_slopes, spline_slopes, straight_slopes
 from cosim_signals.curves import value as curve_value
 from cosim_signals.series import read_series
@@ -336,6 +336,12 @@ def _with_file(values: dict[str, Any]) -> dict[str, Any]:
     """The values, with times, samples and unit of the file in place of its name."""
     values = dict(values)
     file, column = values.pop("file", ""), values.pop("column", "")
+    if not isinstance(file, (str, Path)) or not isinstance(column, str):
+        raise cosim.ModelError.of(
+            "file",
+            f"file is {shown(file)}, column {shown(column)}: both need a text; of a table in memory give "
+            "columns, times=table['time'], samples=table['force']",
+        )
     if not file:
         if column:
             raise cosim.ModelError.of("column", f"column is {column!r}, but there is no file: give one")
@@ -345,8 +351,6 @@ def _with_file(values: dict[str, Any]) -> dict[str, Any]:
         raise cosim.ModelError.of(
             "file", f"file is {file!r}, and {both[0]} is given besides: give one of them"
         )
-    if not isinstance(file, (str, Path)) or not isinstance(column, str):
-        raise cosim.ModelError.of("file", f"file is {file!r}, column {column!r}: both need a text")
     signals = read_series(file)
     if not column and len(signals) == 1:
         (column,) = signals

@@ -12,6 +12,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import NUMERIC, Declaration, Entry, option_names
+from cosim_workbench.studies import Study
 
 HEADER = "# Made by `cosim new --stubs` from what is installed. Make it again after a plugin has changed.\n"
 SCALAR, ARRAY, PART = "float | str", "ArrayLike | Sequence[Any]", "cosim.Component | str"
@@ -41,11 +42,17 @@ def stub_files(registry: Any = None) -> dict[Path, str]:
             "__init__": [f"def __init__(self, name: str{settings}) -> None: ..."],
             "export_fmu": [_exported(plugins.entries("exporter"), methods)],
             "add": [*(_added(entry, parts) for entry in parts), *_OF_CLASSES],
+            "connect": [
+                "def connect(self, source: str | Component, target: str, factor: float | str = ..., "
+                "offset: float | str = ...) -> None: ..."
+            ],
             "measure": [*(_added(entry, parts, "measure") for entry in parts if "measure" in entry.kinds)],
             "simulate": [_simulate("self, ", methods)],
             "verify": [_simulate("self, ", methods, "verify", "Verification")],
         },
         "cosim.simulation.simulate": {"simulate": [_simulate("system: System, ", methods)]},
+        "cosim.contracts.ensemble": {"__new__": [_ensemble(methods)]},
+        "cosim_workbench.studies.study": {"__init__": [_study(methods)]},
     }
     bodies = next((entry for entry in parts if entry.id == "mechanics.rigid_body"), None)
     if bodies is not None:
@@ -102,7 +109,7 @@ def _stub_of_parts(module: str, classes: Mapping[str, type[Any]]) -> str:
         )
         summary = (inspect.getdoc(cls) or "").partition("\n")[0].replace('"', "'").replace("\\", "\\\\")
         lines += ["", f"class {name}({listed}):", f'    """{summary}"""']
-        lines += [line for declared in _declarations(cls) for line in _property(declared)]
+        lines += [line for declared in _declarations(cls) for line in _property(declared, cls.__bases__)]
         lines.append(f"    def __init__(self{_given(cls, ', *')}) -> None: ...")
         lines += [
             f"    def {method}(self, *positional: Any, **given: Any) -> Any: ..." for method in _methods(cls)
@@ -146,13 +153,16 @@ def _argument(declared: Declaration) -> str:
     return "bool | float" if declared.dtype is bool else SCALAR
 
 
-def _property(declared: Declaration) -> list[str]:
+def _property(declared: Declaration, bases: Iterable[type[Any]]) -> list[str]:
     """What a part has, and what can be assigned to it until the system is built: more, as in its call."""
     name = declared.name
+    theirs = [d for base in bases for d in getattr(base, "declarations", {}).values() if d.name == name]
+    is_other = any(_argument(d) != _argument(declared) for d in theirs)
+    ignored = "  # type: ignore[override]" if is_other else ""
     return [
         "    @property",
         f"    def {name}(self) -> {_attribute(declared)}: ...",
-        f"    @{name}.setter",
+        f"    @{name}.setter{ignored}",
         f"    def {name}(self, value: {_argument(declared)}) -> None: ...",
     ]
 
@@ -198,18 +208,37 @@ def _simulate(
     first: str, methods: Mapping[str, list[str]], name: str = "simulate", answer: str = "Result"
 ) -> str:
     """A run with all options of runs, of simulators and of integrators."""
-    own = [n for n in option_names(cosim.simulate) if n not in ("system", "options")]
-    simulator = [n for n in option_names(cosim.Simulator) if n not in ("system", "options")]
-    others = dict.fromkeys([*own, *simulator, *(n for names in methods.values() for n in names)])
+    own = [*option_names(cosim.simulate), *option_names(cosim.Simulator)]
+    return f"def {name}({first}{_settings(own, methods)}) -> {answer}: ..."
+
+
+def _ensemble(methods: Mapping[str, list[str]]) -> str:
+    """Many runs, with all options of them and of integrators."""
+    own = [n for n in option_names(cosim.Ensemble.__new__) if n != "cls"]
+    return f"def __new__(cls, system: cosim.System, {_settings(own, methods)}) -> Ensemble: ..."
+
+
+def _study(methods: Mapping[str, list[str]]) -> str:
+    """A study, with all options of its own, of ensembles and of integrators."""
+    first = "model: Any, vary: Mapping[str, Any], objectives: Sequence[Any] | Mapping[str, Any] | None = ..."
+    own = [*option_names(Study), "run_in", *option_names(cosim.Ensemble.__new__)]
+    rest = [n for n in own if n not in ("model", "vary", "objectives", "cls", "reduce")]
+    return f"def __init__(self, {first}, *, {_settings(rest, methods)}) -> None: ..."
+
+
+def _settings(own: Iterable[str], methods: Mapping[str, list[str]]) -> str:
+    """Options of runs, and those of integrators, with their types."""
     ids = [f"{id!r}, {id.rpartition('.')[2]!r}" for id in methods]
     types = {
         "until": "float | str",
         "integrator": f"Literal[{', '.join(ids)}] | cosim.Integrator | type[cosim.Integrator]",
         "output_interval": "float | str",
         "signals": "Sequence[str] | str",
+        "threads": "int",
     }
-    listed = ", ".join(f"{n}: {types.get(n, 'Any')} | None = ..." for n in others if n not in ("self",))
-    return f"def {name}({first}{listed}) -> {answer}: ..."
+    names = dict.fromkeys([*own, *(n for options in methods.values() for n in options)])
+    listed = [n for n in names if n not in ("self", "system", "options")]
+    return ", ".join(f"{n}: {types.get(n, 'Any')} | None = ..." for n in listed)
 
 
 def _name(cls: type[Any]) -> str:
@@ -258,6 +287,8 @@ def _without_bodies(body: Iterable[ast.stmt], replaced: Mapping[str, list[str]])
             kept.append(node)
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
+            if name == "instead":  # of `FixedAttributes`: a class variable, said there
+                continue
             kept.append(node if _makes_type(name, node.value) else _of_any(name))
     return kept
 

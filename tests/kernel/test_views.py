@@ -182,6 +182,10 @@ MISTAKES = {
     "s.angle = 2.0": "s.angle is the present value, and is read only; variables change in handlers (cosim.on"
     ", cosim.every): write s.angle_next = … there",
     "s.force = 2.0": "`s.force = …` changes nothing outside; s.force has 2 elements: write s.force[0] = …",
+    "s.shared = 2.0": "s.shared has 1 elements: write s.shared[0] += …",
+    "s.torque = s.angle_dot": "s.angle_dot is asked for but never written: write s.angle_dot = …; it cannot "
+    "be read: compute it here, too, or read a cache_slot",
+    "s.torque = 2.0 * s.angle_dot": "s.angle_dot is asked for but never written: write s.angle_dot = …; it",
     "s.torque = s.gain[0]": "s.gain is a number here: write s.gain, not s.gain[0]",
     "s.torque = 2.0 * s.force": "s.force is a view of 2 numbers: compute with its elements, s.force[0]",
     "s.force[2] = 1.0": "s.force has 2 elements, [2] is outside",
@@ -211,7 +215,8 @@ def test_mistakes_are_told_in_the_authors_words(body: str) -> None:
         _class(
             f"    @cosim.kernel\n    def law(s):\n        {body}\ndef further(s):\n    s.torque = s.angle\n",
             "def helper(s):\n    s.torqe = s.angle\n",
-            '    past = cosim.history(of="angle", keep="gain")\n',
+            '    past = cosim.history(of="angle", keep="gain")\n'
+            "    shared = cosim.cache_slot(shape=1, accumulates=True)\n",
         )
     assert MISTAKES[body] in str(told.value)
     assert "'s' is neither declared" not in str(told.value)

@@ -181,6 +181,35 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
         lambda m: m.simulate_many([{"cart.mass": 1.0}]),  # type: ignore[arg-type]
         "values: is [{'cart.mass': 1.0}], needs a mapping",
     ),
+    "an option of a co-simulation in its run": (
+        lambda m: cosim_fmu.CoSimulation({"a": m.build()}, []).simulate(1.0, step=0.1),  # type: ignore[call-arg]
+        "(given: step=0.1). It is an option of CoSimulation: write CoSimulation(…, step=0.1).",
+    ),
+    "an ensemble of a model": (
+        lambda m: cosim.Ensemble(m, until=1.0),
+        "Ensemble: needs a System, not a Multibody: write Ensemble(model.build(), …)",
+    ),
+    "values of a part that is made": (
+        lambda m: m.add(cosim.registry().get("component", "measures.constant")(value=1.0), "c", value=2.0),
+        "c.value: this Constant is made already: write add(Constant, 'c', value=…)",
+    ),
+    "a table in place of a file": (
+        lambda m: m.add("signals.time_table", "drive", file=np.eye(2)),
+        "drive.file: file is array([[1., 0.], [0., 1.]]), column '': both need a text; of a table in memory "
+        "give columns, times=table['time'], samples=table['force']",
+    ),
+    "a matrix in place of a pose": (
+        lambda m: m.joint("pin", child="cart", name="pin", frame_on_parent=np.eye(4)),
+        "array([[1., 0., 0., 0.], [0., 1., 0., 0.], [0., 0., 1., 0... is no pose",
+    ),
+    "a table among the options": (
+        lambda m: m.simulate(until=1.0, inputs=np.eye(2)),
+        "no option 'inputs' (given: inputs=array([[1., 0.], [0., 1.]]))",
+    ),
+    "at": (
+        lambda m: result().at(1.0),  # type: ignore[attr-defined]
+        "Result has no attribute 'at': there are animate, columns, ",
+    ),
     "Multibody": (lambda m: cosim.Multibody, "write `from cosim_mechanics import Multibody`"),  # type: ignore[attr-defined]
     "an integrator by its class": (
         lambda m: cosim.RungeKuttaMerson,  # type: ignore[attr-defined]
@@ -267,6 +296,25 @@ AUTHORS = {
         "class A(cosim.Component):\n    '''A.'''\n    x = cosim.auxiliary_state()\n"
         "    @cosim.kernel\n    def derivatives(x, dx): dx[0] = -x\n",
         "'dx' is neither declared nor offered by an attachment; nearest: 'x_dot'.",
+    ),
+    "a frequency": (
+        "class A(cosim.Component):\n    '''A.'''\n    n = cosim.discrete()\n"
+        "    @cosim.every('100 Hz', does='discrete')\n    def hit(n, n_next): n_next[0] = n + 1.0\n",
+        "Hz (1/s) cannot be converted to s: not the same quantity. Write '1/100 s'.",
+    ),
+    "no frequency": (
+        "class A(cosim.Component):\n    '''A.'''\n    n = cosim.discrete()\n"
+        "    @cosim.every('0 Hz', does='discrete')\n    def hit(n, n_next): n_next[0] = n + 1.0\n",
+        "Hz (1/s) cannot be converted to s: not the same quantity.",
+    ),
+    "a history kept for a number": (
+        "class A(cosim.Measure):\n    '''A.'''\n    source = cosim.source()\n"
+        "    past = cosim.history(of='source', keep=0.1)\n",
+        "cosim.history: keep is 0.1, needs the name of a parameter of the class, as text",
+    ),
+    "a name that every component has": (
+        "class A(cosim.Component):\n    '''A.'''\n    state = cosim.output()\n",
+        "A: the name 'state' is taken; choose another; every component has name, side, state, t, values",
     ),
     "recursion": (
         "def half(n):\n    return n if n < 1.0 else half(n / 2.0)\n"

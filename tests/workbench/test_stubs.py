@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import os
 import re
 import subprocess
@@ -18,7 +20,9 @@ from cosim_workbench.stubs import stub_files
 RIGHT = """\
 import cosim
 import numpy as np
+from cosim_fmu import CoSimulation
 from cosim_mechanics import LinearBushing, Multibody
+from cosim_workbench.studies import Study
 
 m = Multibody("p", gravity=(0, 0, -9.81))
 b = m.body("bob", mass="2 kg", inertia=(1, 1, 1), center_of_mass=[0, 0, "5 mm"])
@@ -33,6 +37,17 @@ m.export_fmu("p.fmu", outputs=["bob.x"], native=True, integrator="radau5", accur
 cosim.Model("p", dynamics="dynamics.dense", author="me")
 result = m.simulate(until="1 s", integrator="radau5", accuracy=1e-6, output_interval=0.1)
 other = cosim.simulate(m.build(), until=1.0, fixed_step=1e-3, integrator="integrators.runge_kutta_4")
+system = m.build()
+state = system.default_state()
+loop = CoSimulation({"a": system, "b": "x.fmu"}, ["a.x -> b.y"], step="1 ms", algorithm="jacobi")
+run = loop.simulate(1.0)
+ensemble = cosim.Ensemble(system, until=1.0, reduce=["max(bob.x)"], threads=2)
+many = ensemble.run({"bob.mass": [1.0, 2.0]})
+study = Study(m, {"bob.mass": "1 kg..2 kg"}, ["max(bob.x)"], until=1.0, sample="lhs:4", run_in="threads")
+simulator = cosim.Simulator(system, state, accuracy=1e-6)
+simulator.advance_to(1.0)
+m.connect("felt", "r.force", factor=2.0)
+print(run["a.x"][-1], many["max(bob.x)"].mean(), result.events[0].time)
 print(b.mass + 1.0, h.q[0], r.stiffness.sum(), s.damping, result.time, other["bob.x"])
 """
 MISTAKES = """\
@@ -71,6 +86,45 @@ cosim.simulate(m.build(), until=1.0, fixedstep=1e-3)
 cosim.simulate(m, until=1.0)
 result.tme
 cosim.Modell("m")
+CoSimulation({"a": system}, [], stp="1 ms")
+CoSimulation({"a": system}, [], algorithm=3)
+CoSimulation(["x.fmu"], [])
+loop.simulate(1.0, step=0.1)
+loop.run(1.0)
+loop.simulte(1.0)
+run.eventss
+run["a.x"].maxx()
+cosim.Ensemble(m, until=1.0)
+cosim.Ensemble(system, untl=1.0)
+cosim.Ensemble(system, until=1.0, reduc=["max(bob.x)"])
+cosim.Ensemble(system, until=1.0, threads="2")
+ensemble.rn({})
+ensemble.run([1, 2])
+many.colums
+Study(m, {"bob.mass": "1 kg..2 kg"}, sampel="lhs:4")
+Study(m, {"bob.mass": "1 kg..2 kg"}, acuracy=1e-6)
+Study(m)
+study.rn()
+result.to_cvs("x.csv")
+result.plott("bob.x")
+result["bob.x"].foo
+result.time.foo
+simulator.advance(1.0)
+simulator.advance_to("1", "2")
+cosim.Simulator(m)
+state.realise(cosim.Stage.POSITION)
+state.realize("POSITIO")
+state.tme
+cosim.Stage.POSITON
+cosim.read_results("x.csv")
+cosim.read_result("x.csv").nmes
+cosim.parameter(unt="m")
+cosim.every(0.1)
+cosim.kit.periodic_tme(1, 1, 0.0, 0.3)
+system.partss
+m.connect("felt")
+m.set_start("bob.mass")
+cosim.input(dtype="bool")
 """
 
 
@@ -106,8 +160,20 @@ def test_the_command_writes_them_and_removes_those_of_before(
     assert own.exists() and not old.exists()
 
 
+@pytest.mark.parametrize("module", ["cosim", "cosim.kit"])
+def test_names_are_visible_to_editors_that_evaluate_conditions(module: str) -> None:
+    """To jedi nothing exists below `if TYPE_CHECKING:` where that is the constant False."""
+    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
+    (flag,) = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TYPE_CHECKING"
+    ]
+    assert not isinstance(flag, ast.Constant)
+
+
 @pytest.mark.thorough
-def test_a_type_checker_finds_thirty_mistakes(tmp_path: Path) -> None:
+def test_a_type_checker_finds_all_mistakes(tmp_path: Path) -> None:
     assert main(["new", "--stubs", "-C", str(tmp_path)]) == 0
     (tmp_path / "right.py").write_text(RIGHT, "utf-8")
     (tmp_path / "wrong.py").write_text(RIGHT + MISTAKES, "utf-8")
@@ -118,6 +184,7 @@ def test_a_type_checker_finds_thirty_mistakes(tmp_path: Path) -> None:
     )
     found = re.findall(r"^(\w+)\.py:(\d+): error", checked.stdout, re.MULTILINE)
     first = RIGHT.count("\n") + 1
+    assert "typings" not in checked.stdout, checked.stdout
     assert {int(line) for file, line in found if file == "right"} == set(), checked.stdout
     expected = set(range(first, first + MISTAKES.count("\n")))
     assert {int(line) for file, line in found if file == "wrong"} == expected, checked.stdout

@@ -159,5 +159,5 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _quoted(value: Any) -> str:
-    text = repr(value)
+    text = " ".join(repr(value).split())  # an array has several lines
     return text if len(text) <= 60 else text[:57] + "..."

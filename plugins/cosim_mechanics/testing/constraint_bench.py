@@ -19,11 +19,11 @@ OF_ALL = ("enabled", "stabilization")
 
 
 class ConstraintBench(Bench):
-    """Two free bodies, a hinged one that carries one on a slide, and copies of a constraint, without gravity.
+    """Free bodies, a hinged one that carries one on a slide, and copies of a constraint, without gravity.
 
-    Bodies and joints come from the registry, by id. Bodies that the constraint leaves open are ``a`` and
-    ``b``, in the order of their declaration, coordinates ``joint_c`` (a pin) and ``joint_d`` (a slider on its
-    body), sources a sinusoid.
+    Bodies and joints come from the registry, by id. Bodies that the constraint leaves open are ``a``, ``b``
+    and, from the third on, ``free3`` …, in the order of their declaration; coordinates ``joint_c`` (a pin),
+    ``joint_d`` (a slider on its body) and ``joint_turned3`` … (pins); sources a sinusoid.
 
     Parameters
     ----------
@@ -38,12 +38,13 @@ class ConstraintBench(Bench):
         model = cosim.Model("bench")
         model.add("mechanics.ground", "ground")
         model.add("mechanics.gravity", "gravity", gravity=(0.0, 0.0, 0.0))
-        for name, joint, parent in (
-            ("a", "free", "ground"),
-            ("b", "free", "ground"),
-            ("c", "pin", "ground"),
-            ("d", "slider", "c"),
-        ):
+        declared = type(constraint).declarations.values()
+        kinds = [d.options["provides"] for d in declared if d.kind == "attachment"]
+        self.free = ["a", "b", *(f"free{i}" for i in range(3, kinds.count("body") + 1))]
+        self.turned = ["c", "d", *(f"turned{i}" for i in range(3, kinds.count("coordinate") + 1))]
+        joints = [("free", "ground")] * len(self.free) + [("pin", "ground"), ("slider", "c")]
+        joints += [("pin", "ground")] * (len(self.turned) - 2)
+        for name, (joint, parent) in zip([*self.free, *self.turned], joints, strict=True):
             model.add("mechanics.rigid_body", name, **BODY)
             model.add(f"mechanics.{joint}", f"joint_{name}", parent=parent, child=name)
         values = self._attached(constraint)
@@ -55,12 +56,11 @@ class ConstraintBench(Bench):
         self.system = model.build()
         self._start = self.system.default_state().y.copy()
 
-    @staticmethod
-    def _attached(constraint: Any) -> dict[str, Any]:
+    def _attached(self, constraint: Any) -> dict[str, Any]:
         values = {name: value for name, value in constraint.values.given.items() if name != "projected"}
         places = {
-            "body": itertools.chain("ab"),
-            "coordinate": iter(("joint_c", "joint_d")),
+            "body": iter(self.free),
+            "coordinate": (f"joint_{name}" for name in self.turned),
             "source": itertools.repeat("wave"),
         }
         for name, declaration in type(constraint).declarations.items():
@@ -69,10 +69,10 @@ class ConstraintBench(Bench):
         return values
 
     def between_bodies(self) -> bool:
-        """Whether the constraint acts on both free bodies and on nothing else."""
-        declarations = type(self.system.parts["constraint0"]).declarations.values()
-        kinds = [d.options["provides"] for d in declarations if d.kind == "attachment"]
-        return kinds == ["body", "body"]
+        """Whether the constraint acts on two or more free bodies and on nothing else."""
+        declarations = type(self.system.parts["constraint0"]).declarations.items()
+        places = [self.place(name) for name, d in declarations if d.kind == "attachment"]
+        return len(places) > 1 and set(places) <= set(self.free)
 
     def state(self, seed: int, angle: float, distance: float, speed: float, values: int = 0) -> cosim.State:
         """A random motion in these ranges, at a random time, not realized; the same for each seed.
@@ -81,14 +81,14 @@ class ConstraintBench(Bench):
         """
         random = np.random.default_rng(seed)
         y = self._start.copy()
-        for name in "ab":
+        for name in self.free:
             turn, at, w, v = (
                 tuple(random.uniform(-size, size, 3).tolist())
                 for size in (angle / np.sqrt(3.0), distance, speed, speed)
             )
             placed = Placed(turn, at, w, v)
             self.put(y, f"joint_{name}", [*placed.quaternion, *at], [*w, *v])
-        for name in "cd":
+        for name in self.turned:
             q, u = random.uniform(-angle, angle), random.uniform(-speed, speed)
             self.put(y, f"joint_{name}", [q], [u])
         state = self.system.default_state()
@@ -109,11 +109,11 @@ class ConstraintBench(Bench):
         }
 
     def moved(self, state: cosim.State, turn: Any, by: Any) -> tuple[cosim.State, Vector]:
-        """The same motion with both free bodies turned about Ground's origin and shifted; the rotation."""
+        """The same motion with all free bodies turned about Ground's origin and shifted; the rotation."""
         rotation = Placed(turn=turn).rotation
         R = rotation.as_matrix()
         y = state.y.copy()
-        for name in "ab":
+        for name in self.free:
             X, V = state[f"{name}.X_GB"], state[f"{name}.V_GB"]
             orientation = Rotation.from_quat(np.roll(state[f"joint_{name}.q"][:4], -1))
             quaternion = np.roll((rotation * orientation).as_quat(), 1)
@@ -135,13 +135,17 @@ class ConstraintBench(Bench):
             for name in names
         }
 
+    def place(self, attachment: str) -> str:
+        """The body or coordinate that an attachment of the first constraint is on."""
+        place = self.system.parts["constraint0"].values.attachments[attachment]
+        return str(getattr(place, "name", place))
+
     def power(self, state: cosim.State) -> tuple[float, float]:
         """What the first constraint does, W, and the size of the terms of this sum."""
         forces = self.forces(state)
-        attachments = self.system.parts["constraint0"].values.attachments
         total = size = 0.0
         for name, force in forces.items():
-            place = str(getattr(attachments[name], "name", attachments[name]))
+            place = self.place(name)
             if force.size == 6:
                 velocity = np.asarray(state[f"{place}.V_GB"])
             else:
