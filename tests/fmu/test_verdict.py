@@ -15,7 +15,6 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 import advice
 import drawn_systems
 import verdicts
-from cosim_master.trust.assess_coupling import verdict
 from drawn_systems import Gain, Integrator, Lag, Mass, Source, Spring
 from test_master_coupling import Block
 
@@ -26,6 +25,7 @@ from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.algorithms.jacobi import Jacobi
 from cosim_master.recording.co_simulation_result import CouplingError, CouplingReport
+from cosim_master.trust.assess_coupling import verdict
 from cosim_mechanics import Multibody
 
 Vector = NDArray[np.float64]

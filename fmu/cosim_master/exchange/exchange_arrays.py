@@ -123,9 +123,7 @@ class Machine(NamedTuple):
     link_words: Integers
     scales: Reals  # factor and offset of each input
     pairs: Reals  # of mapped connections: values, and what they become
-    own_values: (
-        Integers  # of each participant, one after the other: its values of the interface
-    )
+    own_values: Integers  # of each participant, one after the other: its values of the interface
     columns: Integers  # what is recorded: an output, or a place of `inputs` as -1 - place
     inputs: Reals
     outputs: Reals
