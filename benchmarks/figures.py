@@ -1,6 +1,6 @@
 """Small figures of the documentation that no other benchmark measures, one by its name.
 
-    python benchmarks/figures.py impact | one_long_step | repeated_run | runner
+    python benchmarks/figures.py impact | one_long_step | repeated_run | run_derivatives | runner
 
 CPU times, the least of several rounds; each prints a line.
 """
@@ -102,6 +102,39 @@ def impact() -> None:
     print(f"an impact: {1e6 * (long - short) / (many - few):.2f} µs")
 
 
+class LossyBall(cosim.Component):
+    """A ball that loses a part of its speed."""
+
+    e = cosim.parameter(default=0.8)
+    g = cosim.parameter(unit="m/s2", default=9.81)
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+
+    @cosim.kernel
+    def derivatives(g, speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -g
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(e, speed, speed_next):
+        speed_next[0] = -e * speed
+
+
+def run_derivatives() -> None:
+    """Runs with derivatives, in plain runs: a ball with three bounces."""
+    model = cosim.Model("ball")
+    model.add(LossyBall, "ball")
+    paths = ["ball.e", "ball.g", "ball.height"]
+    plain = least(lambda: model.simulate(until=2.0), 10)
+    for by in (paths[:1], paths):
+        carried = least(lambda by=by: model.simulate(until=2.0, derivatives=by), 10)
+        print(f"{len(by)} directions: {carried / plain:.2f} runs of {1e3 * plain:.2f} ms")
+
+
 def one_long_step() -> None:
     """100 s of the engine mount as a native FMU: in one communication step, and in a hundred."""
     with tempfile.TemporaryDirectory() as folder:
@@ -115,4 +148,6 @@ def one_long_step() -> None:
 
 
 if __name__ == "__main__":
-    {act.__name__: act for act in (impact, one_long_step, repeated_run, runner)}[sys.argv[1]]()
+    {act.__name__: act for act in (impact, one_long_step, repeated_run, run_derivatives, runner)}[
+        sys.argv[1]
+    ]()

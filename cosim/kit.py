@@ -287,6 +287,7 @@ if TYPE_CHECKING:
     from cosim.walker import call_dense as call_dense
     from cosim.walker import call_step as call_step
     from cosim.walker import call_tangent as call_tangent
+    from cosim.walker import follow_walk as follow_walk
     from cosim.walker import repeat_walk as repeat_walk
     from cosim.walker import walk as walk
     from cosim_compiler import foreign as foreign

@@ -6,6 +6,7 @@ The table has a row *(address, first, count)* for each block.
 from __future__ import annotations
 
 from cosim_compiler.calls import called_by_name, indirect_call, status_call
+from cosim_compiler.derivatives.own_tangents import tangent_of
 
 BLOCK_SIGNATURE = "fFFFIFFIii>v"
 TANGENT_SIGNATURE = "fFFFIFFIiifFFFF>v"
@@ -17,6 +18,8 @@ REDO_SIGNATURE = "TIiifFFFIFFFFFFI>i"
 DENSE_SIGNATURE = "fFFFF>v"
 WALK_SIGNATURE = "TIiifFFFIFF>i"
 PYTHON_SIGNATURE = "i>i"
+TANGENT_REDO_SIGNATURE = "TIiifFFFIFFFFFFIfFFFFFFF>i"
+TANGENT_DENSE_SIGNATURE = "fFFFFfFFF>v"
 REPEAT_SIGNATURE = "TIiifFFFIFFi>i"
 WALK = "cosim_walk"
 """What lowered code calls in place of `walk`."""
@@ -72,6 +75,12 @@ def walk_tangents(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p
     return 0
 
 
+@tangent_of(walk, with_values=True)
+def follow_walk(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, h_dot, c_dot):
+    """The tangent of `walk` where `table` holds the addresses of tangents: histories are fixed."""
+    return walk_tangents(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, c_dot)
+
+
 def repeat_walk(table, ints, first, last, t, y, p, d, k, h, c, times):
     """Walk the same blocks many times (for benchmarks)."""
     status = 0
@@ -88,6 +97,10 @@ work, slots, t_stop, limit)*; see `cosim.contracts.method_layout`.
 """
 call_redo = indirect_call(REDO_SIGNATURE)
 """Call what has the signature of a step that is taken again; `arguments` lacks the last two of a step."""
+call_redo_tangent = indirect_call(TANGENT_REDO_SIGNATURE)
+"""Call the tangent of such a step; behind the arguments come those of t, y, p, d, h, c, memory and work."""
+call_dense_tangent = indirect_call(TANGENT_DENSE_SIGNATURE)
+"""Call the tangent of a dense output; behind the arguments come those of t, work, y and out."""
 call_dense = indirect_call(DENSE_SIGNATURE)
 """Call the dense output at that address; `arguments` is the tuple *(t, coefficients, work, y, out)*."""
 call_python = indirect_call(PYTHON_SIGNATURE)

@@ -105,6 +105,23 @@ def test_paragraphs_have_120_words_at_most(page: Path) -> None:
         assert len(words) <= 120, f"{len(words)} words: {paragraph.strip()[:80]} …"
 
 
+WRITES = re.compile(r"cosim \w+ [^`\n]*(?:-o|--output|--checkpoint|--animate|--report|--log)\b")
+WRITING = [
+    p
+    for p in (ROOT / "docs").glob("*.md")
+    if p.name != "command-line.md" and WRITES.search(p.read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize("page", WRITING, ids=name_of)
+def test_pages_with_commands_that_write_say_where_the_rule_on_files_stands(page: Path) -> None:
+    assert "command-line.md#files" in page.read_text("utf-8")
+
+
+def test_there_are_such_pages() -> None:
+    assert len(WRITING) > 10
+
+
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 

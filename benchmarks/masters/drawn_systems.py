@@ -28,6 +28,8 @@ ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
     ("adaptive", {"tolerance": 1e-3, "absolute_tolerance": 1e-5}),
 ]
 ACCURACY, TRUTH = 1e-9, 1e-11
+APART = 1e-7
+"""Of a step: so far from a time is what was before it, and what is after it."""
 
 
 class Mass(cosim.Component):
@@ -315,20 +317,35 @@ class Drawn:
         return CoSimulation(made, links, self.algorithm, step or self.step, options=self.options)
 
     def truth(self, times: Vector) -> dict[str, Vector]:
-        """What the parts do in one model, at these times."""
+        """What the parts do in one model, at these times: right before and right after each.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (n, 2)
+            A row of the first of several at one time shows what was before, the last one what is after: of
+            these both columns are the same.
+        """
         model = self._model(list(self.parts))
         for one, two in self.links:
             model.connect(one, two)
         names = self.signals()
         simulator = cosim.Simulator(system := model.build(), system.default_state(), accuracy=TRUTH)
         simulator.initialize()
-        rows = []
-        for time in times.tolist():
+        apart = APART * self.step
+
+        def at(time: float) -> list[float]:
             if time > simulator.state.time:
                 simulator.advance_to(time)
             simulator.state.realize(cosim.Stage.REPORT)
-            rows.append([float(np.ravel(system.read(simulator.state, name))[0]) for name in names])
-        return dict(zip(map(_in_participant, names), np.array(rows).T, strict=True))
+            return [float(np.ravel(system.read(simulator.state, name))[0]) for name in names]
+
+        points, places = np.unique(times, return_inverse=True)
+        sides = np.array([(at(time - apart), at(time + apart)) for time in points.tolist()])[places]
+        first, last = np.diff(times, prepend=-np.inf) > 0.0, np.diff(times, append=np.inf) > 0.0
+        alone = first & last
+        sides[first & ~alone, 1] = sides[first & ~alone, 0]
+        sides[last & ~alone, 0] = sides[last & ~alone, 1]
+        return dict(zip(map(_in_participant, names), np.moveaxis(sides, 2, 0), strict=True))
 
     def signals(self) -> list[str]:
         """What is compared: all outputs and states."""

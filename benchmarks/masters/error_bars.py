@@ -22,7 +22,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from known_couplings import KINDS, draw  # noqa: E402
 
 import cosim  # noqa: E402
-from cosim_fmu import CoSimulation  # noqa: E402
 
 SMALLEST = 1e-9
 """Of the range: smaller errors are those of the participants and of rounding."""
@@ -44,7 +43,7 @@ class Judged(NamedTuple):
 def judge(seed: int) -> Judged | None:
     """One case; None when it does not run to its end."""
     case = draw(seed)
-    loop = CoSimulation(case.make(case.follows), case.links, case.algorithm, case.step, options=case.options)
+    loop = case.loop()
     try:
         result = loop.simulate(case.until)
         report = result.coupling
@@ -54,7 +53,7 @@ def judge(seed: int) -> Judged | None:
     outputs = list(dict.fromkeys(each.name.partition(" → ")[0] for each in report.connections))
     if not outputs:
         return None
-    exact = case.exact(result.time)
+    exact = case.truth(result.time)
     true = [float(np.abs(result[name] - exact[name]).max()) for name in outputs]
     bars, verified = ([float(found[name].error) for name in outputs] for found in (report, second))
     ranges = [report[name].scale for name in outputs]

@@ -14,6 +14,7 @@ from scipy.linalg import block_diag, expm
 
 import cosim
 from cosim import kit
+from cosim_fmu import CoSimulation
 from cosim_fmu.testing.linear_participant import LinearParticipant
 
 Vector = NDArray[np.float64]
@@ -64,6 +65,15 @@ class KnownCoupling:
     algorithm: str
     options: dict[str, Any] = field(default_factory=dict)
     follows: bool = False
+
+    def loop(self) -> CoSimulation:
+        """The co-simulation."""
+        made = self.make(self.follows)
+        return CoSimulation(made, self.links, self.algorithm, self.step, options=self.options)
+
+    def truth(self, times: Vector) -> dict[str, Vector]:
+        """The solution at these times."""
+        return self.exact(times)
 
 
 def draw(seed: int) -> KnownCoupling:

@@ -1,6 +1,6 @@
 """Bars of everything that is recorded, against the truth, over couplings that are drawn at random.
 
-    python benchmarks/masters/verdicts.py [--cases 480] [--first 1000] [--verify] [--halve]
+    python benchmarks/masters/verdicts.py [--cases 480] [--first 1000] [--verify]
 
 The kinds of `known_couplings`, solved exactly, and of `drawn_systems`, solved by the same parts in one model.
 A bar holds when the largest error of its output in the run is not above it. Errors below `SMALLEST` of the
@@ -23,7 +23,6 @@ import drawn_systems  # noqa: E402
 import known_couplings  # noqa: E402
 
 import cosim  # noqa: E402
-from cosim_fmu import CoSimulation  # noqa: E402
 
 SMALLEST = 2e-8
 FINE = 0.01
@@ -39,7 +38,7 @@ class Judged(NamedTuple):
     seed : int
     name : str
     true, bar, scale : float
-    verdict, how : str
+    verdict, advice, how : str
         Of the whole run.
     jumps : bool
         Whether it is discrete.
@@ -52,6 +51,7 @@ class Judged(NamedTuple):
     bar: float
     scale: float
     verdict: str
+    advice: str
     how: str
     jumps: bool
 
@@ -62,29 +62,37 @@ class Judged(NamedTuple):
         return max(self.bar, floor) / max(self.true, floor)
 
 
+Case = known_couplings.KnownCoupling | drawn_systems.Drawn
+
+
+def draw(which: str, seed: int) -> Case:
+    """A case whose solution is "known", or one that is "drawn" of systems."""
+    return known_couplings.draw(seed) if which == "known" else drawn_systems.draw(seed)
+
+
 def judge(which: str, seed: int, verify: bool = False) -> list[Judged]:
     """The outputs of one case; nothing where the run does not come to its end."""
-    case = known_couplings.draw(seed) if which == "known" else drawn_systems.draw(seed)
-    if isinstance(case, known_couplings.KnownCoupling):
-        made, exact = case.make(case.follows), case.exact
-        loop = CoSimulation(made, case.links, case.algorithm, case.step, options=case.options)
-    else:
-        loop, exact = case.loop(), case.truth
+    return judge_case(draw(which, seed), seed, verify)
+
+
+def judge_case(case: Case, seed: int, verify: bool = False) -> list[Judged]:
+    """As `judge`, of a case that may have been changed."""
+    loop = case.loop()
     try:
         result = loop.simulate(case.until)
         report = loop.verify(result, case.until) if verify else result.coupling
     except cosim.CosimError:
         return []
-    truth = exact(result.time)
+    truth = case.truth(result.time)
     found = []
     for each in report.signals:
         if each.name in truth and each.name in result and each.scale > 0.0:
-            # both sides of an event have rows; the truth has one
-            alone = np.diff(result.time, prepend=-np.inf, append=np.inf)
-            shown = (alone[:-1] > 0.0) & (alone[1:] > 0.0)
-            true = float(np.abs(result[each.name] - truth[each.name])[shown].max())
-            told = report.verdict, report.how, each.name in report.jumps
-            found.append(Judged(case.kind, seed, each.name, true, each.error, each.scale, *told))
+            apart = result[each.name] - np.transpose(truth[each.name])
+            # a row alone at a tick may show either side of it
+            true = float(np.abs(np.atleast_2d(apart)).min(axis=0).max())
+            words = report.verdict, report.advice, report.how
+            values = true, each.error, each.scale
+            found.append(Judged(case.kind, seed, each.name, *values, *words, each.name in report.jumps))
     return found
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim_compiler.calls import GROUP_AT
+from cosim_compiler.convention import compounds
 from cosim_compiler.foreign import integers_at, reals_at, table_at
 from cosim_compiler.sources.run_source import run_source
 
@@ -55,6 +57,25 @@ def group_reader(group: Any) -> Callable[..., Any]:
     label = f"arrays of {group.__name__}"
     read: Callable[..., Any] = run_source(text, {"Group": group, **readers}, label)["arrays_of"]
     return read
+
+
+def address_reader(letter: str, group: Any) -> Callable[..., Any]:
+    """The kernel function of the address of a head that returns the named tuple of its arrays.
+
+    Parameters
+    ----------
+    letter : str
+        By which signatures call the named tuple from now on.
+    group : type
+    """
+    read, words = group_reader(group), WORDS * len(group._fields)
+
+    def arrays_at(address: int) -> Any:
+        return read(integers_at(address, words))
+
+    arrays_at.__dict__[GROUP_AT] = letter
+    compounds[letter] = (group, letters_of(group))
+    return arrays_at
 
 
 def head_of(arrays: Any) -> Integers:

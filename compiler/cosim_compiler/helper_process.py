@@ -38,7 +38,7 @@ def kill_with_parent(parent: int) -> None:
 
 
 def wait_for_end(parent: int) -> None:
-    """Return when the process that started this one has ended.
+    """Return when the process that started this one, or the first thread of this one, has ended.
 
     Parameters
     ----------
@@ -53,12 +53,14 @@ def wait_for_end(parent: int) -> None:
         if handle:  # else it has ended already
             kernel.WaitForSingleObject(handle, INFINITE)
         return
-    while os.getppid() == parent:
+    while os.getppid() == parent and not _first_thread_has_ended():
         time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
 def end_with_parent(parent: int, last: Callable[[], None] = lambda: None) -> None:
-    """In a helper process: start a thread that ends it when its parent is gone, looked for twice a second.
+    """In a helper process: start a thread that ends it when its parent, or its own first thread, has ended.
+
+    Code of others may end the first thread, which then answers no more.
 
     Parameters
     ----------
@@ -76,3 +78,12 @@ def end_with_parent(parent: int, last: Callable[[], None] = lambda: None) -> Non
             os._exit(1)
 
     threading.Thread(target=watch, name="end with parent", daemon=True).start()
+
+
+def _first_thread_has_ended() -> bool:
+    """Whether other threads alone hold this process; on Linux."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] == b"Z"
+    except (OSError, IndexError):
+        return False

@@ -157,7 +157,7 @@ def alone(digest: str) -> Iterator[None]:
 
     path = root / f".lock-{digest}"
     try:
-        file = os.open(path, os.O_CREAT | os.O_WRONLY, 0o600)
+        file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         log.debug("no lock: %s", error)
         yield

@@ -14,8 +14,9 @@ from typing import Any
 LENGTH = struct.Struct("<Q")
 """Before each entry of a file: how many bytes it has."""
 FUNCTION_BITS = 8
-CALL, ENDED = range(2)
-"""Places in `words`: what is being called (`call_number`), or 0; the exit status + 1, once it is known."""
+CALL, ENDED, SAVED = range(3)
+"""Places in `words`: what is being called (`call_number`), or 0; the exit status + 1, once it is known;
+whether all results are in their files."""
 
 words = memoryview(bytearray(mmap.PAGESIZE)).cast("q")
 """Of this process; shared with the one that watches it, where one does."""
@@ -35,26 +36,38 @@ def call_number(callee: int, function: int) -> int:
 class BlackBox:
     """Memory and files that a process shares with the one that watches it; made before the fork.
 
-    None of them has a name, so nothing is left behind however both end.
+    None of them has a name, so nothing is left behind however both end. Code of others may close the files,
+    and other files get their numbers: then nothing is written any more. It may also fork: the memory is not
+    there in such a process, so one that comes back from that code ends there, and disturbs no run.
     """
 
     def __init__(self) -> None:
         global words
-        words = self.words = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q")
+        self._words = mmap.mmap(-1, mmap.PAGESIZE)
+        words = self.words = memoryview(self._words).cast("q")
         self._notes, self._memory = os.memfd_create("cosim-notes"), os.memfd_create("cosim-memory")
         self._rows = tempfile.TemporaryFile(prefix="cosim-rows-", buffering=0)  # noqa: SIM115
         self.keeps_rows = True
         self._rooms: dict[str, tuple[int, memoryview]] = {}
+        self._known = {file: identity(file) for file in (self._notes, self._memory, self._rows.fileno())}
 
     # in the process that is watched
 
+    def enter(self) -> None:
+        """Note that this process is the watched one, after the fork."""
+        _keep_from_forks(self._words)
+
     def note(self, kind: str, value: Any) -> None:
         """Tell something that the other process has to know; the last one of a kind counts there."""
-        _append(self._notes, (kind, value))
+        if self._is_there(self._notes):
+            _append(self._notes, (kind, value))
 
     def write(self, entry: Any) -> None:
         """Keep an entry of what is recorded; where the disk is full, no more."""
         if self.keeps_rows:
+            if not self._is_there(self._rows.fileno()):
+                self.stop_rows()
+                return
             try:
                 _append(self._rows.fileno(), entry)
             except OSError:
@@ -68,6 +81,8 @@ class BlackBox:
 
     def clear_rows(self) -> None:
         """Forget all entries, since others follow that stand for them."""
+        if not self._is_there(self._rows.fileno()):
+            return
         with suppress(OSError):
             os.ftruncate(self._rows.fileno(), 0)
             os.lseek(self._rows.fileno(), 0, os.SEEK_SET)
@@ -83,10 +98,14 @@ class BlackBox:
         known = self._rooms.get(label)
         if known is not None and len(known[1]) >= size:
             return known[1]
+        if not self._is_there(self._memory):
+            return memoryview(bytearray(size))
         begin = os.fstat(self._memory).st_size
         size = -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
         os.posix_fallocate(self._memory, begin, size)
-        made = memoryview(mmap.mmap(self._memory, size, offset=begin))
+        mapped = mmap.mmap(self._memory, size, offset=begin)
+        _keep_from_forks(mapped)
+        made = memoryview(mapped)
         self._rooms[label] = begin, made
         self.note(f"room {label}", (begin, size))
         return made
@@ -108,11 +127,29 @@ class BlackBox:
             return None
         return memoryview(mmap.mmap(self._memory, place[1], offset=place[0]))
 
+    def _is_there(self, file: int) -> bool:
+        """Whether this is still the file that was opened here."""
+        return identity(file) == self._known[file]
+
     def close(self) -> None:
         """Give the files back."""
         self._rows.close()
         os.close(self._notes)
         os.close(self._memory)
+
+
+def identity(file: int) -> tuple[int, int] | None:
+    """Device and inode of an open file; None where it is closed: code of others may close files of ours."""
+    try:
+        facts = os.fstat(file)
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def _keep_from_forks(mapped: mmap.mmap) -> None:
+    """Leave memory out of processes that are forked from this one."""
+    mapped.madvise(mmap.MADV_DONTFORK)
 
 
 def _append(file: int, entry: Any) -> None:

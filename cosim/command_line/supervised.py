@@ -79,6 +79,7 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
     if child == 0:
         kill_with_parent(parent)
         black_box.box = box
+        box.enter()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return command.run(arguments)
     try:

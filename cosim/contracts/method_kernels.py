@@ -40,6 +40,9 @@ class MethodKernels:
         needs nothing to complete dense output, or whose coefficients do not follow the accuracy, has None.
     slot_functions : list of (int, function, str)
         Those whose addresses stand in ``slots``: the place of each, the function, its signature.
+    followed_step : function or None
+        The kernel function whose tangent carries tangents from the start of a step, which ``work`` and
+        ``memory`` hold, to a time; with the signature of a step that is taken again.
     """
 
     coefficients: Vector
@@ -48,6 +51,7 @@ class MethodKernels:
     work: Vector
     functions: dict[str, Callable[..., Any] | None]
     slot_functions: list[tuple[int, Callable[..., Any], str]] = field(default_factory=list)
+    followed_step: Callable[..., Any] | None = None
 
 
 def method_settings(integrator: Integrator, system: System, error_order: int) -> Vector:

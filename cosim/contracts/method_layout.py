@@ -24,7 +24,8 @@ those that take two groups of arguments, `OdeSystem` and `MethodArrays`, which s
                  follows the largest value so far)
 ``memory``       part of the State: `StepMemory`, then what the method needs
 ``work``         `StepWork`, `OWN_NUMBERS` numbers of the method's own, then the state at the start and at the
-                 end of the step and a spare vector, `n` numbers each, then what the method needs
+                 end of the step, a spare vector and the derivative at the start, `n` numbers each, then what
+                 the method needs
 ``slots``        `MethodSlots`, then the offsets in the cache that it counts; then what the method needs
 ================ ==========================================================================
 """
@@ -311,6 +312,11 @@ class MethodArrays(NamedTuple):
     def spare(method):
         """A vector for what is needed for a moment; where a step fails, the state that failed."""
         return method.work_vector(2)
+
+    @property
+    def slope(method):
+        """The derivative at the start of the step."""
+        return method.work_vector(3)
 
     @property
     def slots(method):

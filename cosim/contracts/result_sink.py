@@ -28,6 +28,8 @@ class ResultSink(AbstractClosedAttributes):
     ----------
     suffixes : tuple of str
         Endings of the files that it writes, in lower case, with the dot.
+    holds_texts : bool
+        Whether signals may be text; else a run that would record some is refused before it begins.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class ResultSink(AbstractClosedAttributes):
     """
 
     suffixes: ClassVar[tuple[str, ...]] = ()
+    holds_texts: ClassVar[bool] = True
 
     @abstractmethod
     def write(self, result: Result, path: Path) -> Path:

@@ -497,6 +497,7 @@ class Tables:
         for name, size in (
             ("spare_states", 2 * system.ny),
             ("start_derivatives", system.ny),
+            ("start_memory", self.memory),
             ("arrived_states", system.ny),
             *((f"{saved}_numbers", reals) for saved in COPIES),
             ("failed_cache", plain),

@@ -58,7 +58,9 @@ class EventLog(Sequence[EventRecord]):
         self._pieces: list[Piece] = []
         self._size = 0
 
-    def empty_buffer(self, step: CompiledStep, answers: Mapping[int, EventStatus]) -> list[Finding]:
+    def empty_buffer(
+        self, step: CompiledStep, answers: Mapping[int, EventStatus], taken: NDArray[np.float64] | None
+    ) -> list[Finding]:
         """Add the events that the Step has written into its buffer; the findings that it has written.
 
         Parameters
@@ -66,15 +68,18 @@ class EventLog(Sequence[EventRecord]):
         step : CompiledStep
         answers : mapping of int to EventStatus
             By number of the handler, what it answered last besides a severity.
+        taken : ndarray or None
+            What was in the buffer, where tangents have read it.
         """
         run = step.arrays
         if not self.limit:  # none is recorded
             self.forgotten = int(run.counts.events)
-        used = int(run.output.log_used)
-        if used == 0:
+        records = taken
+        if records is None:
+            records = step.arrays.log[: int(run.output.log_used)].copy()
+            run.output.log_used = 0
+        if records.size == 0:
             return []
-        run.output.log_used = 0
-        records = step.arrays.log[:used].copy()
         starts = log_starts(records)
         handlers = records[starts + HANDLER]
         findings = [self._reader.finding(records[at:]) for at in starts[handlers < 0].tolist()]

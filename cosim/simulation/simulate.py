@@ -22,7 +22,6 @@ from cosim.simulation.python_in_steps import python_in_steps
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
 from cosim.simulation.result_drafts import ResultDrafts
-from cosim.simulation.run_derivatives import check_run, run_derivatives
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
 from cosim.simulation.stride import MOST_VALUES
@@ -132,7 +131,8 @@ def simulate(
         short one; the result has the first and the last row alone.
     derivatives : sequence of str
         Paths of parameters, start values and inputs by which the recorded signals are differentiated:
-        ``result.derivative("ball.height", "ball.mass")``. The run is made twice.
+        ``result.derivative("ball.height", "ball.mass")``. Their tangents go along the steps of the run;
+        events are located to rounding then.
     **options
         For `Simulator` (``event_limit``) and the integrator.
 
@@ -164,9 +164,7 @@ def simulate(
         simulator = reuse_simulator(system, state, key) or Simulator(
             system, state, integrator, accuracy, endless_events=endless_events, **options
         )
-    begin = simulator.state.copy() if derivatives else simulator.state
-    if derivatives:
-        check_run(system, derivatives)
+    carried = simulator.carry_tangents(derivatives) if derivatives else None
     start = simulator.state.time
     until = min(until, simulator.final_time)  # behind it no step advances time
     if not (math.isfinite(until) and until > start):
@@ -187,9 +185,14 @@ def simulate(
 
     def write_result(message: str, unfinished: str = "") -> Result:
         with uninterrupted():
+            simulator.end_tape()
             if stream is not None:
                 recorder.pass_on(stream, everything=True)
             result = recorder.result(message, wall.perf_counter() - started, unfinished, ends=True)
+            if carried is not None:
+                found = carried.derivatives(recorder.paths, lambda path: result[path].shape)
+                result.derivatives.update(found)
+                result.findings.extend(carried.findings)
             if stream is not None:
                 stream.close(result)
             if checkpoint is not None:
@@ -234,11 +237,6 @@ def simulate(
             error.result = result  # type: ignore[union-attr]
         raise
     result = write_result(message)
-    if derivatives:
-        chosen = {"integrator": integrator, "accuracy": accuracy, "endless_events": endless_events, **options}
-        tangents, findings = run_derivatives(system, result, derivatives, begin, simulator.state.time, chosen)
-        result.derivatives.update(tangents)
-        result.findings.extend(findings)
     store_simulator(system, key, simulator)
     return result
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
 from cosim.preparation.compiled_step import CompiledStep
 from cosim.shown import shown
+from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.chosen_integrator import chosen_integrator
 from cosim.simulation.event_record import Finding
 from cosim.simulation.handled_events import EventLog
@@ -62,6 +63,8 @@ class StepCalls(ClosedAttributes):
         self._state: State | None = system.default_state() if state is None else self._check_state(state)
         self.findings: list[Finding] = []
         self._rows: RecordedRows | None = None
+        self._tangents: CarriedTangents | None = None
+        self._carried: CarriedTangents | None = None
         self._inside_step = threading.Lock()
         time = self._state.time
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, time, time)
@@ -111,7 +114,7 @@ class StepCalls(ClosedAttributes):
     def _reset_step(self, state: State) -> None:
         """Take another State, with which no run has begun, and be as before the first call."""
         self._refuse_inside_step()
-        self._state, self._rows = self._check_state(state), None
+        self._state, self._rows, self._tangents = self._check_state(state), None, None
         self._handlers.answers.clear()
         self._step.reset_run()
         self._step.arrays.output.logging = self._log_level
@@ -164,6 +167,7 @@ class StepCalls(ClosedAttributes):
         if self._rows is not None:
             self._rows.attach(step)
         self._step, self._handlers = step, handlers
+        self._tangents = self._carried = None
         self._integrator, self._origin = integrator, integrator.counts
         if state is not None:
             self._bind(state)
@@ -225,7 +229,7 @@ class StepCalls(ClosedAttributes):
             raise interrupted
         if code >= failures.FAILED:
             raise self._failure(wanted, code)
-        if self._step.arrays.output.log_used > 0:
+        if self._step.arrays.output.log_used > 0 and self._tangents is None:  # they read a tape that is full
             self._empty_log()
 
     def _failure(self, wanted: float, code: int) -> SimulationError:
@@ -238,7 +242,7 @@ class StepCalls(ClosedAttributes):
         error = handler_failure(step, self.state, code, answers.get(number))
         if error.status is not None:
             answers = {**answers, number: error.status}
-        self.findings += self._events.empty_buffer(step, answers)
+        self._empty_log(answers)
         return error
 
     def _report(self, answer: EventStatus, wanted: float) -> None:
@@ -319,6 +323,26 @@ class StepCalls(ClosedAttributes):
         self._empty_rows()
         return np.zeros((0, 1)) if self._rows is None else self._rows.take()
 
+    def carry_tangents(self, by: Sequence[str]) -> CarriedTangents:
+        """Have tangents go along from the present State on, until the run is reset.
+
+        Parameters
+        ----------
+        by : sequence of str
+            As for `CarriedTangents`; those of the last run are used again where they are the same.
+        """
+        self._empty_log()
+        carried = self._carried
+        if carried is None or carried.by != list(by):
+            carried = self._carried = CarriedTangents(self._step, by)
+        carried.begin(self.state)
+        self._tangents = carried
+        return carried
+
+    def end_tape(self) -> None:
+        """The run is over: tangents read what is left of its tape."""
+        self._empty_log(is_last=True)
+
     def _start_events(self, limit: int) -> None:
         """An empty list of events, of which the newest `limit` are kept."""
         self._reader = RecordReader(self._system, self._step.tables)
@@ -332,8 +356,10 @@ class StepCalls(ClosedAttributes):
         if self._rows is not None:
             self._rows.start_run()
 
-    def _empty_log(self) -> None:
-        self.findings += self._events.empty_buffer(self._step, self._handlers.answers)
+    def _empty_log(self, answers: Mapping[int, EventStatus] | None = None, is_last: bool = False) -> None:
+        records = None if self._tangents is None else self._tangents.take(is_last)
+        answered = self._handlers.answers if answers is None else answers
+        self.findings += self._events.empty_buffer(self._step, answered, records)
 
     def _empty_rows(self) -> None:
         if self._rows is not None:

@@ -35,6 +35,7 @@ from cosim.step.records import (
     DERIVATIVES,
     INITIALIZATION_CAUSE,
     INSTANCE,
+    LOG_TAPE,
     MOTION,
     NO_ROWS,
     NOTHING,
@@ -44,6 +45,7 @@ from cosim.step.records import (
 )
 from cosim.step.run import Run
 from cosim.step.step import BOTH_KINDS, SLIVER, asks_to_stop, end_step, is_near, one_step, report_notices
+from cosim.step.tape import log_assembly
 from cosim.step.updates import (
     FAILED_STATUS,
     FIRST_PUBLISHES,
@@ -67,12 +69,14 @@ def initialize(run: Run, t: float) -> int:
     make_room(run)
     start_agenda(run)
     assemble(run)
+    log_assembly(run)
     if run.course.suppressed == 0:
         run_updates(run, 1 << INITIALIZATION_CAUSE)
     handle_signals(run)
     schedule_periods(run, True)
     check_timers(run)
     assemble(run)
+    log_assembly(run)
     # Twice: a derivative that depends on a delayed value is known once there is a past.
     remember(run, BEFORE, math.inf)
     remember(run, BEFORE, math.inf)
@@ -132,7 +136,7 @@ def advance(run: Run, t: float) -> int:
     """Steps until `t`, at most ``course.most_steps`` of them: REACHED, STEPPED or TERMINATED."""
     if not t >= run.clock.time:
         raise TimeInPast()
-    if run.plan.integrates_only != 0 and run.output.recording == NO_ROWS:
+    if run.plan.integrates_only != 0 and run.output.recording == NO_ROWS and run.output.logging < LOG_TAPE:
         run.clock.jumped = 0.0  # nothing here remembers, watches or is corrected
         return advance_smoothly(run, t)
     run.course.goes_on = 1

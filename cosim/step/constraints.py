@@ -20,11 +20,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from cosim.contracts.method_entries import redo_entry
 from cosim.contracts.method_layout import (
     BLOCK_FAILED,
     CONSTRAINTS_NOT_MET,
     DONE,
     Corrections,
+    MethodArrays,
     OdeSystem,
     store_state,
 )
@@ -108,6 +110,30 @@ def project(system, corrections, t):
         if status != 0:
             return status
     return 0 if errors.speed <= LOOSE else NOT_MET
+
+
+def settle(system, method, t):
+    """Correct a solution that meets its constraints once more: a step of Newton's method for each group.
+
+    It changes nothing, but its tangent does: it makes tangents meet the tangents of the constraints.
+    """
+    corrections = method.corrections
+    status = system.evaluate(t)
+    if status != 0:
+        return BLOCK_FAILED
+    system.evaluate_rows(corrections.normalize, corrections.prepare, t)
+    status = system.evaluate(t)
+    if status == 0 and has_constraints(corrections):
+        status = move_positions(system, corrections, t)
+        if status == 0:
+            status = system.evaluate(t)
+        if status == 0:
+            system.evaluate_rows(corrections.speeds, corrections.estimates, t)
+            status = system.evaluate(t)
+    return DONE if status == 0 else BLOCK_FAILED
+
+
+settle_by_address = redo_entry(MethodArrays, settle)
 
 
 def move_positions(system, corrections, t):

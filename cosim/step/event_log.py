@@ -59,6 +59,8 @@ OVERWRITTEN = (
     -12
 )  # two handlers in one number, the later one times all and the earlier one; of which variable
 GREW_BACK = -13  # of a state, by its index
+STEP_TAKEN, ROW_WRITTEN, PHASE_BEGUN, MEMORY_UPDATED, ASSEMBLED = -100, -101, -102, -103, -104
+"""Of a tape, see `cosim.step.tape`."""
 DRAIN_LOG, DRAIN_ROWS = -1, -2
 
 

@@ -42,6 +42,7 @@ from cosim.step.records import (
 )
 from cosim.step.run import Integers, Reals, Run
 from cosim.step.saved_variables import different
+from cosim.step.tape import log_memory
 from cosim.walker import walk
 
 ROOM_FOR_STEP = 12  # entries: more than the ends of a step and the points inside it can bring
@@ -70,6 +71,7 @@ def remember(run: Run, side: float, smoothness: float) -> None:
     realize(run, MOTION)
     if run.plan.end_updates.is_empty():
         return
+    log_memory(run, side)
     update_memory(run, run.plan.end_updates, run.clock.time, run.y, run.c, side, smoothness)
     if len(run.rings) != 0 and run.evaluation.stage >= MOTION:
         evaluate_past(run)

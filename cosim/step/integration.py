@@ -62,7 +62,11 @@ def corrections_of(run: Run) -> Corrections:
 
 def numbers_of_method(run: Run) -> tuple[Reals, Integers]:
     """Its coefficients and slots: while witnesses are held they may be others."""
-    held = uses_held_method(run)
+    return numbers_where(run, uses_held_method(run))
+
+
+def numbers_where(run: Run, held: bool) -> tuple[Reals, Integers]:
+    """As `numbers_of_method`, while witnesses are held or while they are not."""
     first = run.plan.sizes.held_coefficients if held else 0
     last = run.coefficients.shape[0] if held else run.plan.sizes.coefficients
     first_slot = run.plan.sizes.held_slots if held else 0

@@ -30,6 +30,7 @@ from cosim.step.records import (
     TRIGGERED,
 )
 from cosim.step.run import GRID_WIDTH, Integers, Reals, Run
+from cosim.step.tape import log_row
 from cosim.walker import call_python
 
 SLACK = 1e-9  # of the interval: times closer than that are one
@@ -46,8 +47,9 @@ def has_pending_updates(run: Run) -> bool:
     return is_pending
 
 
-def write_row(run: Run, t: float, y: Reals, c: Reals) -> None:
+def write_row(run: Run, t: float, y: Reals, c: Reals, is_inside: bool) -> None:
     """Write a row with the chosen values, those of `y` and `c` among them."""
+    log_row(run, t, is_inside)
     width = 1 + run.chosen.values
     if GRID_WIDTH + run.output.rows_used + width > run.rows.shape[0]:
         call_python(run.plan.call_drain, (DRAIN_ROWS,))
@@ -72,7 +74,7 @@ def record_now(run: Run) -> None:
     """Record the present state."""
     realize(run, MOTION)
     walk_blocks(run, run.blocks_outside, run.clock.time, run.y, run.c)
-    write_row(run, run.clock.time, run.y, run.c)
+    write_row(run, run.clock.time, run.y, run.c, False)
 
 
 def walk_blocks(run: Run, blocks: Integers, t: float, y: Reals, c: Reals) -> None:
@@ -144,4 +146,4 @@ def record_inside(run: Run, t: float) -> None:
     interpolate(run, max(t, run.last_step.start), run.work)
     y, c = probed(run)
     walk_blocks(run, run.blocks_inside, t, y, c)
-    write_row(run, t, y, c)
+    write_row(run, t, y, c, True)

@@ -30,7 +30,7 @@ RESTORED, NOTHING, INSTANCE, DERIVATIVES, MOTION, REPORT = -1, 0, 1, 2, 3, 4
 HALTED = 2
 # Output.recording, Output.logging
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = range(5)
-LOG_NOTHING, LOG_FINDINGS, LOG_ALL = range(3)
+LOG_NOTHING, LOG_FINDINGS, LOG_ALL, LOG_TAPE = range(4)
 SAME_TIME = 1e-9  # of a host's step: a scheduled event that its end misses by that is at its end
 
 
@@ -318,7 +318,7 @@ class Output(Record):
 
     recording: int  # NO_ROWS, AT_EVENTS …
     rows_used: int  # numbers in the buffer of rows
-    logging: int  # LOG_NOTHING, LOG_FINDINGS or LOG_ALL
+    logging: int  # LOG_NOTHING, LOG_FINDINGS, LOG_ALL, or LOG_TAPE: all that tangents need, see `tape`
     log_used: int  # numbers in the buffer of events
 
 

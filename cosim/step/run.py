@@ -50,10 +50,7 @@ from cosim.step.records import (
 from cosim.step.run_parts import first, numbers, one, rows
 from cosim_compiler.array_groups import Integers as Integers
 from cosim_compiler.array_groups import Reals as Reals
-from cosim_compiler.array_groups import Table, group_reader, letters_of
-from cosim_compiler.calls import GROUP_AT
-from cosim_compiler.convention import compounds
-from cosim_compiler.foreign import integers_at
+from cosim_compiler.array_groups import Table, address_reader, letters_of
 from cosim_compiler.record import Record, Rows, place_in, rows_of, width_of
 
 CONSTANT, GIVEN, STATE, COMPUTED, SCRATCH = "constant", "given", "state", "computed", "scratch"
@@ -204,6 +201,7 @@ class Run(Arrays):
     spare_states: Reals = numbers("scratch")  # two states
     arrived_states: Reals = numbers("scratch")  # with which a host has come to an event
     start_derivatives: Reals = numbers("scratch")  # before updates
+    start_memory: Reals = numbers("scratch")  # of the method, before a step: for a tape
     probed_states: Reals = numbers("scratch")  # for evaluations at other times
     probed_cache: Reals = numbers("scratch")
     failed_cache: Reals = numbers("scratch")  # that a handler found that failed
@@ -371,16 +369,4 @@ ENTRY_SIGNATURE = "Af>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""
 
 
-read_run = group_reader(Run)
-HEAD = ARRAY_WIDTH * len(ARRAYS)
-
-
-def arrays_at(address):
-    """All arrays, by the address of a head."""
-    return read_run(integers_at(address, HEAD))
-
-
-arrays_at.__dict__[GROUP_AT] = "A"
-
-
-compounds["A"] = (Run, "".join(LETTERS.values()))
+arrays_at = address_reader("A", Run)

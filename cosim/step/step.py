@@ -44,6 +44,7 @@ from cosim.step.recording import record_update
 from cosim.step.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
 from cosim.step.run import Run
 from cosim.step.saved_variables import different, save_variables
+from cosim.step.tape import begin_step_on_tape, log_assembly, log_step
 from cosim.step.triggered import (
     exclude_pending,
     follow_handlers,
@@ -88,9 +89,12 @@ def one_step(run: Run, boundary: float) -> None:
     run.agenda.updates_done = 0
     start = run.clock.time
     follow_clocks(run)
+    is_held = held_count(run) > 0
+    begin_step_on_tape(run)
     integrate_toward(run, boundary)
     arrived = math.inf
     if run.clock.time > start:
+        log_step(run, start, is_held)
         arrived = realize_end(run)
         if arrived <= 0.0 and run.course.halts != 0:
             run.agenda.updates_done = HALTED
@@ -144,6 +148,7 @@ def run_start_updates(run: Run) -> None:
 def handle_jump(run: Run) -> None:
     """What was written since the last step is a jump at this instant; it may make witnesses cross."""
     assemble(run)
+    log_assembly(run)
     remember(run, AFTER_EVENT, 2.0)
     run.clock.jumped = 0.0
     if trigger_jumps(run):
@@ -199,6 +204,7 @@ def follow_updates(run: Run) -> None:
             moves_on = False
     remember(run, AFTER_EVENT, math.inf if moves_on else 2.0)
     restart_integration(run)
+    log_assembly(run)
     if run.output.recording != NO_ROWS:
         record_update(run)
     exclude_pending(run)

@@ -39,6 +39,7 @@ from cosim.step.records import (
     INITIALIZATION_CAUSE,
     INSTANCE,
     LOG_ALL,
+    LOG_TAPE,
     MOTION,
     PUBLISH,
     REPORT,
@@ -56,6 +57,7 @@ from cosim.step.records import (
 )
 from cosim.step.run import Run
 from cosim.step.saved_variables import copied_value, different, restore_variables, save_variables, set_copied
+from cosim.step.tape import log_phase
 from cosim.step.zeros import mark_set_witnesses
 from cosim.walker import call_python
 
@@ -215,6 +217,8 @@ def handle(run: Run, cause: int, does: int) -> None:
     A publish that fails answers that, and the others run.
     """
     writes = False
+    if does != PUBLISH:
+        log_phase(run, cause)
     for handler in run.handlers:
         if handler.does != does or run.due[handler.number] != cause:
             continue
@@ -390,10 +394,9 @@ def accept_results(run: Run, handler: Handler) -> None:
 
 def log_event(run: Run, handler: Handler, severity: int, has_results: bool) -> None:
     """Record that a handler was called, with the variables that it has changed."""
-    if handler.is_private != 0:
-        return
-    run.counts.events += 1
-    if run.output.logging < LOG_ALL:
+    if handler.is_private == 0:
+        run.counts.events += 1
+    if run.output.logging < (LOG_ALL if handler.is_private == 0 else LOG_TAPE):
         return
     size = EVENT_WIDTH
     for result in run.results_of(handler):

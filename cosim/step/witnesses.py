@@ -21,7 +21,7 @@ from cosim.step.holds import (
     store_held_rates,
 )
 from cosim.step.integration import complete, redo
-from cosim.step.records import FALLING, RISING, STOP_RUN
+from cosim.step.records import FALLING, LOG_TAPE, RISING, STOP_RUN
 from cosim.step.run import Integers, Run
 from cosim.step.search_points import (
     ASIDE,
@@ -177,6 +177,8 @@ def isolation_window(run: Run) -> float:
     if accuracy != accuracy:
         return math.nan
     shortest = max(1e-14, 1e-14 * abs(run.clock.time))
+    if run.output.logging == LOG_TAPE:
+        return shortest  # tangents are those of states at which a witness is zero
     return max(shortest, 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed == 0.0 else fixed))
 
 

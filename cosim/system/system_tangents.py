@@ -36,12 +36,17 @@ def block_tangent(block: Block) -> Any:
     """
     if block.is_python:
         raise NoTangentError(f"{block.label}: it is plain Python")
+    return function_tangent(block.function)
+
+
+def function_tangent(function: Any) -> Any:
+    """The tangent of a kernel function with the signature of a block; `NoTangentError` as `block_tangent`."""
     try:
-        function, signature = tangent_function(block.function, BLOCK_SIGNATURE, 1, HISTORIES)  # type: ignore[arg-type]
+        tangent, signature = tangent_function(function, BLOCK_SIGNATURE, 1, HISTORIES)
     except ContractError as fault:
         raise NoTangentError(str(fault)) from fault
     assert signature == TANGENT_SIGNATURE
-    return function
+    return tangent
 
 
 class SystemTangents:
@@ -75,7 +80,7 @@ class SystemTangents:
         functions = {}
         for i in wanted:
             try:
-                functions[i] = block_tangent(self.block_of(i))
+                functions[i] = self._tangent_of_row(i)
             except NoTangentError as fault:
                 self.differences[i] = str(fault)
         compile_ahead([(function, TANGENT_SIGNATURE) for function in functions.values()])
@@ -84,8 +89,16 @@ class SystemTangents:
         self._known.update(wanted)
         return {i: self.differences[i] for i in rows if i in self.differences}
 
+    def _tangent_of_row(self, row: int) -> Any:
+        """The tangent of a block, or of what corrects a solution."""
+        system = self._system
+        number = row - len(system.blocks)
+        if system.assembly.projection is not None and 0 <= number < len(system.assembly.projection.all):
+            return function_tangent(system.assembly.projection.all[number][0])
+        return block_tangent(self.block_of(row))
+
     def block_of(self, row: int) -> Block:
-        """The block of a row of the table."""
+        """The block of a row of the table that is none of the corrections."""
         system = self._system
         first = len(system.table) - len(system.inner_blocks)  # where the inner ones stand once more
         block: Block = system.blocks[system.inner_blocks[row - first] if row >= first else row]

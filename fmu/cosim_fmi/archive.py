@@ -60,7 +60,8 @@ class _Outer:
         """All that is in it, and the lock."""
         shutil.rmtree(self.path, ignore_errors=True)
         if self._lock >= 0:
-            os.close(self._lock)
+            with suppress(OSError):  # code of an FMU may have closed it
+                os.close(self._lock)
 
 
 def private_folder(what: str) -> Path:

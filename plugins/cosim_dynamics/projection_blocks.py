@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cosim.kit import Record, rows_of
+from cosim.kit import Record, rows_of, tangent_of
 from cosim_dynamics.cached_vectors import put_spatial, reals_at, spatial_at
 from cosim_dynamics.constraint_arrays import constraint_arrays, constraint_errors
 from cosim_dynamics.equation_setup import wrench_of
@@ -48,13 +48,30 @@ def normalization_block(
 ) -> None:
     """Divide quaternions by their lengths."""
     for quaternion in rows_of(QuaternionSlots, ints, first, count):
-        q = reals_at(y, quaternion.q, 4)
-        length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
-        if abs(length2 - 1.0) > EXACT and length2 > 0.0:
-            one_over = 1.0 / math.sqrt(length2)
-            for i in range(4):
-                q[i] *= one_over
+        if normalize(reals_at(y, quaternion.q, 4)) != 0:
             c[quaternion.changed] = 1.0
+
+
+def normalize(q: Any) -> int:
+    """Divide a quaternion by its length; whether that has changed it."""
+    length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
+    if abs(length2 - 1.0) > EXACT and length2 > 0.0:
+        one_over = 1.0 / math.sqrt(length2)
+        for i in range(4):
+            q[i] *= one_over
+        return 1
+    return 0
+
+
+@tangent_of(normalize, with_values=True)
+def normalize_with_tangent(q: Any, q_dot: Any) -> int:
+    """Its length stays 1: the tangent loses what is along it, whether or not rounding allows a change."""
+    length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
+    if length2 > 0.0:
+        along = (q[0] * q_dot[0] + q[1] * q_dot[1] + q[2] * q_dot[2] + q[3] * q_dot[3]) / length2
+        for i in range(4):
+            q_dot[i] = (q_dot[i] - along * q[i]) / math.sqrt(length2)
+    return normalize(q)
 
 
 def normal_part_block(

@@ -13,6 +13,7 @@ from cosim_integrators.implicit.backward_differences import (
     HIGHEST_ORDER,
     BackwardNumbers,
     backward_step,
+    followed_backward_step,
     redo_backward_step,
     restart_backward_steps,
 )
@@ -81,6 +82,7 @@ class Bdf(ImplicitIntegrator):
     step_share = (0.5, 1 / 5)
     step_function = backward_step
     redo_function = redo_backward_step
+    followed_function = followed_backward_step
     restart_function = restart_backward_steps
     tune_function = tune_steps_back
     vectors, history = 2 * DIFFERENCES, DIFFERENCES

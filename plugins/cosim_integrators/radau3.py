@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from cosim.kit import Capabilities
-from cosim_integrators.implicit.collocation import collocation_step, redo_collocation_step
+from cosim_integrators.implicit.collocation import (
+    collocation_step,
+    followed_collocation_step,
+    redo_collocation_step,
+)
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
 from cosim_integrators.implicit.radau_coefficients import collocation_coefficients
 from cosim_integrators.implicit.tuning import tune_order_3
@@ -47,6 +51,7 @@ class Radau3(ImplicitIntegrator):
     step_share = (10.0, 1 / 3)
     step_function = collocation_step
     redo_function = redo_collocation_step
+    followed_function = followed_collocation_step
     tune_function = tune_order_3
     vectors, history = 6, 2
     shifts = (FILTER, PAIR.real, PAIR.imag)

@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from cosim.kit import Capabilities
-from cosim_integrators.implicit.collocation import collocation_step, redo_collocation_step
+from cosim_integrators.implicit.collocation import (
+    collocation_step,
+    followed_collocation_step,
+    redo_collocation_step,
+)
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
 from cosim_integrators.implicit.radau_coefficients import collocation_coefficients
 from cosim_integrators.implicit.tuning import tune_order_5
@@ -56,6 +60,7 @@ class Radau5(ImplicitIntegrator):
     step_share = (0.2, 0.0)
     step_function = collocation_step
     redo_function = redo_collocation_step
+    followed_function = followed_collocation_step
     tune_function = tune_order_5
     vectors, history = 9, 3
     shifts = (REAL, PAIR.real, PAIR.imag)

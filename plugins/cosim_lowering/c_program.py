@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection, Sequence
 
 from cosim.kit import (
@@ -13,6 +14,7 @@ from cosim.kit import (
     PYTHON_SIGNATURE,
     REDO_SIGNATURE,
     STEP_SIGNATURE,
+    TANGENT_SIGNATURE,
     WALK,
     WALK_SIGNATURE,
     KnownArray,
@@ -30,11 +32,14 @@ from cosim_lowering.reported import reported_alone
 
 CALLERS = {
     BLOCK_SIGNATURE: "call_block",
+    TANGENT_SIGNATURE: "call_tangent",
     STEP_SIGNATURE: "call_step",
     REDO_SIGNATURE: "call_redo",
     DENSE_SIGNATURE: "call_dense",
     PYTHON_SIGNATURE: "call_python",
 }
+ANSWERING_WITH_STATUS = (BLOCK_SIGNATURE, TANGENT_SIGNATURE)
+"""Functions of these have no result; what calls them returns whether one raised."""
 NEVER_WRITTEN = [
     place_in(records.PlacesHeader, name)
     for name in ("output.recording", "output.logging", "evaluation.touched")
@@ -93,7 +98,7 @@ class CProgram:
 
     def _call_by_number(self, letters: str) -> str:
         """The function that calls one of several of a signature, by its number."""
-        is_block = letters == BLOCK_SIGNATURE
+        is_block = letters in ANSWERING_WITH_STATUS
         names = _names(letters)
         result = RESULTS[letters[-1]]
         lines = []
@@ -113,7 +118,7 @@ class CProgram:
             lines.append(f"    case {number}: {done}")
         room = [f"    {result} found = 0;"] if any("&found" in line for line in lines) else []
         end = "1" if is_block else "" if letters[-1] == "v" else "0"
-        rows = self._known_rows() if is_block and not self.holds else []
+        rows = self._known_rows() if letters == BLOCK_SIGNATURE and not self.holds else []
         unread = "".join(f"(void){name}; " for name in names).strip()
         return "\n".join(
             [
@@ -185,9 +190,9 @@ def _caller(letters: str) -> str:
 
 
 def _head(letters: str) -> str:
-    """The head of what calls functions of a signature by number; that of blocks answers with the status."""
+    """The head of what calls functions of a signature by number."""
     arguments = parameters_in_c(letters, _names(letters))
-    result = "int64_t" if letters == BLOCK_SIGNATURE else RESULTS[letters[-1]]
+    result = "int64_t" if letters in ANSWERING_WITH_STATUS else RESULTS[letters[-1]]
     return f"{result} {_caller(letters)}(int64_t number, {', '.join(arguments)})"
 
 
@@ -205,23 +210,15 @@ def _walk_head() -> str:
 
 def _run_of(program: Program, constants: Collection[str]) -> str:
     """How the arrays of an instance become those of a run."""
-    lines = []
+    members = []
     for i, (name, *_) in enumerate(ARRAYS):
         length = f"arrays[{i}].rows" if name in GROWS else str(len(program.arrays[name]))
-        if name in constants:
-            lines.append(f"    run.{name}.at = model_{name}.at, run.{name}.n = {length};")
-        else:
-            lines.append(f"    run.{name}.at = arrays[{i}].data, run.{name}.n = {length};")
-    return "\n".join(
-        [
-            "static group_Run run_of(const Array *arrays) {",
-            "    group_Run run;",
-            *lines,
-            "    return run;",
-            "}",
-            "",
-        ]
-    )
+        address = f"model_{name}.at" if name in constants else f"arrays[{i}].data"
+        members.append(f".{name} = {{{address}, {length}}}")
+    text = ", ".join(member.replace(" ", "~") for member in members)  # a member is not torn apart
+    listed = textwrap.fill(text, 110, initial_indent=" " * 8, subsequent_indent=" " * 8).replace("~", " ")
+    head = "static group_Run run_of(const Array *arrays) {\n    const group_Run run = {"
+    return f"{head}\n{listed},\n    }};\n    return run;\n}}\n"
 
 
 def _entry(entry: str, letters: str, lowered: LoweredC, raised: int) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -84,9 +85,12 @@ class CSchedule:
         self.watched: list[Row] = [tuple(row) for row in watched.tolist()]
         self.labels, self.evaluation, self.inner = labels, evaluation, inner
         self.calls: dict[Row, list[KnownCall]] = {}
-        for row in (*self.table, *self.watched):
+        taken: dict[str, KnownCall] = {}
+        for row in self.table:
             if row not in self.calls:
-                self.calls[row] = list(_calls_of(names[row[0]], row[1], row[2], widths))
+                self.calls[row] = [
+                    _renamed(call, taken) for call in _calls_of(names[row[0]], row[1], row[2], widths)
+                ]
 
     def text(self, lowered: LoweredC, reports: tuple[int, list[int]], holds: bool) -> str:
         """The functions; `walk` is what others call.
@@ -105,8 +109,8 @@ class CSchedule:
             self._sequence(lowered, "evaluation", [i for i in range(*self.evaluation) if i not in later]),
             self._sequence(lowered, "inner_evaluation", [i for i in range(*self.inner) if i not in later]),
             *([self._sequence(lowered, "reported_later", later)] if later else []),
-            self._rows(lowered, "row_of_table", self.table),
-            *([self._rows(lowered, "row_of_watched", self.watched)] if self.watched else []),
+            self._rows(lowered),
+            *([self._places_of_watched()] if self.watched else []),
             self._walk(reports[0] if later else None, holds),
         ]
         return "\n".join(parts)
@@ -133,11 +137,14 @@ class CSchedule:
         head = f"static int64_t {name}({VARIABLES}) {{"
         return "\n".join([head, f"    {UNREAD}", *lines, "    return 0;", "}", ""])
 
-    def _rows(self, lowered: LoweredC, name: str, rows: Sequence[Row]) -> str:
-        lines = [f"    case {i}: {done_and_returned(self.row(lowered, row))}" for i, row in enumerate(rows)]
+    def _rows(self, lowered: LoweredC) -> str:
+        cases: dict[str, list[str]] = {}
+        for i, row in enumerate(self.table):
+            cases.setdefault(done_and_returned(self.row(lowered, row)), []).append(f"case {i}:")
+        lines = [f"    {' '.join(labels)} {done}" for done, labels in cases.items()]
         return "\n".join(
             [
-                f"static int32_t {name}(int64_t row, {VARIABLES}) {{",
+                f"static int32_t row_of_table(int64_t row, {VARIABLES}) {{",
                 f"    {UNREAD}",
                 "    switch (row) {",
                 *lines,
@@ -147,6 +154,11 @@ class CSchedule:
                 "",
             ]
         )
+
+    def _places_of_watched(self) -> str:
+        rows = [str(self.table.index(row)) for row in self.watched]
+        lines = textwrap.fill(", ".join(rows), 110, initial_indent="    ", subsequent_indent="    ")
+        return f"static const int64_t rows_of_watched[] = {{\n{lines},\n}};\n"
 
     def _walk(self, report_end: int | None, holds: bool) -> str:
         begin, stop = self.evaluation
@@ -177,7 +189,7 @@ class CSchedule:
             lines += [
                 f"    if ({is_watched}) {{",
                 "        for (int64_t i = first; i < last; i++)",
-                f"            if (row_of_watched(i, {HANDED}) != 0) return i + 1;",
+                f"            if (row_of_table(rows_of_watched[i], {HANDED}) != 0) return i + 1;",
                 "        return 0;",
                 "    }",
             ]
@@ -207,6 +219,15 @@ def _calls_of(function: str, first: int, count: int, widths: Mapping[str, int]) 
             KnownCall(f"{plain}_{first + width * i}", function, first + width * i, 1) for i in range(count)
         ]
     return [KnownCall(f"{plain}_{first}", function, first, count)]
+
+
+def _renamed(call: KnownCall, taken: dict[str, KnownCall]) -> KnownCall:
+    """A call under a name that no other has: functions of two modules may be called alike."""
+    name, count = call.name, 1
+    while taken.setdefault(name, call) != call:
+        count += 1
+        name = f"{call.name}_{count}"
+    return replace(call, name=name)
 
 
 def _in_a_comment(text: str) -> str:

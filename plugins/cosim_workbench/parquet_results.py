@@ -152,7 +152,9 @@ class ParquetParts(ResultStream):
         try:
             # values of reals hardly ever repeat: looking for that takes six times as long as writing them
             texts = [name for name, values in columns.items() if values.dtype == object]
-            arrow().parquet.write_table(table, draft, use_dictionary=texts)
+            draft.unlink(missing_ok=True)  # a link would be followed
+            with draft.open("xb") as file:
+                arrow().parquet.write_table(table, file, use_dictionary=texts)
             os.replace(draft, target)
             arrow().default_memory_pool().release_unused()  # parts are far between
         except (OSError, arrow().ArrowException) as error:

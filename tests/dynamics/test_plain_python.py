@@ -28,7 +28,7 @@ for solver, parents in (matrix, star), (matrix, line), (recursion, star):
 simulator = cosim.Simulator(ladder(35).build(), integrator="integrators.explicit_euler", fixed_step=1e-3)
 assert "along the tree" in simulator.system.dynamics
 simulator.initialize()
-simulator.advance_to(0.002)
+simulator.advance_to(0.001)
 print(simulator.state.y.tobytes().hex())
 """
 

@@ -67,6 +67,7 @@ def test_it_runs(acme: Any) -> None:
     assert result["rail.speed"][-1] == pytest.approx(closed_form(UNTIL), rel=1e-8)
 
 
+@pytest.mark.thorough  # plain `tox` does so in an environment of its own
 def test_its_own_tests_pass(acme: Any) -> None:
     pytest.importorskip("hypothesis", reason="the contract kit needs hypothesis")
     words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", str(PROJECT))

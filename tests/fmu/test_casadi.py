@@ -17,6 +17,8 @@ from test_export_clients import peers
 import cosim
 from cosim_mechanics import Multibody
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
 
 def in_casadi(path: Path, *words: object) -> Any:
     tools = peers()
@@ -57,6 +59,31 @@ def test_casadi_has_the_jacobian_and_cvodes_integrates(form: dict[str, Any], tmp
     for mass, found_end in zip((2.0, 3.0), found["ends"], strict=True):
         here = end(oscillator(), states, 1.0, **{"osc.force": 1.5, "osc.mass": mass})
         np.testing.assert_allclose(np.ravel(found_end), here, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.thorough
+@needs_compiler
+def test_casadi_has_derivatives_by_parameters_at_the_edge_of_their_range(tmp_path: Path) -> None:
+    """A point mass: no difference by one of its inertias alone is a body, the tangent there is 0."""
+    model = cosim.Model.from_file(EXAMPLES / "cruise_control/car.toml")
+    path = export_native(model, tmp_path / "car.fmu", exact_derivatives=True, all=False)
+    found = in_casadi(path, 10.0, "engine.effort", 500.0, "car.mass", 1500.0)
+    names = found["names"]
+    assert names["x"][:2] == ["car_joint.position", "car_joint.speed"]
+    by_state, by_input, by_parameter = (np.array(block)[1] for block in found["jacobians"])
+    mass, damping, force, speed = 1200.0, 20.0, 500.0, 20.0
+    np.testing.assert_allclose(by_state, [0, -damping / mass, 0, 0, 0], rtol=1e-14)
+    np.testing.assert_allclose(by_input, [1 / mass, 1 / mass], rtol=1e-14)
+    expected = dict.fromkeys(names["p"], 0.0)
+    expected |= {"car.mass": (damping * speed - force) / mass**2, "drag.damping": -speed / mass}
+    expected |= {"drag.stiffness": 0.0, "drag.neutral": 0.0}
+    shown = dict(zip(names["p"], by_parameter, strict=True))
+    checked = [n for n in expected if not n.startswith("gravity")]
+    assert {n for n in checked if n.startswith("car.inertia")} == {f"car.inertia[{i}]" for i in (1, 2, 3)}
+    np.testing.assert_allclose([shown[n] for n in checked], [expected[n] for n in checked], rtol=1e-13)
+    for m, end_of_run in zip((mass, 1500.0), found["ends"], strict=True):
+        v = force / damping + (speed - force / damping) * np.exp(-damping / m * 10.0)
+        assert end_of_run[1][0] == pytest.approx(v, rel=1e-8)
 
 
 def arm(turned: float = 0.0) -> cosim.Model:

@@ -2,11 +2,12 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -261,6 +262,51 @@ def test_damaged_bytes_are_an_error_and_nothing_else(make_fmu: MakeFmu) -> None:
             loop.restore(bytes(broken))
     with pytest.raises(cosim.CosimError, match="version 7"):
         loop.restore(data.replace(VERSION.to_bytes(4, "little"), (7).to_bytes(4, "little"), 1))
+
+
+def places(tree: Any, path: tuple[Any, ...] = (), depth: int = 0) -> Iterator[tuple[Any, ...]]:
+    """Where something stands in a tree; of lists the first entry."""
+    if path and path[0] != "identity":
+        yield path
+    if depth < 3 and isinstance(tree, (dict, list, tuple)):
+        items = tree.items() if isinstance(tree, dict) else enumerate(tree[:1])
+        for key, value in items:
+            yield from places(value, (*path, key), depth + 1)
+
+
+def replaced(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """A tree with another value at a place; `DELETED` takes it away."""
+    if not path:
+        return value
+    pairs = dict(tree if isinstance(tree, dict) else enumerate(tree))
+    pairs[path[0]] = replaced(pairs[path[0]], path[1:], value)
+    if pairs[path[0]] is DELETED:
+        del pairs[path[0]]
+    return pairs if isinstance(tree, dict) else type(tree)(pairs.values())
+
+
+DELETED = object()
+
+
+def test_forged_content_under_a_right_checksum_is_a_sentence(make_fmu: MakeFmu) -> None:
+    fmu = make_fmu("mass")
+    loop = CoSimulation({"left": fmu, "right": fmu}, LINKS[:3], "jacobi", 0.1, starts=SPRINGS)
+    tree = from_bytes(saved_at(loop, 0.5, 1.0)[0])
+    refused = 0
+    for path in places(tree):
+        for value in (None, "x", -1, [], {"x": 1}, np.zeros((3, 3)), DELETED):
+            data = to_bytes(replaced(tree, path, value))
+            try:
+                loop.restore(data)
+                loop.simulate(1.0)
+            except cosim.CosimError as error:
+                refused += 1
+                assert not re.search(r"\w+(Error|Exception)\b|object is not|has no attribute", str(error)), (
+                    path
+                )
+    assert refused > 200
+    loop.restore(to_bytes(tree))
+    assert loop.simulate(1.0).time[-1] == 1.0
 
 
 def test_what_algorithms_remember_in_another_layout_is_refused(

@@ -204,3 +204,35 @@ def test_maps_that_are_refused(make_fmu: MakeFmu, given: Any, said: str) -> None
     fmu = make_fmu("types")
     with pytest.raises(cosim.ModelError, match=said):
         CoSimulation({"a": fmu, "b": fmu}, [given], "jacobi", 0.1)
+
+
+def test_integers_of_64_bits_are_passed_on_by_compiled_code(
+    tmp_path: Path, compiled: Callable[..., Path]
+) -> None:
+    """As far as reals have all of them; beyond, an integer input gets none, and a file the nearest real."""
+    box = make_box3(tmp_path, compiled, events=False)
+
+    def run(given: int) -> cosim.Result:
+        parts, starts = {"a": box, "b": box}, {"a.big_in": given}
+        loop = CoSimulation(parts, [("a.big_out", "b.big_in")], "jacobi", 0.1, starts=starts)
+        return loop.simulate(0.3, record=["a.big_out", "b.big_out"])
+
+    for given in (0, 1, 2**53 - 1):
+        result = run(given)
+        assert result.statistics["in_python"] == {}
+        assert result["b.big_out"][-1] == given
+    for given in (2**53, 2**53 + 1, 2**64 - 1):
+        with pytest.raises(cosim.SimulationError, match=r"big_out becomes \d+: from 2\*\*53 on"):
+            run(given)
+        alone = CoSimulation({"a": box}, [], "jacobi", 0.1, starts={"a.big_in": given})
+        assert alone.simulate(0.3, record=["a.big_out"])["a.big_out"][-1] == float(given)
+
+
+def test_an_integer_that_grows_too_large_ends_the_run(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    counter = Block({"n": lambda t: 2**53 - 3 + round(10.0 * t)}, types={"n": "integer"})
+    parts = {"a": counter, "b": make_box3(tmp_path, compiled, events=False)}
+    loop = CoSimulation(parts, [("a.n", "b.big_in")], "jacobi", 0.1)
+    with pytest.raises(CoSimulationError, match=f"n becomes {2**53}: from ") as caught:
+        loop.simulate(1.0)
+    assert caught.value.time == pytest.approx(0.3)
+    assert caught.value.result["b.big_in"][-1] == 2**53 - 1

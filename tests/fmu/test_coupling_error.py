@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 import error_bars
+import nonlinear
 import sampled
 from cuts import TwoMasses
 from known_couplings import draw
@@ -21,6 +23,7 @@ from cosim import kit
 from cosim.cli import main
 from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.testing.linear_participant import LinearParticipant
+from cosim_master.algorithms.jacobi import Jacobi
 from cosim_master.participants.system_interface import describe_system
 from cosim_master.recording.coupling_samples import CouplingSamples, SampledInput, Samples
 from cosim_master.trust.coupling_error import EXACT
@@ -351,6 +354,66 @@ def test_what_is_kept_is_even(slopes: float | None, group: int, monkeypatch: pyt
     assert samples.is_thinned
     assert np.unique(gaps[:-1]).size == 1
     assert gaps[-1] <= gaps[0]
+
+
+class Plain(cosim.MasterAlgorithm):
+    """Jacobi as a third party writes it, without `fixed_sequence`."""
+
+    def step(self, exchange: kit.Exchange, time: float, size: float) -> None:
+        for name in exchange.order:
+            exchange.set_inputs(name)
+        exchange.advance_all(time, size)
+        for name in exchange.order:
+            exchange.read_outputs(name)
+
+
+class Swinging(cosim.Component):
+    """x'' = -3 x - 0.05 x' - 0.5 (x - other)."""
+
+    x = cosim.position(start=1.0)
+    v = cosim.speed()
+    other = cosim.input(start=0.0)
+
+    @cosim.kernel
+    def derivatives(x, v, other, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = -3.0 * x - 0.05 * v - 0.5 * (x - other)
+
+
+@pytest.mark.parametrize("values", [1 << 19, 1 << 12], ids=["whole", "thinned"])
+def test_bars_of_a_long_run_do_not_depend_on_who_decides(
+    values: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An algorithm of a third party has the values and bars of ours, to the bit; bars are twice the error."""
+    monkeypatch.setattr("cosim_master.recording.coupling_samples.VALUES", values)
+    step, count = 1e-3, 3000
+    matrix = np.array([[0, 1, 0, 0], [-3.5, -0.05, 0.5, 0], [0, 0, 0, 1], [0.5, 0, -3.5, -0.05]])
+    once, state = expm(step * matrix), np.array([1.0, 0.0, 0.2, 0.0])
+    exact = np.array([(state := once @ state if i else state)[0] for i in range(count + 1)])
+    found = []
+    for algorithm in (Jacobi(), Plain()):
+        models = {name: cosim.Model(name) for name in ("left", "right")}
+        for model in models.values():
+            model.add(Swinging, "a")
+        wires = [("left.a.x", "right.a.other"), ("right.a.x", "left.a.other")]
+        loop = CoSimulation(models, wires, algorithm, step, starts={"right.a.x": 0.2})
+        result = loop.simulate(count * step, record=["left.a.x"])
+        assert result.evidence.samples.is_thinned == (values < 1 << 19)
+        found.append((result["left.a.x"].tobytes(), result.coupling["left.a.x"].error))
+    assert found[0] == found[1]
+    true = np.abs(result["left.a.x"] - exact).max()
+    assert 1.9 * true < found[0][1] < 2.2 * true
+
+
+def test_equations_that_disagree_are_not_known() -> None:
+    """Good fits of three rhythms answer 70 times apart: their middle was an eighth of the error."""
+    case = nonlinear.couplings()["three rhythms (Kuramoto)"]
+    result = CoSimulation(case.parts, case.links, "jacobi", case.step).simulate(case.until)
+    true = nonlinear.exact(case, result.time)
+    report = result.coupling
+    for name, values in true.items():
+        assert report[name].error >= np.abs(result[name] - values).max()
+    assert report.verdict == "unknown"
 
 
 def test_samples_may_be_looked_at_on_the_way() -> None:

@@ -19,32 +19,38 @@ from cosim_fmu import CoSimulation
 from cosim_fmu.testing.linear_participant import LinearParticipant
 
 CUTS = orders.CUTS
-BOTH = pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
 FIRST = [pytest.param(False, marks=pytest.mark.thorough), True]
 FINER = pytest.mark.parametrize("finer", [0, pytest.param(1, marks=pytest.mark.thorough)])
 
 
-@BOTH
+ORDERS = [
+    ("jacobi", False, 0, 1),
+    ("jacobi, linear", False, 0, 2),
+    ("jacobi, linear", True, 0, 2),
+    ("jacobi, quadratic", False, 4, 2),  # the mean of the parabola is held: second order
+    ("jacobi, quadratic", True, 4, 3),
+    ("gauss_seidel", False, 0, 1),
+    ("gauss_seidel, linear", True, 0, 2),
+    # from t to t + h along a line where the source has stepped: second order, whatever the others do
+    ("gauss_seidel, quadratic", True, 4, 2),
+    ("waveform_iteration", False, 0, 2),
+    ("waveform_iteration", True, 0, 2),
+    ("interface_newton", True, 0, 2),
+]
+ON_CUTS = [
+    pytest.param(
+        *row, cut, marks=pytest.mark.thorough if (i + j) % 2 else [], id=f"{row[0]}-{row[1]}-{title}"
+    )
+    for i, row in enumerate(ORDERS)
+    for j, (title, cut) in enumerate(CUTS.items())
+]
+"""On each cut, on one of both by turns in a short run."""
+
+
 @FINER
-@pytest.mark.parametrize(
-    ("name", "follows", "since", "order"),
-    [
-        ("jacobi", False, 0, 1),
-        ("jacobi, linear", False, 0, 2),
-        ("jacobi, linear", True, 0, 2),
-        ("jacobi, quadratic", False, 4, 2),  # the mean of the parabola is held: second order
-        ("jacobi, quadratic", True, 4, 3),
-        ("gauss_seidel", False, 0, 1),
-        ("gauss_seidel, linear", True, 0, 2),
-        # from t to t + h along a line where the source has stepped: second order, whatever the others do
-        ("gauss_seidel, quadratic", True, 4, 2),
-        ("waveform_iteration", False, 0, 2),
-        ("waveform_iteration", True, 0, 2),
-        ("interface_newton", True, 0, 2),
-    ],
-)
+@pytest.mark.parametrize(("name", "follows", "since", "order", "cut"), ON_CUTS)
 def test_order_over_the_step(
-    cut: Cut, name: str, follows: bool, since: int, order: float, finer: int
+    name: str, follows: bool, since: int, order: float, cut: Cut, finer: int
 ) -> None:
     algorithm, options = orders.FIXED[name]
     steps = [0.02 * 0.5 ** (i + 2 * ("quadratic" in name) + finer) for i in range(3)]
@@ -52,8 +58,10 @@ def test_order_over_the_step(
     assert orders.order(points) == pytest.approx(order, abs=0.15)
 
 
-@BOTH
 @FINER
+@pytest.mark.parametrize(
+    "cut", [CUTS["force and motion"], pytest.param(CUTS["motion and motion"], marks=pytest.mark.thorough)]
+)
 @pytest.mark.parametrize("follows", FIRST)
 @pytest.mark.parametrize("iterations", [0, 2])
 def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations: int, finer: int) -> None:

@@ -56,7 +56,7 @@ print(json.dumps(sizes))
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_instances_leave_nothing_behind(tmp_path: Path) -> None:
     """Up to about 2 kB each, which pythonfmu leaks; a State and its system are hundreds."""
-    count = many(60)
+    count = many(30)
     path = export(oscillator(), tmp_path / "x.fmu")
     done = subprocess.run(
         [sys.executable, "-c", MEMORY, str(path), str(count)], capture_output=True, text=True, check=True

@@ -149,3 +149,20 @@ def test_files_of_a_scenario(make_fmu: MakeFmu, tmp_path: Path, ending: str, cap
     assert main(["info", str(path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["result"]["signals"]
     assert told["t.string_out"]["last"] == 'a "b",\nc' and told["t.boolean_out"]["last"] in (True, 1.0)
+
+
+def test_a_file_that_holds_numbers_alone_refuses_texts_before_the_run(
+    make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fmu, scenario = make_fmu("types"), tmp_path / "s.toml"
+    text = f'[participants.m]\nfmu = "{fmu.name}"\n[master]\nstep = 0.1\nuntil = 0.3\n'
+    scenario.write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(type(kit.result_sink(Path("a.csv"))), "holds_texts", False)
+    assert main(["cosimulate", "s.toml", "-o", "a.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "a.csv: holds numbers alone, and these are text: m.string_out" in said
+    assert not (tmp_path / "a.csv").exists()
+    scenario.write_text(text + '[output]\nsignals = ["m.real_out"]\n')
+    assert main(["cosimulate", "s.toml", "-o", "a.csv"]) == 0
+    assert cosim.read_result(tmp_path / "a.csv").names == ["m.real_out"]

@@ -1,5 +1,6 @@
 """A stop that is asked for in initialization has one outcome: the run ends at its start, with one row."""
 
+import functools
 from typing import Any
 
 import pytest
@@ -27,23 +28,23 @@ def stopper(stop_at: float) -> cosim.Model:
 
 @pytest.fixture(scope="module")
 def forms(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder, made = tmp_path_factory.mktemp("stopper"), {}
+    """Each form, exported once."""
+    folder = tmp_path_factory.mktemp("stopper")
 
-    def form(name: str, stop_at: float) -> Any:
+    @functools.cache
+    def form(name: str) -> Any:
         if name == "system":
-            return stopper(stop_at)
-        path = made.get((name, stop_at))
-        if path is None:
-            path = made[name, stop_at] = folder / f"{len(made)}.fmu"
-            stopper(stop_at).export_fmu(path, outputs=["s.x", "s.count"], **FORMS[name])
-        return path
+            return stopper(0.0)
+        shown = {"outputs": ["s.x", "s.count"], "parameters": ["s.stop_at"]}
+        return stopper(0.0).export_fmu(folder / f"{name}.fmu", **shown, **FORMS[name])
 
     return form
 
 
-def run(form: Any, algorithm: str = "jacobi", others: Any = (), **options: Any) -> Any:
-    parts = {**dict(others), "m": form}
-    return CoSimulation(parts, [], algorithm, 0.1).simulate(0.5, record=["m.s.x", "m.s.count"], **options)
+def run(form: Any, algorithm: str = "jacobi", others: Any = (), stop_at: float = 0.0, **options: Any) -> Any:
+    parts, starts = {**dict(others), "m": form}, {"m.s.stop_at": stop_at}
+    loop = CoSimulation(parts, [], algorithm, 0.1, starts=starts)
+    return loop.simulate(0.5, record=["m.s.x", "m.s.count"], **options)
 
 
 @needs_compiler
@@ -51,7 +52,7 @@ def run(form: Any, algorithm: str = "jacobi", others: Any = (), **options: Any) 
 @pytest.mark.parametrize("algorithm", ["jacobi", "adaptive"])
 @pytest.mark.parametrize("others", [(), (("drive", TimedInputs({"u": [[0.0, 1.0]]})),)], ids=["alone", "two"])
 def test_it_ends_at_its_start(forms: Any, name: str, others: Any, algorithm: str) -> None:
-    result = run(forms(name, 0.0), algorithm, others)
+    result = run(forms(name), algorithm, others)
     assert result.message.startswith("m asked to stop at 0 s: ")
     assert (result.time.tolist(), result["m.s.x"].tolist()) == ([0.0], [1.0])
     assert result.statistics["steps"] == 0
@@ -72,10 +73,10 @@ def test_a_simulation_ends_there_too() -> None:
 @pytest.mark.parametrize("name", FORMS)
 def test_observers_and_streams_see_the_first_row_alone(forms: Any, name: str) -> None:
     seen: list[float] = []
-    run(forms(name, 0.0), observe=lambda time, values: seen.append(time))
+    run(forms(name), observe=lambda time, values: seen.append(time))
     assert seen in ([], [0.0])
     stream = Pieces()
-    run(forms(name, 0.0), "gauss_seidel", stream=stream)
+    run(forms(name), "gauss_seidel", stream=stream)
     assert stream.table().tolist() == [[0.0, 1.0, 1.0 if "Exchange" in name else 101.0]]
 
 
@@ -84,7 +85,7 @@ def test_observers_and_streams_see_the_first_row_alone(forms: Any, name: str) ->
 @pytest.mark.parametrize("stop_at", [0.05, 0.2, 0.25])
 def test_a_later_stop_is_shown(forms: Any, name: str, stop_at: float) -> None:
     """Inside the first step, at a communication point, and between two: the last row is that of the stop."""
-    result = run(forms(name, stop_at))
+    result = run(forms(name), stop_at=stop_at)
     assert "asked to stop" in result.message
     assert result["m.s.count"][-1] in (11.0, 111.0)
     assert result["m.s.x"][-1] == pytest.approx(2.718281828459045**-stop_at, rel=1e-5)

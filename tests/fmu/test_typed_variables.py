@@ -22,6 +22,7 @@ TYPES: dict[str, Any] = {
     **{"Float64": ctypes.c_double, "Float32": ctypes.c_float, "Boolean": ctypes.c_bool},
     **{"Int8": ctypes.c_int8, "UInt8": ctypes.c_uint8, "Int16": ctypes.c_int16, "UInt16": ctypes.c_uint16},
     **{"Int32": ctypes.c_int32, "UInt32": ctypes.c_uint32, "Enumeration": ctypes.c_int64},
+    **{"Int64": ctypes.c_int64, "UInt64": ctypes.c_uint64},
 }
 CALL = ctypes.CFUNCTYPE(
     ctypes.c_int32, *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t)
@@ -96,7 +97,9 @@ def fitting(kind: str) -> st.SearchStrategy[float]:
         return st.floats(allow_nan=False)
     if kind == "Boolean":
         return st.sampled_from([0.0, 1.0])
-    bits = 53 if kind == "Enumeration" else 8 * ctypes.sizeof(TYPES[kind])
+    bits = 8 * ctypes.sizeof(TYPES[kind])
+    if bits == 64:
+        return st.integers(0 if kind.startswith("U") else -(2**53), 2**53).map(float)
     low = 0 if kind.startswith("U") else -(1 << (bits - 1))
     return st.integers(low, (1 << bits) - 1 + low).map(float)
 
@@ -134,12 +137,32 @@ def test_what_does_not_fit_is_not_written() -> None:
         ("Boolean", 2.0),
         ("Int8", 0.5),
         ("Int32", math.nan),
+        ("Int64", 2.0**53 + 2.0),
+        ("Int64", -(2.0**53) - 2.0),
+        ("UInt64", -1.0),
+        ("UInt64", 2.0**53 + 2.0),
     ):
         instance = Instance(SIZES)
         access = Access(instance, [kind], ELEMENTS, "Set")  # type: ignore[arg-type]
         assert passed(access, [wrong])[0] == typed_calls.NOT_TAKEN
         assert access.clear_misfit() and instance.calls == []
         assert passed(access, [1.0])[0] == 0 and not access.clear_misfit()
+
+
+@pytest.mark.skipif(is_plain(), reason="compiled code")
+@pytest.mark.parametrize("sign", ["", "U"])
+@pytest.mark.parametrize("size", [0, 1, 2**53 - 1, 2**53, 2**53 + 1, 2**53 + 3, 2**62 + 257, 2**63 - 1])
+@pytest.mark.parametrize("part", ["", ".alias", "[2]"])
+def test_integers_of_64_bits_are_read_as_the_nearest_real(size: int, sign: str, part: str) -> None:
+    kind = f"{sign}Int64"
+    if (name := kind + part) not in ELEMENTS:
+        pytest.skip("an unsigned integer has no alias of the other sign")
+    for value in (size, 2**64 - 1 - size if sign else -1 - size):
+        instance = Instance(SIZES)
+        element = ELEMENTS[name]
+        instance.known[kind, element.reference] = [0] * (element.size - 1) + [value]
+        status, found = passed(Access(instance, [name], ELEMENTS, "Get"), [0.5])  # type: ignore[arg-type]
+        assert (status, found) == (0, [float(value * element.sign)])
 
 
 @pytest.mark.skipif(is_plain(), reason="compiled code")

@@ -259,6 +259,16 @@ def test_it_is_said_why_no_folder_is_used(monkeypatch, tmp_path, caplog):
 
 
 @posix_only
+def test_a_link_in_place_of_a_lock_is_not_followed(monkeypatch, tmp_path):
+    """Nothing is made where it leads, and the work is done without a lock."""
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
+    (tmp_path / ".lock-abc").symlink_to(tmp_path / "other")
+    with kernel_cache.alone("abc"):
+        pass
+    assert not (tmp_path / "other").exists()
+
+
+@posix_only
 @pytest.mark.parametrize("missing", ["locks", "rights"])
 def test_where_there_are_no_locks_it_is_made_without(monkeypatch, tmp_path, missing):
     import fcntl

@@ -27,7 +27,14 @@ def through(tmp_path_factory):
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("plain", [(False, False), (True, True), (True, False), (False, True)])
+@pytest.mark.parametrize(
+    "plain",
+    [
+        *(pytest.param((p, p), marks=pytest.mark.thorough) for p in (False, True)),
+        (True, False),
+        (False, True),
+    ],
+)
 def test_saved_and_going_on_in_a_new_process(through, tmp_path, plain):
     in_another_process("1", tmp_path / "saved", plain=plain[0])
     in_another_process("2", tmp_path / "end", tmp_path / "saved", plain=plain[1])

@@ -294,10 +294,195 @@ class Kinked(cosim.Component):
 def test_a_kink_is_no_jump() -> None:
     """y' = 1 + max(y - c, 0): y(T) = c - 1 + exp(T - c)."""
 
-    result = differentiated(Kinked(), 2.0, ["x.c", "x.y"])
+    result = differentiated(Kinked(), 2.0, ["x.c", "x.y"], accuracy=1e-12)
     assert ends(result, "x.y", ["x.c", "x.y"]) == pytest.approx(
         [1.0 - math.exp(1.3), math.exp(1.3)], rel=1e-11
     )
+
+
+class Oscillator(cosim.Component):
+    """Law: x'' = -k x, and z' = x."""
+
+    k = cosim.parameter(default=1.0)
+    x = cosim.position(start=1.0)
+    v = cosim.speed()
+    z = cosim.auxiliary_state()
+
+    @cosim.kernel
+    def derivatives(k, x, v, x_dot, v_dot, z_dot):
+        x_dot[0] = v
+        v_dot[0] = -k * x
+        z_dot[0] = x
+
+
+METHODS = {
+    **dict.fromkeys(("explicit_euler", "semi_implicit_euler", "implicit_euler"), (2e-3, 1e-2)),
+    **dict.fromkeys(("heun", "velocity_verlet", "trapezoid", "generalized_alpha"), (2e-3, 1e-5)),
+    **dict.fromkeys(("runge_kutta_4", "yoshida_4"), (1e-2, 1e-8)),
+    **dict.fromkeys(("runge_kutta_merson", "bogacki_shampine", "dormand_prince"), (None, 1e-7)),
+    **dict.fromkeys(("dormand_prince_853", "esdirk43", "radau3", "radau5", "bdf"), (None, 1e-7)),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_along_the_steps_of_every_method(method: str) -> None:
+    """dx/dk = -t sin(t) / 2 and dx/dx0 = cos t, at ends of steps and inside; x is linear in x0.
+
+    So dx/dx0 is x, to rounding: the derivative is that of what the method has computed.
+    """
+    step, close = METHODS[method]
+    more = {"accuracy": 1e-9} if step is None else {"fixed_step": step}
+    model = cosim.Model("m")
+    model.add(Oscillator(), "x")
+    by = ["x.k", "x.x", "x.v"]
+    result = model.simulate(
+        until=3.0, derivatives=by, output_interval=0.37, integrator=f"integrators.{method}", **more
+    )
+    t = result.time
+    assert result.derivative("x.x", "x.k") == pytest.approx(-0.5 * t * np.sin(t), abs=close)
+    assert result.derivative("x.z", "x.v") == pytest.approx(1.0 - np.cos(t), abs=close)
+    is_exact = method != "generalized_alpha"  # its first acceleration counts as fixed
+    assert result.derivative("x.x", "x.x") == pytest.approx(result["x.x"], abs=1e-12 if is_exact else close)
+    assert not result.findings
+
+
+@pytest.mark.parametrize("method", ["dormand_prince", "radau5", "esdirk43", "bdf"])
+def test_a_bouncing_ball_with_other_methods(method: str) -> None:
+    by = ["x.e", "x.g"]
+    result = differentiated(Ball(), 2.0, by, integrator=f"integrators.{method}", accuracy=1e-10)
+    assert ends(result, "x.height", by) == pytest.approx(slopes_of_ball(3, 2.0)[1:], rel=1e-8)
+
+
+def test_a_run_with_derivatives_is_the_run_without() -> None:
+    """But for the place of events, which is that of the isolation window."""
+    plain, carried = (differentiated(Relay(), 1.5, by) for by in ([], ["x.a"]))
+    assert [e.name for e in plain.events] == [e.name for e in carried.events]
+    assert carried["x.y"] == pytest.approx(plain["x.y"], abs=1e-7)
+    smooth, twin = (differentiated(Kinked(), 0.6, by) for by in ([], ["x.c"]))
+    assert np.array_equal(smooth["x.y"], twin["x.y"])
+    assert np.array_equal(smooth.time, twin.time)
+
+
+def test_long_runs_read_their_tape_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = differentiated(Relay(), 1.5, ["x.a", "x.j"])
+    monkeypatch.setattr("cosim.simulation.carried_tangents.TAPE_LENGTH", 1)
+    pieces = differentiated(Relay(), 1.5, ["x.a", "x.j"])
+    for by in ("x.a", "x.j"):
+        assert np.array_equal(pieces.derivative("x.y", by), whole.derivative("x.y", by))
+    assert list(pieces.events) == list(whole.events)
+
+
+def test_two_runs_of_one_model_one_after_the_other() -> None:
+    model = cosim.Model("m")
+    model.add(Ball(), "x")
+    options = {"until": 2.0, "output_interval": 0.5}
+    first = model.simulate(derivatives=["x.e", "x.g"], **options)
+    plain = model.simulate(**options)
+    again = model.simulate(derivatives=["x.g"], **options)
+    assert not plain.derivatives
+    assert np.array_equal(again.derivative("x.height", "x.g"), first.derivative("x.height", "x.g"))
+
+
+class Counted(cosim.Component):
+    """Law: y' = a; at t = 1 it signals, and each signal adds y to s, twice."""
+
+    a = cosim.parameter(default=2.0)
+    y = cosim.auxiliary_state(start=0.0)
+    s = cosim.discrete(start=0.0)
+    rounds = cosim.discrete(dtype=int)
+    again = cosim.signal()
+
+    @cosim.kernel
+    def derivatives(a, y_dot):
+        y_dot[0] = a
+
+    @cosim.every(1.0, offset=1.0, does="discrete")
+    @cosim.kernel
+    def begin(rounds, again_next, rounds_next):
+        again_next[0] = 1
+        rounds_next[0] = 0
+
+    @cosim.on(again, does="discrete")
+    @cosim.kernel
+    def add(y, s, rounds, s_next, again_next, rounds_next):
+        s_next[0] = s + y
+        rounds_next[0] = rounds + 1
+        again_next[0] = 1 if rounds < 1 else 0
+
+
+def test_several_rounds_of_signals_at_one_instant() -> None:
+    result = differentiated(Counted(), 1.5, ["x.a"])
+    assert result["x.s"][-1] == pytest.approx(4.0)
+    assert result.derivative("x.s", "x.a")[-1] == pytest.approx(2.0, rel=EXACT)
+
+
+class Held(cosim.Component):
+    """Law: y' = a - m, where m is y at the end of the step before: Euler's steps for y' = a - y."""
+
+    a = cosim.parameter(default=2.0)
+    y = cosim.auxiliary_state(start=0.0)
+    m = cosim.discrete(start=0.0)
+
+    @cosim.kernel
+    def derivatives(a, m, y_dot):
+        y_dot[0] = a - m
+
+    @cosim.update
+    def follow(y, m_next):
+        m_next[0] = y
+
+
+def test_a_variable_that_is_updated_at_every_step() -> None:
+    """y is linear in a: dy/da = y / a."""
+    result = differentiated(Held(), 1.0, ["x.a"], integrator="integrators.runge_kutta_4", fixed_step=0.125)
+    assert result["x.y"][-1] == pytest.approx(2.0 * (1.0 - 0.875**8), rel=1e-12)
+    assert result.derivative("x.y", "x.a") == pytest.approx(0.5 * result["x.y"], rel=EXACT)
+    assert result.derivative("x.m", "x.a")[-1] == pytest.approx(0.5 * result["x.m"][-1], rel=EXACT)
+
+
+def test_a_closed_chain_against_differences_of_runs() -> None:
+    """A bar on two rods; a mass changes its motion, a start value is made to meet the constraint first."""
+
+    def chain() -> Multibody:
+        model = Multibody("chain", gravity=(0, -9.81, 0))
+        inertia = (1e-3, 1 / 12, 1 / 12)
+        for i in range(2):
+            model.body(f"rod{i}", mass=1.0, center_of_mass=(0.5, 0, 0), inertia=inertia)
+            model.joint(
+                "pin", name=f"pin{i}", child=f"rod{i}", frame_on_parent=(2.0 * i, 0, 0), q=1.2, u=-1.0
+            )
+        model.body("bar", mass=1.0, center_of_mass=(1.0, 0, 0), inertia=(1e-3, 1 / 3, 1 / 3))
+        model.joint("pin", name="tip", child="bar", parent="rod0", frame_on_parent=(1, 0, 0), q=-1.2, u=1.0)
+        model.constraint(
+            "ball_constraint", "closure", body1="bar", body2="rod1", point1=(2, 0, 0), point2=(1, 0, 0)
+        )
+        return model
+
+    options = {"until": 0.4, "accuracy": 1e-10, "output_interval": 0.4, "signals": ["pin0.q", "pin0.u"]}
+    by = ["rod0.mass", "pin0.u"]
+    result = chain().simulate(derivatives=by, **options)
+    system = chain().build()
+    for path in by:
+        runs = []
+        for k in (-2.0, -1.0, 1.0, 2.0):
+            state = system.default_state()
+            state[path] = state[path] + k * 1e-3
+            runs.append(cosim.simulate(system, state=state, **options))
+        for signal in options["signals"]:
+            values = [run[signal][-1] for run in runs]
+            expected = (8.0 * (values[2] - values[1]) - (values[3] - values[0])) / 12e-3
+            assert result.derivative(signal, path)[-1] == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_body_that_turns_freely() -> None:
+    """Quaternions are normalized: w_x of a body whose axis is one of its own stays, and turns it by w_x t."""
+    model = Multibody("free", gravity=(0, 0, 0))
+    body = model.body("body", mass=1.0, inertia=(1.0, 2.0, 3.0))
+    model.joint("free", name="joint", child=body, u=[0.5, 0, 0, 0, 0, 0])
+    result = model.simulate(until=2.0, derivatives=["joint.u[0]", "joint.q[0]"], accuracy=1e-10)
+    q, half = result.derivative("joint.q", "joint.u[0]"), 0.25 * result.time
+    assert q[:, 1] == pytest.approx(0.5 * result.time * np.cos(half), abs=1e-8)
+    assert abs(result.derivative("joint.q", "joint.q[0]")).max() < 1e-12  # its length means nothing
 
 
 def test_a_mount_against_differences_of_runs() -> None:
@@ -323,6 +508,8 @@ def test_what_cannot_be_asked_for_is_refused() -> None:
     model.add("measures.delay", "late", source="x.y", delay=0.1)
     with pytest.raises(cosim.ModelError, match="late.*remembers a signal"):
         model.simulate(until=1.0, derivatives=["x.a"])
+    with pytest.raises(cosim.ModelError, match="integrator.*in Python"):
+        differentiated(Relay(), 1.0, ["x.a"], integrator="integrators.scipy_radau")
     with pytest.raises(cosim.LookUpError, match=r"x\.a"):
         model.simulate(until=1.0, derivatives=["x.aa"])
     result = differentiated(Relay(), 0.5, ["x.a"])

@@ -241,6 +241,17 @@ def test_it_says_what_it_is_from(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out.startswith("wave.parquet   1 signal, ")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links")
+def test_a_link_in_place_of_a_draft_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("mine")
+    (tmp_path / "run.parquet").mkdir()
+    (tmp_path / "run.parquet" / ".part-000000.parquet.draft").symlink_to(tmp_path / "other")
+    path = some().to_parquet(tmp_path / "run.parquet")
+    assert (tmp_path / "other").read_text() == "mine"
+    assert cosim.read_result(path).names == some().names
+    assert sorted(p.name for p in path.iterdir()) == ["_summary.json", "part-000000.parquet"]
+
+
 def test_xarray(tmp_path: Path) -> None:
     pytest.importorskip("xarray")
     found = some().to_xarray()

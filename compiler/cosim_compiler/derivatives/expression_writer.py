@@ -9,7 +9,7 @@ from typing import Any
 
 from cosim_compiler.derivatives import operator_rates
 from cosim_compiler.derivatives.notes import NoTangentError, Note
-from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, own_tangent
+from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, WITH_VALUES, own_tangent
 from cosim_compiler.derivatives.pure_text import PureText
 from cosim_compiler.derivatives.tangent_values import (
     NO_TANGENT,
@@ -426,16 +426,18 @@ class ExpressionWriter:
         pairs = [(self.held(text), self.held_tangents(tangents)) for text, tangents in pairs]
         texts = [text for text, _ in pairs]
         head, result = "", node.function.result
+        is_alone = own.__dict__[WITH_VALUES]
         call = f"{author}({', '.join(texts)})"
-        if result is NOTHING:
+        if not is_alone and result is NOTHING:
             self.emit(call)
-        else:
+        elif not is_alone:
             head = self.new()
             self.emit(f"{head} = {call}")
         given: list[list[str]] = []
-        for argument, (_, tangents) in zip(node.arguments, pairs, strict=True):
+        for argument, (text, tangents) in zip(node.arguments, pairs, strict=True):
             if has_reals(argument.type):
-                given.append([self._whole(argument.type, tangents, k) for k in range(self.writer.directions)])
+                n = self.writer.directions
+                given.append([self._whole(argument.type, tangents, k, text, is_alone) for k in range(n)])
         name = self.writer.names.name(own, "own")
         answers = []
         for k in range(self.writer.directions):
@@ -447,18 +449,26 @@ class ExpressionWriter:
             self.emit(f"{answers[-1]} = {one}")
         if result is NOTHING:
             return "None", NO_TANGENT
-        return head, _taken_apart(result, answers)
+        return (answers[0], NO_TANGENT) if is_alone else (head, _taken_apart(result, answers))
 
-    def _whole(self, kind: Type, tangents: Tangents, k: int) -> str:
-        """The tangent of an argument as an author's tangent takes it: zeros where nothing varies."""
+    def _whole(self, kind: Type, tangents: Tangents, k: int, value: str, is_alone: bool) -> str:
+        """The tangent of an argument as an author's tangent takes it: zeros where nothing varies.
+
+        One that is called in place of the function takes views that do not vary as they are.
+        """
         if isinstance(kind, Tuple):
             parts = tangents if isinstance(tangents, tuple) else (None,) * len(kind.items)
-            texts = [self._whole(item, part, k) for item, part in zip(kind.items, parts, strict=True)]
+            texts = [
+                self._whole(item, part, k, f"{value}[{i}]", is_alone)
+                for i, (item, part) in enumerate(zip(kind.items, parts, strict=True))
+            ]
             return f"({', '.join(texts)},)"
         if isinstance(tangents, list):
             return tangents[k]
         if isinstance(kind, Number):
             return "0.0"
+        if is_alone:
+            return value
         raise self.refuse("an author's tangent is given a view that does not vary")
 
 

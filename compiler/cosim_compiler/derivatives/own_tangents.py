@@ -17,9 +17,10 @@ from cosim_compiler.language import special
 
 Tangent = TypeVar("Tangent", bound=Callable[..., Any])
 OWN_TANGENT = "__own_tangent__"
+WITH_VALUES = "__with_values__"
 
 
-def tangent_of(function: Any) -> Callable[[Tangent], Tangent]:
+def tangent_of(function: Any, with_values: bool = False) -> Callable[[Tangent], Tangent]:
     """Mark a kernel function as the tangent of another one, which the compiler then does not follow.
 
     It takes the arguments of that function and behind them, in their order, a tangent for each argument that
@@ -30,6 +31,9 @@ def tangent_of(function: Any) -> Callable[[Tangent], Tangent]:
     ----------
     function : function
         A helper, or a kernel function of a component.
+    with_values : bool
+        Whether the tangent also does what the function does, and returns its result, which does not vary: it
+        is then called in place of the function. Views that do not vary it takes as they are.
 
     Examples
     --------
@@ -47,6 +51,7 @@ def tangent_of(function: Any) -> Callable[[Tangent], Tangent]:
 
     def mark(tangent: Tangent) -> Tangent:
         plain.__dict__[OWN_TANGENT] = tangent
+        tangent.__dict__[WITH_VALUES] = with_values
         return tangent
 
     return mark

@@ -69,6 +69,13 @@ class Simplifier:
     group : str
         Name of the class of the group whose arrays are known.
     arrays : mapping of str to KnownArray
+
+    Attributes
+    ----------
+    functions : dict of str to Function
+        The simplified ones, by their symbols.
+    unchanging : set of str
+        Symbols of those that write nowhere and raise nothing: they compute a result.
     """
 
     def __init__(self, group: str, arrays: Mapping[str, KnownArray]) -> None:
@@ -101,8 +108,7 @@ class Simplifier:
         values = {
             name: self._part(value) if isinstance(value, str) else value for name, value in given.items()
         }
-        new = self._function(function, values)
-        new.symbol = symbol
+        new = self._function(function, values, symbol)
         read = {node.name for node in nodes_in(new.body) if isinstance(node, form.Variable)}
         new.parameters = [(name, kind) for name, kind in new.parameters if name in read]
         names = {name for name, _ in new.parameters} | _names_in(new.body)
@@ -114,12 +120,19 @@ class Simplifier:
         known = self.arrays[array]
         return Part(array, 0, None if known.length is None else known.length * known.columns)
 
-    def _function(self, function: Function, given: Mapping[str, Any] | None = None) -> Function:
-        new = dataclasses.replace(function)
+    def _function(
+        self, function: Function, given: Mapping[str, Any] | None = None, symbol: str | None = None
+    ) -> Function:
+        new = dataclasses.replace(function, symbol=symbol or function.symbol)
         values: dict[str, Any] = {name: GROUP for name, kind in function.parameters if self._is_group(kind)}
         values |= given or {}
-        own = set(_given_once(function))
-        new.body = tuple(self._block(function.body, values, own))
+        once = set(_given_once(new))
+        new.body = tuple(self._block(new.body, values, once))
+        while (
+            not (found := set(_given_once(new))) <= once
+        ):  # where an assignment went, another is the only one
+            once = found
+            new.body = tuple(self._block(new.body, values, once))
         body: tuple[Statement, ...] = ()
         while body != new.body:
             body = new.body

@@ -37,7 +37,7 @@ from cosim_compiler.language.typed_form import (
 )
 from cosim_compiler.language.types import NOTHING, Group, Number, Record, Type
 from cosim_compiler.printers.c_declarations import Declarations
-from cosim_compiler.printers.c_lines import compact, joined
+from cosim_compiler.printers.c_lines import compact, joined, named_once, shortened, unpacked, with_last_status
 from cosim_compiler.printers.c_names import Names, Types
 from cosim_compiler.printers.c_values import ValueWriter, bracketed
 
@@ -181,7 +181,9 @@ class FunctionWriter(ValueWriter):
             self.line("return 0;")
         elif function.result is not NOTHING and not ends(function.body):
             self.returns_zero()
-        self.lines = compact(joined(self.lines))
+        self.lines = with_last_status(compact(unpacked(joined(named_once(self.lines)))))
+        if self.status is not None and self.status not in WORD.findall("\n".join(self.lines)):
+            self.room.remove(f"    int32_t {self.status};")
         lines = [*self.locals(), *self.room, *self.lines]
         if len(lines) == 1 and len(short := f"{head} {{ {lines[0].strip()} }}") < WIDTH:
             return f"{short}\n"
@@ -244,9 +246,7 @@ class FunctionWriter(ValueWriter):
         elif isinstance(statement, If):
             self.line(f"if ({self.of(statement.condition)}) {{")
             self.inner(statement.body)
-            if statement.orelse:
-                self.line("} else {")
-                self.inner(statement.orelse)
+            self.otherwise(statement.orelse)
             self.line("}")
         elif isinstance(statement, While):
             self.loop_while(statement)
@@ -256,6 +256,27 @@ class FunctionWriter(ValueWriter):
             self.turns(statement)
         else:
             raise TypeError(statement)
+
+    def otherwise(self, body: Sequence[Statement]) -> None:
+        """What is done where a condition does not hold; the condition of a single branch stands beside it."""
+        if len(body) == 1 and isinstance(body[0], If):
+            before, condition = shortened(*self.with_lines(body[0].condition))
+            if not before:
+                self.line(f"}} else if ({condition}) {{")
+                self.inner(body[0].body)
+                self.otherwise(body[0].orelse)
+            else:
+                self.line("} else {")
+                self.lines += before
+                self.indent += 1
+                self.line(f"if ({condition}) {{")
+                self.inner(body[0].body)
+                self.otherwise(body[0].orelse)
+                self.line("}")
+                self.indent -= 1
+        elif body:
+            self.line("} else {")
+            self.inner(body)
 
     def fails(self, status: str) -> None:
         """Hand on a status that is not 0."""
@@ -327,7 +348,7 @@ class FunctionWriter(ValueWriter):
 
     def loop_while(self, statement: While) -> None:
         end = self.end_of(statement.orelse, statement.body)
-        before, condition = self.with_lines(statement.condition)
+        before, condition = shortened(*self.with_lines(statement.condition))
         if before:
             self.line("while (true) {")
             self.lines += before

@@ -14,7 +14,12 @@ HARMLESS = re.compile(
     r"\b(least|greatest|least_whole|greatest_whole|from_end|whole|fabs|sqrt|isnan|isinf|isfinite)\("
 )
 STORE = re.compile(r"( *(?:[\w ]+\*? ?)?\*?\w+(?:->\w+|\.at\[[^\[\]>]*\]|\.\w+)?) = (.*)")
-BLOCK = re.compile(r"(?P<indent> *)(if|for|while) \(.*\) \{")
+BLOCK = re.compile(r"(?P<indent> *)(?P<word>if|for|while|\} else if) \((?P<condition>.*)\) \{")
+OTHERWISE = re.compile(r"(?P<indent> *)\} else \{")
+COPY = re.compile(r"(?P<indent> *)(?P<kind>[\w ]+?\*? ?)(?P<name>\w+) = (?P<value>held_\d+_*);")
+UNPACKED = re.compile(r"(?P<kind> *(?:double|int64_t|bool) )(?P<name>\w+ = (?P<tuple>\w+)\._\d+);")
+BRANCH = re.compile(r"if \((?P<condition>.*)\) (?P<statement>\w+\b.*;)")
+LAST_STATUS = re.compile(r"    if \(\((?P<status>\w+) = (?P<call>.*)\) != 0\) return (?P=status);")
 SIMPLE = re.compile(
     r"(return|break|continue|goto)\b.*;|(\(void\))?\w+\(.*\);"
     r"|\*?\w+(\(\w*\))?((\.|->)\w+|\[[^\[\]]*\])* = .*;"
@@ -38,6 +43,38 @@ def joined(lines: Sequence[str]) -> list[str]:
     return kept[::-1]
 
 
+def named_once(lines: Sequence[str]) -> list[str]:
+    """The lines without values that only wait for their name: they have it at once."""
+    counts = Counter(word for line in lines for word in WORD.findall(line))
+    kept = list(lines)
+    for i, line in enumerate(lines):
+        match = COPY.fullmatch(line)
+        if match is None or counts[match["value"]] != 2:
+            continue
+        begin = f"{match['indent']}{match['kind']}{match['value']} = "
+        for j in range(i - 1, -1, -1):
+            if kept[j].startswith(begin):
+                kept[j] = kept[j].replace(match["value"], match["name"], 1)
+                kept[i] = ""
+            if kept[j].startswith(begin) or not kept[j].startswith(match["indent"]):
+                break
+    return [line for line in kept if line]
+
+
+def unpacked(lines: Sequence[str]) -> list[str]:
+    """The lines with what is taken from one tuple in one."""
+    kept: list[str] = []
+    begin = None
+    for line in lines:
+        match = UNPACKED.fullmatch(line)
+        if match and begin == (match["kind"], match["tuple"]) and len(kept[-1]) + len(line) <= LONGEST:
+            kept[-1] = f"{kept[-1].removesuffix(';')}, {match['name']};"
+        else:
+            kept.append(line)
+        begin = match and (match["kind"], match["tuple"])
+    return kept
+
+
 def compact(lines: Sequence[str]) -> list[str]:
     """The lines with blocks of one statement in the line of their condition."""
     kept: list[str] = []
@@ -48,21 +85,33 @@ def compact(lines: Sequence[str]) -> list[str]:
             kept += two
             i += 5
             continue
-        head, *following = lines[i : i + 3]
-        if (
-            len(following) == 2
-            and (match := BLOCK.fullmatch(head))
-            and following[1] == f"{match['indent']}}}"
-        ):
-            statement = following[0].strip()
-            short = f"{head.removesuffix(' {')} {statement}"
-            if SIMPLE.fullmatch(statement) and len(short) <= LONGEST:
-                kept.append(short)
-                i += 3
-                continue
-        kept.append(head)
-        i += 1
-    return kept
+        one = _one_way(lines[i : i + 3])
+        kept.append(one or lines[i])
+        i += 3 if one else 1
+    return kept if len(kept) == len(lines) else compact(kept)
+
+
+def _one_way(lines: Sequence[str]) -> str:
+    """A block of one statement, in a line; nothing where it is more."""
+    if len(lines) < 3:
+        return ""
+    statement = lines[1].strip()
+    if (match := OTHERWISE.fullmatch(lines[0])) and lines[2] == f"{match['indent']}}}":
+        short = f"{lines[0].removesuffix('{')}{statement}"
+        return short if SIMPLE.fullmatch(statement) and len(short) <= LONGEST else ""
+    if not (match := BLOCK.fullmatch(lines[0])) or lines[2] != f"{match['indent']}}}":
+        return ""
+    head = lines[0].removesuffix(" {")
+    inner = BRANCH.fullmatch(statement)
+    if inner is not None and match["word"] != "for" and match["word"] != "while":
+        both = " && ".join(_of_and(text) for text in (match["condition"], inner["condition"]))
+        head, statement = f"{match['indent']}{match['word']} ({both})", inner["statement"]
+    short = f"{head} {statement}"
+    return short if SIMPLE.fullmatch(statement) and len(short) <= LONGEST else ""
+
+
+def _of_and(condition: str) -> str:
+    return f"({condition})" if "||" in condition or "?" in condition else condition
 
 
 def _two_ways(lines: Sequence[str]) -> list[str]:
@@ -76,6 +125,12 @@ def _two_ways(lines: Sequence[str]) -> list[str]:
     two = [f"{lines[0].removesuffix(' {')} {yes}", f"{indent}else {no}"]
     is_simple = SIMPLE.fullmatch(yes) and SIMPLE.fullmatch(no) and max(map(len, two)) <= LONGEST
     return two if is_simple else []
+
+
+def with_last_status(lines: Sequence[str]) -> list[str]:
+    """The lines of a function; the status of the last call is that of the function."""
+    match = LAST_STATUS.fullmatch(lines[-2]) if len(lines) > 1 and lines[-1] == "    return 0;" else None
+    return [*lines[:-2], f"    return {match['call']};"] if match else list(lines)
 
 
 def shortened(before: Sequence[str], text: str) -> tuple[list[str], str]:

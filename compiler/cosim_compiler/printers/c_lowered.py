@@ -25,6 +25,9 @@ from cosim_compiler.printers.c_names import NUMBERS, VIEWS, real, whole
 from cosim_compiler.printers.llvm_lowered import linked_by_name
 
 LINE = 110
+LONGEST_HEAD = 130
+LONGEST_INSIDE = 60
+"""Letters of a call that stands in an expression; a longer one has a line of its own."""
 WORD = re.compile(r"\w+")
 ROUNDED_APART = """\
 /* A product and a sum are two roundings. */
@@ -32,6 +35,10 @@ ROUNDED_APART = """\
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__FP_FAST_FMA)
 #pragma GCC optimize("fp-contract=off")
+#endif
+/* Each operation rounds to 64 bits, which the x87 of 32-bit processors does not. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__i386__)
+#pragma GCC target("sse2,fpmath=sse")
 #endif
 """
 OF_C_LIBRARY_ALONE = """\
@@ -132,12 +139,10 @@ def lowered(
         if _only_finds(function, accessors):
             accessors.add(function.symbol)
         lengths = sizes if function in by_row.values() else {}
-        text = LoweredWriter(module, function, arrays, numbered, called, accessors, lengths).text()
+        known = KnownCalls(numbered, called, accessors, simplifier.unchanging)
+        text = LoweredWriter(module, function, arrays, known, lengths).text()
         place = f"/* {place_of(function.author)} */"
-        is_short = text.count("\n") == 1
-        texts[module.names[function.symbol]] = (
-            f"{text.rstrip()} {place}" if is_short else f"{place}\n{text.rstrip()}"
-        )
+        texts[module.names[function.symbol]] = _with_place(text.rstrip(), place)
     by_number = {name for name in numbers if name_of(wanted[name][1]) not in called and not keeps_all}
     unread = {module.names[roots[name].symbol] for name in by_number if roots[name] in program.functions}
     listed = list(_without_unread(texts, unread).values())
@@ -147,11 +152,29 @@ def lowered(
     row_names = {name: (module.names[f.symbol], [n for n, _ in f.parameters]) for name, f in by_row.items()}
     raising = {module.names[f.symbol] for f in functions if f.raises}
     tables = [text for name, array in arrays.items() for text in _table(name, array)]
-    head = c99.HEAD + ROUNDED_APART + _of_c_library("\n".join(listed))
-    structures = list(module.types.structures.values())
+    head = ROUNDED_APART + c99.HEAD + _of_c_library("\n".join(listed))
+    structures = _with_their_rows(module.types.structures)
     return LoweredC(
         head, structures, [*tables, *module.declared.values()], listed, names, row_names, raising, called
     )
+
+
+def _with_place(text: str, place: str) -> str:
+    """A function with where it stands: behind its first line, or before it where that would be long."""
+    head, *others = text.split("\n")
+    if others and len(head) + len(place) > LONGEST_HEAD:
+        return f"{place}\n{text}"
+    return "\n".join([f"{head} {place}", *others])
+
+
+def _with_their_rows(structures: Mapping[str, str]) -> list[str]:
+    """The structures; what holds rows of a record stands beside it."""
+    lines: list[str] = []
+    rows = ""
+    for name, text in structures.items():
+        lines = [*lines[:-1], f"{lines[-1]} {text}"] if rows == f"rows_{name}" else [*lines, text]
+        rows = name
+    return lines
 
 
 def _without_unread(texts: dict[str, str], removable: set[str]) -> dict[str, str]:
@@ -222,6 +245,26 @@ def _only_finds(function: Function, accessors: set[str]) -> bool:
     )
 
 
+@dataclass
+class KnownCalls:
+    """What is known of functions that are called.
+
+    Attributes
+    ----------
+    numbered : mapping of int to Function
+        Those that are called by a number.
+    called : dict of str to str
+        As in `LoweredC`; it grows.
+    accessors, unchanging : set of str
+        Symbols of those that only say where something lies, and of those that write nowhere.
+    """
+
+    numbered: Mapping[int, Function]
+    called: dict[str, str]
+    accessors: set[str]
+    unchanging: set[str]
+
+
 class LoweredWriter(c99.FunctionWriter):
     """Writes one function."""
 
@@ -230,26 +273,41 @@ class LoweredWriter(c99.FunctionWriter):
         module: c99.Module,
         function: Function,
         arrays: Mapping[str, KnownArray],
-        numbered: Mapping[int, Function],
-        called: dict[str, str],
-        accessors: set[str],
+        calls: KnownCalls,
         sizes: Mapping[str, int],
     ) -> None:
         super().__init__(module, function)
-        self.sizes = sizes
-        self.arrays, self.numbered, self.called, self.accessors = arrays, numbered, called, accessors
+        self.arrays, self.calls, self.sizes = arrays, calls, sizes
 
     def is_pure(self, node: Expression) -> bool:
-        """Calls that only find a place may stand anywhere."""
-        impure = (form.Call, form.CallLinked, form.CallAddress, form.Let, form.Zeros)
-        return not any(isinstance(part, impure) and not self.is_accessor(part) for part in form.walk(node))
+        """Calls that write nowhere may stand anywhere."""
+        impure = (form.CallLinked, form.CallAddress, form.Let, form.Zeros)
+        return not any(
+            part.function.symbol not in self.calls.unchanging
+            if isinstance(part, form.Call)
+            else isinstance(part, impure)
+            for part in form.walk(node)
+        )
 
-    def is_accessor(self, node: Any) -> bool:
-        """Whether it is the call of a function that only says where something lies."""
-        return isinstance(node, form.Call) and node.function.symbol in self.accessors
+    def reads_memory(self, node: Expression) -> bool:
+        """A call reads, unless it only finds a place."""
+        return super().reads_memory(node) or self._computes(node)
+
+    def is_short(self, node: Expression, text: str) -> bool:
+        """What calls compute is not computed twice."""
+        return super().is_short(node, text) and not self._computes(node)
+
+    def _computes(self, node: Expression) -> bool:
+        calls = (part for part in form.walk(node) if isinstance(part, form.Call))
+        return any(call.function.symbol not in self.calls.accessors for call in calls)
 
     def _call(self, node: form.Call) -> str:
-        return self.call(node) if self.is_accessor(node) else super()._call(node)
+        symbol = node.function.symbol
+        if node.type is NOTHING or symbol not in self.calls.accessors | self.calls.unchanging:
+            return super()._call(node)
+        text = self.call(node)
+        stands_alone = len(text) > LONGEST_INSIDE and symbol not in self.calls.accessors
+        return self.named(node.type, text) if stands_alone else text
 
     def _member(self, node: form.Member) -> str:
         if self.arrays[node.name].numbers is not None:
@@ -269,9 +327,9 @@ class LoweredWriter(c99.FunctionWriter):
     def _calllinked(self, node: form.CallLinked) -> str:
         """What is raised is in the result."""
         first = node.arguments[0]
-        if isinstance(first, Constant) and first.type is WHOLE and first.value in self.numbered:
-            return self._known(node, self.numbered[first.value])
-        self.called[node.symbol] = node.signature
+        if isinstance(first, Constant) and first.type is WHOLE and first.value in self.calls.numbered:
+            return self._known(node, self.calls.numbered[first.value])
+        self.calls.called[node.symbol] = node.signature
         text = f"{node.symbol}({', '.join(self.in_order(node.arguments))})"
         if node.type is NOTHING:
             self.line(f"{text};")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import groupby
 
 from cosim_compiler.language.types import (
     NOTHING,
@@ -72,10 +73,11 @@ class Names:
 
 
 class Types:
-    """Types of C, and the structures of tuples and groups that they need."""
+    """Types of C, and the structures of tuples, records and groups that they need."""
 
     def __init__(self) -> None:
         self.structures: dict[str, str] = {}
+        self._classes: dict[str, type] = {}
 
     def __getitem__(self, type_: Type) -> str:
         if isinstance(type_, Number):
@@ -93,12 +95,20 @@ class Types:
     def _tuple(self, type_: Tuple) -> str:
         name = f"tuple_{self._letters(type_)}"
         if name not in self.structures:
-            members = " ".join(f"{self[item]} _{i};" for i, item in enumerate(type_.items))
+            members = _members([(self[item], f"_{i}") for i, item in enumerate(type_.items)])
             self.structures[name] = f"typedef struct {{ {members or 'char nothing;'} }} {name};"
         return name
 
+    def _name_of(self, cls: type) -> str:
+        """The name of a record's class; the second class of a name has a number behind it."""
+        name, count = cls.__name__, 1
+        while name in TAKEN or self._classes.setdefault(name, cls) is not cls:
+            count += 1
+            name = f"{cls.__name__}_{count}"
+        return name
+
     def _record(self, cls: type) -> str:
-        name = cls.__name__
+        name = self._name_of(cls)
         if name not in self.structures:
             self.structures[name] = ""  # a record may point to others of its kind
             members = []
@@ -107,15 +117,16 @@ class Types:
                     of = ROWS_OF_NUMBERS.get(kind.kind) or self._rows(kind.kind)
                 else:
                     of = {float: "double", int: "int64_t"}.get(kind) or self._record(kind)
-                members.append(f"{of} {field};")
+                members.append((of, field))
             del self.structures[name]
-            self.structures[name] = f"typedef struct {name} {{ {' '.join(members)} }} {name};"
+            self.structures[name] = f"typedef struct {name} {{ {_members(members)} }} {name};"
         return name
 
     def _rows(self, cls: type) -> str:
-        name = f"rows_{cls.__name__}"
+        record = self._name_of(cls)
+        name = f"rows_{record}"
         if name not in self.structures:
-            self.structures[name] = f"typedef struct {{ struct {cls.__name__} *at; int64_t n; }} {name};"
+            self.structures[name] = f"typedef struct {{ struct {record} *at; int64_t n; }} {name};"
             self._record(cls)
         return name
 
@@ -124,18 +135,27 @@ class Types:
             return f"t{''.join(map(self._letters, type_.items))}e"
         if isinstance(type_, View):
             return {"reals": "R", "integers": "I", "matrix": "M", "table": "T"}[VIEWS[type_.of_any_shape]]
-        return LETTERS[type_] if isinstance(type_, Number) else f"G{type_.of.__name__}"
+        return LETTERS[type_] if isinstance(type_, Number) else f"G{self._name_of(type_.of)}"
 
     def _group(self, type_: Group) -> str:
         name = f"group_{type_.of.__name__}"
         if name not in self.structures:
             fields: tuple[str, ...] = type_.of._fields  # type: ignore[attr-defined]
             kinds = {"F": "reals", "I": "integers", "T": "integers"}
-            members = " ".join(
-                f"{kinds[letter]} {field};" for letter, field in zip(type_.letters, fields, strict=True)
+            members = _members(
+                [(kinds[letter], field) for letter, field in zip(type_.letters, fields, strict=True)]
             )
             self.structures[name] = f"typedef struct {{ {members} }} {name};"
         return name
+
+
+def _members(typed: Sequence[tuple[str, str]]) -> str:
+    """The members of a structure, those of one type together."""
+    parts = []
+    for kind, alike in groupby(typed, lambda member: member[0]):
+        names = [name for _, name in alike]
+        parts += [f"{kind} {name};" for name in names] if "*" in kind else [f"{kind} {', '.join(names)};"]
+    return " ".join(parts)
 
 
 def words_of(type_: Type, types: Types) -> list[str]:

@@ -83,6 +83,14 @@ class ValueWriter:
 
     # the order in which C computes
 
+    def reads_memory(self, node: Expression) -> bool:
+        """Whether its value depends on what lies in memory, which what comes later may change."""
+        return form.reads_elements(node)
+
+    def is_short(self, node: Expression, text: str) -> bool:
+        """Whether an expression may stand twice: it is a name, or only finds a place."""
+        return _is_term(text)
+
     def is_pure(self, node: Expression) -> bool:
         """Whether computing it twice, or not at all, changes nothing."""
         return is_pure(node)
@@ -92,7 +100,7 @@ class ValueWriter:
         texts = []
         for i, node in enumerate(nodes):
             text = self.of(node)
-            is_held = text.isidentifier() or not form.reads_elements(node)
+            is_held = text.isidentifier() or not self.reads_memory(node)
             if not is_held and not all(map(self.is_pure, nodes[i + 1 :])):
                 text = self.named(node.type, text)
             texts.append(text)
@@ -283,7 +291,7 @@ class ValueWriter:
 
     def _element(self, node: form.Element) -> str:
         view, *indices = self.in_order([node.view, *node.indices])
-        if not isinstance(node.view, (form.Variable, form.Member)) and not _is_term(view):
+        if not isinstance(node.view, (form.Variable, form.Member)) and not self.is_short(node.view, view):
             view = self.named(node.view.type, view)
         flat = ""
         for axis, (index, text) in enumerate(zip(node.indices, indices, strict=True)):
@@ -300,8 +308,16 @@ class ValueWriter:
         return f"(&{text})" if isinstance(node.type, Record) else text
 
     def _recordat(self, node: form.RecordAt) -> str:
+        if (
+            isinstance(node.rows, form.RowsIn)
+            and isinstance(node.index, form.Constant)
+            and node.index.value >= 0
+        ):
+            view, first = self.in_order([node.rows.view, node.rows.first])
+            place = f" + {node.index.value}" if node.index.value else ""
+            return f"(({self.types[node.type]})({view}.at + {first}){place})"
         rows, index = self.in_order([node.rows, node.index])
-        if not _is_term(rows):
+        if not self.is_short(node.rows, rows):
             rows = self.named(node.rows.type, rows)
         if not self.declares.is_nonnegative(node.index):
             index = f"from_end({index}, {rows}.n)"
@@ -320,7 +336,7 @@ class ValueWriter:
     def _section(self, node: form.Section) -> str:
         bounds = [bound for bound in (node.first, node.last) if bound is not None]
         view, *texts = self.in_order([node.view, *bounds])
-        if not _is_term(view):
+        if not self.is_short(node.view, view):
             view = self.named(node.view.type, view)
         first = "0" if node.first is None else f"place({texts.pop(0)}, {view}.n)"
         last = f"{view}.n" if node.last is None else f"place({texts.pop(0)}, {view}.n)"
@@ -340,7 +356,7 @@ class ValueWriter:
 
     def _astable(self, node: form.AsTable) -> str:
         view, rows, columns = self.in_order([node.view, node.rows, node.columns])
-        if not _is_term(view):
+        if not self.is_short(node.view, view):
             view = self.named(node.view.type, view)
         return f"({self.types[node.type]}){{{view}.at, {rows}, {columns}}}"
 
@@ -431,7 +447,7 @@ class ValueWriter:
         words = []
         for argument, text in zip(arguments, texts, strict=True):
             if isinstance(argument.type, View):
-                held = text if _is_term(text) else self.named(argument.type, text)
+                held = text if self.is_short(argument, text) else self.named(argument.type, text)
                 words += [f"{held}.at", f"{held}.n", *([f"{held}.m"] if argument.type.axes == 2 else [])]
             else:
                 words.append(text)

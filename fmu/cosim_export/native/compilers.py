@@ -110,6 +110,8 @@ FLAGS = (
     "-Wno-unused-parameter",  # the signatures are those of FMI
 )
 LINK_FLAGS = ("-shared", "-s")
+AS_IT_IS = ("-Wno-override-module", "-Xclang", "-disable-llvm-passes")
+"""LLVM's text becomes machine code without being optimized a second time."""
 INSTALL = "Install one for all platforms: pip install 'cosim-framework[native]'"
 
 
@@ -172,15 +174,16 @@ class ZigCompiler(Compiler):
         return f"ziglang {importlib.metadata.version('ziglang')}"
 
     def build(self, parts: Library, folder: Path) -> Path:
-        """By ``python -m ziglang cc``."""
-        text = folder / "code.ll"
+        """By ``python -m ziglang cc``; the functions are optimized already."""
+        text, code = folder / "code.ll", folder / "code.o"
         text.write_text(str(parts.code), "utf-8")
         library = folder / f"library{parts.suffix}"
-        command = python_command("-m", "ziglang", "cc", "-target", parts.target.zig)
-        command += [*FLAGS, *LINK_FLAGS, f"-I{parts.headers}", "-Wno-override-module"]
+        command = [*python_command("-m", "ziglang", "cc", "-target", parts.target.zig), *FLAGS]
+        _run([*command, *AS_IT_IS, "-c", "-o", str(code), str(text)], folder)
+        command += [*LINK_FLAGS, f"-I{parts.headers}"]
         if parts.suffix == ".dylib":  # else it would hold the path of this folder
             command.append(f"-Wl,-install_name,@rpath/{library.name}")
-        _run([*command, "-o", str(library), *map(str, parts.sources), str(text)], folder)
+        _run([*command, "-o", str(library), *map(str, parts.sources), str(code)], folder)
         return library
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence, Sized
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,7 @@ from cosim_export.native.fmu_array import variables_of
 from cosim_lowering.linking import plan_of
 from cosim_lowering.program import EXPORTED, Program
 
+MANY_ZEROS = 12
 KINDS = {"me": 1, "cs": 2}
 TYPES = {
     "Real": "REAL",
@@ -115,7 +118,7 @@ def model_tables(
         _entry_points(program),
         _model(program, interface, kinds, token, digest, names, history_room),
     ]
-    return "\n".join(part for part in parts if part)
+    return re.sub("\n\n\n+", "\n\n", "\n".join(part for part in parts if part))
 
 
 def c_text(text: str) -> str:
@@ -142,13 +145,11 @@ def c_real(value: float) -> str:
 
     Examples
     --------
-    >>> c_real(0.5), c_real(-math.inf)
-    ('0x1.0000000000000p-1', '-INFINITY')
+    >>> c_real(0.1), c_real(-2.0), c_real(-math.inf)
+    ('0.1', '-2.0', '-INFINITY')
     """
-    if value == int(value) if math.isfinite(value) and abs(value) < 2**31 else False:
-        return repr(float(value))
     if math.isfinite(value):
-        return float(value).hex()
+        return repr(float(value))
     return "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
 
 
@@ -157,7 +158,7 @@ def c_integer(value: int) -> str:
     return "INT64_MIN" if value == -(2**63) else str(value) if abs(value) < 2**31 else f"INT64_C({value})"
 
 
-def _table(kind: str, name: str, rows: Iterable[str]) -> str:
+def _table(kind: str, name: str, rows: Iterable[str], length: int | None = None) -> str:
     listed = list(rows)
     if not listed:
         return ""
@@ -167,7 +168,24 @@ def _table(kind: str, name: str, rows: Iterable[str]) -> str:
             lines.append(line)
             line = "   "
         line += f" {row},"
-    return f"static const {kind} {name}[] = {{\n" + "\n".join([*lines, line]) + "\n};\n"
+    size = "" if length is None else length
+    return f"static const {kind} {name}[{size}] = {{\n" + "\n".join([*lines, line]) + "\n};\n"
+
+
+def _start(kind: str, name: str, cells: Sequence[str], zero: str) -> str:
+    """The start of an array; where many zeros stand one after the other, the next number says its place."""
+    listed: list[str] = []
+    place, is_behind_zeros = 0, False
+    for is_zero, alike in groupby(cells, zero.__eq__):
+        numbers = list(alike)
+        if is_zero and len(numbers) >= MANY_ZEROS:
+            is_behind_zeros = True
+        else:
+            first = f"[{place}] = {numbers[0]}" if is_behind_zeros else numbers[0]
+            listed += [first, *numbers[1:]]
+            is_behind_zeros = False
+        place += len(numbers)
+    return _table(kind, f"start_{name}", listed, len(cells))
 
 
 def _here(name: str, rows: Sized) -> str:
@@ -183,9 +201,9 @@ def _starts(program: Program) -> list[str]:
         is_written = role != "constant" and flat.view(np.uint64).any()
         if is_written:
             if letter == "F":
-                parts.append(_table("double", f"start_{name}", (c_real(float(x)) for x in flat)))
+                parts.append(_start("double", name, [c_real(float(x)) for x in flat], "0.0"))
             else:
-                parts.append(_table("int64_t", f"start_{name}", (c_integer(int(x)) for x in flat)))
+                parts.append(_start("int64_t", name, [c_integer(int(x)) for x in flat], "0"))
         columns = array.shape[1] if array.ndim == 2 else 1
         start = f"start_{name}" if is_written else "NULL"
         row = f"{len(array)}, {columns}, {ROLES[role]}, {int(name == 'h')}"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from cosim.kit import black_box
 from cosim_fmi.binding.process_guard import last_words
 
 LOGGER = ctypes.CFUNCTYPE(
@@ -205,10 +206,13 @@ class _Taken:
         self.kept = os.dup(STANDARD_OUTPUT)
         self._file, self._add, self._is_open = _new_file(), add, True
         self._printed = Printed(self._file)
+        self._known = {file: black_box.identity(file) for file in (self.kept, self._file)}
         os.dup2(self._file, STANDARD_OUTPUT)
 
     def hand_over(self) -> None:
         """What has been printed since the last time, and forget it."""
+        if not self._is_there(self._file):
+            return
         text = self._printed.take()
         if text:
             os.ftruncate(self._file, 0)
@@ -220,12 +224,18 @@ class _Taken:
         if self._is_open:
             self._is_open = False
             flush()
-            os.dup2(self.kept, STANDARD_OUTPUT)
-            os.close(self.kept)
+            if self._is_there(self.kept):
+                os.dup2(self.kept, STANDARD_OUTPUT)
+                os.close(self.kept)
             try:
                 self.hand_over()
             finally:
-                os.close(self._file)
+                if self._is_there(self._file):
+                    os.close(self._file)
+
+    def _is_there(self, file: int) -> bool:
+        """Whether this is still the file that was opened here: code of an FMU may have closed it."""
+        return black_box.identity(file) == self._known[file]
 
 
 @contextmanager

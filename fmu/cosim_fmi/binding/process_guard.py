@@ -154,6 +154,8 @@ living: WeakSet[Any] = WeakSet()
 FRAMES = 256
 """Frames of the stack that are searched; those of the FMU are among the innermost."""
 _callees = itertools.count(1)
+_watched: list[int] = []
+"""The id of this process: in others, which code of an FMU has forked, an ``exit`` is theirs."""
 _said: list[Callable[[str], None]] = []
 _kept: list[Any] = []
 _is_ours: list[bool] = []
@@ -233,6 +235,8 @@ def watch_exit() -> None:
     handle = ctypes.c_void_p(ctypes.addressof(token))
     _kept.extend((notice, token))
     libc.__cxa_atexit(notice, None, handle)
+    _note_process()
+    os.register_at_fork(after_in_child=_note_process)
 
     def take_back() -> None:
         """Python ends: nothing of it may be called later on."""
@@ -287,6 +291,10 @@ def _who() -> str:
     return "an FMU"
 
 
+def _note_process() -> None:
+    _watched[:] = [os.getpid()]
+
+
 def _notice(nothing: int | None) -> None:
-    if not _is_ours and loaded:
+    if not _is_ours and loaded and _watched == [os.getpid()]:
         end_process(f"{_who()} called exit(), which would have ended this program")

@@ -23,6 +23,7 @@ rows *(place among all, place in the buffer, sign)*, one for each variable; how 
 DOUBLE, SINGLE = 0, -32
 PLACE_WIDTH = 3
 ARRAY_CALL = "iiiii>i"
+HALF = (1 << 32) - 1
 OK, WARNING, NOT_TAKEN = 0, 1, 3
 
 
@@ -116,6 +117,8 @@ def taken_value(words, at, place):
     value = taken(words[at + BUFFER], bits, place)
     if words[at + HIGHEST] == 1:
         return 1.0 if value != 0 else 0.0
+    if words[at + LOWEST] == 0 and bits == 64:  # rounded once
+        return math.ldexp(float((value >> 32) & HALF), 32) + float(value & HALF)
     if words[at + LOWEST] == 0:
         value = value & ((1 << bits) - 1)
     return float(value)

@@ -92,10 +92,11 @@ def kernel_address(function: Callable[..., Any]) -> KernelAddress:
 
 WIDTHS = {
     **{"Integer": (32,), "Boolean": (8, 32), "Enumeration": (32, 64)},
-    **{f"{sign}Int{bits}": (bits,) for bits in (8, 16, 32) for sign in ("", "U")},
+    **{f"{sign}Int{bits}": (bits,) for bits in (8, 16, 32, 64) for sign in ("", "U")},
 }
-"""Bits of integers and booleans that compiled code takes; not all of 64 bits are exact among reals."""
+"""Bits of integers and booleans that compiled code takes."""
 EXACT = 2**53
+"""Larger integers are not exact among reals: they are not written, and read as the nearest real."""
 
 
 class TypedVariables:
@@ -166,7 +167,7 @@ class TypedVariables:
         if kind == "Boolean":
             return bits, 0, 1
         if kind.startswith("U"):
-            return bits, 0, (1 << bits) - 1
+            return bits, 0, min(EXACT, (1 << bits) - 1)
         return bits, max(-EXACT, -(1 << (bits - 1))), min(EXACT, (1 << (bits - 1)) - 1)
 
     def _named(self, kind: str, verb: str) -> str:

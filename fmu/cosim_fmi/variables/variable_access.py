@@ -20,7 +20,7 @@ class Access:
     """A list of variables of an instance, as numbers that lie beside each other.
 
     The FMU's own function for reals takes reals, and arrays whole; compiled code of ours all numbers beside
-    them, elements of arrays, and aliases of the other sign; Python integers of 64 bits.
+    them, elements of arrays, and aliases of the other sign; Python text and binary data.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Access:
             return
         try:
             self._typed = TypedVariables(instance, chosen, verb)
-        except (ValueError, cosim.ContractError):  # integers of 64 bits, a missing function, no compiler
+        except (ValueError, cosim.ContractError):  # text, a missing function, no compiler
             pass
         else:
             self._words = [self._typed.function, instance.component, self._typed.address, self.count]

@@ -24,7 +24,7 @@ from cosim.kit import (
 from cosim_fmi.binding.process_guard import last_words
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.progress_bar import ProgressBar
-from cosim_fmu.command.saved_rows import SAVED, RunRecovery, SavedRows
+from cosim_fmu.command.saved_rows import RunRecovery, SavedRows
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.coupling.feedthrough import direct_inputs
@@ -198,6 +198,7 @@ class CosimulateCommand(cosim.Command):
                 print(f"goes on from t = {time:.9g} s", file=sys.stderr)
         if not streams:
             check_target(target)
+        check_types(sink, target, loop)
         if (text := foreseen_space(loop, until, target)) and not arguments.quiet:
             print(f"warning: {text}", file=sys.stderr)
         stream = sink.stream(target, _source(arguments.scenario, loop)) if streams else None
@@ -221,8 +222,7 @@ class CosimulateCommand(cosim.Command):
             if saved is not None:
                 with uninterrupted():
                     saved.write(result)
-            if black_box.box is not None:
-                black_box.box.note(SAVED, True)
+            black_box.words[black_box.SAVED] = 1
 
         log.info("running to t = %g s", until)
         saved = None if streams else SavedRows(loop, sink, target)
@@ -266,14 +266,14 @@ class CosimulateCommand(cosim.Command):
 
 def _status(report: CouplingReport, arguments: argparse.Namespace) -> int:
     """1 where values have exploded, or the verdict is not what is required; said when quiet, too."""
-    if arguments.quiet and report.verdict != "fine":
-        print(report, file=sys.stderr)
     try:
         if arguments.require is not None:
             report.require(arguments.require)
-    except CouplingError as error:
+    except CouplingError as error:  # it has the verdict
         print(error, file=sys.stderr)
         return 1
+    if arguments.quiet and report.verdict != "fine":
+        print(report, file=sys.stderr)
     return int(report.verdict == UNSTABLE)
 
 
@@ -315,10 +315,25 @@ def check_is_own(sink: cosim.ResultSink, target: Path) -> None:
         raise cosim.ModelError.of(str(target), text)
 
 
+def check_types(sink: cosim.ResultSink, target: Path, loop: CoSimulation) -> None:
+    """Refuse signals that the file cannot hold: `ModelError` with their names."""
+    if sink.holds_texts:
+        return
+    texts = _recorder(loop).texts
+    if texts:
+        text = f"holds numbers alone, and these are text: {shortened(texts)}; choose others, or a CSV file"
+        raise cosim.ModelError.of(str(target), text)
+
+
+def _recorder(loop: CoSimulation) -> Recorder:
+    """What the run will record with."""
+    return Recorder(loop.descriptions, loop.links, loop.run_options.record, derived=loop.derived)
+
+
 def foreseen_space(loop: CoSimulation, until: float, target: Path) -> str:
     """A sentence where the results will hardly find space on the disk, else ""."""
     options = loop.run_options
-    recorder = Recorder(loop.descriptions, loop.links, options.record, derived=loop.derived)
+    recorder = _recorder(loop)
     return space_warning(target, _steps(loop, until) / options.every(loop.step), 1 + len(recorder.paths))
 
 

@@ -124,8 +124,6 @@ FUNCTIONS = {
     FREEING: "free",
 }
 """By what stands in `Part.calling`: the function of `NativeCalls`."""
-SAVED = "saved"
-"""Note that all rows are on disk."""
 
 
 class RunRecovery(Recovery):
@@ -165,7 +163,7 @@ class RunRecovery(Recovery):
         """Write what was recorded."""
         remove_left_behind(Path(tempfile.gettempdir()))
         notes = box.notes()
-        if notes.get(SAVED):
+        if box.words[black_box.SAVED]:
             return f"all results are written → {self._target}", {"results": self._target}
         recorder = notes.get("recorder")
         if not isinstance(recorder, Recorder):

@@ -127,6 +127,12 @@ class Connection:
         return single
 
 
+UNCHECKED, ONLY_BOOLEANS, ONLY_EXACT = range(3)
+"""What an input takes (`Link.check`)."""
+EXACT = 2.0**53
+"""From here on integers are not exact among reals."""
+
+
 @dataclass(frozen=True)
 class Link:
     """From an output of one participant to an input of another, or of the same one.
@@ -174,9 +180,11 @@ class Link:
         return int(number) if self.kind is not float and number.is_integer() else number
 
     @property
-    def is_checked(self) -> bool:
-        """Whether a boolean input may get what is no boolean."""
-        return self.kind is bool and self.table is not None
+    def check(self) -> int:
+        """What is refused beside what is not finite: `UNCHECKED`, or a rule of `fault`."""
+        if self.kind is bool and self.table is not None:
+            return ONLY_BOOLEANS
+        return ONLY_EXACT if self.kind is int else UNCHECKED
 
     @cached_property
     def _pairs(self) -> NDArray[np.float64]:
@@ -204,7 +212,10 @@ class Link:
         """Why a converted value is not passed on, as a sentence; empty when it is."""
         if isinstance(value, float) and not math.isfinite(value):
             return f"{self.output} is {value}: not passed on to {self.target}.{self.input}"
-        if self.is_checked and not isinstance(value, bool):
+        if self.check == ONLY_EXACT and abs(value) >= EXACT:
+            why = "from 2**53 on integers are not exact among reals, and are not passed on"
+            return f"{self.output} becomes {value:.0f}: {why}"
+        if self.check == ONLY_BOOLEANS and not isinstance(value, bool):
             end = f"{self.target}.{self.input}"
             number = int(value) if value == int(value) else value
             return f"{self.output} becomes {number}, but {end} is boolean: map it to false or true"

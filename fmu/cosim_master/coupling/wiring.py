@@ -376,7 +376,7 @@ def _start_value(variable: ParticipantVariable, value: Any) -> Any:
     if variable.type in ("integer", "boolean") and isinstance(value, Real) and not isinstance(value, bool):
         is_whole = math.isfinite(value) and value == math.floor(value)
         if is_whole and (variable.type == "integer" or value in (0, 1)):
-            value = int(float(value)) if variable.type == "integer" else bool(value)
+            value = math.floor(value) if variable.type == "integer" else bool(value)
     accepted, make = ACCEPTED[variable.type]
     if not isinstance(value, accepted) or (variable.type == "integer" and isinstance(value, bool)):
         raise ValueError(f"is {value!r}, needs a value of type {variable.type}")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim_fmi.instances import same_folder
 from cosim_master.abilities import BeginsSteps, NativeCalls
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE
@@ -254,7 +255,8 @@ class CompiledLoop:
             begun = perf_counter()
             self.recorder.unfinished = self._rows.empty_buffer
             try:
-                code = self._ask(first, last) if self._asked else self._run(machine.address, first, last)
+                with same_folder():
+                    code = self._ask(first, last) if self._asked else self._run(machine.address, first, last)
             except BaseException:
                 self._rows.empty_buffer()
                 raise
@@ -276,7 +278,8 @@ class CompiledLoop:
             if code == run_exchanges.PAUSED:
                 self._check()
             else:
-                self._do_what_is_asked(first, code)
+                with same_folder():
+                    self._do_what_is_asked(first, code)
                 if self._is_paused:
                     return first
 

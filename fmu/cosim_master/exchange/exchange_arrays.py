@@ -47,7 +47,7 @@ class Link(Record):
     line: int  # the value of the interface that this is, or -1
     first_pair: int
     pairs: int
-    is_boolean: int  # only 0 and 1 are passed on
+    check: int  # what the input takes: `coupling.connection`
 
 
 class Answer(Record):

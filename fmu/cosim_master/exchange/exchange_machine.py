@@ -264,7 +264,7 @@ class ExchangeMachine:
         scales, pairs = list[float](), list[float]()
         for i, link in enumerate(fed):
             place = link.add_conversion(scales, pairs)
-            self._links[i] = Link(places[link.start], coupled.line_of(link), *place, int(link.is_checked))
+            self._links[i] = Link(places[link.start], coupled.line_of(link), *place, link.check)
         self._scales, self._pairs = np.array(scales, dtype=np.float64), np.array(pairs, dtype=np.float64)
         self.ports = [self.output_slot(name, place) for name, place in coupled.places]
         self._sampled_ports = [self.output_slot(name, place) for name, place in coupled.sampled_places]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import cosim
 from cosim_master.abilities import NativeCalls, StepsNatively
 from cosim_master.algorithms.exchange_layout import END, READ_AT_END, SET, SET_ALONG
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
@@ -21,7 +20,7 @@ from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
 from cosim_master.exchange.exchange_arrays import COURSES, SLOPES
 from cosim_master.exchange.exchange_machine import ExchangeMachine, shows_tables
 from cosim_master.exchange.run_exchanges import READ_FAILED, SAVE_FAILED, SET_FAILED, STEP_FAILED, STEP_LEFT
-from cosim_master.exchange.run_values import MOST, RunValues, ValueNumbers, types_of
+from cosim_master.exchange.run_values import RunValues, ValueNumbers, types_of
 
 Vector = NDArray[np.float64]
 
@@ -195,8 +194,6 @@ class CalledInPython:
         self._limit_table, self._is_tabled = limit_table, shows_tables(coupled, name)
         self._inputs, self._reads = coupled.input_names[name], list(coupled.reads[name])
         self._input_types, self._read_types = types_of(coupled, name)
-        links = [link for link in coupled.links if link.source == name]
-        self._connected = {link.output for link in links}
         # it steps for those, too, that are solved jointly with it
         self._members = {each: types_of(coupled, each)[0] for each in coupled.units.get(name, [name])}
         native = self._participant
@@ -268,10 +265,6 @@ class CalledInPython:
 
     def _get(self, handle: int, references: int, count: int, values: int, size: int) -> None:
         read = self._coupled.get(self._name, self._reads)
-        for output, value in zip(self._reads, read, strict=True):
-            if isinstance(value, int) and abs(value) > MOST and output in self._connected:
-                text = f"{self._name}.{output} is {value}: beyond 2**53 it is not passed on"
-                raise cosim.SimulationError(self._coupled.time, text)
         numbers: Any = (REAL * count).from_address(values)
         numbers[:] = self._numbers.all_of(self._read_types, read)
         if self._is_tabled:

@@ -41,6 +41,7 @@ from cosim_master.algorithms.exchange_layout import (
 )
 from cosim_master.algorithms.extrapolate import follow_value
 from cosim_master.algorithms.next_request import next_request
+from cosim_master.coupling.connection import EXACT, ONLY_BOOLEANS, ONLY_EXACT
 from cosim_master.coupling.convert_value import convert_value
 from cosim_master.exchange.exchange_arrays import (
     ANSWER,
@@ -325,10 +326,12 @@ def converted(a, slot, value):
 
 
 def is_passed_on(link, value):
-    """Whether an input takes the value: a finite one, and where it is mapped to a boolean 0 or 1."""
+    """Whether an input takes the value: a finite one, and what else `Link.fault` says."""
     if value - value != 0.0:
         return False
-    return link.is_boolean == 0 or value == 0.0 or value == 1.0
+    if link.check == ONLY_EXACT:
+        return abs(value) < EXACT
+    return link.check != ONLY_BOOLEANS or value == 0.0 or value == 1.0
 
 
 def write_inputs(a, part):

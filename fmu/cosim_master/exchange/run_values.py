@@ -20,9 +20,6 @@ from cosim_master.recording import recorder as recording
 from cosim_master.recording.recorded_rows import TABLED
 from cosim_master.recording.recorder import Recorder
 
-MOST = 2**53
-"""Integers beyond are not exact among reals."""
-
 
 class ValueNumbers:
     """Integers and booleans are whole numbers; texts and binary data get a number each.

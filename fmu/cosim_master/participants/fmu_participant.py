@@ -25,8 +25,6 @@ from cosim_master.participants.instance_participant import InstanceParticipant
 MOST_EVENT_ITERATIONS = 100
 TOLD_AGAIN = ("changing", "countdown", "tunable")
 TIMES = struct.Struct("<2d")
-WIDE = ("Int64", "UInt64")
-"""Types whose values are not exact among reals."""
 SLOPE_ABILITIES = {
     "3.0": "providesIntermediateUpdate with inputs that have intermediateUpdate",
     "2.0": "canInterpolateInputs",
@@ -279,23 +277,13 @@ class FmuParticipant(InstanceParticipant):
         """When the next of its clocks with an interval ticks, s; infinite when none does."""
         return self._clocks.next_time if self._mode == modes.STEPPING else math.inf
 
-    @property
-    def native_types(self) -> tuple[str, ...]:
-        """Of variables that `native_calls` takes, beside real ones."""
-        return ("integer", "boolean")
-
-    @property
-    def least_native_steps(self) -> int:
-        """The loop over C functions is at hand at once."""
-        return 0
-
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:
         """Where compiled code finds the functions that write, advance and read.
 
-        None when the library does not export the one that advances, for integers of 64 bits, clocks (inner
-        ones, too) and what is written in event mode: these are left to Python.
+        None when the library does not export the one that advances, for clocks (inner ones, too) and what is
+        written in event mode: these are left to Python.
 
         Parameters
         ----------
@@ -311,7 +299,7 @@ class FmuParticipant(InstanceParticipant):
             return None
         step = library.address("DoStep")
         listed = {"Set": inputs, "Get": reads}
-        if not step or any(interface.elements[name].type in WIDE for name in (*inputs, *reads)):
+        if not step:
             return None
         self._flags = flags
         self.resume_native()

@@ -215,6 +215,16 @@ class InstanceParticipant(cosim.Participant):
         self._set_starts(interface, values)
         self._guard(self._instance.enter_initialization_mode)
 
+    @property
+    def native_types(self) -> tuple[str, ...]:
+        """Of variables that `native_calls` takes, beside real ones."""
+        return ("integer", "boolean")
+
+    @property
+    def least_native_steps(self) -> int:
+        """What compiled code calls is at hand at once."""
+        return 0
+
     def log_printed(self, text: str, by: Sequence[str] = ()) -> None:
         """What the FMU has printed belongs to its log.
 

@@ -25,9 +25,6 @@ from cosim_master.model_exchange.fmu_model import FmuModel
 from cosim_master.model_exchange.model_exchange_system import INTEGRATOR
 from cosim_master.participants.instance_participant import InstanceParticipant
 
-WIDE = ("Int64", "UInt64")
-"""Types whose values are not exact among reals."""
-
 
 class _Saved(NamedTuple):
     """Of an FMU, None where time, states and inputs are all; with the last member also that of the system.
@@ -192,23 +189,12 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.exit_initialization()
         return self.system.step(time, size)
 
-    @property
-    def native_types(self) -> tuple[str, ...]:
-        """Of variables that `native_calls` takes, beside real ones."""
-        return ("integer", "boolean")
-
-    @property
-    def least_native_steps(self) -> int:
-        """The integrator runs compiled in any case."""
-        return 0
-
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:
         """Where compiled code finds functions that write, advance and read it.
 
-        None where there are clocks, or integers of 64 bits: these are left to Python, as are steps that are
-        not as usual.
+        None where there are clocks: these are left to Python, as are steps that are not as usual.
 
         Parameters
         ----------
@@ -222,13 +208,12 @@ class ModelExchangeParticipant(InstanceParticipant):
             What has to be done in Python at the end of each integrator step.
         """
         self.exit_initialization()
-        interface, members = self._read_interface(), self.system.members.values()
+        members = self.system.members.values()
         if any(member.notes_steps for member in members):
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         if self.simulator.final_time < math.inf:
             raise cosim.ModelError.of("final_time", "it ends in Python")
-        wide = any(interface.elements[name].type in WIDE for name in (*inputs, *reads))
-        if wide or any(member.has_clocks for member in members):
+        if any(member.has_clocks for member in members):
             return None
         called, elsewhere = self.system.call(), self.system.inner_addresses(self.name)
         own = [name for name in reads if name not in elsewhere]

@@ -294,6 +294,7 @@ class Worker:
                     raise MessageError(f"is no list of calls: {error}") from None
                 answers = [self._answer(call) for call in calls]
                 self._since = 0.0
+                self._calling(0, "")  # one process alone answers: see `_shared_name`
                 self._send(answers)
 
     def close(self) -> None:
@@ -398,6 +399,8 @@ def _shared_name(folder: Path) -> Callable[[int, str], None]:
     """Says which call of which participant is under way, also to a process that outlives this one."""
     with (folder / CALLING).open("r+b") as file:
         shared = mmap.mmap(file.fileno(), LONGEST_NAME)
+    if hasattr(mmap, "MADV_DONTFORK"):  # what code of an FMU has forked ends where it comes back here
+        shared.madvise(mmap.MADV_DONTFORK)
 
     @functools.lru_cache(maxsize=1000)
     def content(number: int, name: str) -> bytes:

@@ -299,7 +299,14 @@ class CouplingSamples:
         """Go on from what another run has collected."""
         for name in REMEMBERED:
             setattr(self, name, memory[name])
-        self._collected = _copied(memory["collected"])
+        self._collected = collected = _copied(memory["collected"])
+        counts, width = collected.counts, collected.present.size
+        if (
+            min(counts) < 0
+            or counts[STRIDE] < 1
+            or counts[SAMPLES] // counts[STRIDE] * width > collected.kept.size
+        ):
+            raise ValueError("counts of samples that are not there")
         self._waiting, self._count = [], 0
         self._reached = float(self._collected.clock[0])
 

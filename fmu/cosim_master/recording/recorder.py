@@ -68,6 +68,8 @@ class Recorder:
 
     Attributes
     ----------
+    texts : list of str
+        Paths of what is recorded as text.
     unfinished : callable or None
         While steps are taken in compiled code: takes over the rows of those that are complete.
 
@@ -125,6 +127,7 @@ class Recorder:
         self._units = [known[port].unit for port in self.ports]
         kinds = [known[port].type for port in self.ports]
         self._texts = {i for i, kind in enumerate(kinds) if kind in TABLED}
+        self.texts = [".".join(self.ports[i]) for i in sorted(self._texts)]
         self._booleans = {i for i, kind in enumerate(kinds) if kind in ("boolean", "clock")}
         discrete = {name: description.discrete for name, description in descriptions.items()}
         self._continuous = np.array(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -120,6 +120,63 @@ def _blob(where: list[int], blobs: memoryview) -> memoryview:
     if not 0 <= place <= place + size <= len(blobs):
         raise ValueError("bytes beyond its end")
     return blobs[place : place + size]
+
+
+def check_form(found: Any, expected: Any, where: str, growing: Collection[str] = ()) -> None:
+    """Refuse a tree of another form than one that is known to be right: what came from outside may be forged.
+
+    Mappings have at least its keys, lists its lengths unless they grow or it has none, arrays its kind, and
+    at least its shape, where `where` begins with "algorithm" just that; numbers are numbers. What is None
+    there is not compared.
+
+    Raises
+    ------
+    CosimError
+        Naming the place, what is there, and what would be right.
+    """
+
+    def refuse(needed: str) -> None:
+        raise cosim.CosimError(f"is damaged: its {where} is {_shortened(found)}, needs {needed}")
+
+    if expected is None:
+        return
+    if isinstance(expected, Mapping):
+        if not isinstance(found, Mapping):
+            refuse(f"a table of {', '.join(map(str, expected)) or 'names'}")
+        for key, value in expected.items():
+            if key not in found:
+                refuse(f"an entry {key}")
+            check_form(found[key], value, f"{where}.{key}", growing)
+    elif isinstance(expected, (list, tuple)):
+        is_free = where in growing or not expected
+        if not isinstance(found, type(expected)) or (not is_free and len(found) != len(expected)):
+            refuse("a list" if is_free else f"a list of {len(expected)}")
+        for i, value in enumerate(() if is_free else expected):
+            check_form(found[i], value, f"{where}[{i}]", growing)
+    elif isinstance(expected, np.ndarray):
+        fits = isinstance(found, np.ndarray) and (found.dtype.kind, found.ndim) == (
+            expected.dtype.kind,
+            expected.ndim,
+        )
+        if fits and where.startswith("algorithm"):
+            fits = found.shape == expected.shape
+        if not fits or any(np.less(found.shape, expected.shape)):
+            refuse(f"an array of {expected.dtype} of shape {expected.shape}")
+    elif isinstance(expected, bool):
+        if not isinstance(found, bool):
+            refuse("true or false")
+    elif isinstance(expected, (int, float, np.generic)):
+        if not isinstance(found, (bool, int, float)):
+            refuse("a number")
+        if isinstance(expected, (int, np.integer)) and isinstance(found, float):
+            refuse("a whole number")
+    elif not isinstance(found, type(expected)):
+        refuse("text" if isinstance(expected, str) else "bytes")
+
+
+def _shortened(value: Any) -> str:
+    text = "an array" if isinstance(value, np.ndarray) else repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 OBJECT = "$object"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,14 @@ from cosim_master.coupling.connection import InputCourse
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.processes.plain_events import event_of_plain, plain_event
 from cosim_master.recording.co_simulation_result import events_inside
-from cosim_master.run.saved_trees import LARGEST, from_bytes, memory_of, put_back, to_bytes
+from cosim_master.run.saved_trees import LARGEST, check_form, from_bytes, memory_of, put_back, to_bytes
 
 if TYPE_CHECKING:
     from cosim_master.run.simulation_run import SimulationRun
+
+
+GROWING = ("events", "happened", "rows.inner", "rows.texts")
+"""Lists of a snapshot that grow while a run goes on."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,16 @@ class Snapshot:
             The master algorithm remembers something that is neither number, text nor array.
         """
         coupled = run.coupled
-        states = {}
+        states: dict[str, Any] = {}
         for name, participant in coupled.participants.items():
             token = coupled.guarded(name, participant.save)
             states[name] = Held(token) if in_memory else coupled.guarded(name, participant.serialize, token)
-        statistics = run.statistics
-        tree = {
+        return cls(cls._tree(run, index, states))
+
+    @classmethod
+    def _tree(cls, run: SimulationRun, index: int, states: dict[str, Any]) -> dict[str, Any]:
+        coupled, statistics = run.coupled, run.statistics
+        return {
             "identity": run.identity,
             "index": index,
             "time": coupled.time,
@@ -84,7 +93,6 @@ class Snapshot:
             "rows": run.recorder.memory(),
             "algorithm": _algorithm_memory(run.algorithm),
         }
-        return cls(tree)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Snapshot:
@@ -96,8 +104,12 @@ class Snapshot:
             These bytes are damaged, or no snapshot.
         """
         tree = from_bytes(data)
-        if not isinstance(tree, dict) or "identity" not in tree:
+        if not isinstance(tree, dict) or not isinstance(tree.get("identity"), dict):
             raise cosim.CosimError("is no checkpoint of a co-simulation")
+        check_form(tree, {"index": 0, "time": 0.0, "participants": {}}, "content")
+        index, time = tree["index"], tree["time"]
+        if index is None or index < 0 or time is None or not math.isfinite(time):
+            raise cosim.CosimError(f"is damaged: its point is {index} at t = {time} s")
         return cls(tree)
 
     @classmethod
@@ -186,11 +198,37 @@ class Snapshot:
         if problems:
             raise cosim.ModelError(problems)
 
+    def _check_form(self, run: SimulationRun) -> None:
+        """Refuse a tree that has another form than that of this run has: a damaged file, or a forged one."""
+        tree, names = self.tree, run.coupled.participants
+        for key, value in self._tree(run, 0, dict.fromkeys(names, b"")).items():
+            if key != "identity":
+                check_form(tree.get(key), value, key, GROWING)
+        drives = {name: _course(InputCourse(0.0, list(held), None)) for name, held in tree["held"].items()}
+        check_form(tree["drives"], {name: drives.get(name, {}) for name in tree["drives"]}, "drives")
+        steps = tree["coupling"]["steps"]
+        check_form(steps, dict.fromkeys(steps, (0.0, 0.0)), "coupling.steps")
+        event = plain_event(cosim.EventRecord(0.0, cosim.EventCause.TRIGGERED, "", "", (0.0, 0.0)))
+        each: dict[str, Any] = {"events": event, "happened": event, "inner": (0, 0, 0.0, {})}
+        for key, rows in (
+            ("events", tree["events"]),
+            ("happened", tree["happened"]),
+            ("inner", tree["rows"]["inner"]),
+        ):
+            for i, row in enumerate(rows):
+                check_form(row, each[key], f"{key}[{i}]", [f"{key}[{i}].changed"])
+        rows = tree["rows"]
+        if len(rows["times"]) != len(rows["table"]):
+            raise cosim.CosimError("is damaged: its times and its rows are not of one number")
+
     def restore(self, run: SimulationRun) -> int:
         """Put everything back into a run that has been initialized; the communication point reached."""
         coupled, tree = run.coupled, self.tree
+        states = tree["participants"]
+        if not any(isinstance(state, Held) for state in states.values()):  # else it was made in this process
+            self._check_form(run)
         try:
-            for name, data in tree["participants"].items():
+            for name, data in states.items():
                 participant = coupled.participants[name]
                 held = isinstance(data, Held)
                 token = data.token if held else coupled.guarded(name, participant.deserialize, data)
@@ -208,8 +246,9 @@ class Snapshot:
             run.recorder.put_back(tree["rows"])
             put_back(run.algorithm, tree["algorithm"])
             index = int(tree["index"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise cosim.CosimError(f"the checkpoint does not fit: {type(error).__name__}: {error}") from error
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            text = "is damaged: what it holds cannot be put back; begin the run anew"
+            raise cosim.CosimError(f"the checkpoint {text}") from error
         return index
 
 

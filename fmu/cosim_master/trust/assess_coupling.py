@@ -51,7 +51,7 @@ def verdict(
     if algorithm.tightened() is not None:
         return "tighter tolerance", f"Divide the tolerance by {_rounded(relative / FINE):g}."
     shorter = (relative / FINE) ** (1.0 / algorithm.order)
-    smaller = f"{step / shorter:.1g} s"
+    smaller = f"{_one_digit(step / shorter):g} s"
     described = list(descriptions)
     other = _other(algorithm, described)
     if other and (shorter > MOST_SHORTER or relative > 1.0):
@@ -73,6 +73,12 @@ def _other(algorithm: cosim.MasterAlgorithm, descriptions: list[ParticipantDescr
     if varies and algorithm.order == 1:
         return 'algorithm = "adaptive"'
     return "options.extrapolation = 1" if algorithm.order == 1 else ""
+
+
+def _one_digit(number: float) -> float:
+    """The number to one digit, and not above it."""
+    power = floor(log10(number))
+    return float(f"{floor(number / 10.0**power * (1.0 + 1e-9))}e{power}")
 
 
 def _rounded(factor: float) -> float:

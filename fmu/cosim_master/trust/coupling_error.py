@@ -38,10 +38,11 @@ UNKNOWN_FROM = 0.5
 """Of the range: equations that miss the run by more say nothing, and neither do larger bars."""
 EXACT = 2.0
 """Bar over the error that equations give which explain the whole run."""
-EXPLAINED, NOTHING = 0.3, 1e-7
+EXPLAINED, NOTHING = 0.03, 1e-7
 """Equations explain a run where what they miss does no more than this part of the error, or of the range."""
 SAME = 3.0
-"""Errors by several equations that all explain the run: known where they do not differ by more."""
+"""Errors by several equations that all explain the run: known where they, or their quartiles, do not differ
+by more."""
 
 
 class Estimate(NamedTuple):
@@ -171,8 +172,11 @@ def _bars(
     chosen = ((misses <= AS_GOOD * misses.min()) | (parts_of_error < SMALL)) & np.isfinite(errors).all(axis=1)
     if not chosen.any():
         return SAFETY * ranges, False
-    middle = np.quantile(errors[chosen], 0.5, axis=0, method="nearest")
-    middle = np.minimum(middle, MOST_APART * errors[chosen].min(axis=0))
+    lower, middle, upper = np.quantile(errors[chosen], (0.25, 0.5, 0.75), axis=0, method="nearest")
+    differs = (upper > SAME * lower) & (SAFETY * upper > FINE * ranges)
+    smooth = np.setdiff1d(np.arange(differs.size), jumping)  # the others do not decide
+    least = errors[chosen].min(axis=0)
+    middle = upper if differs.any() else np.minimum(middle, MOST_APART * least)
     missed = np.minimum(best.misfit, ranges)
     if misses.min() < TRUSTED:
         missed = np.minimum(missed, MOST_MISSED * middle)
@@ -181,7 +185,8 @@ def _bars(
         is_small = max(float((bars / ranges).max()), misses.min()) < UNKNOWN_FROM
     # a bar that the misfit makes would stay as it is with a smaller step
     is_explained = (missed <= MOST_MISSED * middle) | (bars <= FINE * ranges)
-    return np.minimum(bars, SAFETY * ranges), bool(is_small and is_explained.all())
+    is_known = is_small and is_explained.all() and not differs[smooth].any()
+    return np.minimum(bars, SAFETY * ranges), bool(is_known)
 
 
 def _relative(answer: Answer, ranges: Vector) -> float:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import DONE, Record, redo_entry, rows_of, width_of
-from cosim_integrators.implicit.driver import new_redo, new_step
+from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.implicit_start import continue_implicit_run
 from cosim_integrators.implicit.matrices import make_matrices
@@ -321,5 +321,6 @@ def continue_backward_run(system, method, t):
 
 
 backward_step = new_step(BackwardMethod, attempt_differences, accept_differences, order_of_next)
+followed_backward_step = new_followed_step(BackwardMethod, attempt_differences, accept_differences)
 redo_backward_step = new_redo(BackwardMethod, attempt_differences, accept_differences)
 restart_backward_steps = redo_entry(BackwardMethod, continue_backward_run)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import Record, as_table, nan_max, rows_of, width_of
-from cosim_integrators.implicit.driver import new_redo, new_step, next_of_one_step_method
+from cosim.kit import Record, as_table, nan_max, rows_of, tangent_of, width_of
+from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step, next_of_one_step_method
 from cosim_integrators.implicit.implicit_method import (
     BAD_NUMBER,
     NO_JACOBIAN,
@@ -25,11 +25,17 @@ from cosim_integrators.implicit.implicit_method import (
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_pair, solve_real
 from cosim_integrators.implicit.newton import (
+    IMPROVES,
+    MOST_FOLLOWED,
+    SETTLED,
     check_convergence,
+    follow_system,
     is_refined,
+    moved_method,
     own_size,
     set_weights,
     size_of_attempt,
+    size_over,
     start_iteration,
 )
 from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
@@ -264,14 +270,30 @@ def newton_correction(method, step, own):
 
     Of each state the largest correction goes into `own`.
     """
-    numbers = method.numbers
     stages = method.stages
     n = method.n
     loose = method.loose_weight
-    w = method.unknowns
     z = method.z
-    multiply(method, method.inverse, method.derivatives, z)
-    pair = stages - 2
+    solve_corrections(method, step, method.unknowns, method.derivatives, z)
+    size = 0.0
+    for m in range(n):
+        own[m] = 0.0
+    for i in range(stages):
+        for m in range(n):
+            own[m] = nan_max(own[m], abs(z[i * n + m]))
+            correction = abs(z[i * n + m]) * loose[m]
+            if correction > size or correction != correction:
+                size = nan_max(size, correction)
+                method.work.worst_state = float(m)
+    return size
+
+
+def solve_corrections(method, step, w, derivatives, z):
+    """Newton's corrections of transformed unknowns `w` with these derivatives, into `z`."""
+    numbers = method.numbers
+    n = method.n
+    multiply(method, method.inverse, derivatives, z)
+    pair = method.stages - 2
     if numbers.has_real_system != 0.0:
         real = z[:n]
         for m in range(n):
@@ -285,17 +307,59 @@ def newton_correction(method, step, own):
         re[m] -= (numbers.pair_real * a - numbers.pair_imaginary * b) / step
         im[m] -= (numbers.pair_imaginary * a + numbers.pair_real * b) / step
     solve_pair(method, re, im)
-    size = 0.0
-    for m in range(n):
-        own[m] = 0.0
-    for i in range(stages):
-        for m in range(n):
-            own[m] = nan_max(own[m], abs(z[i * n + m]))
-            correction = abs(z[i * n + m]) * loose[m]
-            if correction > size or correction != correction:
-                size = nan_max(size, correction)
-                method.work.worst_state = float(m)
-    return size
+
+
+@tangent_of(solve_stages, with_values=True)
+def follow_stages(system, method, t, t_end, system_dot, method_dot, t_dot, t_end_dot):
+    """Solve for all stages and their tangents, by the same iteration, until neither changes.
+
+    Both ends of the step move alike.
+    """
+    plain = moved_method(method, method_dot)
+    moved = CollocationMethod(
+        plain.n, plain.coefficients, plain.settings_numbers, plain.memory_numbers, plain.work_numbers,
+        plain.slot_numbers,
+    )  # fmt: skip
+    y = system.y
+    y_dot = system_dot[4]
+    c_dot = system_dot[9]
+    n = method.n
+    step = t_end - t
+    w = method.unknowns
+    w_dot = moved.unknowns
+    z = method.z
+    z_dot = moved.z
+    f = method.derivatives
+    f_dot = moved.derivatives
+    start = method.start
+    start_dot = moved.start
+    previous = math.inf
+    for _ in range(MOST_FOLLOWED):
+        for i in range(method.stages):
+            for m in range(n):
+                y[m] = start[m] + z[i * n + m]
+                y_dot[m] = start_dot[m] + z_dot[i * n + m]
+            node = method.node(i)
+            status = follow_system(system, system_dot, t_end if node == 1.0 else t + node * step, t_dot)
+            if status != 0:
+                return status
+            for m in range(n):
+                f[i * n + m] = system.c[m]
+                f_dot[i * n + m] = c_dot[m]
+        solve_corrections(method, step, w, f, z)
+        solve_corrections(method, step, w_dot, f_dot, z_dot)
+        for m in range(w.shape[0]):
+            w[m] += z[m]
+            w_dot[m] += z_dot[m]
+        size = max(size_over(z, w, start), size_over(z_dot, w_dot, start_dot))
+        multiply(method, method.transform, w, z)
+        multiply(method, method.transform, w_dot, z_dot)
+        if size - size != 0.0:
+            return BAD_NUMBER
+        if size <= SETTLED or (size >= IMPROVES * previous and size <= method.newton.left_error):
+            return OK
+        previous = size
+    return SLOW
 
 
 def compute_defect(method, step):
@@ -394,3 +458,4 @@ def accept_collocation(system, method, t, t_end, ideal):
 
 collocation_step = new_step(CollocationMethod, attempt_collocation, accept_collocation)
 redo_collocation_step = new_redo(CollocationMethod, attempt_collocation, accept_collocation)
+followed_collocation_step = new_followed_step(CollocationMethod, attempt_collocation, accept_collocation)

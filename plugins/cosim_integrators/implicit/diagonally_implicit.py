@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import Record, as_table, rows_of, width_of
-from cosim_integrators.implicit.driver import new_redo, new_step, next_of_one_step_method
+from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step, next_of_one_step_method
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
 from cosim_integrators.implicit.newton import set_weights, size_of_attempt, solve_stage
@@ -243,3 +243,4 @@ def following_step(method, step, ideal, exponent):
 
 diagonal_step = new_step(DiagonalMethod, attempt_stages, accept_stages)
 redo_diagonal_step = new_redo(DiagonalMethod, attempt_stages, accept_stages)
+followed_diagonal_step = new_followed_step(DiagonalMethod, attempt_stages, accept_stages)

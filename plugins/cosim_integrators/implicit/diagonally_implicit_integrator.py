@@ -8,7 +8,11 @@ from typing import Any, ClassVar
 from cosim import ContractError
 from cosim.kit import Capabilities, shown
 from cosim_integrators.implicit.diagonal_tableau import DiagonalTableau
-from cosim_integrators.implicit.diagonally_implicit import diagonal_step, redo_diagonal_step
+from cosim_integrators.implicit.diagonally_implicit import (
+    diagonal_step,
+    followed_diagonal_step,
+    redo_diagonal_step,
+)
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
 
 
@@ -24,6 +28,7 @@ class DiagonallyImplicitIntegrator(ImplicitIntegrator):
     tableau: ClassVar[DiagonalTableau]
     step_function = diagonal_step
     redo_function = redo_diagonal_step
+    followed_function = followed_diagonal_step
     history = 3
     capabilities = Capabilities(adaptive=True, implicit=True, locates_kinks=True, supports_constraints=True)
 

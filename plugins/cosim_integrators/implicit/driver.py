@@ -344,6 +344,34 @@ def new_redo(
     return redo_entry(arrays, take_implicit_step_again)
 
 
+def new_followed_step(
+    arrays: type[ImplicitMethod], attempt_step: Callable[..., Any], accept_step: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The kernel function whose tangent carries tangents over a step, from what `memory` was at its start."""
+
+    def take_followed_step(system, method, t_end):
+        work = method.work
+        t = work.start
+        inner = method.inner(system)
+        following = method.memory.next_step
+        copy_values(system.y, method.start)
+        clear_foreign_matrices(method)
+        status = have_jacobian(inner, method, t)
+        if status == OK:
+            status = attempt_step(inner, method, t, t_end)
+        if status == OK:
+            status = evaluate_end(system, method, t_end)
+        if status == OK:
+            status = project_end(system, method, t_end)
+        if status != OK:
+            return code_of(status, 0.0)
+        accept_step(system, method, t, t_end, t_end - t)
+        method.memory.next_step = following
+        return DONE
+
+    return redo_entry(arrays, take_followed_step)
+
+
 def exchange_end(method, y):
     """Make the end that is in the spare vector that of the step again; the state that failed goes there."""
     end = method.end

@@ -87,7 +87,7 @@ NO_JACOBIAN, OLD, NEW = range(3)  # none, from an earlier step, from the start o
 NUMBERS_AT, HISTORY_AT, PATTERN_HEADER = width_of(NewtonNumbers), width_of(ImplicitMemory), width_of(Pattern)
 
 # vectors in work, behind the three of all methods
-SLOPE, WEIGHT, ERROR, RIGHT, IMAGINARY, BASE = range(3, 9)
+WEIGHT, ERROR, RIGHT, IMAGINARY, BASE = range(4, 9)
 DENSE = 9
 MOST_DENSE = 5
 SHIFT, LOOSE = 14, 15
@@ -218,11 +218,6 @@ class ImplicitMethod(MethodArrays):
     def attempt(method):
         """What is known of the attempt at a step."""
         return rows_of(ImplicitWork, method.work_numbers, OWN, 1)[0]
-
-    @property
-    def slope(method):
-        """The derivative at the start of the step."""
-        return method.work_vector(SLOPE)
 
     @property
     def weight(method):

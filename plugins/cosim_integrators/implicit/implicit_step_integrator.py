@@ -11,7 +11,7 @@ import numpy as np
 import cosim
 from cosim.kit import Capabilities, Record, rows_of, shown
 from cosim_integrators.implicit.diagonally_implicit import following_step
-from cosim_integrators.implicit.driver import new_redo, new_step
+from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, ImplicitMethod
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
@@ -149,6 +149,7 @@ class ImplicitStepIntegrator(ImplicitIntegrator):
         attempt, accept = _attempt_of(_function(cls.take)), _accept_of(_function(cls.keep))
         cls.step_function = new_step(StepOfMethod, attempt, accept)
         cls.redo_function = new_redo(StepOfMethod, attempt, accept)
+        cls.followed_function = new_followed_step(StepOfMethod, attempt, accept)
         numbers = StepNumbers(exponent=cls.error_exponent or 1, fresh_jacobian=cls.fresh_jacobian)
         cls.method = np.frombuffer(numbers).copy()
         if "capabilities" not in vars(cls):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.kit import call_block
+from cosim.kit import call_block, tangent_of
 from cosim_integrators.implicit.banded_lu import (
     band_width,
     factor_band,
@@ -162,6 +162,26 @@ def solve_pair(method, b, c):
     else:
         matrices = method.matrices
         solve_complex(matrices.complex, matrices.complex_pivots, method.n, b, c)
+
+
+@tangent_of(make_matrices, with_values=True)
+def make_matrices_alone(method, step, shift, re, im, method_dot, step_dot, shift_dot, re_dot, im_dot):
+    """The matrices as they are: they only serve iterations, whose results do not depend on them."""
+    return make_matrices(method, step, shift, re, im)
+
+
+@tangent_of(solve_real, with_values=True)
+def solve_real_for_tangent(method, b, method_dot, b_dot):
+    """Both right sides are solved for with the same factors."""
+    solve_real(method, b)
+    solve_real(method, b_dot)
+
+
+@tangent_of(solve_pair, with_values=True)
+def solve_pair_for_tangent(method, b, c, method_dot, b_dot, c_dot):
+    """As `solve_real_for_tangent`."""
+    solve_pair(method, b, c)
+    solve_pair(method, b_dot, c_dot)
 
 
 def put_in_order(method, b, ordered):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import nan_max
-from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, SLOW
+from cosim.kit import follow_walk, nan_max, tangent_of
+from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, SLOW, ImplicitMethod
 from cosim_integrators.implicit.matrices import solve_real
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, set_floors_of_born_states
 
 DIVERGING = 0.99
+MOST_FOLLOWED = 50  # iterations for tangents
+SETTLED = 1e-15  # of a tangent, or of a state: a correction that small is none
 IMPROVES = 0.5
 
 
@@ -29,6 +31,12 @@ def set_weights(method, y, step):
         own = max(floors[m], relative * max(abs(y[m]), step * abs(slope[m])))
         loose[m] = 1.0 / (factor * large)
         weight[m] = 1.0 / (factor * min(own, large)) if own > SMALLEST_FLOOR else loose[m]
+
+
+@tangent_of(set_weights, with_values=True)
+def set_weights_alone(method, y, step, method_dot, y_dot, step_dot):
+    """Weights do not vary: they only say when an iteration ends."""
+    set_weights(method, y, step)
 
 
 def size_of_error(method, error, start, end, absolute):
@@ -56,6 +64,14 @@ def size_of_attempt(method, t, step, end, slope, order):
     start = method.start
     method.work.usual_error = size_of_error(method, error, start, end, method.absolute_tolerances)
     return size_of_error(method, error, start, end, method.floors)
+
+
+@tangent_of(size_of_attempt, with_values=True)
+def size_of_attempt_alone(
+    method, t, step, end, slope, order, method_dot, t_dot, step_dot, end_dot, slope_dot, order_dot
+):
+    """The error of an attempt that is followed was accepted: nothing depends on it."""
+    return 0.0
 
 
 def is_refined(method, own, previous):
@@ -185,3 +201,75 @@ def solve_stage(system, method, t, weighted):
         rate = size / previous if iteration > 1 else 0.0
         previous = size
     return SLOW
+
+
+@tangent_of(solve_stage, with_values=True)
+def follow_stage(system, method, t, weighted, system_dot, method_dot, t_dot, weighted_dot):
+    """Solve for a stage and its tangent, by the same iteration with the same factors, until neither changes.
+
+    The lengths of steps do not vary.
+    """
+    moved = moved_method(method, method_dot)
+    y = system.y
+    c = system.c
+    y_dot = system_dot[4]
+    c_dot = system_dot[9]
+    base = method.base
+    base_dot = moved.base
+    shift = method.shift
+    right = method.right
+    right_dot = moved.right
+    previous = math.inf
+    for _ in range(MOST_FOLLOWED):
+        status = follow_system(system, system_dot, t, t_dot)
+        if status != 0:
+            return status
+        for m in range(method.n):
+            right[m] = c[m] - shift[m] * (y[m] - base[m]) / weighted
+            right_dot[m] = c_dot[m] - shift[m] * (y_dot[m] - base_dot[m]) / weighted
+        solve_real(method, right)
+        solve_real(method, right_dot)
+        for m in range(method.n):
+            y[m] += right[m]
+            y_dot[m] += right_dot[m]
+        size = max(size_over(right, y, base), size_over(right_dot, y_dot, base_dot))
+        if size - size != 0.0:
+            return BAD_NUMBER
+        if size <= SETTLED or (size >= IMPROVES * previous and size <= method.newton.left_error):
+            return OK
+        previous = size
+    return SLOW
+
+
+def moved_method(method, method_dot):
+    """The tangents of a method's arrays, with its numbers that do not vary."""
+    return ImplicitMethod(
+        method.n,
+        method.coefficients,
+        method.settings_numbers,
+        method_dot[3],
+        method_dot[4],
+        method.slot_numbers,
+    )
+
+
+def follow_system(system, system_dot, t, t_dot):
+    """Evaluate a system and its tangents; 0, or 1 + the index of a block that failed."""
+    return follow_walk(
+        system.table, system.ints, system.first, system.last, t,
+        system.y, system.p, system.d, system.k, system.h, system.c,
+        t_dot, system_dot[4], system_dot[5], system_dot[6], system_dot[8], system_dot[9],
+    )  # fmt: skip
+
+
+def size_over(correction, corrected, base):
+    """The largest number of a correction, over that of what it corrects, which goes on from `base`."""
+    size = 0.0
+    for m in range(correction.shape[0]):
+        size = nan_max(size, abs(correction[m]))
+    largest = size
+    for m in range(base.shape[0]):
+        largest = max(largest, abs(base[m]))
+    for m in range(corrected.shape[0]):
+        largest = max(largest, abs(corrected[m]))
+    return size / largest if size != 0.0 else 0.0

@@ -82,6 +82,9 @@ class CompiledIntegrator(Integrator):
     tune_function : function or None
         ``tune(settings, coefficients)`` writes those coefficients that depend on the accuracy. Without it a
         method whose `coefficients` do has to be exported anew for another accuracy.
+    followed_function : function or None
+        The step whose tangent carries tangents along a run, with what ``work`` and ``memory`` held at its
+        start; the step taken again unless given.
 
     Notes
     -----
@@ -105,6 +108,7 @@ class CompiledIntegrator(Integrator):
     restart_function: ClassVar[Callable[..., Any]] = restart_steps
     complete_function: ClassVar[Callable[..., Any] | None] = None
     tune_function: ClassVar[Callable[..., Any] | None] = None
+    followed_function: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -170,6 +174,7 @@ class CompiledIntegrator(Integrator):
             self._work,
             functions,
             self.slot_functions(system),
+            cls.followed_function or cls.redo_function,
         )
 
     def slot_functions(self, system: System) -> list[tuple[int, Any, str]]:

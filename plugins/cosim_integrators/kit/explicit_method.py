@@ -95,11 +95,6 @@ class ExplicitMethod(MethodArrays):
         return method.work_vector(STAGES_AT + i)
 
     @property
-    def slope(method):
-        """The derivative at the start of the step."""
-        return method.stage(0)
-
-    @property
     def last_slope(method):
         """The derivative at the end of the step."""
         return method.stage(method.stages)

@@ -45,11 +45,6 @@ class SecondOrderMethod(MethodArrays):
         return rows_of(FormMemory, method.memory_numbers, 0, 1)[0]
 
     @property
-    def slope(method):
-        """The derivative at the start of the step."""
-        return method.work_vector(3)
-
-    @property
     def last_slope(method):
         """The derivative at the end of the step."""
         return method.work_vector(4)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import io
 import json
 import os
 import re
@@ -24,8 +26,18 @@ PART = "part-{:08d}.csv"
 PARTS = re.compile(r"^part-(\d+)\.csv$")
 
 
+def _sum_line(data: bytes) -> bytes:
+    """The last line of a part: a comment with the checksum of what stands before it."""
+    return f"# sha256 {hashlib.sha256(data).hexdigest()}\n".encode()
+
+
+SUM_LENGTH = len(_sum_line(b""))
+
+
 class StudyFolder:
     """Rows of points, each in one part; a part has its name when it is whole, so a kill loses none of them.
+
+    The last line of a part is a comment with the checksum of all before it.
 
     Parameters
     ----------
@@ -76,7 +88,12 @@ class StudyFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """For this process alone; `CosimError` where another one works on the study. Windows has no lock."""
-        with (self.path / LOCK).open("w") as handle:
+        place = self.path / LOCK
+        try:  # a link is not followed
+            handle = os.open(place, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        except OSError as error:
+            raise cosim.CosimError(f"{place}: cannot be opened: {error.strerror or error}") from None
+        with os.fdopen(handle, "r+b"):
             try:
                 if fcntl is not None:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -99,7 +116,7 @@ class StudyFolder:
         rows: dict[int, list[str]] = {}
         for part in sorted(self.path.glob("part-*.csv")):
             if PARTS.match(part.name):
-                names, rows_of_part = self._read(part)
+                names, rows_of_part = self._read(part, is_part=True)
                 if len(names) != columns:
                     raise cosim.CosimError(f"{part}: has {len(names)} columns, this study has {columns}")
                 for row in rows_of_part:
@@ -109,7 +126,7 @@ class StudyFolder:
     def add(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Write rows, which begin with the number of their point."""
         if rows:
-            self._write(self.path / PART.format(int(rows[0][0])), names, rows)
+            self._write(self.path / PART.format(int(rows[0][0])), names, rows, is_part=True)
 
     def write_table(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Path:
         """The whole table, in order of the points."""
@@ -117,19 +134,30 @@ class StudyFolder:
         return self.path / TABLE
 
     @staticmethod
-    def _write(file: Path, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        with replaced_file(file) as draft, draft.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(names)
-            writer.writerows(rows)
+    def _write(
+        file: Path, names: Sequence[str], rows: Sequence[Sequence[Any]], *, is_part: bool = False
+    ) -> None:
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(rows)
+        data = text.getvalue().encode()
+        with replaced_file(file) as draft, draft.open("wb") as stream:
+            stream.write(data + _sum_line(data) if is_part else data)
             stream.flush()
             os.fsync(stream.fileno())
 
     @staticmethod
-    def _read(file: Path) -> tuple[list[str], list[list[str]]]:
+    def _read(file: Path, *, is_part: bool = False) -> tuple[list[str], list[list[str]]]:
         try:
-            with file.open(encoding="utf-8", newline="") as stream:
-                names, *rows = csv.reader(stream)
+            data = file.read_bytes()
+            if is_part:
+                data, line = data[:-SUM_LENGTH], data[-SUM_LENGTH:]
+                if line != _sum_line(data):
+                    raise cosim.CosimError(
+                        f"{file}: is damaged: its checksum does not fit; remove it: its points are run again"
+                    )
+            names, *rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""))
         except (OSError, ValueError, csv.Error) as error:
             raise cosim.CosimError(f"{file}: cannot be read: {error}") from None
         if any(len(row) != len(names) for row in rows):

@@ -1,0 +1,294 @@
+"""How a run changes with its parameters and start values: tangents that go along its steps and events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.contracts.method_layout import WORK_HEADER
+from cosim.errors import ModelError, Problem
+from cosim.simulation.event_record import Finding
+from cosim.stage import Stage
+from cosim.step import carrier, carrying
+from cosim.step.carrier import CARRY_NOTES, Carrier, CarryNotes, CarryPlan
+from cosim.step.carrying import CARRY_SIGNATURE, KEEP_SIGNATURE
+from cosim.step.constraints import ESTIMATES, NORMALIZE, settle_by_address
+from cosim.step.records import LOG_TAPE
+from cosim.step.tape import STEP_WIDTH
+from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, TANGENT_DENSE_SIGNATURE, TANGENT_REDO_SIGNATURE
+from cosim_compiler import native
+from cosim_compiler.ahead import compile_ahead
+from cosim_compiler.array_groups import head_of
+from cosim_compiler.convention import address_of
+from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
+from cosim_compiler.record import rows_of, words_of
+
+if TYPE_CHECKING:
+    from cosim.contracts.method_kernels import MethodKernels
+    from cosim.preparation.compiled_step import CompiledStep
+    from cosim.system.state import State
+
+    System = Any
+
+Reals = NDArray[np.float64]
+NO_DERIVATIVE = "no derivative"
+TAPE_LENGTH = 100_000
+"""Numbers of the tape that are read at once, at least; and numbers of tangents."""
+FIXED_IN_STEPS, FIXED_IN_DENSE = frozenset({11, 12}), frozenset({1})
+"""The arguments of a method's functions that do not vary: its coefficients and settings."""
+OF_HANDLERS = {
+    carrier.GRAZES: "its witness touches zero and does not cross it: grazing",
+    carrier.CHANGES_ORDER: "two events at one instant whose order changes: one-sided",
+    carrier.IS_PYTHON: "a handler in plain Python",
+    carrier.IS_CONDITION: "a condition says when, not how fast: make it a number",
+    carrier.HAS_PERIOD: "its times follow from a parameter: not there yet",
+}
+OF_STATES = {
+    carrier.JUMPS: "its derivative jumps where no event is: make a witness of it",
+    carrier.WAS_CHANGED: "it was changed in a way that is not recorded",
+}
+
+
+class CarriedTangents:
+    """Tangents that go along a run.
+
+    Parameters
+    ----------
+    step : CompiledStep
+        Of the run; of its system and its integrator.
+    by : sequence of str
+        Paths of parameters, start values, inputs and discrete variables, or of their elements.
+
+    Raises
+    ------
+    ModelError
+        Something in the system has no derivative along a run, or a path stands for nothing that varies.
+    """
+
+    def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
+        self.by = list(by)
+        self._step, self._system = step, step.system
+        kernels = step.integrator.kernels(self._system)
+        functions, problems = method_tangents(step, kernels)
+        problems += faults_of_paths(self._system, by) + faults_of_system(self._system)
+        if problems:
+            raise ModelError(problems)
+        own: list[tuple[Any, str]] = [
+            (carrying.carry_by_address, CARRY_SIGNATURE),
+            (carrying.keep_by_address, KEEP_SIGNATURE),
+        ]
+        compile_ahead([*functions.values(), *own])
+        self._carry, self._keep = (native.compile_function(*named) for named in own)
+        self._work = np.zeros(0) if kernels is None else kernels.work.copy()
+        self._slots = [self._system.written_slot(path) for path in by]
+        directions, run = 1 + len(by), step.arrays
+        sizes = self._system.assembly.layout.sizes
+        n, np_, nd, nk = (sizes[letter] for letter in "ypdk")
+        nc, memory, work = run.c.size, run.memory.size, run.work.size
+        addresses = {name: native.function_address(*function) for name, function in functions.items()}
+        plan = CarryPlan(**{"complete": 0, "directions": directions, **addresses})
+        self._arrays = {
+            "table": self._system.tangents.table,
+            "numbers": np.array(words_of(plan), dtype=np.int64),
+            "notes_numbers": np.zeros(CARRY_NOTES),
+            "y": np.zeros(n),
+            "p": np.zeros(np_),
+            "d": np.zeros(nd),
+            "k": np.zeros(nk, dtype=np.int64),
+            "c": np.zeros(nc),
+            "memory": np.zeros(memory),
+            "start_memory": np.zeros(memory),
+            "work": np.zeros(work),
+            "time_dots": np.zeros(directions),
+            "y_dots": np.zeros(directions * n),
+            "p_dots": np.zeros(directions * np_),
+            "d_dots": np.zeros(directions * nd),
+            "h_dots": np.zeros(0),
+            "c_dots": np.zeros(directions * nc),
+            "memory_dots": np.zeros(directions * memory),
+            "work_dots": np.zeros(directions * work),
+            "heads": np.zeros(directions * WORK_HEADER),
+            "pace_before": np.zeros(n),
+            "spare_y": np.zeros(n),
+            "spare_y_dot": np.zeros(n),
+            "spare_c": np.zeros(nc),
+            "spare_c_dot": np.zeros(nc),
+            "wanted": np.zeros(directions),
+            "kept": np.zeros((directions + 1) * len(run.kinks)),
+            "working": np.zeros(n + np_ + nd + nk),
+            "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
+            "rows": np.zeros(0),
+        }
+        self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + memory + nd + nk), run.log.size))
+        self._pieces: list[Reals] = []
+
+    def begin(self, state: State) -> None:
+        """Go along the run that begins with this State."""
+        arrays, run = self._arrays, self._step.arrays
+        for name, array in arrays.items():
+            if name not in ("table", "numbers", "rows"):
+                array[:] = 0
+        for letter in "ypdk":
+            arrays[letter][:] = state.arrays[letter]
+        for i, slot in enumerate(self._slots, start=1):
+            size = arrays[slot.array].size
+            arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
+        arrays["time_dots"][0] = 1.0
+        arrays["work"][: self._work.size] = self._work
+        self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
+        self._notes.time = state.time
+        self._pieces = []
+        self._step._use_arrays({"log": self._log})  # noqa: SLF001
+        run.output.logging = LOG_TAPE
+
+    def take(self, is_last: bool) -> Reals:
+        """Read what the tape has; the events and findings on it, which stay in no buffer."""
+        step = self._step
+        used = int(step.arrays.output.log_used)
+        if used == 0:
+            return np.zeros(0)
+        arrays, width = self._arrays, int(step.arrays.chosen.values) * len(self.by)
+        if arrays["rows"].size < 64 * width:
+            arrays["rows"] = np.zeros(max(64 * width, TAPE_LENGTH))
+        before = -1
+        while True:
+            with np.errstate(all="ignore"):
+                end = self._read(step, used, is_last)
+            rows = int(self._notes.rows_used)
+            if rows:
+                self._pieces.append(arrays["rows"][:rows].copy())
+                self._notes.rows_used = 0.0
+            if end in (used, before):
+                break
+            before = end
+        self._notes.log_used = 0.0
+        kept = self._keep_events(step, end)
+        events: Reals = self._log[:kept].copy()
+        self._log[: used - end] = self._log[end:used].copy()
+        step.arrays.output.log_used = used - end
+        return events
+
+    def _read(self, step: CompiledStep, used: int, is_last: bool) -> int:
+        """Read so many numbers of the tape; where the rest begins that could not be read yet."""
+        if native.is_plain():
+            return int(carrying.carry(step.arrays, Carrier(**self._arrays), used, is_last))
+        head = head_of(Carrier(**self._arrays))
+        return int(self._carry(step.head_address, address_of(head), used, int(is_last)))
+
+    def _keep_events(self, step: CompiledStep, end: int) -> int:
+        if native.is_plain():
+            return int(carrying.keep_events(step.arrays, end))
+        return int(self._keep(step.head_address, end))
+
+    def derivatives(self, paths: Sequence[str], shapes: Any) -> dict[str, dict[str, Reals]]:
+        """The tangents of the recorded signals: by signal and by variable.
+
+        Parameters
+        ----------
+        paths : sequence of str
+            The recorded signals, in the order of the rows.
+        shapes : callable
+            The shape of the values of a signal, by its path.
+        """
+        values = sum(self._system.signal(path).slot.size for path in paths)
+        rows = np.concatenate([np.zeros(0), *self._pieces]).reshape(-1, len(self.by), values)
+        found: dict[str, dict[str, Reals]] = {}
+        at = 0
+        for path in paths:
+            size = self._system.signal(path).slot.size
+            shape = shapes(path)
+            part = rows if len(rows) == shape[0] else rows[[0, -1]]
+            found[path] = {name: part[:, i, at : at + size].reshape(shape) for i, name in enumerate(self.by)}
+            at += size
+        return found
+
+    @property
+    def findings(self) -> list[Finding]:
+        """From when on there are no derivatives, and why; empty where there are."""
+        notes, subject = self._notes, int(self._notes.lost_subject)
+        reason = int(notes.lost)
+        if reason == 0:
+            return []
+        what = ""
+        if reason in OF_HANDLERS:
+            what = self._step.tables.agenda_of.entries[subject].path
+            text = OF_HANDLERS[reason]
+        elif reason in OF_STATES:
+            letter, number = ("y", subject) if subject < self._system.ny else ("d", subject - self._system.ny)
+            what = next(iter(self._system.paths_at(letter, [number])), "")
+            text = OF_STATES[reason]
+        elif reason == carrier.IS_ENDLESS:
+            what = self._step.tables.agenda_of.witnesses[subject].path
+            text = "its events follow each other without end"
+        elif reason == carrier.IS_HELD:
+            text = "a witness is held: the tangents of what holds it are not there yet"
+        elif reason == carrier.BLOCK_FAILED:
+            what = ", ".join(self._system.tangents.block_of(subject).owners)
+            text = "its tangent cannot be computed"
+        else:
+            text = "a step could not be taken once more"
+        return [Finding(notes.lost_time, NO_DERIVATIVE, what, text)]
+
+
+def method_tangents(
+    step: CompiledStep, kernels: MethodKernels | None
+) -> tuple[dict[str, tuple[Any, str]], list[Problem]]:
+    """The tangents of a method's functions with their signatures, and why some have none."""
+    name = type(step.integrator).__name__
+    if kernels is None or step.method is not None:
+        return {}, [Problem("integrator", f"{name} takes its steps in Python: they have no tangents")]
+    found: dict[str, tuple[Any, str]] = {}
+    functions = kernels.functions
+    for which, function, signature, wanted, fixed in (
+        ("step", kernels.followed_step, REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
+        ("settle", settle_by_address, REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
+        ("complete", functions["complete"], REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
+        ("dense", functions["dense"], DENSE_SIGNATURE, TANGENT_DENSE_SIGNATURE, FIXED_IN_DENSE),
+    ):
+        if function is None:
+            continue
+        try:
+            found[which] = tangent_function(function, signature, 1, fixed)  # type: ignore[arg-type]
+        except NoTangentError as fault:
+            return {}, [Problem("integrator", f"{name}: its steps have no tangents: {fault}")]
+        assert found[which][1] == wanted
+    return found, []
+
+
+def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:
+    """What stands against derivatives by these variables."""
+    problems = []
+    for path in by:
+        signal = system.signal(path)
+        slot = system.written_slot(path)
+        if slot.array not in "ypd":
+            problems.append(Problem(path, "is a whole number: nothing has a derivative by it"))
+        elif slot.size > 1:
+            problems.append(Problem(path, f"has {slot.size} elements: name one, {path}[0]"))
+        elif signal.declaration.kind == "option":
+            problems.append(Problem(path, "is an option: nothing has a derivative by it"))
+    return problems
+
+
+def faults_of_system(system: System) -> list[Problem]:
+    """What stands against derivatives of runs of a system; its tangents are made."""
+    problems = []
+    for part in dict.fromkeys(system.remembering):
+        problems.append(Problem(part, "remembers a signal: tangents of what is remembered are not there yet"))
+    corrections = range(int(system.projection[NORMALIZE]), int(system.projection[ESTIMATES]))
+    rows = [
+        *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
+        *range(*system.inner_range),
+        *(() if system.remembering else range(*system.update_ranges["end"])),
+        *corrections,
+    ]
+    for row, reason in system.tangents.prepare(rows).items():
+        owners = ["constraints"] if row in corrections else system.tangents.block_of(row).owners
+        problems.append(Problem(", ".join(owners), reason))
+    for key, row in system.handler_blocks.items():
+        for reason in system.tangents.prepare([row]).values():
+            problems.append(Problem(".".join(map(str, key)) if isinstance(key, tuple) else str(key), reason))
+    return problems

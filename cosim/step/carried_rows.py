@@ -1,0 +1,110 @@
+"""Tangents of what a run records, at fixed times."""
+
+from __future__ import annotations
+
+import math
+
+from cosim.contracts.method_layout import DONE
+from cosim.step.carried_steps import load_head, store_head
+from cosim.step.carrier import (
+    FAILED,
+    IS_MOTION,
+    call_followed,
+    copy_cache_aside,
+    lose,
+    method_of,
+    part_of,
+    realize_tangents,
+    walk_along,
+    walk_spare,
+)
+from cosim.step.records import IN_C, IN_D, IN_P, IN_Y
+from cosim.walker import call_dense_tangent
+
+
+def write_rows(run, carrier, row):
+    """Write the tangents of the recorded values, at a fixed time."""
+    if row.is_inside == 0.0:
+        realize_tangents(run, carrier, IS_MOTION)
+    has_computed = 0
+    for value in run.chosen_values:
+        has_computed += value.array == IN_C
+    for i in range(1, carrier.directions):
+        y_dot = carrier.spare_y_dot
+        if carrier.notes.lost == 0.0:
+            if row.is_inside != 0.0:
+                look_inside(run, carrier, i, row.time, has_computed)
+            else:
+                look_here(run, carrier, i, row.time, has_computed)
+        for value in run.chosen_values:
+            number = math.nan
+            if carrier.notes.lost == 0.0:
+                number = 0.0
+                if value.array == IN_Y:
+                    number = y_dot[value.offset]
+                elif value.array == IN_P:
+                    number = part_of(carrier.p_dots, i, carrier.p)[value.offset]
+                elif value.array == IN_D:
+                    number = part_of(carrier.d_dots, i, carrier.d)[value.offset]
+                elif value.array == IN_C:
+                    number = carrier.spare_c_dot[value.offset]
+            carrier.rows[int(carrier.notes.rows_used)] = number
+            carrier.notes.rows_used += 1.0
+
+
+def look_here(run, carrier, i, t, has_computed):
+    """The tangents of the present, at a fixed time, into the spare arrays."""
+    y_dot = part_of(carrier.y_dots, i, carrier.y)
+    c_dot = part_of(carrier.c_dots, i, carrier.c)
+    time_dot = carrier.time_dots[i]
+    for m in range(y_dot.shape[0]):
+        carrier.spare_y_dot[m] = y_dot[m] - carrier.c[m] * time_dot
+    if has_computed == 0:
+        return
+    for m in range(c_dot.shape[0]):
+        carrier.spare_c_dot[m] = c_dot[m]
+    if time_dot != 0.0:
+        rows = run.plan.derivatives
+        walk_along(run, carrier, i, rows.first, rows.last, t, 0.0, carrier.spare_y_dot, carrier.spare_c_dot)
+    for block in run.blocks_outside:
+        walk_along(run, carrier, i, block, block + 1, t, 0.0, carrier.spare_y_dot, carrier.spare_c_dot)
+
+
+def look_inside(run, carrier, i, t, has_computed):
+    """The tangents at a time inside the last step, into the spare arrays."""
+    method = method_of(run, carrier)
+    if run.plan.method.complete != 0 and carrier.notes.is_complete == 0.0:
+        complete_step(run, carrier)
+    load_head(carrier, i)
+    call_dense_tangent(
+        carrier.plan.dense,
+        (
+            t, method.coefficients, carrier.work, carrier.spare_y, carrier.spare_y,
+            0.0, part_of(carrier.work_dots, i, carrier.work), carrier.spare_y_dot, carrier.spare_y_dot,
+        ),
+    )  # fmt: skip
+    store_head(carrier, i)
+    if has_computed == 0:
+        return
+    copy_cache_aside(carrier, i)
+    for block in run.blocks_inside:
+        walk_spare(run, carrier, i, block, block + 1, t, 0.0, carrier.spare_y_dot)
+
+
+def complete_step(run, carrier):
+    """Complete what dense output needs of the last step, with its tangents."""
+    for i in range(1, carrier.directions):
+        y_dot = part_of(carrier.y_dots, i, carrier.y)
+        for m in range(y_dot.shape[0]):
+            carrier.spare_y[m] = carrier.y[m]
+            carrier.spare_y_dot[m] = y_dot[m]
+        copy_cache_aside(carrier, i)
+        load_head(carrier, i)
+        code = call_followed(
+            run, carrier, i, carrier.plan.complete, carrier.notes.time,
+            carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
+        )  # fmt: skip
+        if code != DONE:
+            lose(carrier, carrier.notes.time, FAILED, 0)
+        store_head(carrier, i)
+    carrier.notes.is_complete = 1.0

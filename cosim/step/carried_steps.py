@@ -1,0 +1,278 @@
+"""Carrying tangents over a step of a run: its own method takes it once more, by its tangent."""
+
+from __future__ import annotations
+
+from cosim.contracts.method_layout import DONE, WORK_HEADER, MethodArrays
+from cosim.step.carrier import (
+    FAILED,
+    IS_HELD,
+    IS_MOTION,
+    JUMPS,
+    NOT_FRESH,
+    WAS_CHANGED,
+    call_followed,
+    copy_cache_aside,
+    lose,
+    method_of,
+    part_of,
+    realize_tangents,
+    shift_time,
+    walk_present,
+    walk_spare,
+)
+from cosim.step.constraints import has_corrections
+from cosim.step.tape import STEP_WIDTH, LoggedStep
+from cosim_compiler.record import rows_of
+
+HARDLY = 1e-6
+"""By so much of its size the flow and its tangent may differ at the end of a step; see `follow_step`."""
+SUSPECT = 0.1
+"""In parts of how much derivatives change in a step: more than that may be a jump."""
+HALVINGS = 25  # of a step, to see whether it is
+ROUNDED = 1e-9
+"""By so much of its size, or by the accuracy, a state may differ from what steps and handlers have left."""
+NO_DISTANCE = 1e-290  # of a number that changes its sign at a kink: it is 0, or marks the side that 0 is on
+BEHIND_KINK = 1e-9  # of a step: so far ahead the derivatives are those behind a kink at its start
+KINK_REACHED = 1e-12  # of the time: a source that jumps so near to the end of a step jumps there
+
+
+def follow_step(run, carrier, at):
+    """Move values and tangents on to the end of a step of the run."""
+    notes = carrier.notes
+    step = rows_of(LoggedStep, run.log, at, 1)[0]
+    if step.is_held != 0.0:
+        lose(carrier, step.start, IS_HELD, 0)
+        return
+    take_start(run, carrier, step, at + STEP_WIDTH)
+    realize_tangents(run, carrier, IS_MOTION)
+    keep_kinks(run, carrier)
+    begin_flow(run, carrier)
+    n = carrier.y.shape[0]
+    flow = part_of(carrier.y_dots, 0, carrier.y)
+    pace = part_of(carrier.c_dots, 0, carrier.c)
+    for m in range(n):
+        carrier.pace_before[m] = abs(pace[m])
+    if n > 0:
+        take_step(run, carrier, step)
+        notes.freshness = IS_MOTION
+    else:
+        notes.freshness = NOT_FRESH
+    notes.time = step.time
+    notes.is_shifted = 0.0
+    length = step.time - step.start
+    for m in range(n):
+        missed = abs(flow[m] - carrier.c[m])
+        expected = SUSPECT * length * (carrier.pace_before[m] + abs(pace[m]))
+        is_suspect = missed > expected + HARDLY * max(1.0, abs(carrier.c[m]))
+        if is_suspect and jumps_inside(run, carrier, step, m, SUSPECT * missed):
+            lose(carrier, step.start, JUMPS, m)
+    pass_kinks(run, carrier, step)
+
+
+def jumps_inside(run, carrier, step, m, least):
+    """Whether the derivative of a state jumps by so much on the line between both ends of a step.
+
+    The half in which it changes more is halved again and again: what is smooth changes less and less there.
+    """
+    start = method_of(run, carrier).start
+    low = 0.0
+    high = 1.0
+    at_low = derivative_between(run, carrier, step, start, low, m)
+    at_high = derivative_between(run, carrier, step, start, high, m)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        at_middle = derivative_between(run, carrier, step, start, middle, m)
+        if abs(at_middle - at_low) > abs(at_high - at_middle):
+            high = middle
+            at_high = at_middle
+        else:
+            low = middle
+            at_low = at_middle
+    return abs(at_high - at_low) > least
+
+
+def derivative_between(run, carrier, step, start, share, m):
+    """The derivative of a state on the line between both ends of a step."""
+    for j in range(start.shape[0]):
+        carrier.spare_y[j] = (1.0 - share) * start[j] + share * carrier.y[j]
+    for j in range(carrier.c.shape[0]):
+        carrier.spare_c[j] = carrier.c[j]
+    rows = run.plan.derivatives
+    t = (1.0 - share) * step.start + share * step.time
+    walk_spare(run, carrier, 0, rows.first, rows.last, t, 0.0, carrier.spare_y_dot)
+    return carrier.spare_c[m]
+
+
+def begin_flow(run, carrier):
+    """Make the first direction the flow of the present states again."""
+    flow = part_of(carrier.y_dots, 0, carrier.y)
+    differs = False
+    for m in range(flow.shape[0]):
+        differs = differs or flow[m] != carrier.c[m]
+        flow[m] = carrier.c[m]
+    if differs:
+        walk_present(run, carrier, 0, run.plan.derivatives.first, run.plan.derivatives.last)
+
+
+def take_start(run, carrier, step, at):
+    """Take the states and variables with which a step has begun."""
+    notes = carrier.notes
+    n = carrier.y.shape[0]
+    nd = carrier.d.shape[0]
+    nm = run.memory.shape[0]
+    rounded = max(ROUNDED, run.options.accuracy)
+    for m in range(n):
+        begin = run.log[at + m]
+        if begin != carrier.y[m]:
+            if not abs(begin - carrier.y[m]) <= rounded * max(1.0, abs(begin)):
+                lose(carrier, step.start, WAS_CHANGED, m)
+            carrier.y[m] = begin
+            notes.freshness = NOT_FRESH
+    for m in range(nm):
+        carrier.start_memory[m] = run.log[at + n + m]
+    for m in range(nd):
+        begin = run.log[at + n + nm + m]
+        if begin != carrier.d[m] and (begin == begin or carrier.d[m] == carrier.d[m]):
+            lose(carrier, step.start, WAS_CHANGED, n + m)
+            carrier.d[m] = begin
+            notes.freshness = NOT_FRESH
+    for m in range(carrier.k.shape[0]):
+        begin = int(run.log[at + n + nm + nd + m])
+        if begin != carrier.k[m]:
+            carrier.k[m] = begin
+            notes.freshness = NOT_FRESH
+    if notes.time != step.start:
+        notes.time = step.start
+        notes.freshness = NOT_FRESH
+
+
+def follow_assembly(run, carrier, at):
+    """The states, which stand in the log, meet their constraints: their tangents do now, too."""
+    notes = carrier.notes
+    y = carrier.y
+    for m in range(y.shape[0]):
+        y[m] = run.log[at + m]
+    notes.freshness = NOT_FRESH
+    if not has_corrections(method_of(run, carrier).corrections):
+        return
+    realize_tangents(run, carrier, IS_MOTION)
+    for i in range(1, carrier.directions):
+        y_dot = part_of(carrier.y_dots, i, y)
+        c_dot = part_of(carrier.c_dots, i, carrier.c)
+        code = call_followed(run, carrier, i, carrier.plan.settle, notes.time, y, y_dot, carrier.c, c_dot)
+        if code != DONE:
+            lose(carrier, notes.time, FAILED, 0)
+        for m in range(y.shape[0]):
+            y[m] = run.log[at + m]
+    notes.freshness = NOT_FRESH
+
+
+def take_step(run, carrier, step):
+    """Take a step once more along each direction."""
+    method = method_of(run, carrier)
+    n = method.n
+    work = method.work
+    work.dense_ready = 0.0
+    carrier.notes.is_complete = 0.0
+    slope = method.slope
+    start = method.start
+    for m in range(n):
+        start[m] = carrier.y[m]
+        slope[m] = carrier.c[m]
+    at_kink = is_at_kink(carrier, method)
+    for i in range(carrier.directions):
+        work.start = step.start
+        work.end = step.time
+        for m in range(carrier.memory.shape[0]):
+            carrier.memory[m] = carrier.start_memory[m]
+        moved = moved_along(run, carrier, i)
+        moved.work.start = carrier.time_dots[i]
+        moved.work.end = carrier.time_dots[i]
+        y_dot = part_of(carrier.y_dots, i, carrier.y)
+        c_dot = part_of(carrier.c_dots, i, carrier.c)
+        start_dot = moved.start
+        slope_dot = moved.slope
+        for m in range(n):
+            start_dot[m] = y_dot[m]
+            slope_dot[m] = c_dot[m]
+        if at_kink:
+            leave_kink(run, carrier, i, step, start, slope, slope_dot)
+        code = call_followed(
+            run, carrier, i, carrier.plan.step, step.time, carrier.y, y_dot, carrier.c, c_dot
+        )
+        if code != DONE:
+            lose(carrier, step.start, FAILED, 0)
+        store_head(carrier, i)
+
+
+def moved_along(run, carrier, i):
+    """The tangents of the method's arrays along a direction."""
+    method = method_of(run, carrier)
+    memory_dot = part_of(carrier.memory_dots, i, carrier.memory)
+    work_dot = part_of(carrier.work_dots, i, carrier.work)
+    return MethodArrays(
+        method.n, method.coefficients, run.settings, memory_dot, work_dot, method.slot_numbers
+    )
+
+
+def store_head(carrier, i):
+    """Keep what `work` begins with: a direction has its own flags of what dense output has at hand."""
+    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
+    for m in range(WORK_HEADER):
+        head[m] = carrier.work[m]
+
+
+def load_head(carrier, i):
+    """Restore what `store_head` has kept."""
+    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
+    for m in range(WORK_HEADER):
+        carrier.work[m] = head[m]
+
+
+def is_at_kink(carrier, method):
+    """Whether the start of a step is at a kink."""
+    found = False
+    for slot in method.kink_slots:
+        found = found or abs(carrier.c[slot]) <= NO_DISTANCE
+    return found
+
+
+def leave_kink(run, carrier, i, step, start, slope, slope_dot):
+    """Make the tangents of the derivatives at a kink those just behind it, and not the mean of both sides."""
+    ahead = BEHIND_KINK * (step.time - step.start)
+    for m in range(carrier.y.shape[0]):
+        carrier.spare_y[m] = start[m] + ahead * slope[m]
+    copy_cache_aside(carrier, i)
+    rows = run.plan.derivatives
+    walk_spare(
+        run,
+        carrier,
+        i,
+        rows.first,
+        rows.last,
+        step.start + ahead,
+        carrier.time_dots[i],
+        part_of(carrier.y_dots, i, carrier.y),
+    )
+    for m in range(slope_dot.shape[0]):
+        slope_dot[m] = carrier.spare_c_dot[m]
+
+
+def keep_kinks(run, carrier):
+    """Keep the times until which components are smooth, and how they move."""
+    count = len(run.kinks)
+    for j in range(count):
+        carrier.kept[j] = carrier.c[run.kinks[j]]
+        for i in range(carrier.directions):
+            carrier.kept[(i + 1) * count + j] = part_of(carrier.c_dots, i, carrier.c)[run.kinks[j]]
+
+
+def pass_kinks(run, carrier, step):
+    """Where a component is smooth no more, at a time of its own, the time moves as that."""
+    count = len(run.kinks)
+    for j in range(count):
+        at = carrier.kept[j]
+        if step.start < at and abs(at - step.time) <= KINK_REACHED * max(1.0, abs(step.time)):
+            for i in range(1, carrier.directions):
+                carrier.wanted[i] = carrier.kept[(i + 1) * count + j]
+            shift_time(run, carrier, carrier.wanted)

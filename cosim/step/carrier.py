@@ -1,0 +1,216 @@
+"""What tangents that are carried along a run lie in, and walking blocks with them.
+
+The first direction is that of the flow, Y = f and time_dot = 1. Where the derivative of a state jumps inside
+a step, and no event is there, it is the flow no longer: so it is noticed. It also says how fast a witness is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cosim.contracts.method_layout import MethodArrays
+from cosim.step.integration import numbers_where
+from cosim.step.run import Integers, Reals
+from cosim.walker import call_redo_tangent, walk_tangents
+from cosim_compiler.array_groups import Table, address_reader
+from cosim_compiler.record import Record, rows_of, width_of
+
+GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD, IS_ENDLESS = range(1, 7)
+"""Why there are no tangents any more: of a handler, the last of a witness."""
+JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED = range(7, 12)
+"""The same of a state or variable, of a step, of a row of the table."""
+
+
+class CarryPlan(Record):
+    """What carries tangents, and how many."""
+
+    step: int  # addresses of the tangents of the method's functions; 0: it has none
+    dense: int
+    complete: int
+    settle: int  # of `constraints.settle`
+    directions: int  # with that of the flow, which is the first
+
+
+class CarryNotes(Record):
+    """How far the tangents have come."""
+
+    time: float  # s
+    freshness: float  # of the cache and its tangents: NOT_FRESH, IS_MOTION, IS_REPORT
+    is_shifted: float  # whether an event of this instant has shifted the time
+    is_complete: float  # whether the dense output of the last step is
+    lost: float  # 0, or why there are no tangents any more
+    lost_time: float  # s
+    lost_subject: float
+    rows_used: float
+    log_used: float
+
+
+NOT_FRESH, IS_MOTION, IS_REPORT = 0.0, 1.0, 2.0
+CARRY_PLAN, CARRY_NOTES = width_of(CarryPlan), width_of(CarryNotes)
+
+
+class Carrier(NamedTuple):
+    """The arrays of tangents that are carried: values, and one direction after the other."""
+
+    table: Table  # of the tangents of blocks
+    numbers: Integers  # a `CarryPlan`
+    notes_numbers: Reals  # `CarryNotes`
+    y: Reals
+    p: Reals
+    d: Reals
+    k: Integers
+    c: Reals
+    memory: Reals
+    start_memory: Reals  # at the start of the step
+    work: Reals
+    time_dots: Reals
+    y_dots: Reals
+    p_dots: Reals
+    d_dots: Reals
+    h_dots: Reals
+    c_dots: Reals
+    memory_dots: Reals
+    work_dots: Reals
+    heads: Reals  # what `work` begins with, for each direction
+    pace_before: Reals  # how fast derivatives change at the start of a step
+    spare_y: Reals
+    spare_y_dot: Reals
+    spare_c: Reals
+    spare_c_dot: Reals
+    wanted: Reals  # tangents of the time of an event
+    kept: Reals  # times of kinks, then their tangents
+    working: Reals  # what handlers write to: y, p, d and k
+    working_dots: Reals
+    rows: Reals  # tangents of the recorded values
+
+    @property
+    def plan(carrier):
+        """What carries the tangents."""
+        return rows_of(CarryPlan, carrier.numbers, 0, 1)[0]
+
+    @property
+    def notes(carrier):
+        """How far they have come."""
+        return rows_of(CarryNotes, carrier.notes_numbers, 0, 1)[0]
+
+    @property
+    def directions(carrier):
+        """How many there are, with that of the flow."""
+        return carrier.plan.directions
+
+
+carrier_at = address_reader("C", Carrier)
+
+
+def part_of(dots, i, like):
+    """The tangents along a direction of an array."""
+    size = like.shape[0]
+    return dots[i * size : (i + 1) * size]
+
+
+def lose(carrier, time, reason, subject):
+    """There are no tangents from a time on; the first reason stays."""
+    notes = carrier.notes
+    if notes.lost == 0.0:
+        notes.lost = float(reason)
+        notes.lost_time = time
+        notes.lost_subject = float(subject)
+
+
+def walk_along(run, carrier, i, first, last, t, t_dot, y_dot, c_dot):
+    """Walk blocks and their tangents along a direction, at the present values."""
+    status = walk_tangents(
+        carrier.table, run.ints, first, last, t,
+        carrier.y, carrier.p, carrier.d, carrier.k, run.h, carrier.c,
+        t_dot, y_dot, part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d), c_dot,
+    )  # fmt: skip
+    if status != 0:
+        lose(carrier, t, BLOCK_FAILED, status - 1)
+
+
+def walk_spare(run, carrier, i, first, last, t, t_dot, y_dot):
+    """As `walk_along`, of the spare states and cache."""
+    status = walk_tangents(
+        carrier.table, run.ints, first, last, t,
+        carrier.spare_y, carrier.p, carrier.d, carrier.k, run.h, carrier.spare_c,
+        t_dot, y_dot, part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d),
+        carrier.spare_c_dot,
+    )  # fmt: skip
+    if status != 0:
+        lose(carrier, t, BLOCK_FAILED, status - 1)
+
+
+def walk_present(run, carrier, i, first, last):
+    """As `walk_along`, at the present time, into the cache."""
+    walk_along(
+        run, carrier, i, first, last, carrier.notes.time, carrier.time_dots[i],
+        part_of(carrier.y_dots, i, carrier.y), part_of(carrier.c_dots, i, carrier.c),
+    )  # fmt: skip
+
+
+def realize_tangents(run, carrier, wanted):
+    """Evaluate the present cache and its tangents; the flow becomes that of the present states."""
+    notes = carrier.notes
+    known = notes.freshness
+    if known >= wanted:
+        return
+    derivatives = run.plan.derivatives
+    last = derivatives.last if wanted == IS_MOTION else run.plan.report_end
+    first = run.plan.first_row if known == NOT_FRESH else derivatives.last
+    for i in range(1, carrier.directions):
+        walk_present(run, carrier, i, first, last)
+    if known == NOT_FRESH:
+        flow = part_of(carrier.y_dots, 0, carrier.y)
+        for m in range(flow.shape[0]):
+            flow[m] = carrier.c[m]
+        first = derivatives.first
+    walk_present(run, carrier, 0, first, last)
+    notes.freshness = wanted
+
+
+def shift_time(run, carrier, wanted):
+    """Describe the tangents at a time that moves so."""
+    n = carrier.y.shape[0]
+    for i in range(1, carrier.directions):
+        shift = wanted[i] - carrier.time_dots[i]
+        y_dot = part_of(carrier.y_dots, i, carrier.y)
+        if shift != 0.0:
+            for m in range(n):
+                y_dot[m] += carrier.c[m] * shift
+            memory_dot = part_of(carrier.memory_dots, i, carrier.memory)
+            flow = part_of(carrier.memory_dots, 0, carrier.memory)
+            for m in range(memory_dot.shape[0]):
+                memory_dot[m] += flow[m] * shift
+            carrier.time_dots[i] = wanted[i]
+            carrier.notes.freshness = NOT_FRESH
+
+
+def method_of(run, carrier):
+    """The arrays of the method, with those of its last step that belong to the tangents."""
+    coefficients, slots = numbers_where(run, False)
+    return MethodArrays(run.y.shape[0], coefficients, run.settings, carrier.memory, carrier.work, slots)
+
+
+def call_followed(run, carrier, i, address, t, y, y_dot, c, c_dot):
+    """Call the tangent of one of the method's functions along a direction; a method's code."""
+    method = method_of(run, carrier)
+    rows = run.plan.derivatives
+    return call_redo_tangent(
+        address,
+        (
+            carrier.table, run.ints, rows.first, rows.last, t,
+            y, carrier.p, carrier.d, carrier.k, run.h, c,
+            method.coefficients, run.settings, carrier.memory, carrier.work, method.slot_numbers,
+            carrier.time_dots[i], y_dot, part_of(carrier.p_dots, i, carrier.p),
+            part_of(carrier.d_dots, i, carrier.d), part_of(carrier.h_dots, i, run.h), c_dot,
+            part_of(carrier.memory_dots, i, carrier.memory), part_of(carrier.work_dots, i, carrier.work),
+        ),
+    )  # fmt: skip
+
+
+def copy_cache_aside(carrier, i):
+    """Copy the cache and its tangents along a direction to the spare ones."""
+    c_dot = part_of(carrier.c_dots, i, carrier.c)
+    for m in range(c_dot.shape[0]):
+        carrier.spare_c[m] = carrier.c[m]
+        carrier.spare_c_dot[m] = c_dot[m]

@@ -1,0 +1,149 @@
+"""The sources of FMUs, linked into a host in C: on processors of 32 bits, under valgrind and sanitizers."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from c_programs import SOURCES, c_compiler
+from compiled_sources import export_sources, opened
+from export_tools import limited
+from native_tools import needs_compiler
+from numpy.typing import NDArray
+
+import cosim
+
+pytestmark = [
+    needs_compiler,
+    pytest.mark.thorough,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the hosts are Linux's"),
+]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MODELS: dict[str, Callable[[], cosim.Model]] = {
+    "limited": limited,
+    "four bars": lambda: cosim.Model.from_file(EXAMPLES / "four_bar/four_bar.toml"),
+}
+STEPS, H, FIXED = 40, 0.01, 1e-3
+SAME = 1e-12  # of the largest value of a signal: C libraries differ in the last bit
+ZIG = [sys.executable, "-m", "ziglang", "cc"]
+
+
+class Sources:
+    """The sources of a model, and a host that is built with them."""
+
+    def __init__(self, model: cosim.Model, folder: Path) -> None:
+        settings = {"integrator": "integrators.runge_kutta_4", "fixed_step": FIXED, "kind": "cs"}
+        self.folder, self.files = opened(export_sources(model, folder / "sources.fmu", **settings))
+        token = re.search(r'\.token = "([^"]+)"', (self.folder / "model.c").read_text("utf-8"))
+        assert token is not None
+        tree = ElementTree.parse(self.folder.parent / "modelDescription.xml")
+        reals = [v for v in tree.iter("ScalarVariable") if v.find("Real") is not None]
+        outputs = [v.get("valueReference") for v in reals if v.get("causality") == "output"]
+        tunable = [v.get("valueReference") for v in reals if v.get("variability") == "tunable"]
+        self.words = [token[1], str(STEPS), str(H), str(tunable[0]), *map(str, outputs[:60])]
+
+    def run(self, compiler: list[str], *before: str) -> NDArray[np.float64]:
+        """The rows of a host that a compiler built, which another program may run."""
+        program = self.folder / "linked_host"
+        source = SOURCES / "linked_host.c"
+        build = [
+            *compiler,
+            "-std=c99",
+            f"-I{self.folder}",
+            "-o",
+            str(program),
+            str(source),
+            *map(str, self.files),
+            "-lm",
+        ]
+        built = subprocess.run(
+            build, cwd=self.folder, capture_output=True, text=True, check=False, timeout=900
+        )
+        assert built.returncode == 0, built.stderr[-3000:]
+        done = subprocess.run(
+            [*before, str(program), *self.words], capture_output=True, text=True, check=False, timeout=900
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        rows = np.array([[float(x) for x in line.split()] for line in done.stdout.splitlines()])
+        assert rows.shape == (STEPS, len(self.words) - 4)
+        return rows
+
+
+@pytest.fixture(scope="module", params=list(MODELS))
+def sources(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Sources:
+    return Sources(MODELS[request.param](), tmp_path_factory.mktemp("sources"))
+
+
+@pytest.fixture(scope="module")
+def here(sources: Sources) -> NDArray[np.float64]:
+    return sources.run([c_compiler(), "-O1"])
+
+
+def builds(compiler: list[str], folder: Path) -> bool:
+    """Whether a compiler makes a program of the mathematical library."""
+    (folder / "empty.c").write_text("#include <math.h>\nint main(void) { return (int)floor(0.5); }\n")
+    words = [*compiler, "-o", str(folder / "empty"), str(folder / "empty.c"), "-lm"]
+    return subprocess.run(words, capture_output=True, check=False, timeout=900).returncode == 0
+
+
+def assert_close(rows: NDArray[np.float64], here: NDArray[np.float64]) -> None:
+    scale = np.maximum(np.abs(here).max(axis=0), 1e-12)
+    assert (np.abs(rows - here) / scale).max() <= SAME
+
+
+def test_32_bits_of_x86(sources: Sources, here: NDArray[np.float64], tmp_path: Path) -> None:
+    if not builds([c_compiler(), "-m32"], tmp_path):
+        pytest.skip("this compiler makes no programs of 32 bits: Debian's gcc-multilib")
+    assert_close(sources.run([c_compiler(), "-m32", "-O2"]), here)
+
+
+def test_32_bits_of_arm(sources: Sources) -> None:
+    """With one C library the bits are those of 64 bits; two libraries differ in the last bit of a sine."""
+    pytest.importorskip("ziglang")
+    qemu = shutil.which("qemu-arm") or shutil.which("qemu-arm-static")
+    if qemu is None:
+        pytest.skip("no qemu-arm here: Debian's qemu-user")
+    flags = ["-O2", "-static"]
+    wide = sources.run([*ZIG, "-target", "x86_64-linux-musl", *flags])
+    assert np.array_equal(sources.run([*ZIG, "-target", "arm-linux-musleabihf", *flags], qemu), wide)
+
+
+def test_sanitizers_find_nothing(sources: Sources, here: NDArray[np.float64], tmp_path: Path) -> None:
+    flags = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    if not builds([c_compiler(), *flags], tmp_path):
+        pytest.skip("this compiler has no sanitizers")
+    assert np.array_equal(sources.run([c_compiler(), *flags]), here)
+
+
+def test_valgrind_finds_nothing(sources: Sources, here: NDArray[np.float64]) -> None:
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        pytest.skip("no valgrind here")
+    words = [valgrind, "--quiet", "--error-exitcode=9", "--leak-check=full"]
+    assert np.array_equal(sources.run([c_compiler(), "-O1", "-g"], *words), here)
+
+
+def test_what_is_wrong_would_be_found(sources: Sources, tmp_path: Path) -> None:
+    """A read beyond an array ends the host that the sanitizers are in."""
+    flags = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    if not builds([c_compiler(), *flags], tmp_path):
+        pytest.skip("this compiler has no sanitizers")
+    folder = tmp_path / "wrong"
+    shutil.copytree(sources.folder, folder)
+    arrays = folder / "arrays.c"
+    text = arrays.read_text("utf-8")
+    changed = text.replace("memcpy(", 'memmove(malloc(1), "ab", 2), memcpy(', 1)
+    assert changed != text
+    arrays.write_text(changed)
+    wrong = object.__new__(Sources)
+    wrong.folder, wrong.words = folder, sources.words
+    wrong.files = [folder / file.name for file in sources.files]
+    with pytest.raises(AssertionError, match="heap-buffer-overflow"):
+        wrong.run([c_compiler(), *flags])
