@@ -1,4 +1,4 @@
-"""Doctests in docstrings become blocks of code: as text, brackets on two lines are a link that leads nowhere."""
+"""Doctests in docstrings become blocks of code: as text, brackets on two lines are a broken link."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from griffe import Extension
 
 DOCTEST = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
+EXAMPLES = re.compile(r"^Examples\n-{3,}", re.MULTILINE)
 
 
 def fenced(text: str) -> str:
@@ -20,5 +21,5 @@ class DoctestBlocks(Extension):
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
         """Fence the doctests of an object, unless a section of examples does it."""
-        if obj.docstring is not None and not re.search(r"^Examples\n-{3,}", obj.docstring.value, re.MULTILINE):
+        if obj.docstring is not None and not EXAMPLES.search(obj.docstring.value):
             obj.docstring.value = fenced(obj.docstring.value)
