@@ -23,9 +23,9 @@ FRAMES = 72
 """Poses in one turn; between them the browser interpolates."""
 SHOWN = 5.0
 """Seconds that a turn takes in the picture."""
-SCALE = 180.0
+SCALE = 165.0
 """Points a metre."""
-PIVOT = (110.0, 245.0)
+PIVOT = (110.0, 205.0)
 """Where the crank's pin is drawn."""
 PLOT = (460.0, 62.0, 225.0, 190.0)
 """The graph of the motor's torque: left, top, width and height."""
@@ -99,7 +99,7 @@ def draw(result: cosim.Result) -> str:
     corner = f"{SCALE * along:g} {-SCALE * across:g}"
     x, y = PIVOT
     lines = [
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 280" role="img">',
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 288" role="img">',
         "<title>A four-bar linkage turns, and the torque that its motor needs</title>",
         f"<style>{STYLE}{chr(10).join(rules)}",
         f"@media (prefers-reduced-motion: reduce) {{ {still} {{ animation: none; }} }}</style>",
