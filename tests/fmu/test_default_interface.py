@@ -11,6 +11,7 @@ from export_parts import Ball, Oscillator
 from export_tools import ball, export
 
 import cosim
+from cosim.cli import main
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.native.description import with_all_states
@@ -262,3 +263,47 @@ def test_seeds_are_integers_where_those_of_fmi2_hold_them(seed: int, kind: str, 
             describe(version, ["cs"], interface, "tests", "{token}", ())
         )
         assert read_model_description(str(tmp_path), validate=True).modelName == "noisy"
+
+
+class Alarm(cosim.Component):
+    """A timer that nothing has set, and a number that changes at the start."""
+
+    wake = cosim.timer()
+    rings = cosim.discrete(start=1.0)
+    count = cosim.output()
+
+    @cosim.on(wake, does="discrete")
+    def ring(rings, rings_next):
+        rings_next[0] = rings + 1.0
+
+    @cosim.every(0.5, does="discrete")
+    def tick(rings, rings_next):
+        rings_next[0] = 0.5 * rings + 1.0
+
+    @cosim.kernel
+    def show(rings, count):
+        count[0] = rings
+
+
+def alarm() -> cosim.Model:
+    model = cosim.Model("alarm")
+    model.add(Alarm, "alarm")
+    return model
+
+
+def test_a_timer_that_is_not_set_has_no_infinite_start() -> None:
+    found = shown(alarm(), all=True)
+    assert (found["alarm.wake"].initial, found["alarm.wake"].start) == ("calculated", None)
+    assert (found["alarm.rings"].initial, found["alarm.rings"].start) == ("exact", 1.0)
+    model = alarm()
+    model.set_start("alarm.wake", 2.0)
+    found = shown(model, all=True)
+    assert (found["alarm.wake"].initial, found["alarm.wake"].start) == ("exact", 2.0)
+
+
+def test_values_that_change_in_events_of_the_start_are_no_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = alarm().export_fmu(tmp_path / "alarm.fmu", all=True, native=True)
+    assert main(["validate", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["  no findings"]

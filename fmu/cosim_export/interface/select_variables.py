@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -316,6 +317,8 @@ def _variable(
     if initial != "calculated":
         arrays = dict(zip("ypdkhc", system.arrays(start), strict=True))
         value = variable.dtype(arrays[slot.array][slot.offset + index].item())
+        if causality not in ("parameter", "input") and value in (math.inf, -math.inf):
+            initial, value = "calculated", None  # a timer that is not set: many tools read no infinite start
         if element.angle is not None:
             value = angle_of(arrays[slot.array][slot.offset : slot.offset + 12].tolist(), element.angle)
     if type_ == "Integer" and slot.array == "p" and isinstance(value, int) and abs(value) > LARGEST_INTEGER:
