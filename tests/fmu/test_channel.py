@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cosim_master.processes.channel import HEAD, LARGEST, Channel, MessageError
+from cosim_master.processes.calls import (
+    Call,
+    answers_of_numbers,
+    numbers_of_answers,
+    numbers_of_steps,
+    steps_of_numbers,
+)
+from cosim_master.processes.channel import HEAD, LARGEST, MOST_NUMBERS, Channel, MessageError, Numbers
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="sockets of POSIX")
 
@@ -78,7 +85,7 @@ def test_a_large_message_and_two_at_once(ends: Ends) -> None:
         channel.send([data, "one"])
         channel.send("two")
         os._exit(0)
-    assert there.receive() == [data, "one"] and there.wait(0.0) and there.receive() == "two"
+    assert there.receive() == [data, "one"] and there.wait(10.0) and there.receive() == "two"
     os.waitpid(child, 0)
     assert not there.wait(0.0)
 
@@ -131,6 +138,160 @@ GARBAGE = {
     "no number": frame(b'{"$":["array",0,8,8,[1]]}', bytes(8)),
     "huge shape": frame(b'{"$":["array",0,8,"<f8",[%s]]}' % b",".join([b"0"] * 40), b""),
 }
+
+
+def numbers_frame(count: int, rest: bytes = b"", size: int | None = None) -> bytes:
+    """`Numbers` that announce so many integers."""
+    return HEAD.pack(4 + len(rest) if size is None else size, 0) + struct.pack("<I", count) + rest
+
+
+FORGED = {
+    **{f"{n} bytes": HEAD.pack(n, 0) + bytes(n) for n in range(4)},
+    "an integer less": numbers_frame(1),
+    "half an integer": numbers_frame(1, bytes(2)),
+    "an integer more": numbers_frame(1, bytes(8)),
+    "a real and an integer": numbers_frame(2, bytes(12)),
+    "half a real": numbers_frame(0, bytes(4)),
+    "a byte less than a real": numbers_frame(0, bytes(7)),
+    "a byte more than a real": numbers_frame(0, bytes(9)),
+    "most integers": numbers_frame(2**32 - 1, bytes(8)),
+    "a real more than most": numbers_frame(0, bytes(8 * (MOST_NUMBERS + 1))),
+    "a byte more than most": numbers_frame(0, bytes(8 * MOST_NUMBERS + 1)),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_numbers_are_an_error(ends: Ends, name: str) -> None:
+    channel, other = ends
+    other.sendall(FORGED[name])
+    with pytest.raises(MessageError, match="no message of this program"):
+        channel.receive()
+
+
+@pytest.mark.parametrize("data", [numbers_frame(1, bytes(12)), numbers_frame(0, b"", size=12)])
+@pytest.mark.parametrize("lost", [1, 4])
+def test_truncated_numbers_are_an_end(ends: Ends, data: bytes, lost: int) -> None:
+    channel, other = ends
+    other.sendall(data[:-lost])
+    other.shutdown(socket.SHUT_WR)
+    with pytest.raises(EOFError):
+        channel.receive()
+
+
+NANS = struct.unpack("<2d", struct.pack("<2Q", 0x7FF8000000000001, 0xFFF800000000BEEF))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(Numbers([], []), Numbers([0], []), Numbers([], [-0.0]), Numbers([2**32 - 1], [5e-324, math.inf])),
+        *(Numbers([1, 2, 3], NANS), Numbers([], [0.1] * MOST_NUMBERS)),
+    ],
+    ids=["none", "integer", "real", "extreme", "nan", "most"],
+)
+def test_numbers_arrive_with_their_bits_between_other_messages(ends: Ends, value: Numbers) -> None:
+    channel, other = ends
+    there = Channel(other.fileno(), other.fileno())
+    channel.send("before")
+    channel.send_numbers(value)
+    channel.send(["after"])
+    assert there.receive() == "before"
+    found = there.receive()
+    assert type(found) is Numbers and list(found.integers) == list(value.integers)
+    assert struct.pack(f"{len(found.reals)}d", *found.reals) == struct.pack(
+        f"{len(value.reals)}d", *value.reals
+    )
+    assert there.receive() == ["after"]
+
+
+def a_step(*values: Any, time: Any = 0.1, **more: Any) -> Call:
+    """A step with a write of these values behind it."""
+    return Call(3, "step", [time, 1e-3, [1, 0]], [["set_slopes", 7, []], ["set", 2, [*values]]], **more)
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [[Call(1, "step", [0.0, 1.0, []])], [a_step()], [a_step(1.0), a_step(-0.0, 2.0), a_step()]],
+    ids=["bare", "no value", "three"],
+)
+def test_steps_of_reals_are_numbers_and_steps_again(calls: list[Call]) -> None:
+    found = numbers_of_steps(calls)
+    assert found is not None and steps_of_numbers(found) == calls
+    for integers, reals in (
+        (found.integers[:-1], found.reals),
+        ([*found.integers, 0], found.reals),
+        (found.integers, found.reals[:-1]),
+        (found.integers, [*found.reals, 0.0]),
+    ):
+        with pytest.raises((ValueError, IndexError)):
+            steps_of_numbers(Numbers(integers, reals))
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        *([], [Call(1, "get", [0])], [a_step(), Call(1, "save", [])], [a_step("text")], [a_step(1)]),
+        *([a_step(True)], [a_step(None)], [a_step(b"")], [a_step(time=0)], [a_step(released=[1])]),
+        *([a_step(names=[["a"]])], [Call(1, "step", [0.0, 1.0, []], [["set", 0, np.ones(20)]])]),
+        [a_step(*[0.5] * MOST_NUMBERS)],
+    ],
+    ids=str,
+)
+def test_other_calls_are_no_numbers(calls: list[Call]) -> None:
+    assert numbers_of_steps(calls) is None
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [["answer", [0.1, [], []]]],
+        [["answer", [0.1, [], [[]]]]],
+        [["answer", [0.1, [], [[1.0, -0.0], [2.0]]]], ["answer", [0.2, [], [[3.0]]]]],
+    ],
+    ids=["bare", "no value", "two"],
+)
+def test_answers_of_reals_are_numbers_and_answers_again(answers: list[Any]) -> None:
+    found = numbers_of_answers(answers)
+    assert found is not None and answers_of_numbers(found) == answers
+    for integers, reals in (
+        (found.integers[:-1], found.reals),
+        ([*found.integers, 0], found.reals),
+        (found.integers, found.reals[:-1]),
+        (found.integers, [*found.reals, 0.0]),
+    ):
+        with pytest.raises((ValueError, IndexError)):
+            answers_of_numbers(Numbers(integers, reals))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(["error", ["other", "x"]], ["answer", [1, [], []]], ["answer", [0.1, [[0.05, ["a"], [1.0]]], []]]),
+        *(["answer", [0.1, [], [None]]], ["answer", [0.1, [], [["text"]]]], ["answer", [0.1, [], [[1]]]]),
+        ["answer", [0.1, [], [np.ones(20)]]],
+    ],
+    ids=["error", "integer time", "inner point", "unread", "text", "integer", "array"],
+)
+def test_other_answers_are_no_numbers(answer: list[Any]) -> None:
+    assert numbers_of_answers([["answer", [0.1, [], [[1.0]]]], answer]) is None
+
+
+def test_forged_integers_are_steps_or_errors() -> None:
+    drawn = random.Random(55)
+    found = numbers_of_steps([a_step(1.0), a_step(2.0, 3.0)])
+    assert found is not None
+    outcomes = set()
+    for _ in range(2000):
+        integers = [*found.integers]
+        integers[drawn.randrange(len(integers))] = drawn.choice([0, 1, 2, 3, 2**31, 2**32 - 1])
+        for again in (steps_of_numbers, answers_of_numbers):
+            try:
+                again(Numbers(integers, found.reals))
+            except (ValueError, IndexError) as error:
+                outcomes.add(type(error))
+            else:
+                outcomes.add(type(None))
+    assert outcomes == {ValueError, IndexError, type(None)}
 
 
 @pytest.mark.parametrize("name", GARBAGE)

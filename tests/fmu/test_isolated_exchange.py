@@ -1,15 +1,17 @@
 """One message for each step of an isolated participant: the same values as with a message for each call."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 from in_a_process import Echo
 
 import cosim
 from cosim_fmu import ProcessParticipant
-from cosim_master.processes.channel import Channel
-from cosim_master.processes.process_worker import Call
+from cosim_master.processes.calls import Call, steps_of_numbers
+from cosim_master.processes.channel import Channel, MessageError, Numbers
+from cosim_master.processes.session import Ticket
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="exit codes of POSIX")
 
@@ -25,13 +27,18 @@ def part() -> Iterator[ProcessParticipant]:
 @pytest.fixture
 def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     sent: list[str] = []
-    send = Channel.send
+    send, send_numbers = Channel.send, Channel.send_numbers
 
     def counted(channel: Channel, calls: list[Call]) -> None:
         sent.append(" ".join(call.name for call in calls))
         send(channel, calls)
 
+    def counted_numbers(channel: Channel, numbers: Numbers) -> None:
+        sent.append(" ".join(call.name + " in numbers" for call in steps_of_numbers(numbers)))
+        send_numbers(channel, numbers)
+
     monkeypatch.setattr(Channel, "send", counted)
+    monkeypatch.setattr(Channel, "send_numbers", counted_numbers)
     return sent
 
 
@@ -46,7 +53,7 @@ def test_a_step_is_one_message_once_its_calls_are_known(
 ) -> None:
     for i in range(5):
         assert exchange(part, i) == pytest.approx([i, 0.1 * i + 0.1, i])
-    assert messages == ["set", "step", "get", "get", "step", "step", "step", "step"]
+    assert messages == ["set", "step in numbers", "get", "get", *["step in numbers"] * 4]
 
 
 def test_what_came_with_a_step_holds_until_something_else_happens(
@@ -54,7 +61,7 @@ def test_what_came_with_a_step_holds_until_something_else_happens(
 ) -> None:
     for i in range(3):
         exchange(part, i)
-    assert part.get(["y"]) == [2.0] and messages[-1] == "step"
+    assert part.get(["y"]) == [2.0] and messages[-1] == "step in numbers"
     part.get(["y"])[0] = 7.0
     assert part.get(["y"]) == [2.0]
     part.set(["u"], [5.0])
@@ -74,6 +81,57 @@ def test_steps_that_nothing_reads_behind_bring_nothing(part: ProcessParticipant,
     part.step(0.3, 0.1)
     assert part._read == {}
     assert part.get(["t"]) == [pytest.approx(0.4)] and messages[-1] == "get"
+
+
+def test_a_value_that_is_no_real_goes_as_it_is(part: ProcessParticipant, messages: list[str]) -> None:
+    exchange(part, 0)
+    part.set(["u"], [2])
+    part.step(0.1, 0.1)
+    assert messages[-1] == "step"
+    part.set(["u"], [np.float64(3.0)])
+    part.step(0.2, 0.1)
+    assert messages[-1] == "step" and part.get(["y"]) == [3.0]
+    part.set(["u"], np.array([4.0]))
+    part.step(0.3, 0.1)
+    assert messages[-1] == "step in numbers" and part.get(["y"]) == [4.0]
+
+
+@pytest.mark.parametrize(
+    ("forged", "of", "said"),
+    [
+        (Numbers([0], [0.1]), "get", "numbers for what is no step"),
+        (Numbers([], []), "step", ""),
+        (Numbers([0, 0], [0.1, 0.2]), "step", ""),
+        (Numbers([0], []), "step", ""),
+        (Numbers([0], [0.1, 0.2]), "step", "numbers of another count"),
+        (Numbers([1], [0.1]), "step", "numbers of another count"),
+    ],
+    ids=["no step", "no answer", "two answers", "no time", "a value more", "a length less"],
+)
+def test_forged_numbers_are_no_answer(part: ProcessParticipant, forged: Numbers, of: str, said: str) -> None:
+    session = part._session
+    assert session is not None
+    session._sent.append([Ticket(1, of)])
+    with pytest.raises(MessageError, match=f"is no answer: .*{said}"):
+        session._take(forged)
+
+
+@pytest.mark.parametrize(
+    "send",
+    [
+        lambda channel: channel.send([["x"]]),
+        lambda channel: channel.send_numbers(Numbers([1], [0.5])),
+        lambda channel: channel.send_numbers(Numbers([1, 0, 0], [0.5])),
+        lambda channel: channel.send_numbers(Numbers([1, 1, 0, 2, 0, 0], [0.0, 0.1])),
+    ],
+    ids=["no call", "an integer", "no size", "no such write"],
+)
+def test_forged_calls_end_the_process(part: ProcessParticipant, send: Callable[[Channel], None]) -> None:
+    exchange(part, 0)
+    assert part._session is not None
+    send(part._session._channel)
+    with pytest.raises(cosim.CosimError, match="its process ended by itself with exit code 0 in get"):
+        part.get(["t"])
 
 
 def test_an_input_that_is_refused_is_an_error_of_the_step_with_its_own_function(

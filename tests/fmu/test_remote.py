@@ -26,9 +26,9 @@ from test_threads import NAMES, STAR
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_master.processes import greeting, remote_session
-from cosim_master.processes.channel import HEAD, Channel
+from cosim_master.processes.calls import Call, steps_of_numbers
+from cosim_master.processes.channel import HEAD, Channel, Numbers
 from cosim_master.processes.host import Host, connect
-from cosim_master.processes.process_worker import Call
 from cosim_master.processes.sent_fmus import remove_oldest
 
 MakeFmu = Callable[..., Path]
@@ -66,13 +66,18 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is sent from here: the calls of each message."""
     sent: list[str] = []
-    send = Channel.send
+    send, send_numbers = Channel.send, Channel.send_numbers
 
     def counted(channel: Channel, calls: list[Call]) -> None:
         sent.append(" ".join(call.name for call in calls))
         send(channel, calls)
 
+    def counted_numbers(channel: Channel, numbers: Numbers) -> None:
+        sent.append(" ".join(call.name for call in steps_of_numbers(numbers)))
+        send_numbers(channel, numbers)
+
     monkeypatch.setattr(Channel, "send", counted)
+    monkeypatch.setattr(Channel, "send_numbers", counted_numbers)
     return sent
 
 
@@ -725,7 +730,7 @@ SERVERS: dict[str, tuple[Callable[[socket.socket], None], str]] = {
     "false": (without_token, "it does not know the token: another server answers there"),
     "other messages": (
         lambda c: c.sendall(greeting.MAGIC + bytes((greeting.VERSION + 1, 1)) + bytes(32)),
-        "its messages have version 2, ours 1",
+        f"its messages have version {greeting.VERSION + 1}, ours {greeting.VERSION}",
     ),
     "http": (
         lambda c: c.sendall(b"HTTP/1.1 400 Bad Request\r\n" + bytes(100)),

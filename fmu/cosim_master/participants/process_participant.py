@@ -17,19 +17,11 @@ import cosim
 from cosim.kit import ParticipantDescription, python_path
 from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
 from cosim_master.participants.create_participants import open_fmu
+from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES, Call
 from cosim_master.processes.host import Host
 from cosim_master.processes.place import Place
 from cosim_master.processes.plain_events import event_of_plain
-from cosim_master.processes.process_worker import (
-    CLOSE,
-    FEW_VALUES,
-    LOG,
-    OPEN,
-    STEP,
-    WRITES,
-    Call,
-    listed,
-)
+from cosim_master.processes.process_worker import FEW_VALUES, listed
 from cosim_master.processes.remote_session import RemoteSession
 from cosim_master.processes.session import Session, Ticket
 from cosim_master.processes.worker_process import SECONDS_TO_END

@@ -10,15 +10,21 @@ import select
 import socket
 import struct
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import cosim
 
 HEAD = struct.Struct("<QI")
-"""Before each message: how many bytes follow, and how many of these are JSON."""
+"""Before each message: how many bytes follow, and how many of these are JSON; none are in `Numbers`."""
+COUNT = struct.Struct("<I")
+"""Behind it in `Numbers`: how many of them are integers."""
+MOST_NUMBERS = 4096
+"""In `Numbers`."""
 LARGEST = 1 << 32
 """Bytes of a message; a saved state may be large."""
 PIECE = 1 << 16
@@ -38,13 +44,34 @@ class MessageError(cosim.CosimError):
     """What has arrived is no message."""
 
 
+class Numbers(NamedTuple):
+    """A message of numbers alone, which needs no JSON.
+
+    Attributes
+    ----------
+    integers : sequence of int
+        From 0 to 2**32 - 1.
+    reals : sequence of float
+        With `integers` no more than `MOST_NUMBERS`.
+    """
+
+    integers: Sequence[int]
+    reals: Sequence[float]
+
+
+@lru_cache(maxsize=100)
+def layout(integers: int, reals: int) -> struct.Struct:
+    """Of a message of so many numbers, with its head."""
+    return struct.Struct(f"<QII{integers}I{reals}d")
+
+
 class Channel:
     """Sends and receives messages over a socket or two pipes.
 
     A message is None, booleans, numbers, text, bytes, arrays of numbers, and lists and dicts (with text as
     keys) of these. It is written as JSON, with bytes and arrays behind it as they are in memory; tuples
-    arrive as lists. Reading it runs no code: whatever arrives is data, or a `MessageError`. NaN, infinities
-    and both zeros arrive as they were.
+    arrive as lists. `Numbers` go as they are in memory, and arrive as `Numbers`. Reading a message runs no
+    code: whatever arrives is data, or a `MessageError`. NaN, infinities and both zeros arrive as they were.
 
     Parameters
     ----------
@@ -90,6 +117,14 @@ class Channel:
             size = len(text) + sum(map(len, self._blobs))
             self.write(b"".join((HEAD.pack(size, len(text)), text, *self._blobs)))
 
+    def send_numbers(self, numbers: Numbers) -> None:
+        """Send them; threads may do so at any time."""
+        integers, reals = numbers
+        form = layout(len(integers), len(reals))
+        data = form.pack(form.size - HEAD.size, 0, len(integers), *integers, *reals)
+        with self._lock:
+            self.write(data)
+
     def check(self, value: Any) -> None:
         """Raise `TypeError` for what is no plain data."""
         with self._lock:
@@ -101,7 +136,7 @@ class Channel:
         while len(self._left) < HEAD.size:
             self._left += self.read(PIECE)
         size, length = HEAD.unpack_from(self._left)
-        if size > LARGEST or length > size:
+        if length > size or size > (LARGEST if length else COUNT.size + 8 * MOST_NUMBERS):
             raise MessageError(f"announces {size} bytes: no message of this program")
         end = HEAD.size + size
         whole: bytes | bytearray = self._left
@@ -110,6 +145,8 @@ class Channel:
             while len(whole) < end:
                 whole += self.read(min(max(end - len(whole), PIECE), LARGE_PIECE))
         self._left = bytes(whole[end:])
+        if not length:
+            return _numbers(whole, size)
         text = bytes(whole[HEAD.size : HEAD.size + length])
         self._arrived = memoryview(whole)[HEAD.size + length : end]
         try:
@@ -184,6 +221,18 @@ class Channel:
         if math.prod(shape) * dtype.itemsize != length:
             raise ValueError("an array of another length")
         return np.frombuffer(data, dtype).reshape(shape).copy()
+
+
+def _numbers(whole: bytes | bytearray, size: int) -> Numbers:
+    """Of a message of so many bytes behind its head."""
+    if size < COUNT.size:
+        raise MessageError("is no message of this program: it ends too soon")
+    (count,) = COUNT.unpack_from(whole, HEAD.size)
+    reals, rest = divmod(size - COUNT.size * (1 + count), 8)
+    if reals < 0 or rest:
+        raise MessageError("is no message of this program: numbers of another count")
+    found = layout(count, reals).unpack_from(whole)
+    return Numbers(found[3 : 3 + count], found[3 + count :])
 
 
 class SocketChannel(Channel):

@@ -24,7 +24,7 @@ from pathlib import Path
 import cosim
 
 MAGIC = b"cosim participants\n"
-VERSION = 1
+VERSION = 2
 """Of the messages; both ends have the same one."""
 NONCE, PROOF = 32, 32
 HEAD = len(MAGIC) + 2 + NONCE

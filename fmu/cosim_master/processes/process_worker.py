@@ -13,14 +13,26 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import cosim
 from cosim.kit import end_with_parent, kill_with_parent, leave_signals
 from cosim_fmi.binding.fmu_output import Printed
 from cosim_fmi.binding.process_guard import last_words
 from cosim_master.coupling.errors import StepDiscardedError, StopRequested
-from cosim_master.processes.channel import Channel, MessageError, PipeChannel
+from cosim_master.processes.calls import (
+    ANSWER,
+    CLOSE,
+    ERROR,
+    LOG,
+    OPEN,
+    STEP,
+    WRITES,
+    Call,
+    numbers_of_answers,
+    steps_of_numbers,
+)
+from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
 
 
 def portable(error: Exception) -> list[Any]:
@@ -60,10 +72,6 @@ CALLING = "calling"
 """Name of the file there that says which call of which participant is under way: memory of both processes."""
 LONGEST_NAME = 40
 """Bytes of it."""
-OPEN, STEP, CLOSE, LOG = "open", "step", "close", "write_log"
-"""Calls that mean something of their own here."""
-ANSWER, ERROR = "answer", "error"
-"""How the answer to a call begins."""
 BEAT = "beat"
 """A message: the process is alive, and busy with a call."""
 ENDED = "ended"
@@ -71,33 +79,6 @@ ENDED = "ended"
 SECONDS_BETWEEN_BEATS = 2.0
 FEW_VALUES = 16
 """More of them go as one array."""
-
-
-class Call(NamedTuple):
-    """A call of a participant, as a message has it.
-
-    Attributes
-    ----------
-    number : int
-        Of the participant in this process.
-    name : str
-        The method, or `OPEN`.
-    given : list
-        Its arguments.
-    pending : list of [str, int, list]
-        Writes that come before it: method, number of the names, values.
-    released : list of int
-        Numbers of saved states that nothing refers to any more.
-    names : list of list of str
-        Groups of names that this call or a later one refers to, by their number; the first is 0.
-    """
-
-    number: int
-    name: str
-    given: list[Any]
-    pending: list[Any] = []
-    released: list[int] = []
-    names: list[list[str]] = []
 
 
 class Recipes(Protocol):
@@ -250,7 +231,6 @@ CALLS = (
     *(LOG, "save", "restore", "serialize", "deserialize"),
 )
 """Methods of a participant that are called beside those with an answer of their own."""
-WRITES = ("set", "set_slopes")
 
 
 class Worker:
@@ -288,14 +268,15 @@ class Worker:
             while True:
                 message = self._channel.receive()
                 self._since = time.monotonic()
+                has_numbers = isinstance(message, Numbers)
                 try:
-                    calls = [Call(*call) for call in message]
-                except TypeError as error:
+                    calls = steps_of_numbers(message) if has_numbers else [Call(*call) for call in message]
+                except (TypeError, ValueError, IndexError) as error:
                     raise MessageError(f"is no list of calls: {error}") from None
                 answers = [self._answer(call) for call in calls]
                 self._since = 0.0
                 self._calling(0, "")  # one process alone answers: see `_shared_name`
-                self._send(answers)
+                self._send(answers, as_numbers=has_numbers)
 
     def close(self) -> None:
         """Close the participants that are left: the other end is gone."""
@@ -304,8 +285,12 @@ class Worker:
                 served.participant.close()
         self._served.clear()
 
-    def _send(self, answers: list[Any]) -> None:
+    def _send(self, answers: list[Any], *, as_numbers: bool) -> None:
         logs = self._new_logs()
+        numbers = numbers_of_answers(answers) if as_numbers and not logs else None
+        if numbers is not None:
+            self._channel.send_numbers(numbers)
+            return
         try:
             self._channel.send([answers, logs])
         except TypeError as error:  # a value that is no plain data

@@ -10,9 +10,9 @@ from typing import Any
 
 import cosim
 from cosim.kit import file_digest
+from cosim_master.processes.calls import Call
 from cosim_master.processes.channel import MessageError, SocketChannel
 from cosim_master.processes.host import Host, connect
-from cosim_master.processes.process_worker import Call
 from cosim_master.processes.sent_fmus import HAS, PIECE, SEND
 from cosim_master.processes.session import Session, Ticket
 

@@ -16,8 +16,9 @@ from typing import Any
 
 import cosim
 from cosim.kit import held_interrupt, seconds_interrupted, waited_for_interrupt
-from cosim_master.processes.channel import Channel, MessageError, PipeChannel
-from cosim_master.processes.process_worker import BEAT, ENDED, ERROR, Call, restored
+from cosim_master.processes.calls import ERROR, STEP, Call, answers_of_numbers, numbers_of_steps
+from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
+from cosim_master.processes.process_worker import BEAT, ENDED, restored
 from cosim_master.processes.worker_process import SECONDS_TO_END, WorkerProcess
 
 SECONDS_TO_ANSWER = 1.0
@@ -120,8 +121,13 @@ class Session(ABC):
             if not self._posted or self.lost:
                 return
             posted, self._posted = self._posted, []
+            calls = [call for _, call in posted]
+            numbers = numbers_of_steps(calls)
             try:
-                self._channel.send([call for _, call in posted])
+                if numbers is not None:
+                    self._channel.send_numbers(numbers)
+                else:
+                    self._channel.send(calls)
             except TypeError as error:
                 for ticket, _ in posted:
                     ticket.answer = [ERROR, ["other", str(error)]]
@@ -204,8 +210,13 @@ class Session(ABC):
             self._take_logs(message["logs"])
             raise EOFError
         try:
-            answers, logs = message
             tickets = self._sent.popleft()
+            if not isinstance(message, Numbers):
+                answers, logs = message
+            elif any(ticket.name != STEP for ticket in tickets):
+                raise ValueError("numbers for what is no step")
+            else:
+                answers, logs = answers_of_numbers(message), []
             for ticket, answer in zip(tickets, answers, strict=True):
                 ticket.answer = answer
             self._take_logs(logs)

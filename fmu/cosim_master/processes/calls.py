@@ -1,0 +1,141 @@
+"""Calls of participants in another process, as messages have them; steps of reals alone as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cosim_master.processes.channel import MOST_NUMBERS, Numbers
+
+OPEN, STEP, CLOSE, LOG = "open", "step", "close", "write_log"
+"""Calls that mean something of their own in the process."""
+WRITES = ("set", "set_slopes")
+"""Calls that write inputs; among numbers their place here stands for them."""
+ANSWER, ERROR = "answer", "error"
+"""How the answer to a call begins."""
+
+
+class Call(NamedTuple):
+    """A call of a participant, as a message has it.
+
+    Attributes
+    ----------
+    number : int
+        Of the participant in this process.
+    name : str
+        The method, or `OPEN`.
+    given : list
+        Its arguments.
+    pending : list of [str, int, list]
+        Writes that come before it: method, number of the names, values.
+    released : list of int
+        Numbers of saved states that nothing refers to any more.
+    names : list of list of str
+        Groups of names that this call or a later one refers to, by their number; the first is 0.
+    """
+
+    number: int
+    name: str
+    given: list[Any]
+    pending: list[Any] = []
+    released: list[int] = []
+    names: list[list[str]] = []
+
+
+def numbers_of_steps(calls: Sequence[Call]) -> Numbers | None:
+    """Steps as numbers; None unless the calls are steps alone, and the values in them a few reals."""
+    integers: list[int] = []
+    reals: list[Any] = []
+    for call in calls:
+        if call.name != STEP or call.released or call.names:
+            return None
+        time, size, reads = call.given
+        integers += (call.number, len(call.pending), len(reads), *reads)
+        reals += (time, size)
+        for write, names, values in call.pending:
+            if type(values) is not list:
+                return None
+            integers += (WRITES.index(write), names, len(values))
+            reals += values
+    return _numbers(integers, reals)
+
+
+def steps_of_numbers(found: Numbers) -> list[Call]:
+    """The calls again.
+
+    Raises
+    ------
+    ValueError, IndexError
+        The numbers are no steps.
+    """
+    integers, reals = found
+    calls = []
+    at = place = 0
+    while at < len(integers):
+        number, writes, count = integers[at : at + 3]
+        at += 3 + count
+        reads = [*integers[at - count : at]]
+        time, size = reals[place : place + 2]
+        place += 2
+        pending = []
+        for _ in range(writes):
+            write, names, length = integers[at : at + 3]
+            at, place = at + 3, place + length
+            pending.append([WRITES[write], names, [*reals[place - length : place]]])
+        calls.append(Call(number, STEP, [time, size, reads], pending))
+    _check_ends(found, at, place)
+    return calls
+
+
+def numbers_of_answers(answers: Sequence[Sequence[Any]]) -> Numbers | None:
+    """Answers to steps as numbers; None where there is an error, an inner point, or no few reals."""
+    integers: list[int] = []
+    reals: list[Any] = []
+    for kind, answer in answers:
+        if kind != ANSWER or answer[1]:
+            return None
+        reached, _, values = answer
+        integers.append(len(values))
+        reals.append(reached)
+        for read in values:
+            if type(read) is not list:
+                return None
+            integers.append(len(read))
+            reals += read
+    return _numbers(integers, reals)
+
+
+def answers_of_numbers(found: Numbers) -> list[list[Any]]:
+    """The answers again.
+
+    Raises
+    ------
+    ValueError, IndexError
+        The numbers are no answers to steps.
+    """
+    integers, reals = found
+    answers = []
+    at = place = 0
+    while at < len(integers):
+        lengths = integers[at + 1 : at + 1 + integers[at]]
+        at += 1 + integers[at]
+        reached = reals[place]
+        place += 1
+        values = []
+        for length in lengths:
+            place += length
+            values.append([*reals[place - length : place]])
+        answers.append([ANSWER, [reached, [], values]])
+    _check_ends(found, at, place)
+    return answers
+
+
+def _numbers(integers: list[int], reals: list[Any]) -> Numbers | None:
+    if len(integers) + len(reals) > MOST_NUMBERS or set(map(type, reals)) != {float}:
+        return None
+    return Numbers(integers, reals)
+
+
+def _check_ends(found: Numbers, integers: int, reals: int) -> None:
+    if integers != len(found.integers) or reals != len(found.reals):
+        raise ValueError("numbers of another count")
