@@ -45,7 +45,6 @@ GONE = {
         "sysconf",
         "nice",
         "lockf",
-        "register_at_fork",
         "waitid",
         "wait",
         "writev",

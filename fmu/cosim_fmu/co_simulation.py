@@ -50,7 +50,6 @@ from cosim_master.coupling.wiring import (
 )
 from cosim_master.participants.create_participants import configure, create_participants, described
 from cosim_master.participants.joint_participants import join_participants
-from cosim_master.participants.process_participant import share_processes
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
@@ -166,7 +165,6 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
         self.threads = threads
         self.participants = create_participants(participants, problems)
-        share_processes(self.participants)
         self.algorithm = create_algorithm(algorithm, options or {}, problems)
         self.joint = None
         if isinstance(self.algorithm, Joint):

@@ -112,6 +112,20 @@ class Resizes(Protocol):
 
 
 @runtime_checkable
+class SharesProcess(Protocol):
+    """A participant that may run in one process with others of its co-simulation."""
+
+    def share_process(self, places: dict[Any, Any]) -> None:
+        """Join the others with the same host, or be the first of them.
+
+        Parameters
+        ----------
+        places : dict
+            What those before have put there, by host.
+        """
+
+
+@runtime_checkable
 class Ticks(Protocol):
     """A participant with clocks that tick at times of their own: all participants step to such a time.
 

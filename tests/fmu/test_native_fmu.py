@@ -221,7 +221,7 @@ def test_the_same_model_gives_the_same_bytes(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the C compiler runs again."""
-    monkeypatch.setattr(compilers, "kept", lambda digest: None)
+    monkeypatch.setattr(compilers, "read_cached", lambda digest: None)
     again = export_native(oscillator(), tmp_path / "again.fmu", **OPTIONS)
     assert again.read_bytes() == path.read_bytes()
 

@@ -81,7 +81,7 @@ def test_a_correction_is_broydens() -> None:
     iteration.invert(memory.counts, memory.table)
     change, left = random.normal(size=size), 0.1 * random.normal(size=size)
     memory.row(layout.CHANGE)[:], memory.row(layout.RESIDUAL)[:] = change, left
-    assert iteration.correct(size, memory.table)
+    assert iteration.apply_broyden(size, memory.table)
     # the change was a step of Newton's method, so the residual before it was -J change
     corrected = jacobian + np.outer(left, change) / (change @ change)
     first = layout.INVERSE * size

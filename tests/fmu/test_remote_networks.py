@@ -23,7 +23,8 @@ from cosim_master.processes import remote_session
 MakeFmu = Callable[..., Path]
 LINKS = ["a.x -> b.x_other", "a.v -> b.v_other", "b.force -> a.f"]
 STARTS = {"b.kc": 3.0, "b.m": 2.0}
-HERE, THERE = "10.231.54.1", "10.231.54.2"
+NET = f"10.231.{os.getpid() % 256}"  # several workers may have a host at a time
+HERE, THERE = f"{NET}.1", f"{NET}.2"
 
 
 def network(*words: str) -> subprocess.CompletedProcess[str]:

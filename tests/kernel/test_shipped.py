@@ -42,9 +42,9 @@ def of(factor: float) -> Callable[..., Any]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where archives are looked for; nothing is kept anywhere else."""
     monkeypatch.setattr(shipped, "FOLDER", tmp_path / "shipped")
-    monkeypatch.setattr(kernel_cache, "kept", lambda key: None)
+    monkeypatch.setattr(kernel_cache, "read_cached", lambda key: None)
     monkeypatch.setattr(kernel_cache, "has", lambda key: False)
-    monkeypatch.setattr(kernel_cache, "keep", lambda key, content: None)
+    monkeypatch.setattr(kernel_cache, "write_cached", lambda key, content: None)
     shipped._archive.cache_clear()
     yield tmp_path / "shipped"
     shipped._archive.cache_clear()

@@ -42,8 +42,8 @@ def test_examples_are_valid(model: Any, scenario: Any) -> None:
     seen = {"model": 0, "scenario": 0}
     for path in FILES:
         data = tomllib.loads(path.read_text("utf-8"))
-        if "project" in data or "acme" in path.read_text("utf-8"):
-            continue  # a package, and what plugins hold that are not installed here
+        if "project" in data or "acme" in path.read_text("utf-8") or path.name == "claims.toml":
+            continue  # a package, what plugins hold that are not installed here, measured figures
         kind = "scenario" if "master" in data else "model"
         if any(str(part.get("type", "")).startswith("engine_mount.") for part in _parts(data)):
             continue

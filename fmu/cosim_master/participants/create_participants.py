@@ -20,7 +20,7 @@ from cosim.kit import (
     ParticipantVariable,
 )
 from cosim_fmi.instances import read_fmu
-from cosim_master.abilities import Resizes
+from cosim_master.abilities import Resizes, SharesProcess
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.instance_participant import InstanceParticipant
@@ -93,6 +93,10 @@ def create_participants(
         else:
             text = f"is a {type(what).__name__}, needs the path of an FMU, a System, a Model or a Participant"
             problems.append(problem(key, text))
+    places: dict[Any, Any] = {}
+    for participant in made.values():
+        if isinstance(participant, SharesProcess):
+            participant.share_process(places)
     return made
 
 

@@ -422,21 +422,17 @@ class ProcessParticipant(cosim.Participant):
                 file.seek(place)
                 file.write(data)
 
+    def share_process(self, places: dict[Host, Place]) -> None:
+        """Run in one process with the others of a co-simulation that have the same host."""
+        if not self.own_process:
+            assert self.host is not None
+            self.place = places.setdefault(self.host, Place(_session_at(self.host)))
+
     def _close_log(self) -> None:
         if self._log_file is not None:
             with suppress(OSError):
                 self._log_file.close()
             self._log_file = None
-
-
-def share_processes(participants: Mapping[str, Any]) -> None:
-    """Have FMUs of one co-simulation with the same host run in one process there."""
-    places: dict[Host, Place] = {}
-    for participant in participants.values():
-        if isinstance(participant, ProcessParticipant) and not participant.own_process:
-            assert participant.host is not None
-            new = Place(_session_at(participant.host))
-            participant.place = places.setdefault(participant.host, new)
 
 
 def _session_at(host: Host) -> Callable[[], Session]:

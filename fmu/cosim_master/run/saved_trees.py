@@ -126,7 +126,8 @@ def check_form(found: Any, expected: Any, where: str, growing: Collection[str] =
     """Refuse a tree of another form than one that is known to be right: what came from outside may be forged.
 
     Mappings have at least its keys, lists its lengths unless they grow or it has none, arrays its kind, and
-    at least its shape, where `where` begins with "algorithm" just that; numbers are numbers. What is None
+    at least its shape (those that grow: but for the first number), where `where` begins with "algorithm" just
+    that; numbers are numbers. What is None
     there is not compared.
 
     Raises
@@ -160,7 +161,8 @@ def check_form(found: Any, expected: Any, where: str, growing: Collection[str] =
         )
         if fits and where.startswith("algorithm"):
             fits = found.shape == expected.shape
-        if not fits or any(np.less(found.shape, expected.shape)):
+        first = 1 if where in growing else 0
+        if not fits or any(np.less(found.shape[first:], expected.shape[first:])):
             refuse(f"an array of {expected.dtype} of shape {expected.shape}")
     elif isinstance(expected, bool):
         if not isinstance(found, bool):

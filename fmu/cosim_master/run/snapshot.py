@@ -15,14 +15,16 @@ from cosim_master.coupling.connection import InputCourse
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.processes.plain_events import event_of_plain, plain_event
 from cosim_master.recording.co_simulation_result import events_inside
+from cosim_master.recording.collect_samples import Collected
 from cosim_master.run.saved_trees import LARGEST, check_form, from_bytes, memory_of, put_back, to_bytes
 
 if TYPE_CHECKING:
     from cosim_master.run.simulation_run import SimulationRun
 
 
-GROWING = ("events", "happened", "rows.inner", "rows.texts")
-"""Lists of a snapshot that grow while a run goes on."""
+KEPT_SAMPLES = f"coupling.collected[{Collected._fields.index('kept')}]"
+GROWING = ("events", "happened", "rows.inner", "rows.texts", "rows.times", "rows.table", KEPT_SAMPLES)
+"""Lists and arrays of a snapshot that grow while a run goes on; what takes them back checks their lengths."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,8 @@ class Snapshot:
         """Refuse a tree that has another form than that of this run has: a damaged file, or a forged one."""
         tree, names = self.tree, run.coupled.participants
         for key, value in self._tree(run, 0, dict.fromkeys(names, b"")).items():
+            if key == "coupling":
+                value = {**value, "steps": {}}  # which participants have stepped at another time: see below
             if key != "identity":
                 check_form(tree.get(key), value, key, GROWING)
         drives = {name: _course(InputCourse(0.0, list(held), None)) for name, held in tree["held"].items()}
