@@ -1,4 +1,4 @@
-"""A wire between two network namespaces that delays and loses packets as it is told.
+"""A wire between two network namespaces that delays and loses packets as its input says.
 
 Run as a program: two handles of TUN devices; each line of the standard input is a delay (s) and a
 share of packets that are lost.

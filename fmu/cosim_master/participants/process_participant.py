@@ -204,7 +204,7 @@ class ProcessParticipant(cosim.Participant):
 
     def exit_initialization(self) -> None:
         """End the initialization mode, if the participant has one."""
-        self._ask("exit_initialization")
+        self._request("exit_initialization")
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write inputs, at once or with the next call."""
@@ -262,33 +262,33 @@ class ProcessParticipant(cosim.Participant):
             self._reads.append(key)
         if key in self._read:
             return [*self._read[key]]
-        return listed(self._ask("get", self._group(key)))
+        return listed(self._request("get", self._group(key)))
 
     def directional_derivative(
         self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
     ) -> Sequence[float]:
         """As the participant gives them."""
         given = list(outputs), list(inputs), [float(number) for number in seed]
-        found: list[float] = self._ask("directional_derivative", *given)
+        found: list[float] = self._request("directional_derivative", *given)
         return found
 
     def save(self) -> Any:
         """A token; the state stays in the process."""
-        return _SavedElsewhere(self._ask("save"), self._session, self._released)
+        return _SavedElsewhere(self._request("save"), self._session, self._released)
 
     def restore(self, token: Any) -> None:
         """Go back to a state that was saved here."""
         self._points = []
-        self._ask("restore", self._number_of(token))
+        self._request("restore", self._number_of(token))
 
     def serialize(self, token: Any) -> bytes:
         """A saved state as bytes."""
-        found: bytes = self._ask("serialize", self._number_of(token))
+        found: bytes = self._request("serialize", self._number_of(token))
         return found
 
     def deserialize(self, data: bytes) -> Any:
         """The token again."""
-        return _SavedElsewhere(self._ask("deserialize", data), self._session, self._released)
+        return _SavedElsewhere(self._request("deserialize", data), self._session, self._released)
 
     def close(self) -> None:
         """Close the participant and end the process; one that does not answer is killed."""
@@ -298,7 +298,7 @@ class ProcessParticipant(cosim.Participant):
         self._close_error = self._failed_before
         if not session.lost:
             try:
-                self._close_error = self._ask(CLOSE, timeout=SECONDS_TO_END) or self._close_error
+                self._close_error = self._request(CLOSE, timeout=SECONDS_TO_END) or self._close_error
                 session.closed(self._number)
             except Exception as error:
                 self._close_error = str(error)
@@ -321,7 +321,7 @@ class ProcessParticipant(cosim.Participant):
         session = self.place.enter()
         self._end = weakref.finalize(self, self.place.leave, session)
         self._session, self._failed_before = session, ""
-        self._number = session.new_number(self._label, self._take_log)
+        self._number = session.new_number(self._label, self._write_log_part)
         self._released = []  # what tokens of an earlier process release is none of this one
         self._accepted, self._pending, self._reads = set(), [], []
         self._groups, self._new_groups, self._begun = {}, [], None
@@ -346,7 +346,7 @@ class ProcessParticipant(cosim.Participant):
             raise cosim.CosimError(f"{name}: the participant is not initialized, so there is no process")
         return self._session
 
-    def _ask(self, name: str, *given: Any, timeout: float | None = None) -> Any:
+    def _request(self, name: str, *given: Any, timeout: float | None = None) -> Any:
         self._there(name)
         return self._answer(self._post(name, *given), self._timeout if timeout is None else timeout)
 
@@ -380,7 +380,7 @@ class ProcessParticipant(cosim.Participant):
             self._forget_reading()
             self._pending.append([name, group, given])
             return
-        self._ask(name, group, given)
+        self._request(name, group, given)
         self._accepted.add(kind)
 
     def _forget_reading(self) -> None:
@@ -393,7 +393,7 @@ class ProcessParticipant(cosim.Participant):
         if self._session is None or self._session.lost:
             return []
         try:
-            found: list[Any] = self._ask(name)
+            found: list[Any] = self._request(name)
         except Exception as error:
             self._failed_before = self._failed_before or str(error)
             return []
@@ -415,7 +415,7 @@ class ProcessParticipant(cosim.Participant):
             text = f"its log {file} cannot be written: {error.strerror}"
             raise cosim.FmuError(str(self.path), text) from error
 
-    def _take_log(self, place: int, data: bytes) -> None:
+    def _write_log_part(self, place: int, data: bytes) -> None:
         file = self._log_file
         if file is not None:
             with suppress(OSError, ValueError):  # a full disk is no fault of the run

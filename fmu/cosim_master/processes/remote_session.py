@@ -68,12 +68,12 @@ class RemoteSession(Session):
         try:
             with path.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
-                if not self._ask(HAS, [digest, size], limit):
+                if not self._request(HAS, [digest, size], limit):
                     place = 0
                     while place < size or size == 0:
                         data = file.read(PIECE)
                         place += len(data)
-                        self._ask(SEND, [digest, data, place >= size or not data], limit)
+                        self._request(SEND, [digest, data, place >= size or not data], limit)
                         if not data:
                             break
         except OSError as error:
@@ -81,11 +81,11 @@ class RemoteSession(Session):
         self._has.add(digest)
         return digest
 
-    def _ask(self, name: str, given: list[Any], limit: float | None) -> Any:
+    def _request(self, name: str, given: list[Any], limit: float | None) -> Any:
         return self.answer(self.post(Call(0, name, given)), limit)
 
     def _welcome(self) -> None:
-        """The first message: who is there."""
+        """The first message: versions of both sides."""
         try:
             if not self._channel.wait(SECONDS_TO_WELCOME):
                 raise cosim.CosimError(f"{self.host}: there is no answer")
@@ -102,7 +102,7 @@ class RemoteSession(Session):
     def _call_under_way(self, ticket: Ticket) -> tuple[int, str]:
         return ticket.number, ticket.name
 
-    def _note_end(self, message: dict[str, Any]) -> None:
+    def _record_end(self, message: dict[str, Any]) -> None:
         self._ending, self._called = str(message["ended"]), (int(message["number"]), str(message["name"]))
 
     def _why(self, ticket: Ticket) -> str:

@@ -52,7 +52,7 @@ class Ticket:
 class Session(ABC):
     """A process in which participants run, on this machine or on another one.
 
-    Calls are posted; what has been posted goes out as one message as soon as an answer is asked for
+    Calls are posted; what has been posted goes out as one message as soon as an answer is read
     (`answer`) or they are sent (`send`). The answers to them come as one message, too. Threads may post and
     ask at any time.
 
@@ -206,8 +206,8 @@ class Session(ABC):
         if message == BEAT:
             return
         if isinstance(message, dict) and ENDED in message:
-            self._note_end(message)
-            self._take_logs(message["logs"])
+            self._record_end(message)
+            self._write_logs(message["logs"])
             raise EOFError
         try:
             tickets = self._sent.popleft()
@@ -219,11 +219,11 @@ class Session(ABC):
                 answers, logs = answers_of_numbers(message), []
             for ticket, answer in zip(tickets, answers, strict=True):
                 ticket.answer = answer
-            self._take_logs(logs)
+            self._write_logs(logs)
         except (ValueError, TypeError, IndexError) as error:
             raise MessageError(f"is no answer: {error}") from None
 
-    def _take_logs(self, logs: list[Any]) -> None:
+    def _write_logs(self, logs: list[Any]) -> None:
         for number, place, data in logs:
             if number in self._logs:
                 self._logs[number](place, data)
@@ -251,7 +251,7 @@ class Session(ABC):
         """Number of a participant and name of a call, as far as that is known."""
 
     @abstractmethod
-    def _note_end(self, message: dict[str, Any]) -> None:
+    def _record_end(self, message: dict[str, Any]) -> None:
         """What a server says about the end of the process."""
 
     @abstractmethod
@@ -299,7 +299,7 @@ class LocalSession(Session):
     def _call_under_way(self, ticket: Ticket) -> tuple[int, str]:
         return self.worker.call_under_way()
 
-    def _note_end(self, message: dict[str, Any]) -> None:
+    def _record_end(self, message: dict[str, Any]) -> None:
         raise MessageError("there is no server here")
 
     def _why(self, ticket: Ticket) -> str:
