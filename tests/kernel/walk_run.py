@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,8 +19,16 @@ from kernel_parts import BouncingBall
 
 import cosim
 
-HERE = Path(__file__).resolve()
-FOLDERS = tuple(HERE.parents[2] / name for name in ("cosim", "plugins"))
+
+def _places(name: str) -> list[str]:
+    spec = find_spec(name)
+    return [] if spec is None else list(spec.submodule_search_locations or [])
+
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = {"cosim": "cosim", **{p.name: f"plugins/{p.name}" for p in (ROOT / "plugins").glob("cosim_*")}}
+HOMES = {Path(places[0]): NAMES[name] for name in NAMES for places in [_places(name)] if places}
+"""Of our packages, where they were installed: their folders in the repository."""
 RESTITUTION = 0.7312345678
 """A number that nothing else in the run is equal to."""
 
@@ -27,8 +36,8 @@ RESTITUTION = 0.7312345678
 def file_of(frame: FrameType) -> str:
     """The file of ours that a function stands in; "" for others."""
     path = Path(frame.f_code.co_filename)
-    folder = next((folder for folder in FOLDERS if folder in path.parents), None)
-    return "" if folder is None else path.relative_to(folder.parent).as_posix()
+    home = next((home for home in HOMES if home in path.parents), None)
+    return "" if home is None else f"{HOMES[home]}/{path.relative_to(home).as_posix()}"
 
 
 def stack_between(frame: FrameType, first: str) -> list[str]:
