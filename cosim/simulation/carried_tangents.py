@@ -23,7 +23,7 @@ from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.array_groups import head_of
 from cosim_compiler.convention import address_of
-from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
+from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.record import rows_of, words_of
 
 if TYPE_CHECKING:
@@ -240,6 +240,8 @@ def method_tangents(
     name = type(step.integrator).__name__
     if kernels is None or step.method is not None:
         return {}, [Problem("integrator", f"{name} takes its steps in Python: they have no tangents")]
+    from cosim_compiler.derivatives.tangents import tangent_function  # most runs need none
+
     found: dict[str, tuple[Any, str]] = {}
     functions = kernels.functions
     for which, function, signature, wanted, fixed in (

@@ -13,7 +13,7 @@ from cosim.system.blocks import Block
 from cosim.walker import BLOCK_SIGNATURE, HISTORIES, TANGENT_SIGNATURE, TANGENT_WALK_SIGNATURE, walk_tangents
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
-from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
+from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.errors import ContractError
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def block_tangent(block: Block) -> Any:
 
 def function_tangent(function: Any) -> Any:
     """The tangent of a kernel function with the signature of a block; `NoTangentError` as `block_tangent`."""
+    from cosim_compiler.derivatives.tangents import tangent_function  # most runs need none
+
     try:
         tangent, signature = tangent_function(function, BLOCK_SIGNATURE, 1, HISTORIES)
     except ContractError as fault:
