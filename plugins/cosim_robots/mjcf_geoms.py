@@ -100,7 +100,7 @@ def read_geom(document: MjcfDocument, element: Element, X: Reals) -> Geom | None
             return None
         pose = (*rotation_onto(along), *map(float, 0.5 * (first + second)))
         r = sizes[:1] or (0.0,)
-        sizes = (*r, half) if SIZES[kind] == 2 else (*(sizes[:2] if len(sizes) > 1 else r * 2), half)
+        sizes = (*r, half) if SIZES[kind] == 2 else (*r, *r, half)
     sizes = sizes[: SIZES[kind]]
     if len(sizes) < SIZES[kind] or not min(sizes) > 0.0:
         document.fault(element, f"<geom size>: a {kind} needs {SIZES[kind]} sizes above 0")
