@@ -170,7 +170,7 @@ class BodyReader:
         frame = compose(X, frame)
         reference = self._length(document.number(element, "ref"), word) if word in ("hinge", "slide") else 0.0
         lower, upper = self._range(element, word)
-        coefficients = {}
+        coefficients: dict[str, float] = {}
         for key in ("damping", "stiffness"):
             values = document.some(element, key, 3) or (0.0,)
             coefficients[key] = values[0]
@@ -201,7 +201,8 @@ class BodyReader:
             armature=armature,
             start=reference,
             rest=self._length(rest, word) if turns or word == "slide" else 0.0,
-            **coefficients,
+            damping=coefficients["damping"],
+            stiffness=coefficients["stiffness"],
         )
 
     def _length(self, value: float, word: str) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,8 +135,8 @@ def weight_of(document: MjcfDocument, geoms: list[Geom]) -> Weight | None:
     if not parts:
         return None
     total = sum(mass for mass, _, _ in parts)
-    center = sum(mass * at for mass, at, _ in parts) / total
-    inertia: Any = np.zeros((3, 3))
+    center = np.zeros(3) + sum(mass * at for mass, at, _ in parts) / total
+    inertia = np.zeros((3, 3))
     for mass, at, I in parts:
         arm = at - center
         inertia = inertia + I + mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
