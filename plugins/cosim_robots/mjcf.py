@@ -12,7 +12,7 @@ from cosim_mechanics.spatial import IDENTITY, compose, norm
 from cosim_robots.frames import Reals, elements_of, matrix_of, pose_along, turned_inertia
 from cosim_robots.mjcf_actuators import add_actuators
 from cosim_robots.mjcf_document import AXES, MjcfDocument
-from cosim_robots.mjcf_geoms import Geom, Weight, read_geom, shape_of, weight_of
+from cosim_robots.mjcf_geoms import Geom, Weight, read_geom, read_surfaces, shape_of, weight_of
 from cosim_robots.robot import ROOT, Link, Mimic, Robot, RobotJoint, Shape
 from cosim_robots.xml_document import Element
 
@@ -63,6 +63,7 @@ class BodyReader:
         self.count = 0
         self.from_geoms = document.compiler.get("inertiafromgeom", "auto")
         self.autolimits = document.compiler.get("autolimits", "true") == "true"
+        self.surfaces = read_surfaces(document)
         self.colors: dict[str, Reals] = {}
         for asset in document.children(document.root, "asset"):
             for material in document.children(asset, "material"):
@@ -142,7 +143,10 @@ class BodyReader:
         return Weight(mass, pose[9:], turned_inertia(pose, moments)) if mass > 0.0 else None
 
     def _shapes(self, geoms: list[Geom]) -> tuple[Shape, ...]:
-        return tuple(s for g in geoms if (s := shape_of(self.document, g, self.colors)) is not None)
+        return tuple(s for g in geoms if (s := self._shape(g)) is not None)
+
+    def _shape(self, geom: Geom) -> Shape | None:
+        return shape_of(self.document, geom, self.colors, self.surfaces)
 
     def _read_joint(
         self, document: MjcfDocument, element: Element, X: Reals, style: str, unnamed: str

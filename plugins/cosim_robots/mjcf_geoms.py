@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_mechanics.spatial import compose
-from cosim_robots.frames import Reals, elements_of, matrix_of, rotation_onto, turned_inertia
+from cosim_mechanics.spatial import IDENTITY, compose, inverse
+from cosim_robots.frames import Reals, elements_of, matrix_of, rotation_onto, rotation_to, turned_inertia
+from cosim_robots.mesh_files import find_mesh
 from cosim_robots.mjcf_document import MjcfDocument
 from cosim_robots.robot import Shape
 from cosim_robots.xml_document import Element
 
+Values = tuple[tuple[str, float | Reals | str], ...]
 WATER = 1000.0
 """kg/m3: the density of geoms by default."""
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
@@ -143,22 +146,63 @@ def weight_of(document: MjcfDocument, geoms: list[Geom]) -> Weight | None:
     return Weight(total, tuple(map(float, center)), elements_of(inertia))
 
 
-def shape_of(document: MjcfDocument, geom: Geom, colors: dict[str, Reals]) -> Shape | None:
+@dataclass(frozen=True)
+class Surface:
+    """A ``<mesh>`` of the assets: its file, None where it is not there, and how the file is used."""
+
+    file: Path | None
+    scale: Reals
+    reference: Reals
+
+
+def read_surfaces(document: MjcfDocument) -> dict[str, Surface]:
+    """The surfaces of ``<asset>`` by name."""
+    folder = document.compiler.get("meshdir", document.compiler.get("assetdir", ""))
+    found = {}
+    for asset in document.children(document.root, "asset"):
+        for element in document.children(asset, "mesh"):
+            document.fill(element, "")
+            file = element.get("file", "")
+            at = document.numbers(element, "refpos", (0.0, 0.0, 0.0))
+            w, *v = document.numbers(element, "refquat", (1.0, 0.0, 0.0, 0.0))
+            size = math.sqrt(w * w + sum(x * x for x in v))
+            turned = rotation_to(np.array(v) / size, w / size) if size > 0.0 else IDENTITY[:9]
+            found[element.get("name") or Path(file).stem] = Surface(
+                find_mesh(document.path, file, folder),
+                document.numbers(element, "scale", (1.0, 1.0, 1.0)),
+                (*turned, *at),
+            )
+    return found
+
+
+def shape_of(
+    document: MjcfDocument, geom: Geom, colors: dict[str, Reals], surfaces: dict[str, Surface]
+) -> Shape | None:
     """What is drawn of a geom; None for those that are hidden or have no shape here."""
     element = geom.element
     if geom.group >= SHOWN_GROUPS or geom.kind in MASSLESS:
         return None
+    surface = surfaces.get(element.get("mesh", ""))
+    if geom.kind == "mesh" and surface is not None and surface.file is not None:
+        pose = compose(geom.pose, inverse(surface.reference))
+        values: Values = (("file", str(surface.file)), ("scale", surface.scale))
+        return _colored(document, element, colors, Shape("mesh", pose, values))
     if geom.kind not in SIZES or geom.kind == "ellipsoid":
         document.leave_out(element, f"shapes of type {geom.kind} are not taken over")
         return None
-    grey = colors.get(element.get("material", ""), (0.5, 0.5, 0.5, 1.0))
-    color = document.numbers(element, "rgba", grey)
-    if color[3] == 0.0:
-        return None
     a = geom.sizes
-    sizes: tuple[tuple[str, float | Reals], ...] = (("radius", a[0]),)
+    sizes: Values = (("radius", a[0]),)
     if geom.kind == "box":
         sizes = (("size", tuple(2.0 * x for x in a)),)
     elif geom.kind != "sphere":
         sizes = (*sizes, ("length", 2.0 * a[1]))
-    return Shape(geom.kind, geom.pose, sizes, tuple(min(max(x, 0.0), 1.0) for x in color[:3]))
+    return _colored(document, element, colors, Shape(geom.kind, geom.pose, sizes))
+
+
+def _colored(
+    document: MjcfDocument, element: Element, colors: dict[str, Reals], shape: Shape
+) -> Shape | None:
+    """The shape in its color or that of its material; None where that is transparent."""
+    grey = colors.get(element.get("material", ""), (0.5, 0.5, 0.5, 1.0))
+    color = document.numbers(element, "rgba", grey)
+    return replace(shape, color=tuple(min(max(x, 0.0), 1.0) for x in color[:3])) if color[3] > 0.0 else None

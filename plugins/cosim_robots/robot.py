@@ -23,11 +23,11 @@ def line_of(place: str) -> str:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a link looks like: an id of ``animation``, its pose on the link, its sizes, and its color."""
+    """What a link looks like: an id of ``animation``, its pose on the link, its values, and its color."""
 
     kind: str
     pose: Reals
-    sizes: tuple[tuple[str, float | Reals], ...]
+    sizes: tuple[tuple[str, float | Reals | str], ...]
     color: Reals | None = None
 
 
