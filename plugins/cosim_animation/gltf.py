@@ -61,12 +61,12 @@ def gltf_of(model: cosim.Model, result: cosim.Result) -> bytes:
         for shape in shapes.get(name, []):
             _add_shape(file, body, shape, meshes)
     places = {name: number for number, name in enumerate(mechanism.bodies)}
-    for name in mechanism.links:
+    for link in mechanism.links:
         ends = []
-        for body, pose in mechanism.ends(name):
-            X = poses[:, places[body]]
+        for carrier, pose in mechanism.ends(link):
+            X = poses[:, places[carrier]]
             ends.append(X[:, 9:] + X[:, :9].reshape(-1, 3, 3) @ pose[9:])
-        _add_bar(file, top, name, *ends)
+        _add_bar(file, top, link, *ends)
     return file.content()
 
 

@@ -56,7 +56,8 @@ def scene_of(
     poses = body_poses(mechanism, result, rows)
     places = {name: number for number, name in enumerate(mechanism.bodies)}
     shapes, meshes = shapes_of(mechanism)
-    scene = {
+    panels = _panels(mechanism, result, signals)
+    scene: dict[str, Any] = {
         "title": model.name,
         "up": [float(x) for x in mechanism.up],
         "time": packed(result.time[rows] - result.time[0]),
@@ -68,12 +69,12 @@ def scene_of(
         "joints": [_joint(mechanism, name, places) for name in mechanism.joints],
         "links": [_link(mechanism, name, places, result, rows) for name in mechanism.links],
         "contacts": [_contact(mechanism, name, result, rows) for name in mechanism.contacts],
-        "panels": _panels(mechanism, result, signals),
+        "panels": panels,
         "events": _events(result),
     }
     if compared is not None:
         scene |= _second_run(mechanism, result, compared, rows)
-        _add_lines(scene["panels"], result, compared)
+        _add_lines(panels, result, compared)
     return scene
 
 
@@ -85,7 +86,9 @@ def shapes_of(mechanism: Mechanism) -> tuple[dict[str, list[dict[str, Any]]], li
     CosimError
         A file of a look that cannot be read.
     """
-    shapes, numbers, meshes = default_shapes(mechanism), {}, []
+    shapes = default_shapes(mechanism)
+    numbers: dict[Path, int] = {}
+    meshes: list[Mesh] = []
     for look in mechanism.looks:
         drawn = shape(look.shape, look.sizes(), look.frame, look.color)
         if look.shape == "mesh":

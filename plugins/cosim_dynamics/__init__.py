@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cosim_dynamics.equations_of_motion import torque_equations as torque_equations
     from cosim_dynamics.find_equilibrium import equilibrium as equilibrium
     from cosim_dynamics.find_equilibrium import start_values as start_values
-    from cosim_dynamics.inverse_kinematics import inverse_kinematics as inverse_kinematics
+    from cosim_dynamics.find_placement import inverse_kinematics as inverse_kinematics
     from cosim_dynamics.jacobians import frame_bias as frame_bias
     from cosim_dynamics.jacobians import frame_jacobian as frame_jacobian
     from cosim_dynamics.jacobians import point_bias as point_bias

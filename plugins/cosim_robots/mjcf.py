@@ -34,7 +34,7 @@ def read_mjcf(path: Path) -> Robot:
         All faults of the file and of those that it includes, each with its line.
     """
     document = MjcfDocument(path)
-    robot = Robot(document.root.get("model") or path.stem, document.place(document.root), stands=True)
+    robot = Robot(document.root.get("model") or path.stem, document.place(document.root), joins_world=True)
     for element in document.children(document.root):
         if element.tag not in READ:
             document.leave_out(element, f"<{element.tag}> is not taken over")

@@ -122,8 +122,8 @@ class Robot:
         Those of links that became part of the world.
     gravity : three reals, optional
         Where the file says it, m/s2.
-    stands : bool
-        Whether the file says how its bodies stand on the world.
+    joins_world : bool
+        Whether the file says how its bodies are joined to the world.
     """
 
     name: str
@@ -134,7 +134,7 @@ class Robot:
     frames: dict[str, tuple[str, Reals]] = field(default_factory=dict)
     fixed_shapes: list[Shape] = field(default_factory=list)
     gravity: Reals | None = None
-    stands: bool = False
+    joins_world: bool = False
 
     def replace_joint(self, old: RobotJoint, **changes: object) -> None:
         """Put a changed joint in the place of another."""

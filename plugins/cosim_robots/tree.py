@@ -31,7 +31,7 @@ def check_tree(robot: Robot) -> str:
     moved: dict[str, RobotJoint] = {}
     for joint in robot.joints:
         for end in (joint.parent, joint.child):
-            if end not in robot.links and not (end == ROOT and robot.stands):
+            if end not in robot.links and not (end == ROOT and robot.joins_world):
                 text = str(cosim.LookUpError("link", end, robot.links))
                 problems.append(cosim.Problem(joint.place, f"joint '{joint.name}': {text}"))
         if joint.child in moved:
@@ -45,7 +45,7 @@ def check_tree(robot: Robot) -> str:
         problems.append(cosim.Problem(robot.place, "has no links"))
     if problems:
         raise cosim.ModelError(problems)
-    if robot.stands:
+    if robot.joins_world:
         return ROOT
     roots = [name for name in robot.links if name not in moved]
     if len(roots) > 1:
@@ -106,10 +106,10 @@ def stand(robot: Robot, root: str, base: str | None) -> None:
     base : str, optional
         ``"fixed"`` or ``"free"``; None: as the file says, or fixed.
     """
-    if robot.stands:
+    if robot.joins_world:
         if base is not None:
             raise cosim.CosimError(
-                f"{robot.place}: this file says itself how its bodies stand: leave out base"
+                f"{robot.place}: this file says itself how its bodies are joined to the world: leave out base"
             )
         return
     base = BASES[0] if base is None else base

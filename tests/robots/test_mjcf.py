@@ -252,6 +252,24 @@ def test_shapes_are_looks(tmp_path: Path) -> None:
     assert "b_look3" not in model.parts
 
 
+def test_meshes_are_looks(tmp_path: Path) -> None:
+    """The file's own place on the geom is that of refpos and refquat, taken back."""
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "a.stl").write_text("")
+    head = (
+        "<compiler meshdir='parts'/><asset><mesh file='a.stl' scale='1 2 3' refpos='0 0 1' "
+        "refquat='0.7071067811865476 0 0 0.7071067811865476'/><mesh name='m' file='none.stl'/></asset>"
+    )
+    inertial = "<inertial mass='1' pos='0 0 0' diaginertia='1 1 1'/>"
+    geoms = "<geom type='mesh' mesh='a' pos='1 0 0'/><geom type='mesh' mesh='m'/>"
+    model: Any = Multibody.from_mjcf(written(tmp_path, hinge(inside=inertial + geoms), head))
+    look = model["b_look1"]
+    assert (Path(look.file), look.sizes()) == ((tmp_path / "parts" / "a.stl").resolve(), [1, 2, 3])
+    np.testing.assert_allclose(look.frame, [0, 1, 0, -1, 0, 0, 0, 0, 1, 1, 0, -1], atol=1e-15)
+    assert "b_look2" not in model.parts
+    assert any("shapes of type mesh" in remark for remark in model.remarks)
+
+
 def test_includes(tmp_path: Path) -> None:
     part = tmp_path / "parts" / "leg.xml"
     part.parent.mkdir()
@@ -327,5 +345,5 @@ def test_faults_say_where_and_what(tmp_path: Path, fault: str) -> None:
 
 
 def test_the_base_is_that_of_the_file() -> None:
-    with pytest.raises(cosim.CosimError, match="says itself how its bodies stand"):
+    with pytest.raises(cosim.CosimError, match="says itself how its bodies are joined"):
         Multibody.from_mjcf(CRANE, base="free")
