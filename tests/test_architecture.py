@@ -28,6 +28,7 @@ PACKAGES = {
 PUBLIC = {
     "cosim_mechanics.spatial",
     "cosim_mechanics.contracts",
+    "cosim_animation.meshes",
     "cosim_ensembles.kit",
     "cosim_fmu.abilities",
     "cosim_integrators.kit",

@@ -24,13 +24,18 @@ class Mesh(NamedTuple):
 
 
 def read_mesh(path: Path, user: str) -> Mesh:
+    """The surface of a file with at most `MOST_TRIANGLES` triangles; the rest as of `read_surface`."""
+    return thinned(read_surface(path, user), MOST_TRIANGLES)
+
+
+def read_surface(path: Path, user: str) -> Mesh:
     """The surface of a file.
 
     Parameters
     ----------
     path : Path
     user : str
-        The part that it is for, for messages.
+        The part that it is for, as messages begin.
 
     Raises
     ------
@@ -58,7 +63,7 @@ def read_mesh(path: Path, user: str) -> Mesh:
         raise cosim.CosimError(f"{user}.file: {path} cannot be read: {error}") from None
     if not len(triangles) or not np.isfinite(points).all() or triangles.max() >= len(points):
         raise cosim.CosimError(f"{user}.file: {path} has no triangles with finite corners")
-    return thinned(Mesh(points, triangles), MOST_TRIANGLES)
+    return Mesh(points, triangles)
 
 
 def thinned(mesh: Mesh, most: int) -> Mesh:

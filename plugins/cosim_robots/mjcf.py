@@ -130,7 +130,7 @@ class BodyReader:
         document = self.document
         inertial = document.child(element, "inertial")
         if self.from_geoms == "true" or (inertial is None and self.from_geoms != "false"):
-            return weight_of(document, geoms)
+            return weight_of(document, geoms, self.surfaces)
         if inertial is None:
             return None
         mass = document.number(inertial, "mass")

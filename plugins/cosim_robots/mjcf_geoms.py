@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim_mechanics.spatial import IDENTITY, compose, inverse
-from cosim_robots.frames import Reals, elements_of, matrix_of, rotation_onto, rotation_to, turned_inertia
+from cosim_robots.frames import Reals, elements_of, rotation_onto, rotation_to
 from cosim_robots.mesh_files import find_mesh
+from cosim_robots.mesh_mass import Solid, solid_of
 from cosim_robots.mjcf_document import MjcfDocument
 from cosim_robots.robot import Shape
 from cosim_robots.xml_document import Element
 
 Values = tuple[tuple[str, float | Reals | str], ...]
+FITTED = "fitted"
+"""Kind of a geom that MuJoCo fits into a mesh."""
 WATER = 1000.0
 """kg/m3: the density of geoms by default."""
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
@@ -79,9 +82,8 @@ def read_geom(document: MjcfDocument, element: Element, X: Reals) -> Geom | None
     kind = element.get("type", "sphere")
     group = int(document.number(element, "group"))
     if kind in MASSLESS or kind == "mesh" or element.get("mesh") is not None:
-        return Geom(
-            element, kind if kind in MASSLESS else "mesh", compose(X, document.pose(element)), (), group
-        )
+        kind = kind if kind in (*MASSLESS, "mesh") else FITTED
+        return Geom(element, kind, compose(X, document.pose(element)), (), group)
     if kind not in SIZES:
         document.fault(
             element, f"<geom type>: is {kind!r}, needs one of {', '.join((*SIZES, *MASSLESS))}, mesh"
@@ -110,7 +112,7 @@ def read_geom(document: MjcfDocument, element: Element, X: Reals) -> Geom | None
     return Geom(element, kind, compose(X, pose), sizes, group)
 
 
-def weight_of(document: MjcfDocument, geoms: list[Geom]) -> Weight | None:
+def weight_of(document: MjcfDocument, geoms: list[Geom], surfaces: dict[str, Surface]) -> Weight | None:
     """Mass properties of a body from its geoms; None where they have no mass."""
     groups = document.setting("inertiagrouprange", (0.0, 5.0))
     parts: list[tuple[float, NDArray[np.float64], NDArray[np.float64]]] = []
@@ -125,16 +127,13 @@ def weight_of(document: MjcfDocument, geoms: list[Geom]) -> Weight | None:
         if mass < 0.0 and element.get("mass") is not None:
             document.fault(element, f"<geom mass>: is {mass:g}, needs 0 or more")
             continue
-        if geom.kind == "mesh" or element.get("shellinertia") == "true":
-            document.fault(
-                element,
-                "the mass of this body follows from a mesh or a shell, which is not computed: give the body "
-                "an <inertial> (mujoco.mj_saveLastXML writes it)",
-            )
+        solid = _solid(document, geom, surfaces)
+        if solid is None:
             continue
-        mass = mass if mass > 0.0 else density * geom.volume
-        central = (*geom.moments(mass), 0.0, 0.0, 0.0)
-        parts.append((mass, np.array(geom.pose[9:]), matrix_of(turned_inertia(geom.pose, central))))
+        mass = mass if mass > 0.0 else density * solid.volume
+        R = np.array(geom.pose[:9]).reshape(3, 3)
+        at = np.array(geom.pose[9:]) + R @ solid.center
+        parts.append((mass, at, mass / solid.volume * R @ solid.inertia @ R.T))
     if not parts:
         return None
     total = sum(mass for mass, _, _ in parts)
@@ -146,6 +145,26 @@ def weight_of(document: MjcfDocument, geoms: list[Geom]) -> Weight | None:
     return Weight(total, tuple(map(float, center)), elements_of(inertia))
 
 
+def _solid(document: MjcfDocument, geom: Geom, surfaces: dict[str, Surface]) -> Solid | None:
+    """The solid of a geom of even density; None, and a fault, where it is not computed."""
+    element = geom.element
+    surface = surfaces.get(element.get("mesh", ""))
+    is_known = surface is not None and surface.file is not None and surface.inertia in ("legacy", "exact")
+    if element.get("shellinertia") == "true" or (geom.kind == "mesh" and not is_known) or geom.kind == FITTED:
+        document.fault(
+            element,
+            "the mass of this body follows from a shell, a fitted shape or a mesh that is not read: give the "
+            "body an <inertial> (mujoco.mj_saveLastXML writes it)",
+        )
+        return None
+    if surface is None:
+        return Solid(geom.volume, np.zeros(3), np.diag(geom.moments(geom.volume)))
+    solid = surface.solid(document.place(element))
+    if solid is None:
+        document.fault(element, f"the surface in {surface.file} has no volume")
+    return solid
+
+
 @dataclass(frozen=True)
 class Surface:
     """A ``<mesh>`` of the assets: its file, None where it is not there, and how the file is used."""
@@ -153,6 +172,17 @@ class Surface:
     file: Path | None
     scale: Reals
     reference: Reals
+    inertia: str = "legacy"
+
+    def solid(self, place: str) -> Solid | None:
+        """What is inside, of even density, in the frame of a geom; None without volume."""
+        from cosim_animation.meshes import read_surface
+
+        assert self.file is not None
+        mesh = read_surface(self.file, place)
+        R = np.array(self.reference[:9]).reshape(3, 3)
+        points = (mesh.points * self.scale - self.reference[9:]) @ R
+        return solid_of(points, mesh.triangles, self.inertia == "exact")
 
 
 def read_surfaces(document: MjcfDocument) -> dict[str, Surface]:
@@ -171,6 +201,7 @@ def read_surfaces(document: MjcfDocument) -> dict[str, Surface]:
                 find_mesh(document.path, file, folder),
                 document.numbers(element, "scale", (1.0, 1.0, 1.0)),
                 (*turned, *at),
+                element.get("inertia", "legacy"),
             )
     return found
 

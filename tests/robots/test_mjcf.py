@@ -161,6 +161,53 @@ def test_where_masses_come_from(tmp_path: Path, wanted: str) -> None:
     assert read_mjcf(bare).links["b"].mass == (0.0 if wanted == "false" else 2.0)
 
 
+BOX = [(x, y, z) for x in (-0.5, 0.5) for y in (-1.0, 1.0) for z in (-1.5, 1.5)]
+FACES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+
+
+def surface(path: Path, *shifts: float) -> None:
+    """Boxes of 1 by 2 by 3 beside each other, their faces outward, as OBJ."""
+    lines = []
+    for number, shift in enumerate(shifts):
+        lines += [f"v {x + shift} {y} {z}" for x, y, z in BOX]
+        lines += [f"f {' '.join(str(i + 1 + 8 * number) for i in face)}" for face in FACES]
+    path.write_text("\n".join(lines) + "\n", "ascii")
+
+
+@pytest.mark.parametrize("how", ["exact", "legacy"])
+def test_masses_of_surfaces(tmp_path: Path, how: str) -> None:
+    """A box from a file weighs as a box; two apart from each other only where pyramids have signs."""
+    pytest.importorskip("trimesh")
+    head = (
+        f"<asset><mesh name='m' file='m.obj' inertia='{how}' scale='0.1 0.1 -0.1' refpos='0 0 0.2'/></asset>"
+    )
+    place = "pos='1 2 3' euler='10 20 30'"
+    surface(tmp_path / "m.obj", 0.0)
+    mesh = f"<geom type='mesh' mesh='m' density='700' {place}/>"
+    link = read_mjcf(written(tmp_path, hinge(inside=mesh), head)).links["b"]
+    box = f"<frame {place}><geom type='box' size='0.05 0.1 0.15' density='700' pos='0 0 -0.2'/></frame>"
+    expected = read_mjcf(written(tmp_path, hinge(inside=box))).links["b"]
+    assert link.mass == pytest.approx(expected.mass, rel=1e-12)
+    assert link.center_of_mass == pytest.approx(expected.center_of_mass, rel=1e-12)
+    assert link.inertia == pytest.approx(expected.inertia, rel=1e-10, abs=1e-12)
+    surface(tmp_path / "m.obj", -2.0, 2.0)
+    two = read_mjcf(written(tmp_path, hinge(inside="<geom type='mesh' mesh='m'/>"), head)).links["b"]
+    if how == "exact":
+        assert two.mass == pytest.approx(12.0, rel=1e-12)
+        along_z = 2 * 6.0 * ((0.01 + 0.04) / 12 + 0.04)
+        assert two.inertia[2] == pytest.approx(along_z, rel=1e-12)
+    else:
+        assert two.mass > 12.5
+
+
+def test_a_surface_without_volume(tmp_path: Path) -> None:
+    pytest.importorskip("trimesh")
+    (tmp_path / "m.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "ascii")
+    head = "<asset><mesh name='m' file='m.obj'/></asset>"
+    with pytest.raises(cosim.ModelError, match="has no volume"):
+        read_mjcf(written(tmp_path, hinge(inside="<geom type='mesh' mesh='m'/>"), head))
+
+
 def test_groups_without_mass(tmp_path: Path) -> None:
     two = "<geom size='0.1' mass='2' group='0'/><geom size='0.1' mass='5' group='4'/>"
     for ends, mass in (("0 3", 2.0), ("0 4", 7.0), ("4 4", 5.0)):
