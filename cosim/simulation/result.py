@@ -424,7 +424,13 @@ class Result(FixedAttributes):
         return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
 
     @options_checked
-    def animate(self, *patterns: str, path: str | PathLike[str] | None = None, model: Any = None) -> Any:
+    def animate(
+        self,
+        *patterns: str,
+        path: str | PathLike[str] | None = None,
+        model: Any = None,
+        compared: Result | None = None,
+    ) -> Any:
         """Play a run of a mechanism in 3-D, with signals beside and events on the line of time.
 
         The result needs the coordinates of all joints (``"hinge.q"``) or the poses of all bodies
@@ -435,9 +441,12 @@ class Result(FixedAttributes):
         *patterns : str
             Signals beside, as for `select`; the first ones that move unless given.
         path : path_like, optional
-            Where to write the page, ``.html``; without it a notebook shows it.
+            Where to write the page, ``.html``, or a glTF file that moves, ``.glb``; without it a notebook
+            shows the page.
         model : Model, optional
             That of the run; known where the result comes from `Model.simulate`.
+        compared : Result, optional
+            Of another run of that model, which the page shows pale in the same picture.
 
         Returns
         -------
@@ -451,9 +460,9 @@ class Result(FixedAttributes):
         sink = self._sink(ANIMATION)
         chosen = self._model if model is None else model
         if path is None:
-            return sink.show(self, chosen, patterns)
+            return sink.show(self, chosen, patterns, compared)
         check_ending(Path(path), *sink.suffixes)
-        return sink.write(self, Path(path), chosen, patterns)
+        return sink.write(self, Path(path), chosen, patterns, compared)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled and copied: all but the model."""

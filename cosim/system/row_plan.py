@@ -134,5 +134,6 @@ def _least_stage(cls: type[Component], argument: Argument) -> Stage:
     if argument.role == "derivative":
         return DERIVED_AT[cls.declarations[argument.of].kind]
     if argument.role == "offered" and argument.effect == "add":
-        return Stage.DYNAMICS
+        offers = cls.declarations[argument.of].options["attachment"].offers.values()
+        return max(offer.added_at for offer in offers if offer.slot == argument.slot)
     return Stage.EMPTY

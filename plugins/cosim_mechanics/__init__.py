@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from cosim_mechanics.forces.constant_torque import ConstantTorque as ConstantTorque
     from cosim_mechanics.forces.coordinate_damper import CoordinateDamper as CoordinateDamper
     from cosim_mechanics.forces.coordinate_friction import CoordinateFriction as CoordinateFriction
+    from cosim_mechanics.forces.coordinate_inertia import CoordinateInertia as CoordinateInertia
     from cosim_mechanics.forces.coordinate_spring import CoordinateSpring as CoordinateSpring
     from cosim_mechanics.forces.coordinate_stop import CoordinateStop as CoordinateStop
     from cosim_mechanics.forces.coupled_bushing import CoupledBushing as CoupledBushing

@@ -73,7 +73,39 @@ class Multibody(cosim.Model):
         ModelError
             All faults of the file together, each with its line.
         """
-        reader: Any = cosim.registry().get("model_reader", "robots.urdf")()
+        return cls._read_robot("robots.urdf", path, options)
+
+    @classmethod
+    @cosim.kit.options_checked
+    def from_mjcf(cls, path: str | PathLike[str], **options: Any) -> Self:
+        """The bodies, joints and actuators of a model of MuJoCo.
+
+        Coordinates of hinges and slides are those of MuJoCo. Of free and ball joints they count from where
+        the file puts the body.
+
+        Parameters
+        ----------
+        path : path_like
+        **options
+            `keep_fixed`: whether bodies with mass that are fixed to others stay bodies of their own (False);
+            `actuators`: whether joints that the file drives have an input (True); `motors`: whether that is
+            a `JointMotor` with the greatest effort of the file (False; servos always are).
+
+        Returns
+        -------
+        Multibody
+            `remarks` lists what of the file was not taken over, and what was changed.
+
+        Raises
+        ------
+        ModelError
+            All faults of the file and of those that it includes, each with its line.
+        """
+        return cls._read_robot("robots.mjcf", path, options)
+
+    @classmethod
+    def _read_robot(cls, id: str, path: str | PathLike[str], options: dict[str, Any]) -> Self:
+        reader: Any = cosim.registry().get("model_reader", id)()
         return cast("Self", reader.read_into(cls, Path(path), **options))
 
     @property

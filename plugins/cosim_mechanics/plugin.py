@@ -34,6 +34,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("mechanics.constant_force", mechanics.ConstantForce)
     register("mechanics.constant_torque", mechanics.ConstantTorque)
     register("mechanics.coordinate_damper", mechanics.CoordinateDamper)
+    register("mechanics.coordinate_inertia", mechanics.CoordinateInertia)
     register("mechanics.coordinate_friction", mechanics.CoordinateFriction)
     register("mechanics.coordinate_spring", mechanics.CoordinateSpring)
     register("mechanics.coordinate_stop", mechanics.CoordinateStop)

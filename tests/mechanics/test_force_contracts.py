@@ -16,6 +16,7 @@ from cosim_mechanics import (
     ConstantTorque,
     CoordinateDamper,
     CoordinateFriction,
+    CoordinateInertia,
     CoordinateSpring,
     CoordinateStop,
     CoupledBushing,
@@ -203,6 +204,14 @@ class TestCoordinateFriction(ForceElementContract):
         )
         assert tau[0] == pytest.approx(-2.0 * share, rel=1e-15, abs=0.0)
         assert lost[0] == -tau[0] * speed
+
+
+class TestCoordinateInertia(ForceElementContract):
+    make = staticmethod(lambda: CoordinateInertia(reflected_inertia=0.3))
+
+    def test_units_follow_the_coordinate(self) -> None:
+        assert CoordinateInertia(reflected_inertia="2 kg").reflected_inertia == 2.0
+        assert CoordinateInertia(reflected_inertia="2000 g.cm2").reflected_inertia == pytest.approx(2e-4)
 
 
 class TestCoordinateDamper(ForceElementContract):
