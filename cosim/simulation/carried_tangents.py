@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.component.history import ENTRY_WIDTH, RING, Ring
 from cosim.contracts.method_layout import WORK_HEADER
 from cosim.errors import ModelError, Problem
 from cosim.simulation.event_record import Finding
@@ -85,19 +86,22 @@ class CarriedTangents:
         self._work = np.zeros(0) if kernels is None else kernels.work.copy()
         self._slots = [self._system.written_slot(path) for path in by]
         directions, run = 1 + len(by), step.arrays
-        sizes = self._system.assembly.layout.sizes
-        n, np_, nd, nk = (sizes[letter] for letter in "ypdk")
-        nc, memory, work = run.c.size, run.memory.size, run.work.size
+        start = self._system.start_arrays()
+        n, np_, nd, nk = (start[letter].size for letter in "ypdk")
+        nc, memory, work = run.c.size, int(run.plan.sizes.memory), run.work.size
+        points = int(run.plan.points_inside) if self._system.rings else 0
+        of_histories = [ring.offset + m for ring in self._system.rings for m in range(RING)]
         addresses = {name: native.function_address(*function) for name, function in functions.items()}
         plan = CarryPlan(**{"complete": 0, "directions": directions, **addresses})
         self._arrays = {
-            "table": self._system.tangents.table,
+            "table": self._system.run_tangents.table,
             "numbers": np.array(words_of(plan), dtype=np.int64),
             "notes_numbers": np.zeros(CARRY_NOTES),
             "y": np.zeros(n),
             "p": np.zeros(np_),
             "d": np.zeros(nd),
-            "k": np.zeros(nk, dtype=np.int64),
+            "k": np.zeros(directions * nk, dtype=np.int64),
+            "h": np.zeros(0),
             "c": np.zeros(nc),
             "memory": np.zeros(memory),
             "start_memory": np.zeros(memory),
@@ -118,21 +122,30 @@ class CarriedTangents:
             "spare_c_dot": np.zeros(nc),
             "wanted": np.zeros(directions),
             "kept": np.zeros((directions + 1) * len(run.kinks)),
+            "inner_caches": np.zeros(nc * points),
+            "inner_dots": np.zeros(nc * points),
+            "integers": np.setdiff1d(np.arange(nk), of_histories),
             "working": np.zeros(n + np_ + nd + nk),
             "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
             "rows": np.zeros(0),
         }
-        self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + memory + nd + nk), run.log.size))
+        self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + run.memory.size + nd + nk), run.log.size))
         self._pieces: list[Reals] = []
 
     def begin(self, state: State) -> None:
         """Go along the run that begins with this State."""
         arrays, run = self._arrays, self._step.arrays
         for name, array in arrays.items():
-            if name not in ("table", "numbers", "rows"):
+            if name not in ("table", "numbers", "integers", "rows"):
                 array[:] = 0
-        for letter in "ypdk":
+        for letter in "ypd":
             arrays[letter][:] = state.arrays[letter]
+        cache = self._system.new_cache()  # what nothing computes is not 0
+        arrays["c"][: cache.size] = cache
+        directions = 1 + len(self.by)
+        arrays["k"][:] = np.tile(state.arrays["k"], directions)
+        arrays["h"] = np.tile(state.arrays["h"], directions)
+        arrays["h_dots"] = np.zeros(arrays["h"].size)
         for i, slot in enumerate(self._slots, start=1):
             size = arrays[slot.array].size
             arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
@@ -161,7 +174,9 @@ class CarriedTangents:
             if rows:
                 self._pieces.append(arrays["rows"][:rows].copy())
                 self._notes.rows_used = 0.0
-            if end in (used, before):
+            if self._notes.needs_room:
+                self._lengthen_histories()
+            elif end in (used, before):
                 break
             before = end
         self._notes.log_used = 0.0
@@ -177,6 +192,28 @@ class CarriedTangents:
             return int(carrying.carry(step.arrays, Carrier(**self._arrays), used, is_last))
         head = head_of(Carrier(**self._arrays))
         return int(self._carry(step.head_address, address_of(head), used, int(is_last)))
+
+    def _lengthen_histories(self) -> None:
+        """Double the room of histories in which a step might not find enough."""
+        arrays, directions = self._arrays, 1 + len(self.by)
+        k, used, pieces = arrays["k"].reshape(directions, -1), 0, []
+        both = np.stack([arrays["h"], arrays["h_dots"]]).reshape(2, directions, -1)
+        for slot in self._system.rings:
+            ring = rows_of(Ring, k[0], slot.offset, 1)[0]
+            order = (ring.oldest + np.arange(ring.capacity)) % ring.capacity
+            entries = both[:, :, ring.start : ring.stop].reshape(2, directions, -1, ENTRY_WIDTH)[:, :, order]
+            capacity = ring.capacity
+            while capacity - ring.count < self._step.arrays.plan.room:
+                capacity *= 2
+            longer = np.zeros((2, directions, capacity, ENTRY_WIDTH))
+            longer[:, :, : ring.capacity] = entries
+            pieces.append(longer.reshape(2, directions, -1))
+            for i in range(directions):
+                ring = rows_of(Ring, k[i], slot.offset, 1)[0]
+                ring.start, ring.oldest, ring.capacity = used, 0, capacity
+            used += ENTRY_WIDTH * capacity
+        arrays["h"], arrays["h_dots"] = np.concatenate(pieces, axis=2).reshape(2, -1).copy()
+        self._notes.needs_room = 0.0
 
     def _keep_events(self, step: CompiledStep, end: int) -> int:
         if native.is_plain():
@@ -276,19 +313,17 @@ def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:
 def faults_of_system(system: System) -> list[Problem]:
     """What stands against derivatives of runs of a system; its tangents are made."""
     problems = []
-    for part in dict.fromkeys(system.remembering):
-        problems.append(Problem(part, "remembers a signal: tangents of what is remembered are not there yet"))
     corrections = range(int(system.projection[NORMALIZE]), int(system.projection[ESTIMATES]))
     rows = [
         *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
         *range(*system.inner_range),
-        *(() if system.remembering else range(*system.update_ranges["end"])),
+        *(row for updates in system.update_ranges.values() for row in range(*updates)),
         *corrections,
     ]
-    for row, reason in system.tangents.prepare(rows).items():
+    for row, reason in system.run_tangents.prepare(rows).items():
         owners = ["constraints"] if row in corrections else system.tangents.block_of(row).owners
         problems.append(Problem(", ".join(owners), reason))
     for key, row in system.handler_blocks.items():
-        for reason in system.tangents.prepare([row]).values():
+        for reason in system.run_tangents.prepare([row]).values():
             problems.append(Problem(".".join(map(str, key)) if isinstance(key, tuple) else str(key), reason))
     return problems

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 
 from cosim.contracts.method_layout import DONE
-from cosim.step.carried_steps import load_head, store_head
 from cosim.step.carrier import (
     FAILED,
     IS_MOTION,
     call_followed,
     copy_cache_aside,
+    load_head,
     lose,
     method_of,
     part_of,
     realize_tangents,
+    store_head,
     walk_along,
     walk_spare,
 )
@@ -72,6 +73,16 @@ def look_here(run, carrier, i, t, has_computed):
 
 def look_inside(run, carrier, i, t, has_computed):
     """The tangents at a time inside the last step, into the spare arrays."""
+    interpolate_along(run, carrier, i, t, 0.0)
+    if has_computed == 0:
+        return
+    copy_cache_aside(carrier, i)
+    for block in run.blocks_inside:
+        walk_spare(run, carrier, i, block, block + 1, t, 0.0, carrier.spare_y_dot)
+
+
+def interpolate_along(run, carrier, i, t, t_dot):
+    """The states at a time inside the last step, which may move, with their tangents, into the spare arrays."""
     method = method_of(run, carrier)
     if run.plan.method.complete != 0 and carrier.notes.is_complete == 0.0:
         complete_step(run, carrier)
@@ -80,20 +91,15 @@ def look_inside(run, carrier, i, t, has_computed):
         carrier.plan.dense,
         (
             t, method.coefficients, carrier.work, carrier.spare_y, carrier.spare_y,
-            0.0, part_of(carrier.work_dots, i, carrier.work), carrier.spare_y_dot, carrier.spare_y_dot,
+            t_dot, part_of(carrier.work_dots, i, carrier.work), carrier.spare_y_dot, carrier.spare_y_dot,
         ),
     )  # fmt: skip
     store_head(carrier, i)
-    if has_computed == 0:
-        return
-    copy_cache_aside(carrier, i)
-    for block in run.blocks_inside:
-        walk_spare(run, carrier, i, block, block + 1, t, 0.0, carrier.spare_y_dot)
 
 
 def complete_step(run, carrier):
     """Complete what dense output needs of the last step, with its tangents."""
-    for i in range(1, carrier.directions):
+    for i in range(0 if len(run.rings) > 0 else 1, carrier.directions):
         y_dot = part_of(carrier.y_dots, i, carrier.y)
         for m in range(y_dot.shape[0]):
             carrier.spare_y[m] = carrier.y[m]

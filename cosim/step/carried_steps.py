@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cosim.contracts.method_layout import DONE, WORK_HEADER, MethodArrays
+from cosim.contracts.method_layout import DONE, MethodArrays
+from cosim.step.carried_memory import remember_inside_along
+from cosim.step.carried_rows import complete_step
 from cosim.step.carrier import (
     FAILED,
     IS_HELD,
@@ -14,9 +16,11 @@ from cosim.step.carrier import (
     copy_cache_aside,
     lose,
     method_of,
+    own_part,
     part_of,
     realize_tangents,
     shift_time,
+    store_head,
     walk_present,
     walk_spare,
 )
@@ -66,6 +70,10 @@ def follow_step(run, carrier, at):
         is_suspect = missed > expected + HARDLY * max(1.0, abs(carrier.c[m]))
         if is_suspect and jumps_inside(run, carrier, step, m, SUSPECT * missed):
             lose(carrier, step.start, JUMPS, m)
+    if run.plan.remembers != 0 and n > 0:
+        if run.plan.method.complete != 0:
+            complete_step(run, carrier)
+        remember_inside_along(run, carrier, step.start, step.time)
     pass_kinks(run, carrier, step)
 
 
@@ -128,7 +136,7 @@ def take_start(run, carrier, step, at):
                 lose(carrier, step.start, WAS_CHANGED, m)
             carrier.y[m] = begin
             notes.freshness = NOT_FRESH
-    for m in range(nm):
+    for m in range(carrier.start_memory.shape[0]):
         carrier.start_memory[m] = run.log[at + n + m]
     for m in range(nd):
         begin = run.log[at + n + nm + m]
@@ -136,11 +144,13 @@ def take_start(run, carrier, step, at):
             lose(carrier, step.start, WAS_CHANGED, n + m)
             carrier.d[m] = begin
             notes.freshness = NOT_FRESH
-    for m in range(carrier.k.shape[0]):
-        begin = int(run.log[at + n + nm + nd + m])
-        if begin != carrier.k[m]:
-            carrier.k[m] = begin
-            notes.freshness = NOT_FRESH
+    for i in range(carrier.directions):
+        k = own_part(carrier, carrier.k, i)
+        for m in carrier.integers:
+            begin = int(run.log[at + n + nm + nd + m])
+            if begin != k[m]:
+                k[m] = begin
+                notes.freshness = NOT_FRESH
     if notes.time != step.start:
         notes.time = step.start
         notes.freshness = NOT_FRESH
@@ -213,20 +223,6 @@ def moved_along(run, carrier, i):
     return MethodArrays(
         method.n, method.coefficients, run.settings, memory_dot, work_dot, method.slot_numbers
     )
-
-
-def store_head(carrier, i):
-    """Keep what `work` begins with: a direction has its own flags of what dense output has at hand."""
-    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
-    for m in range(WORK_HEADER):
-        head[m] = carrier.work[m]
-
-
-def load_head(carrier, i):
-    """Restore what `store_head` has kept."""
-    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
-    for m in range(WORK_HEADER):
-        carrier.work[m] = head[m]
 
 
 def is_at_kink(carrier, method):

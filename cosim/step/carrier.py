@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.contracts.method_layout import MethodArrays
+from cosim.contracts.method_layout import WORK_HEADER, MethodArrays
 from cosim.step.integration import numbers_where
 from cosim.step.run import Integers, Reals
-from cosim.walker import call_redo_tangent, walk_tangents
+from cosim.walker import call_redo_tangent, follow_walk
 from cosim_compiler.array_groups import Table, address_reader
 from cosim_compiler.record import Record, rows_of, width_of
 
@@ -43,6 +43,7 @@ class CarryNotes(Record):
     lost_subject: float
     rows_used: float
     log_used: float
+    needs_room: float  # whether histories have to be longer before it goes on
 
 
 NOT_FRESH, IS_MOTION, IS_REPORT = 0.0, 1.0, 2.0
@@ -50,7 +51,10 @@ CARRY_PLAN, CARRY_NOTES = width_of(CarryPlan), width_of(CarryNotes)
 
 
 class Carrier(NamedTuple):
-    """The arrays of tangents that are carried: values, and one direction after the other."""
+    """The arrays of tangents that are carried: values, and one direction after the other.
+
+    Of `k` and `h` each direction has its own values: updates of histories move them beside their tangents.
+    """
 
     table: Table  # of the tangents of blocks
     numbers: Integers  # a `CarryPlan`
@@ -59,6 +63,7 @@ class Carrier(NamedTuple):
     p: Reals
     d: Reals
     k: Integers
+    h: Reals
     c: Reals
     memory: Reals
     start_memory: Reals  # at the start of the step
@@ -79,6 +84,9 @@ class Carrier(NamedTuple):
     spare_c_dot: Reals
     wanted: Reals  # tangents of the time of an event
     kept: Reals  # times of kinks, then their tangents
+    inner_caches: Reals  # of points inside a step
+    inner_dots: Reals  # along one direction
+    integers: Integers  # where in `k` what belongs to no history lies
     working: Reals  # what handlers write to: y, p, d and k
     working_dots: Reals
     rows: Reals  # tangents of the recorded values
@@ -108,6 +116,12 @@ def part_of(dots, i, like):
     return dots[i * size : (i + 1) * size]
 
 
+def own_part(carrier, numbers, i):
+    """The numbers of a direction, of those that each direction has as many of."""
+    size = numbers.shape[0] // carrier.directions
+    return numbers[i * size : (i + 1) * size]
+
+
 def lose(carrier, time, reason, subject):
     """There are no tangents from a time on; the first reason stays."""
     notes = carrier.notes
@@ -117,27 +131,28 @@ def lose(carrier, time, reason, subject):
         notes.lost_subject = float(subject)
 
 
-def walk_along(run, carrier, i, first, last, t, t_dot, y_dot, c_dot):
-    """Walk blocks and their tangents along a direction, at the present values."""
-    status = walk_tangents(
-        carrier.table, run.ints, first, last, t,
-        carrier.y, carrier.p, carrier.d, carrier.k, run.h, carrier.c,
-        t_dot, y_dot, part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d), c_dot,
+def walk_with(run, carrier, i, first, last, t, t_dot, y, y_dot, c, c_dot):
+    """Walk blocks and their tangents along a direction, on these states and this cache."""
+    status = follow_walk(
+        carrier.table, run.ints, first, last, t, y, carrier.p, carrier.d,
+        own_part(carrier, carrier.k, i), own_part(carrier, carrier.h, i), c,
+        t_dot, y_dot, part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d),
+        own_part(carrier, carrier.h_dots, i), c_dot,
     )  # fmt: skip
     if status != 0:
         lose(carrier, t, BLOCK_FAILED, status - 1)
+
+
+def walk_along(run, carrier, i, first, last, t, t_dot, y_dot, c_dot):
+    """As `walk_with`, of the present values."""
+    walk_with(run, carrier, i, first, last, t, t_dot, carrier.y, y_dot, carrier.c, c_dot)
 
 
 def walk_spare(run, carrier, i, first, last, t, t_dot, y_dot):
-    """As `walk_along`, of the spare states and cache."""
-    status = walk_tangents(
-        carrier.table, run.ints, first, last, t,
-        carrier.spare_y, carrier.p, carrier.d, carrier.k, run.h, carrier.spare_c,
-        t_dot, y_dot, part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d),
-        carrier.spare_c_dot,
-    )  # fmt: skip
-    if status != 0:
-        lose(carrier, t, BLOCK_FAILED, status - 1)
+    """As `walk_with`, of the spare states and cache."""
+    walk_with(
+        run, carrier, i, first, last, t, t_dot, carrier.spare_y, y_dot, carrier.spare_c, carrier.spare_c_dot
+    )
 
 
 def walk_present(run, carrier, i, first, last):
@@ -199,10 +214,10 @@ def call_followed(run, carrier, i, address, t, y, y_dot, c, c_dot):
         address,
         (
             carrier.table, run.ints, rows.first, rows.last, t,
-            y, carrier.p, carrier.d, carrier.k, run.h, c,
+            y, carrier.p, carrier.d, own_part(carrier, carrier.k, i), own_part(carrier, carrier.h, i), c,
             method.coefficients, run.settings, carrier.memory, carrier.work, method.slot_numbers,
             carrier.time_dots[i], y_dot, part_of(carrier.p_dots, i, carrier.p),
-            part_of(carrier.d_dots, i, carrier.d), part_of(carrier.h_dots, i, run.h), c_dot,
+            part_of(carrier.d_dots, i, carrier.d), own_part(carrier, carrier.h_dots, i), c_dot,
             part_of(carrier.memory_dots, i, carrier.memory), part_of(carrier.work_dots, i, carrier.work),
         ),
     )  # fmt: skip
@@ -214,3 +229,17 @@ def copy_cache_aside(carrier, i):
     for m in range(c_dot.shape[0]):
         carrier.spare_c[m] = carrier.c[m]
         carrier.spare_c_dot[m] = c_dot[m]
+
+
+def store_head(carrier, i):
+    """Keep what `work` begins with: a direction has its own flags of what dense output has at hand."""
+    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
+    for m in range(WORK_HEADER):
+        head[m] = carrier.work[m]
+
+
+def load_head(carrier, i):
+    """Restore what `store_head` has kept."""
+    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
+    for m in range(WORK_HEADER):
+        carrier.work[m] = head[m]
