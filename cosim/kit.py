@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from cosim.component.history import History as History
     from cosim.component.history import Ring as Ring
     from cosim.component.history import history_at as history_at
+    from cosim.component.history import is_same as is_same
     from cosim.component.history import margin as margin
     from cosim.component.kink_functions import missed_kinks as missed_kinks
     from cosim.component.values import NUMERIC as NUMERIC

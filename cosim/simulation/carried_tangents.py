@@ -106,6 +106,7 @@ class CarriedTangents:
             "memory": np.zeros(memory),
             "start_memory": np.zeros(memory),
             "work": np.zeros(work),
+            "spare_work": np.zeros(work),
             "time_dots": np.zeros(directions),
             "y_dots": np.zeros(directions * n),
             "p_dots": np.zeros(directions * np_),

@@ -75,7 +75,7 @@ def time_dot_of(carrier, i):
 
 
 def update_along(run, carrier, i, rows, t, c, c_dot):
-    """Call updates along a direction, on the spare states; variables have their new values after the last one."""
+    """Call updates along a direction, on the spare states; variables have new values after the last one."""
     k = own_part(carrier, carrier.k, i)
     d_dot = part_of(carrier.d_dots, i, carrier.d)
     for swap in run.swaps:
@@ -96,7 +96,7 @@ def update_along(run, carrier, i, rows, t, c, c_dot):
 
 
 def remember_inside_along(run, carrier, start, now):
-    """Append what lies inside the step that was just taken: points of its dense output, and where one is needed."""
+    """Append what lies inside the step that was just taken: points of its dense output, and needed ones."""
     has_inside = not run.plan.inside_updates.is_empty()
     has_between = not run.plan.between_updates.is_empty()
     if not (has_inside or has_between) or not start < now:

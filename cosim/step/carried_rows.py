@@ -20,6 +20,7 @@ from cosim.step.carrier import (
     walk_spare,
 )
 from cosim.step.records import IN_C, IN_D, IN_P, IN_Y
+from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_tangent
 
 
@@ -82,35 +83,46 @@ def look_inside(run, carrier, i, t, has_computed):
 
 
 def interpolate_along(run, carrier, i, t, t_dot):
-    """The states at a time inside the last step, which may move, with their tangents, into the spare arrays."""
-    method = method_of(run, carrier)
-    if run.plan.method.complete != 0 and carrier.notes.is_complete == 0.0:
+    """The states at a time inside the last step, which may move, and their tangents: the spare ones."""
+    if carrier.notes.is_complete == 0.0:
         complete_step(run, carrier)
     load_head(carrier, i)
-    call_dense_tangent(
-        carrier.plan.dense,
-        (
-            t, method.coefficients, carrier.work, carrier.spare_y, carrier.spare_y,
-            t_dot, part_of(carrier.work_dots, i, carrier.work), carrier.spare_y_dot, carrier.spare_y_dot,
-        ),
-    )  # fmt: skip
+    call_dense_along(run, carrier, i, t, t_dot)
     store_head(carrier, i)
 
 
+def call_dense_along(run, carrier, i, t, t_dot):
+    """Call the tangent of dense output along a direction."""
+    call_dense_tangent(
+        carrier.plan.dense,
+        (
+            t, method_of(run, carrier).coefficients, carrier.work, carrier.spare_y, carrier.spare_y,
+            t_dot, part_of(carrier.work_dots, i, carrier.work), carrier.spare_y_dot, carrier.spare_y_dot,
+        ),
+    )  # fmt: skip
+
+
 def complete_step(run, carrier):
-    """Complete what dense output needs of the last step, with its tangents."""
-    for i in range(0 if len(run.rings) > 0 else 1, carrier.directions):
-        y_dot = part_of(carrier.y_dots, i, carrier.y)
-        for m in range(y_dot.shape[0]):
-            carrier.spare_y[m] = carrier.y[m]
-            carrier.spare_y_dot[m] = y_dot[m]
-        copy_cache_aside(carrier, i)
+    """Complete what dense output needs of the last step, with its tangents.
+
+    Its first call in a step may change what the step has left: each direction begins with the same numbers.
+    """
+    first = 0 if len(run.rings) > 0 else 1
+    copy_reals(carrier.work, carrier.spare_work)
+    for i in range(first, carrier.directions):
+        copy_reals(carrier.spare_work, carrier.work)
         load_head(carrier, i)
-        code = call_followed(
-            run, carrier, i, carrier.plan.complete, carrier.notes.time,
-            carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
-        )  # fmt: skip
-        if code != DONE:
-            lose(carrier, carrier.notes.time, FAILED, 0)
+        if run.plan.method.complete != 0:
+            copy_reals(carrier.y, carrier.spare_y)
+            copy_reals(part_of(carrier.y_dots, i, carrier.y), carrier.spare_y_dot)
+            copy_cache_aside(carrier, i)
+            code = call_followed(
+                run, carrier, i, carrier.plan.complete, carrier.notes.time,
+                carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
+            )  # fmt: skip
+            if code != DONE:
+                lose(carrier, carrier.notes.time, FAILED, 0)
+        work = method_of(run, carrier).work
+        call_dense_along(run, carrier, i, 0.5 * (work.start + work.end), 0.0)
         store_head(carrier, i)
     carrier.notes.is_complete = 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cosim.contracts.method_layout import DONE, MethodArrays
+from cosim.stage import Stage
 from cosim.step.carried_memory import remember_inside_along
 from cosim.step.carried_rows import complete_step
 from cosim.step.carrier import (
@@ -28,6 +29,7 @@ from cosim.step.constraints import has_corrections
 from cosim.step.tape import STEP_WIDTH, LoggedStep
 from cosim_compiler.record import rows_of
 
+ON_REPORT = int(Stage.REPORT)
 HARDLY = 1e-6
 """By so much of its size the flow and its tangent may differ at the end of a step; see `follow_step`."""
 SUSPECT = 0.1
@@ -71,8 +73,7 @@ def follow_step(run, carrier, at):
         if is_suspect and jumps_inside(run, carrier, step, m, SUSPECT * missed):
             lose(carrier, step.start, JUMPS, m)
     if run.plan.remembers != 0 and n > 0:
-        if run.plan.method.complete != 0:
-            complete_step(run, carrier)
+        complete_step(run, carrier)
         remember_inside_along(run, carrier, step.start, step.time)
     pass_kinks(run, carrier, step)
 
@@ -141,7 +142,8 @@ def take_start(run, carrier, step, at):
     for m in range(nd):
         begin = run.log[at + n + nm + m]
         if begin != carrier.d[m] and (begin == begin or carrier.d[m] == carrier.d[m]):
-            lose(carrier, step.start, WAS_CHANGED, n + m)
+            if run.stages_of_d[m] < ON_REPORT:  # else nothing that moves depends on it
+                lose(carrier, step.start, WAS_CHANGED, n + m)
             carrier.d[m] = begin
             notes.freshness = NOT_FRESH
     for i in range(carrier.directions):

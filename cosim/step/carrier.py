@@ -68,6 +68,7 @@ class Carrier(NamedTuple):
     memory: Reals
     start_memory: Reals  # at the start of the step
     work: Reals
+    spare_work: Reals
     time_dots: Reals
     y_dots: Reals
     p_dots: Reals

@@ -505,9 +505,6 @@ def test_a_mount_against_differences_of_runs() -> None:
 def test_what_cannot_be_asked_for_is_refused() -> None:
     model = cosim.Model("m")
     model.add(Relay(), "x")
-    model.add("measures.delay", "late", source="x.y", delay=0.1)
-    with pytest.raises(cosim.ModelError, match="late.*remembers a signal"):
-        model.simulate(until=1.0, derivatives=["x.a"])
     with pytest.raises(cosim.ModelError, match="integrator.*in Python"):
         differentiated(Relay(), 1.0, ["x.a"], integrator="integrators.scipy_radau")
     with pytest.raises(cosim.LookUpError, match=r"x\.a"):
