@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.history import ENTRY_WIDTH, RING, Ring
+from cosim.contracts.method_kernels import SMOOTH_UNTIL
 from cosim.contracts.method_layout import WORK_HEADER
 from cosim.errors import ModelError, Problem
 from cosim.simulation.event_record import Finding
@@ -19,6 +20,7 @@ from cosim.step.carrying import CARRY_SIGNATURE, KEEP_SIGNATURE
 from cosim.step.constraints import ESTIMATES, NORMALIZE, settle_by_address
 from cosim.step.records import LOG_TAPE
 from cosim.step.tape import STEP_WIDTH
+from cosim.system.system import BREAK_ORDER
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, TANGENT_DENSE_SIGNATURE, TANGENT_REDO_SIGNATURE
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
@@ -49,6 +51,7 @@ OF_HANDLERS = {
 }
 OF_STATES = {
     carrier.JUMPS: "its derivative jumps where no event is: make a witness of it",
+    carrier.JUMPS_MEET: "two jumps of its derivative meet at one instant and move apart: one-sided",
     carrier.WAS_CHANGED: "it was changed in a way that is not recorded",
 }
 
@@ -116,6 +119,7 @@ class CarriedTangents:
             "memory_dots": np.zeros(directions * memory),
             "work_dots": np.zeros(directions * work),
             "heads": np.zeros(directions * WORK_HEADER),
+            "slopes_before": np.zeros(n),
             "pace_before": np.zeros(n),
             "spare_y": np.zeros(n),
             "spare_y_dot": np.zeros(n),
@@ -125,6 +129,7 @@ class CarriedTangents:
             "kept": np.zeros((directions + 1) * len(run.kinks)),
             "inner_caches": np.zeros(nc * points),
             "inner_dots": np.zeros(nc * points),
+            "break_orders": break_orders(self._system, run.kinks),
             "integers": np.setdiff1d(np.arange(nk), of_histories),
             "working": np.zeros(n + np_ + nd + nk),
             "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
@@ -137,7 +142,7 @@ class CarriedTangents:
         """Go along the run that begins with this State."""
         arrays, run = self._arrays, self._step.arrays
         for name, array in arrays.items():
-            if name not in ("table", "numbers", "integers", "rows"):
+            if name not in ("table", "numbers", "integers", "break_orders", "rows"):
                 array[:] = 0
         for letter in "ypd":
             arrays[letter][:] = state.arrays[letter]
@@ -294,6 +299,15 @@ def method_tangents(
             return {}, [Problem("integrator", f"{name}: its steps have no tangents: {fault}")]
         assert found[which][1] == wanted
     return found, []
+
+
+def break_orders(system: System, kinks: Sequence[int]) -> NDArray[np.int64]:
+    """Where in the cache the order of the delayed break stands that arrives at each kink; -1: it is none."""
+    found = dict.fromkeys(map(int, kinks), -1)
+    for slots in system.assembly.layout.slots.values():
+        if SMOOTH_UNTIL in slots and BREAK_ORDER in slots:
+            found |= dict(zip(slots[SMOOTH_UNTIL].elements, slots[BREAK_ORDER].elements, strict=True))
+    return np.array([found[int(kink)] for kink in kinks], dtype=np.int64)
 
 
 def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:

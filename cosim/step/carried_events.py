@@ -6,6 +6,7 @@ import math
 
 from cosim.step import event_log as log
 from cosim.step.block_calls import number_of_variable
+from cosim.step.carried_steps import settle_kinks
 from cosim.step.carrier import (
     CHANGES_ORDER,
     GRAZES,
@@ -14,6 +15,7 @@ from cosim.step.carrier import (
     IS_PYTHON,
     IS_REPORT,
     NOT_FRESH,
+    is_same_shift,
     lose,
     own_part,
     part_of,
@@ -27,9 +29,6 @@ from cosim.step.saved_variables import copy_reals
 
 GRAZING = 1e-9
 """A witness that is slower than this part of what moves it touches zero, and does not cross it."""
-SAME_SHIFT = 1e-9
-"""Two events whose times move alike up to this part stay in their order."""
-NEARLY_ZERO = 1e-14  # s: shifts that are that small are none
 
 
 def follow_phase(run, carrier, cause, first, last):
@@ -41,6 +40,7 @@ def follow_phase(run, carrier, cause, first, last):
                 k[signal] = 0
         carrier.notes.freshness = NOT_FRESH
     realize_tangents(run, carrier, IS_REPORT)
+    settle_kinks(run, carrier)
     at = first
     while at < last:
         event = log.logged_event(run, at)
@@ -68,9 +68,7 @@ def move_time(run, carrier, handler):
         shift_time(run, carrier, carrier.wanted)
         return
     for i in range(1, carrier.directions):
-        present = carrier.time_dots[i]
-        wanted = carrier.wanted[i]
-        if not abs(wanted - present) <= SAME_SHIFT * abs(wanted) + NEARLY_ZERO:
+        if not is_same_shift(carrier.wanted[i], carrier.time_dots[i]):
             lose(carrier, carrier.notes.time, CHANGES_ORDER, handler.number)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from cosim.contracts.method_layout import DONE, MethodArrays
 from cosim.stage import Stage
 from cosim.step.carried_memory import remember_inside_along
@@ -11,10 +13,15 @@ from cosim.step.carrier import (
     IS_HELD,
     IS_MOTION,
     JUMPS,
+    JUMPS_MEET,
+    KINKS_ALIKE,
+    KINKS_APART,
+    NO_KINK,
     NOT_FRESH,
     WAS_CHANGED,
     call_followed,
     copy_cache_aside,
+    is_same_shift,
     lose,
     method_of,
     own_part,
@@ -26,6 +33,7 @@ from cosim.step.carrier import (
     walk_spare,
 )
 from cosim.step.constraints import has_corrections
+from cosim.step.saved_variables import copy_reals
 from cosim.step.tape import STEP_WIDTH, LoggedStep
 from cosim_compiler.record import rows_of
 
@@ -51,6 +59,7 @@ def follow_step(run, carrier, at):
         return
     take_start(run, carrier, step, at + STEP_WIDTH)
     realize_tangents(run, carrier, IS_MOTION)
+    settle_kinks(run, carrier)
     keep_kinks(run, carrier)
     begin_flow(run, carrier)
     n = carrier.y.shape[0]
@@ -267,10 +276,43 @@ def keep_kinks(run, carrier):
 
 def pass_kinks(run, carrier, step):
     """Where a component is smooth no more, at a time of its own, the time moves as that."""
+    notes = carrier.notes
     count = len(run.kinks)
+    notes.passed_kinks = NO_KINK
     for j in range(count):
         at = carrier.kept[j]
-        if step.start < at and abs(at - step.time) <= KINK_REACHED * max(1.0, abs(step.time)):
+        if not (step.start < at and abs(at - step.time) <= KINK_REACHED * max(1.0, abs(step.time))):
+            continue
+        order = carrier.break_orders[j]
+        if order >= 0 and 0.0 < carrier.c[order] < math.inf:
+            continue  # derivatives do not jump there
+        if notes.passed_kinks == NO_KINK:
+            notes.passed_kinks = KINKS_ALIKE
+            for m in range(carrier.y.shape[0]):
+                carrier.slopes_before[m] = carrier.c[m]
             for i in range(1, carrier.directions):
                 carrier.wanted[i] = carrier.kept[(i + 1) * count + j]
-            shift_time(run, carrier, carrier.wanted)
+            continue
+        for i in range(1, carrier.directions):
+            if not is_same_shift(carrier.kept[(i + 1) * count + j], carrier.wanted[i]):
+                notes.passed_kinks = KINKS_APART
+    if notes.passed_kinks != NO_KINK:
+        shift_time(run, carrier, carrier.wanted)
+
+
+def settle_kinks(run, carrier):
+    """Whether derivatives jump at the kinks that were passed: then no event may shift the time once more."""
+    notes = carrier.notes
+    if notes.passed_kinks == NO_KINK:
+        return
+    copy_reals(carrier.y, carrier.spare_y)
+    copy_reals(carrier.c, carrier.spare_c)
+    rows = run.plan.derivatives
+    t = notes.time + BEHIND_KINK * max(1.0, abs(notes.time))
+    walk_spare(run, carrier, 0, rows.first, rows.last, t, 0.0, carrier.spare_y_dot)
+    for m in range(carrier.y.shape[0]):
+        if abs(carrier.spare_c[m] - carrier.slopes_before[m]) > HARDLY * max(1.0, abs(carrier.spare_c[m])):
+            if notes.passed_kinks == KINKS_APART:
+                lose(carrier, notes.time, JUMPS_MEET, m)
+            notes.is_shifted = 1.0
+    notes.passed_kinks = NO_KINK

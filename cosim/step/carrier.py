@@ -17,7 +17,7 @@ from cosim_compiler.record import Record, rows_of, width_of
 
 GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD, IS_ENDLESS = range(1, 7)
 """Why there are no tangents any more: of a handler, the last of a witness."""
-JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED = range(7, 12)
+JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED, JUMPS_MEET = range(7, 13)
 """The same of a state or variable, of a step, of a row of the table."""
 
 
@@ -37,6 +37,7 @@ class CarryNotes(Record):
     time: float  # s
     freshness: float  # of the cache and its tangents: NOT_FRESH, IS_MOTION, IS_REPORT
     is_shifted: float  # whether an event of this instant has shifted the time
+    passed_kinks: float  # NO_KINK, KINKS_ALIKE, KINKS_APART: at this instant, until what they do is known
     is_complete: float  # whether the dense output of the last step is
     lost: float  # 0, or why there are no tangents any more
     lost_time: float  # s
@@ -46,6 +47,7 @@ class CarryNotes(Record):
     needs_room: float  # whether histories have to be longer before it goes on
 
 
+NO_KINK, KINKS_ALIKE, KINKS_APART = 0.0, 1.0, 2.0
 NOT_FRESH, IS_MOTION, IS_REPORT = 0.0, 1.0, 2.0
 CARRY_PLAN, CARRY_NOTES = width_of(CarryPlan), width_of(CarryNotes)
 
@@ -78,6 +80,7 @@ class Carrier(NamedTuple):
     memory_dots: Reals
     work_dots: Reals
     heads: Reals  # what `work` begins with, for each direction
+    slopes_before: Reals  # derivatives before the kinks that were passed last
     pace_before: Reals  # how fast derivatives change at the start of a step
     spare_y: Reals
     spare_y_dot: Reals
@@ -87,6 +90,7 @@ class Carrier(NamedTuple):
     kept: Reals  # times of kinks, then their tangents
     inner_caches: Reals  # of points inside a step
     inner_dots: Reals  # along one direction
+    break_orders: Integers  # where in the cache that of the break that arrives at each kink stands, or -1
     integers: Integers  # where in `k` what belongs to no history lies
     working: Reals  # what handlers write to: y, p, d and k
     working_dots: Reals
@@ -121,6 +125,16 @@ def own_part(carrier, numbers, i):
     """The numbers of a direction, of those that each direction has as many of."""
     size = numbers.shape[0] // carrier.directions
     return numbers[i * size : (i + 1) * size]
+
+
+SAME_SHIFT = 1e-9
+"""Two events whose times move alike up to this part stay in their order."""
+NEARLY_ZERO = 1e-14  # s: shifts that are that small are none
+
+
+def is_same_shift(one, other):
+    """Whether two times move alike."""
+    return abs(one - other) <= SAME_SHIFT * abs(one) + NEARLY_ZERO
 
 
 def lose(carrier, time, reason, subject):

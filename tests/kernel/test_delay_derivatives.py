@@ -189,6 +189,48 @@ def test_jumps_that_arrive_through_a_delay() -> None:
     assert [result.derivative("x.y", path)[-1] for path in by] == pytest.approx([2.0, -0.3, 2.0], rel=1e-12)
 
 
+class Both(cosim.Component):
+    """Law: y' = a + b; seen is y at 0.7 s."""
+
+    y = cosim.auxiliary_state()
+    seen = cosim.discrete()
+    a = cosim.input()
+    b = cosim.input()
+
+    @cosim.kernel
+    def derivatives(a, b, y_dot):
+        y_dot[0] = a + b
+
+    @cosim.every(1.0, offset=0.7, does="discrete")
+    @cosim.kernel
+    def sample(y, seen_next):
+        seen_next[0] = y
+
+
+@pytest.mark.parametrize(
+    ("delays", "words"),
+    [((0.25, 0.35), ""), ((0.2, 0.2), "two jumps"), ((0.3, 0.35), "order changes")],
+)
+def test_jumps_that_meet_have_no_derivative(delays: tuple[float, float], words: str) -> None:
+    """A jump at 0.4 arrives twice, and before another event, or another break that jumps, or neither."""
+    model = cosim.Model("m")
+    model.add("signals.step", "s", start_time=0.4, height=2.0)
+    model.add(Both(), "x")
+    for name, delay in zip("ab", delays, strict=True):
+        model.add("measures.delay", name, source="s", delay=delay)
+        model.connect(f"{name}.value", f"x.{name}")
+    by = ["a.delay", "b.delay", "s.start_time", "s.height"]
+    result = model.simulate(until=1.0, derivatives=by, output_interval=0.5)
+    found = [result.derivative("x.y", path)[-1] for path in by]
+    if words:
+        (finding,) = result.findings
+        assert words in finding.message and finding.time == pytest.approx(0.4 + delays[0])
+        assert np.isnan(found).all()
+    else:
+        assert not result.findings
+        assert found == pytest.approx([-2.0, -2.0, -4.0, 0.6], rel=1e-12)
+
+
 SCRIPT = """
 import cosim, test_delay_derivatives as cases
 for model, by in (
@@ -201,6 +243,7 @@ for model, by in (
 """
 
 
+@pytest.mark.thorough
 def test_the_same_bits_compiled_and_in_plain_python() -> None:
     printed = []
     for plain in ("0", "1"):
