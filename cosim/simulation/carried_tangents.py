@@ -19,9 +19,17 @@ from cosim.step.carrier import CARRY_NOTES, Carrier, CarryNotes, CarryPlan
 from cosim.step.carrying import CARRY_SIGNATURE, KEEP_SIGNATURE
 from cosim.step.constraints import ESTIMATES, NORMALIZE, settle_by_address
 from cosim.step.records import LOG_TAPE
+from cosim.step.sliding_field import sliding_field
 from cosim.step.tape import STEP_WIDTH
 from cosim.system.system import BREAK_ORDER
-from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, TANGENT_DENSE_SIGNATURE, TANGENT_REDO_SIGNATURE
+from cosim.system.system_tangents import function_tangent
+from cosim.walker import (
+    DENSE_SIGNATURE,
+    REDO_SIGNATURE,
+    TANGENT_DENSE_SIGNATURE,
+    TANGENT_REDO_SIGNATURE,
+    TANGENT_SIGNATURE,
+)
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.array_groups import head_of
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
 
 Reals = NDArray[np.float64]
 NO_DERIVATIVE = "no derivative"
+CONSTANT = "table", "held_table", "held_ints", "numbers", "integers", "break_orders"
 TAPE_LENGTH = 100_000
 """Numbers of the tape that are read at once, at least; and numbers of tangents."""
 FIXED_IN_STEPS, FIXED_IN_DENSE = frozenset({11, 12}), frozenset({1})
@@ -91,13 +100,16 @@ class CarriedTangents:
         directions, run = 1 + len(by), step.arrays
         start = self._system.start_arrays()
         n, np_, nd, nk = (start[letter].size for letter in "ypdk")
-        nc, memory, work = run.c.size, int(run.plan.sizes.memory), run.work.size
+        nc, memory, work = run.c.size, run.memory.size, run.work.size
         points = int(run.plan.points_inside) if self._system.rings else 0
         of_histories = [ring.offset + m for ring in self._system.rings for m in range(RING)]
         addresses = {name: native.function_address(*function) for name, function in functions.items()}
-        plan = CarryPlan(**{"complete": 0, "directions": directions, **addresses})
+        self._follows_holds = int(run.plan.held.last) > 0 and not step.integrator.capabilities.implicit
+        holds = {"follows_holds": int(self._follows_holds)}
+        plan = CarryPlan(**{"complete": 0, "directions": directions, **holds, **addresses})
         self._arrays = {
             "table": self._system.run_tangents.table,
+            **self._held_arrays(),
             "numbers": np.array(words_of(plan), dtype=np.int64),
             "notes_numbers": np.zeros(CARRY_NOTES),
             "y": np.zeros(n),
@@ -131,6 +143,8 @@ class CarriedTangents:
             "inner_dots": np.zeros(nc * points),
             "break_orders": break_orders(self._system, run.kinks),
             "integers": np.setdiff1d(np.arange(nk), of_histories),
+            "former": np.full(np_ + nd, np.nan),
+            "former_dots": np.zeros(directions * (np_ + nd)),
             "working": np.zeros(n + np_ + nd + nk),
             "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
             "rows": np.zeros(0),
@@ -138,11 +152,30 @@ class CarriedTangents:
         self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + run.memory.size + nd + nk), run.log.size))
         self._pieces: list[Reals] = []
 
+    def _held_arrays(self) -> dict[str, NDArray[np.int64]]:
+        """As the run has them, with the addresses of tangents."""
+        arrays = {name: getattr(self._step.arrays, name).copy() for name in ("held_table", "held_ints")}
+        held, system = self._step.tables.held, self._system
+        if not self._follows_holds or held is None:
+            return arrays
+        tangents: Any = system.run_tangents
+        for name, place, row in held.copies:
+            tangent = tangents.table[row, 0]
+            projection = system.assembly.projection
+            if row >= len(system.blocks) and projection is not None:
+                correction = projection.all[row - len(system.blocks)][0]  # has the states as histories
+                address = function_tangent(correction, with_histories=True), TANGENT_SIGNATURE
+                tangent = native.function_address(*address)
+            arrays[name].reshape(-1)[place] = tangent
+        address = function_tangent(sliding_field, with_histories=True), TANGENT_SIGNATURE
+        arrays["held_table"][-1, 0] = native.function_address(*address)
+        return arrays
+
     def begin(self, state: State) -> None:
         """Go along the run that begins with this State."""
         arrays, run = self._arrays, self._step.arrays
         for name, array in arrays.items():
-            if name not in ("table", "numbers", "integers", "break_orders", "rows"):
+            if name not in (*CONSTANT, "rows"):
                 array[:] = 0
         for letter in "ypd":
             arrays[letter][:] = state.arrays[letter]
@@ -263,11 +296,8 @@ class CarriedTangents:
             letter, number = ("y", subject) if subject < self._system.ny else ("d", subject - self._system.ny)
             what = next(iter(self._system.paths_at(letter, [number])), "")
             text = OF_STATES[reason]
-        elif reason == carrier.IS_ENDLESS:
-            what = self._step.tables.agenda_of.witnesses[subject].path
-            text = "its events follow each other without end"
         elif reason == carrier.IS_HELD:
-            text = "a witness is held: the tangents of what holds it are not there yet"
+            text = "a witness is held, by an implicit method or in a way that varies: that is not followed"
         elif reason == carrier.BLOCK_FAILED:
             what = ", ".join(self._system.tangents.block_of(subject).owners)
             text = "its tangent cannot be computed"

@@ -6,15 +6,18 @@ import math
 
 from cosim.step import event_log as log
 from cosim.step.block_calls import number_of_variable
+from cosim.step.carried_holds import store_former
 from cosim.step.carried_steps import settle_kinks
 from cosim.step.carrier import (
     CHANGES_ORDER,
     GRAZES,
     HAS_PERIOD,
     IS_CONDITION,
+    IS_HELD,
     IS_PYTHON,
     IS_REPORT,
     NOT_FRESH,
+    PARTLY_RELEASED,
     is_same_shift,
     lose,
     own_part,
@@ -25,7 +28,7 @@ from cosim.step.carrier import (
 )
 from cosim.step.records import SCHEDULED, SIGNALED, TIMED, TRIGGERED
 from cosim.step.run import Variables
-from cosim.step.saved_variables import copy_reals
+from cosim.step.saved_variables import copy_reals, different
 
 GRAZING = 1e-9
 """A witness that is slower than this part of what moves it touches zero, and does not cross it."""
@@ -83,6 +86,9 @@ def wants_shift(run, carrier, handler):
             carrier.wanted[i] = part_of(carrier.d_dots, i, carrier.d)[handler.flag] if is_timer else 0.0
         return True
     if handler.cause != TRIGGERED:
+        return False
+    if carrier.notes.is_held == PARTLY_RELEASED:
+        lose(carrier, time, IS_HELD, 0)
         return False
     place = run.probes[handler.flag].value
     speed = part_of(carrier.c_dots, 0, carrier.c)[place]
@@ -162,6 +168,8 @@ def follow_handler(run, carrier, handler):
     for result in run.results_of(handler):
         place = number_of_variable(run, result.array, result.offset)
         for m in range(result.size):
+            if different(carrier.working[place + m], carrier.c[result.at + m]):
+                store_former(run, carrier, result.array, result.offset + m)
             carrier.working[place + m] = carrier.c[result.at + m]
             for i in range(1, carrier.directions):
                 dots = part_of(carrier.working_dots, i, carrier.working)

@@ -17,6 +17,7 @@ from cosim.step.carrier import (
     realize_tangents,
     store_head,
     walk_along,
+    walk_motion,
     walk_spare,
 )
 from cosim.step.records import IN_C, IN_D, IN_P, IN_Y
@@ -66,8 +67,7 @@ def look_here(run, carrier, i, t, has_computed):
     for m in range(c_dot.shape[0]):
         carrier.spare_c_dot[m] = c_dot[m]
     if time_dot != 0.0:
-        rows = run.plan.derivatives
-        walk_along(run, carrier, i, rows.first, rows.last, t, 0.0, carrier.spare_y_dot, carrier.spare_c_dot)
+        walk_motion(run, carrier, i, t, 0.0, carrier.y, carrier.spare_y_dot, carrier.c, carrier.spare_c_dot)
     for block in run.blocks_outside:
         walk_along(run, carrier, i, block, block + 1, t, 0.0, carrier.spare_y_dot, carrier.spare_c_dot)
 

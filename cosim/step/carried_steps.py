@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import DONE, MethodArrays
+from cosim.contracts.method_layout import DONE
 from cosim.stage import Stage
+from cosim.step.carried_holds import follow_holds
 from cosim.step.carried_memory import remember_inside_along
 from cosim.step.carried_rows import complete_step
 from cosim.step.carrier import (
     FAILED,
-    IS_HELD,
     IS_MOTION,
     JUMPS,
     JUMPS_MEET,
@@ -24,13 +24,14 @@ from cosim.step.carrier import (
     is_same_shift,
     lose,
     method_of,
+    moved_along,
     own_part,
     part_of,
     realize_tangents,
     shift_time,
     store_head,
-    walk_present,
-    walk_spare,
+    walk_motion,
+    walk_present_motion,
 )
 from cosim.step.constraints import has_corrections
 from cosim.step.saved_variables import copy_reals
@@ -54,10 +55,10 @@ def follow_step(run, carrier, at):
     """Move values and tangents on to the end of a step of the run."""
     notes = carrier.notes
     step = rows_of(LoggedStep, run.log, at, 1)[0]
-    if step.is_held != 0.0:
-        lose(carrier, step.start, IS_HELD, 0)
-        return
     take_start(run, carrier, step, at + STEP_WIDTH)
+    follow_holds(run, carrier, step, at)
+    if notes.lost != 0.0:
+        return
     realize_tangents(run, carrier, IS_MOTION)
     settle_kinks(run, carrier)
     keep_kinks(run, carrier)
@@ -115,9 +116,11 @@ def derivative_between(run, carrier, step, start, share, m):
         carrier.spare_y[j] = (1.0 - share) * start[j] + share * carrier.y[j]
     for j in range(carrier.c.shape[0]):
         carrier.spare_c[j] = carrier.c[j]
-    rows = run.plan.derivatives
     t = (1.0 - share) * step.start + share * step.time
-    walk_spare(run, carrier, 0, rows.first, rows.last, t, 0.0, carrier.spare_y_dot)
+    walk_motion(
+        run, carrier, 0, t, 0.0,
+        carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
+    )  # fmt: skip
     return carrier.spare_c[m]
 
 
@@ -129,7 +132,7 @@ def begin_flow(run, carrier):
         differs = differs or flow[m] != carrier.c[m]
         flow[m] = carrier.c[m]
     if differs:
-        walk_present(run, carrier, 0, run.plan.derivatives.first, run.plan.derivatives.last)
+        walk_present_motion(run, carrier, 0)
 
 
 def take_start(run, carrier, step, at):
@@ -226,16 +229,6 @@ def take_step(run, carrier, step):
         store_head(carrier, i)
 
 
-def moved_along(run, carrier, i):
-    """The tangents of the method's arrays along a direction."""
-    method = method_of(run, carrier)
-    memory_dot = part_of(carrier.memory_dots, i, carrier.memory)
-    work_dot = part_of(carrier.work_dots, i, carrier.work)
-    return MethodArrays(
-        method.n, method.coefficients, run.settings, memory_dot, work_dot, method.slot_numbers
-    )
-
-
 def is_at_kink(carrier, method):
     """Whether the start of a step is at a kink."""
     found = False
@@ -250,17 +243,10 @@ def leave_kink(run, carrier, i, step, start, slope, slope_dot):
     for m in range(carrier.y.shape[0]):
         carrier.spare_y[m] = start[m] + ahead * slope[m]
     copy_cache_aside(carrier, i)
-    rows = run.plan.derivatives
-    walk_spare(
-        run,
-        carrier,
-        i,
-        rows.first,
-        rows.last,
-        step.start + ahead,
-        carrier.time_dots[i],
-        part_of(carrier.y_dots, i, carrier.y),
-    )
+    walk_motion(
+        run, carrier, i, step.start + ahead, carrier.time_dots[i],
+        carrier.spare_y, part_of(carrier.y_dots, i, carrier.y), carrier.spare_c, carrier.spare_c_dot,
+    )  # fmt: skip
     for m in range(slope_dot.shape[0]):
         slope_dot[m] = carrier.spare_c_dot[m]
 
@@ -307,9 +293,11 @@ def settle_kinks(run, carrier):
         return
     copy_reals(carrier.y, carrier.spare_y)
     copy_reals(carrier.c, carrier.spare_c)
-    rows = run.plan.derivatives
     t = notes.time + BEHIND_KINK * max(1.0, abs(notes.time))
-    walk_spare(run, carrier, 0, rows.first, rows.last, t, 0.0, carrier.spare_y_dot)
+    walk_motion(
+        run, carrier, 0, t, 0.0,
+        carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
+    )  # fmt: skip
     for m in range(carrier.y.shape[0]):
         if abs(carrier.spare_c[m] - carrier.slopes_before[m]) > HARDLY * max(1.0, abs(carrier.spare_c[m])):
             if notes.passed_kinks == KINKS_APART:

@@ -15,8 +15,8 @@ from cosim.walker import call_redo_tangent, follow_walk
 from cosim_compiler.array_groups import Table, address_reader
 from cosim_compiler.record import Record, rows_of, width_of
 
-GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD, IS_ENDLESS = range(1, 7)
-"""Why there are no tangents any more: of a handler, the last of a witness."""
+GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD = range(1, 6)
+"""Why there are no tangents any more: of a handler."""
 JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED, JUMPS_MEET = range(7, 13)
 """The same of a state or variable, of a step, of a row of the table."""
 
@@ -28,6 +28,7 @@ class CarryPlan(Record):
     dense: int
     complete: int
     settle: int  # of `constraints.settle`
+    follows_holds: int  # whether steps of the method are followed while witnesses are held
     directions: int  # with that of the flow, which is the first
 
 
@@ -38,6 +39,7 @@ class CarryNotes(Record):
     freshness: float  # of the cache and its tangents: NOT_FRESH, IS_MOTION, IS_REPORT
     is_shifted: float  # whether an event of this instant has shifted the time
     passed_kinks: float  # NO_KINK, KINKS_ALIKE, KINKS_APART: at this instant, until what they do is known
+    is_held: float  # NOT_HELD, HELD, or PARTLY_RELEASED since the last step
     is_complete: float  # whether the dense output of the last step is
     lost: float  # 0, or why there are no tangents any more
     lost_time: float  # s
@@ -48,6 +50,7 @@ class CarryNotes(Record):
 
 
 NO_KINK, KINKS_ALIKE, KINKS_APART = 0.0, 1.0, 2.0
+NOT_HELD, HELD, PARTLY_RELEASED = 0.0, 1.0, 2.0
 NOT_FRESH, IS_MOTION, IS_REPORT = 0.0, 1.0, 2.0
 CARRY_PLAN, CARRY_NOTES = width_of(CarryPlan), width_of(CarryNotes)
 
@@ -59,6 +62,8 @@ class Carrier(NamedTuple):
     """
 
     table: Table  # of the tangents of blocks
+    held_table: Table  # as `Run.held_table`, of tangents
+    held_ints: Integers  # with the addresses of tangents in the row of `sliding_field`
     numbers: Integers  # a `CarryPlan`
     notes_numbers: Reals  # `CarryNotes`
     y: Reals
@@ -92,6 +97,8 @@ class Carrier(NamedTuple):
     inner_dots: Reals  # along one direction
     break_orders: Integers  # where in the cache that of the break that arrives at each kink stands, or -1
     integers: Integers  # where in `k` what belongs to no history lies
+    former: Reals  # parameters and discrete variables before a handler has changed them last
+    former_dots: Reals
     working: Reals  # what handlers write to: y, p, d and k
     working_dots: Reals
     rows: Reals  # tangents of the recorded values
@@ -170,6 +177,31 @@ def walk_spare(run, carrier, i, first, last, t, t_dot, y_dot):
     )
 
 
+def walk_motion(run, carrier, i, t, t_dot, y, y_dot, c, c_dot):
+    """As `walk_with`, all that the motion needs, with what holds witnesses where some are held."""
+    rows = run.plan.derivatives
+    if carrier.notes.is_held != HELD:
+        walk_with(run, carrier, i, rows.first, rows.last, t, t_dot, y, y_dot, c, c_dot)
+        return
+    held = run.plan.held
+    status = follow_walk(
+        carrier.held_table, carrier.held_ints, held.first, held.last, t, y, carrier.p, carrier.d,
+        own_part(carrier, carrier.k, i), own_part(carrier, carrier.h, i), c,
+        t_dot, y_dot, part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d),
+        own_part(carrier, carrier.h_dots, i), c_dot,
+    )  # fmt: skip
+    if status != 0:
+        lose(carrier, t, BLOCK_FAILED, min(status - 1 - held.first + rows.first, rows.last - 1))
+
+
+def walk_present_motion(run, carrier, i):
+    """As `walk_motion`, at the present time, into the cache."""
+    walk_motion(
+        run, carrier, i, carrier.notes.time, carrier.time_dots[i],
+        carrier.y, part_of(carrier.y_dots, i, carrier.y), carrier.c, part_of(carrier.c_dots, i, carrier.c),
+    )  # fmt: skip
+
+
 def walk_present(run, carrier, i, first, last):
     """As `walk_along`, at the present time, into the cache."""
     walk_along(
@@ -184,17 +216,18 @@ def realize_tangents(run, carrier, wanted):
     known = notes.freshness
     if known >= wanted:
         return
-    derivatives = run.plan.derivatives
-    last = derivatives.last if wanted == IS_MOTION else run.plan.report_end
-    first = run.plan.first_row if known == NOT_FRESH else derivatives.last
-    for i in range(1, carrier.directions):
-        walk_present(run, carrier, i, first, last)
     if known == NOT_FRESH:
+        first = run.plan.derivatives.first
+        for i in range(1, carrier.directions):
+            walk_present(run, carrier, i, run.plan.first_row, first)
+            walk_present_motion(run, carrier, i)
         flow = part_of(carrier.y_dots, 0, carrier.y)
         for m in range(flow.shape[0]):
             flow[m] = carrier.c[m]
-        first = derivatives.first
-    walk_present(run, carrier, 0, first, last)
+        walk_present_motion(run, carrier, 0)
+    if wanted == IS_REPORT:
+        for i in range(carrier.directions):
+            walk_present(run, carrier, i, run.plan.derivatives.last, run.plan.report_end)
     notes.freshness = wanted
 
 
@@ -217,23 +250,41 @@ def shift_time(run, carrier, wanted):
 
 def method_of(run, carrier):
     """The arrays of the method, with those of its last step that belong to the tangents."""
-    coefficients, slots = numbers_where(run, False)
-    return MethodArrays(run.y.shape[0], coefficients, run.settings, carrier.memory, carrier.work, slots)
+    is_held = carrier.notes.is_held == HELD
+    coefficients, slots = numbers_where(run, is_held)
+    size = run.plan.sizes.held_memory if is_held else run.plan.sizes.memory
+    memory = carrier.memory[:size]
+    return MethodArrays(run.y.shape[0], coefficients, run.settings, memory, carrier.work, slots)
+
+
+def moved_along(run, carrier, i):
+    """The tangents of the method's arrays along a direction."""
+    method = method_of(run, carrier)
+    memory_dot = part_of(carrier.memory_dots, i, carrier.memory)[: method.memory_numbers.shape[0]]
+    work_dot = part_of(carrier.work_dots, i, carrier.work)
+    return MethodArrays(
+        method.n, method.coefficients, run.settings, memory_dot, work_dot, method.slot_numbers
+    )
 
 
 def call_followed(run, carrier, i, address, t, y, y_dot, c, c_dot):
     """Call the tangent of one of the method's functions along a direction; a method's code."""
     method = method_of(run, carrier)
-    rows = run.plan.derivatives
+    moved = moved_along(run, carrier, i)
+    is_held = carrier.notes.is_held == HELD
+    first = run.plan.held.first if is_held else run.plan.derivatives.first
+    last = run.plan.held.last if is_held else run.plan.derivatives.last
+    table = carrier.held_table if is_held else carrier.table
+    ints = carrier.held_ints if is_held else run.ints
     return call_redo_tangent(
         address,
         (
-            carrier.table, run.ints, rows.first, rows.last, t,
+            table, ints, first, last, t,
             y, carrier.p, carrier.d, own_part(carrier, carrier.k, i), own_part(carrier, carrier.h, i), c,
-            method.coefficients, run.settings, carrier.memory, carrier.work, method.slot_numbers,
+            method.coefficients, run.settings, method.memory_numbers, carrier.work, method.slot_numbers,
             carrier.time_dots[i], y_dot, part_of(carrier.p_dots, i, carrier.p),
             part_of(carrier.d_dots, i, carrier.d), own_part(carrier, carrier.h_dots, i), c_dot,
-            part_of(carrier.memory_dots, i, carrier.memory), part_of(carrier.work_dots, i, carrier.work),
+            moved.memory_numbers, moved.work_numbers,
         ),
     )  # fmt: skip
 

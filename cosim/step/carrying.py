@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from cosim.step import event_log as log
 from cosim.step.carried_events import follow_phase
+from cosim.step.carried_holds import follow_release
 from cosim.step.carried_memory import follow_memory, has_room
 from cosim.step.carried_rows import write_rows
 from cosim.step.carried_steps import follow_assembly, follow_step
-from cosim.step.carrier import IS_ENDLESS, carrier_at, lose
+from cosim.step.carrier import carrier_at
 from cosim.step.run import arrays_at
 from cosim.step.tape import ASSEMBLY_WIDTH, LoggedMemory, LoggedPhase, LoggedRow
 from cosim_compiler.record import rows_of
@@ -59,8 +60,8 @@ def carry(run, carrier, used, is_last):
             follow_assembly(run, carrier, at + ASSEMBLY_WIDTH)
         elif kind == log.MEMORY_UPDATED:
             follow_memory(run, carrier, rows_of(LoggedMemory, run.log, at, 1)[0])
-        elif kind in (log.CHATTERING, log.ZENO, log.HELD):
-            lose(carrier, record.time, IS_ENDLESS, int(record.subject))
+        elif kind in (log.RELEASED, log.RELEASED_BY_HANDLER, log.RELEASED_BY_WRITE):
+            follow_release(run, carrier)
         at = following
     carrier.notes.log_used = float(at)
     return at
