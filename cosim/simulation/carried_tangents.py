@@ -149,7 +149,8 @@ class CarriedTangents:
             "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
             "rows": np.zeros(0),
         }
-        self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + run.memory.size + nd + nk), run.log.size))
+        longest = STEP_WIDTH + n + run.memory.size + nd + nk + nc + run.held_ints.size  # record
+        self._log = np.zeros(max(TAPE_LENGTH, 8 * longest, run.log.size))
         self._pieces: list[Reals] = []
 
     def _held_arrays(self) -> dict[str, NDArray[np.int64]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -235,7 +236,7 @@ class Slide(cosim.Component):
 
 
 def test_a_sliding_mode() -> None:
-    """From t = y / (1 - m) on s slides so that its mean is m; that of s^2 is share high^2 + (1 - share) low^2."""
+    """From t = y / (1 - m) on s slides so that its mean is m; s^2 is share high^2 + (1 - share) low^2."""
     by = ["x.m", "x.high", "x.low", "x.y"]
     result = differentiated(Slide(), 3.0, by)
     slid, share = 3.0 - 1.0 / 0.7, 0.65
@@ -611,3 +612,21 @@ def test_what_cannot_be_asked_for_is_refused() -> None:
         result.derivative("x.y", "x.b")
     with pytest.raises(cosim.LookUpError, match=r"x\.y"):
         result.derivative("x.yy", "x.a")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_derivatives_are_saved_with_a_result(tmp_path: Path, ending: str) -> None:
+    result = differentiated(Ball(), 1.0, ["x.e", "x.g"])
+    path = tmp_path / f"run.{ending}"
+    getattr(result, f"to_{ending}")(path)
+    again = cosim.read_result(path)
+    units = {"x.height": "m/(m/s2)", "x.speed": "(m/s)/(m/s2)", "x.bounces": "1/(m/s2)"}
+    for of, unit in units.items():
+        name = f"d({of})/d(x.g)"
+        assert np.array_equal(again.derivative(of, "x.g"), result.derivative(of, "x.g"), equal_nan=True)
+        assert again.unit(name) == ("1" if ending == "csv" else unit)  # CSV has none
+        assert result.with_derivatives().unit(f"d({of})/d(x.e)") == result.unit(of)
+        assert name not in result.signals
+    assert np.array_equal(again["x.height"], result["x.height"])
+    with pytest.raises(cosim.LookUpError):
+        again.derivative("x.height", "x.h0")
