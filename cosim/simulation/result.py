@@ -129,8 +129,9 @@ class Result(FixedAttributes):
     def derivative(self, of: str, by: str) -> NDArray[np.float64]:
         """How a signal changes with a parameter or start value, at each of the times, in its shape.
 
-        Of a run that was asked for ``derivatives=[by, …]``, or of a file with the results of one. At an event that moves both sides are derivatives
-        at a fixed time. NaN where there is none: a finding says from when on, and why.
+        Of a run that was asked for ``derivatives=[by, …]``, or of a file with its results. At an event that
+        moves both sides are derivatives at a fixed time. NaN where there is none: a finding says from when
+        on, and why.
 
         Raises
         ------
