@@ -194,6 +194,8 @@ if TYPE_CHECKING:
     from cosim.simulation.output_interval import checked_interval as checked_interval
     from cosim.simulation.output_interval import counted_grid as counted_grid
     from cosim.simulation.output_interval import output_times as output_times
+    from cosim.simulation.result import derivative_name as derivative_name
+    from cosim.simulation.result import quotient as quotient
     from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning

@@ -260,6 +260,10 @@ class CarriedTangents:
             return int(carrying.keep_events(step.arrays, end))
         return int(self._keep(step.head_address, end))
 
+    def rows(self, values: int) -> Reals:
+        """The tangents of so many recorded numbers, shape (rows, variables * values), variable by variable."""
+        return np.concatenate([np.zeros(0), *self._pieces]).reshape(-1, len(self.by) * values)
+
     def derivatives(self, paths: Sequence[str], shapes: Any) -> dict[str, dict[str, Reals]]:
         """The tangents of the recorded signals: by signal and by variable.
 
@@ -271,7 +275,7 @@ class CarriedTangents:
             The shape of the values of a signal, by its path.
         """
         values = sum(self._system.signal(path).slot.size for path in paths)
-        rows = np.concatenate([np.zeros(0), *self._pieces]).reshape(-1, len(self.by), values)
+        rows = self.rows(values).reshape(-1, len(self.by), values)
         found: dict[str, dict[str, Reals]] = {}
         at = 0
         for path in paths:
