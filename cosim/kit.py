@@ -194,12 +194,12 @@ if TYPE_CHECKING:
     from cosim.simulation.output_interval import checked_interval as checked_interval
     from cosim.simulation.output_interval import counted_grid as counted_grid
     from cosim.simulation.output_interval import output_times as output_times
-    from cosim.simulation.result import derivative_name as derivative_name
-    from cosim.simulation.result import quotient as quotient
     from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning
     from cosim.simulation.python_in_steps import python_in_steps as python_in_steps
+    from cosim.simulation.result import derivative_name as derivative_name
+    from cosim.simulation.result import quotient as quotient
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics

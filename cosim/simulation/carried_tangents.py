@@ -261,7 +261,7 @@ class CarriedTangents:
         return int(self._keep(step.head_address, end))
 
     def rows(self, values: int) -> Reals:
-        """The tangents of so many recorded numbers, shape (rows, variables * values), variable by variable."""
+        """Tangents of so many recorded numbers, variable by variable; shape (rows, variables * values)."""
         return np.concatenate([np.zeros(0), *self._pieces]).reshape(-1, len(self.by) * values)
 
     def derivatives(self, paths: Sequence[str], shapes: Any) -> dict[str, dict[str, Reals]]:
