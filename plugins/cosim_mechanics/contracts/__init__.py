@@ -16,6 +16,7 @@ from cosim_mechanics.contracts.force_contribution import ForceContribution as Fo
 from cosim_mechanics.contracts.force_element import ForceElement as ForceElement
 from cosim_mechanics.contracts.joint import Joint as Joint
 from cosim_mechanics.contracts.law import Law as Law
+from cosim_mechanics.contracts.surfaces import Surfaces as Surfaces
 
 __all__ = [
     "Constraint",
@@ -26,6 +27,7 @@ __all__ = [
     "ForceElement",
     "Joint",
     "Law",
+    "Surfaces",
     "body",
     "coordinate",
     "dissipated_energy",
