@@ -30,6 +30,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("mechanics.actuator", mechanics.Actuator)
     register("mechanics.applied_force", mechanics.AppliedForce)
     register("mechanics.applied_wrench", mechanics.AppliedWrench)
+    register("mechanics.ball_heap", mechanics.BallHeap)
     register("mechanics.box_contact", mechanics.BoxContact)
     register("mechanics.capsule_contact", mechanics.CapsuleContact)
     register("mechanics.constant_force", mechanics.ConstantForce)

@@ -11,6 +11,7 @@ from cosim_mechanics import (
     Actuator,
     AppliedForce,
     AppliedWrench,
+    BallHeap,
     BoxContact,
     CapsuleContact,
     ConstantForce,
@@ -194,6 +195,7 @@ class TestRimContact(ContactContract):
     )
 
 
+@pytest.mark.thorough
 class TestHighestOfARim(ContactContract):
     distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
     make = staticmethod(lambda: RimContact(rim_radius=0.1, radius=0.03, end="highest", **RUBS))
@@ -208,6 +210,7 @@ class TestBoxContact(ContactContract):
     )
 
 
+@pytest.mark.thorough
 class TestCylinderContact(ContactContract):
     distance, speed, step, tolerance = 0.15, 0.5, 1e-4, 1e-6
     make = staticmethod(
@@ -217,6 +220,7 @@ class TestCylinderContact(ContactContract):
     )
 
 
+@pytest.mark.thorough
 class TestMeshContact(ContactContract):
     distance, speed, step, tolerance = 0.2, 0.5, 1e-4, 1e-6
     make = staticmethod(
@@ -226,6 +230,20 @@ class TestMeshContact(ContactContract):
             center_on_body2=(0.02, 0, 0),
             radius2=0.1,
             **RUBS,
+        )
+    )
+
+
+class TestBallHeap(ForceElementContract):
+    distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
+    make = staticmethod(
+        lambda: BallHeap(
+            radii=[0.1],
+            planes=[(0, 0, 1, -0.1), (0.5, 1, 0, -0.1)],
+            stiffness=1e5,
+            restitution=0.6,
+            dissipation=0.4,
+            friction=0.5,
         )
     )
 
