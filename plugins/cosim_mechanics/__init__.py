@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cosim_mechanics.contracts import Joint as Joint
     from cosim_mechanics.contracts import Law as Law
     from cosim_mechanics.contracts import Surfaces as Surfaces
+    from cosim_mechanics.contracts import bodies as bodies
     from cosim_mechanics.contracts import body as body
     from cosim_mechanics.contracts import coordinate as coordinate
     from cosim_mechanics.contracts import dissipated_energy as dissipated_energy

@@ -19,7 +19,7 @@ RUBS = {"stiffness": 1e7, "restitution": 0.4, "static_friction": 0.5, "dynamic_f
 
 
 def pile() -> cosim.Model:
-    """A block that slides and stops, a drum that begins to roll, a ball and a rod on a table, a small heap."""
+    """A block that slides and stops, a drum that starts to roll, a ball and a rod on a table, a heap."""
     model = Multibody("pile")
     half = math.sqrt(0.5)
     starts = {

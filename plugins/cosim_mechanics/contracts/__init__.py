@@ -4,6 +4,7 @@ Public: plugins that bring such classes of their own import from here, or the sa
 `cosim_mechanics`.
 """
 
+from cosim_mechanics.contracts.bodies_attachment import bodies as bodies
 from cosim_mechanics.contracts.body_attachment import body as body
 from cosim_mechanics.contracts.constraint import Constraint as Constraint
 from cosim_mechanics.contracts.contact import Contact as Contact
@@ -28,6 +29,7 @@ __all__ = [
     "Joint",
     "Law",
     "Surfaces",
+    "bodies",
     "body",
     "coordinate",
     "dissipated_energy",

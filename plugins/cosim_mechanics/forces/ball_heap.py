@@ -9,7 +9,6 @@ import numpy as np
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.contracts.bodies_attachment import bodies
 from cosim_mechanics.contracts.contact_law import (
     damped_force,
     damping_ratio_of,
@@ -156,7 +155,7 @@ class BallHeap(contracts.Force):
     laws = contracts.Law.INTERNAL | contracts.Law.FRAME_INDIFFERENT
 
     body1 = contracts.body(description="the body that carries the planes")
-    balls = bodies("balls", description="the first ball; the others follow it in the model")
+    balls = contracts.bodies("balls", description="the first ball; the others follow it in the model")
     radii = cosim.parameter(unit="m", shape="balls", above=0.0, description="radius of each ball")
     planes = cosim.parameter(
         shape=("planes", 4), convert=unit_normals, description="normal and height of each plane"
