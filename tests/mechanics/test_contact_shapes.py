@@ -164,6 +164,51 @@ def test_a_cylinder_on_its_side_slides_until_it_rolls() -> None:
     assert sticks[-1] == pytest.approx(speed / (3.0 * friction * GRAVITY), rel=2e-3)
 
 
+def test_a_cylinder_that_spins_upright_stops_as_coulomb_says() -> None:
+    spin, friction = 5.0, 0.5
+    result = cylinder_on_slope(0.0, [0, 0, spin, 0, 0, 0], friction=friction).simulate(
+        until=0.2, accuracy=1e-6
+    )
+    slowing = friction * GRAVITY * 0.095 / (0.1**2 / 2)
+    turns = result.time < 0.9 * spin / slowing
+    np.testing.assert_allclose(result["drum.wz"][turns], spin - slowing * result.time[turns], rtol=2e-3)
+    assert abs(result["drum.wz"][-1]) < 1e-4
+    assert abs(result["energy.residual"]).max() < 1e-7
+
+
+def rolling_disc(rounding: float) -> Any:
+    """A tilted disc of 0.1 m that rolls in curves: with a rounded rim, or (0) a constraint."""
+    tilt, turning, spin = math.radians(70.0), 2.0, -25.0
+    model = Multibody("disc")
+    disc = model.body("disc", mass=1.0, inertia=(0.0025, 0.0025, 0.005))
+    axis = np.array([0.0, math.sin(tilt), math.cos(tilt)])
+    down = np.array([0.0, math.cos(tilt), -math.sin(tilt)])
+    w = turning * np.array([0.0, 0.0, 1.0]) + spin * axis
+    lowest = (0.1 - rounding) * down - rounding * np.array([0.0, 0.0, 1.0])
+    depth = 0.0
+    if rounding:
+        depth = (3.0 * GRAVITY / (4.0 * 1e10 * math.sqrt(rounding))) ** (2.0 / 3.0)
+        model.add(
+            "mechanics.rim_contact", "floor", body1="ground", body2=disc, rim_radius=0.1 - rounding,
+            radius=rounding, stiffness=1e10, restitution=0.3, static_friction=2.0, dynamic_friction=2.0,
+        )  # fmt: skip
+    else:
+        model.constraint("rolling_disc", "floor", body1="ground", body2=disc, axis="z", radius=0.1)
+    q = [math.cos(tilt / 2), -math.sin(tilt / 2), 0, 0, 0, 0, -lowest[2] - depth]
+    model.joint("free", child=disc, q=q, u=[*w, *-np.cross(w, lowest)])
+    result = model.simulate(until=1.0, accuracy=1e-7, output_interval=0.1)
+    at = np.linspace(0.0, 1.0, 11)
+    return np.array([np.interp(at, result.time, result[f"disc.{axis}"]) for axis in "xy"])
+
+
+def test_a_disc_rolls_as_the_constraint_lets_it() -> None:
+    sharp = rolling_disc(0.0)
+    assert np.ptp(sharp[0]) > 2.0
+    errors = [abs(rolling_disc(rounding) - sharp).max() for rounding in (1e-3, 1e-4)]
+    assert errors[1] < 1.2e-3
+    assert errors[0] / errors[1] == pytest.approx(10.0, rel=0.1)  # that of the rounding
+
+
 def outside_disc(s: Any, p: Any) -> tuple[float, tuple[float, float, float]]:
     """Distance of a point from a flat disc about the z axis, and the direction away from it."""
     around = math.sqrt(p[0] * p[0] + p[1] * p[1])

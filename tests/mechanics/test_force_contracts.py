@@ -186,6 +186,7 @@ RUBS = {
 CAPSULE = {"center_on_body2": (0.0, 0.02, 0.0), "half_axis_on_body2": (0.02, 0.1, 0.05), "radius2": 0.1}
 
 
+@pytest.mark.thorough
 class TestRimContact(ContactContract):
     distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
     make = staticmethod(
