@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,8 +55,8 @@ def effective_mass(inverse_mass: float) -> float:
 def damped_friction(slip: Reals, damping: float, limit: float) -> tuple[float, float, float]:
     """Friction of a damper along a sliding velocity, which comes near the limit where the damper is stronger.
 
-    >>> damped_friction((3.0, 0.0, 0.0), 2.0, 8.0), damped_friction((3.0, 0.0, 0.0), 2.0, 0.0)
-    ((-4.8, 0.0, 0.0), (0.0, 0.0, 0.0))
+    >>> damped_friction((4.0, 0.0, 0.0), 1.0, 3.0), damped_friction((4.0, 0.0, 0.0), 1.0, 0.0)
+    ((-2.4, 0.0, 0.0), (0.0, 0.0, 0.0))
     """
     if limit <= 0.0 or damping <= 0.0:
         return (0.0, 0.0, 0.0)
@@ -152,6 +153,7 @@ class BallHeap(contracts.Force):
     """
 
     known_as = ("granular_contact", "many_spheres")
+    tried_with: ClassVar[Mapping[str, Any]] = {"radii": [0.2], "planes": [(0, 0, 1, 0)]}
     laws = contracts.Law.INTERNAL | contracts.Law.FRAME_INDIFFERENT
 
     body1 = contracts.body(description="the body that carries the planes")

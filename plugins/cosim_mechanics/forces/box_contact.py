@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import cosim
 from cosim_mechanics.forces.convex_contact import ConvexContact, capsule_on
@@ -79,6 +80,11 @@ class BoxContact(ConvexContact):
     """
 
     known_as = ("sphere_box_contact", "capsule_box_contact")
+    tried_with: ClassVar[Mapping[str, Any]] = {
+        "size": (0.2, 0.2, 0.1),
+        "frame_on_body1": (0.0, 0.0, -0.3),
+        "radius2": 0.4,
+    }
 
     size = cosim.parameter(unit="m", shape=3, above=0.0, description="edges of the box", elements="xyz")
 

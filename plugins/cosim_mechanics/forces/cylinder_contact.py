@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import cosim
 from cosim_mechanics.forces.convex_contact import ConvexContact, capsule_on
@@ -71,6 +72,7 @@ class CylinderContact(ConvexContact):
     """
 
     known_as = ("sphere_cylinder_contact", "capsule_cylinder_contact")
+    tried_with: ClassVar[Mapping[str, Any]] = {"cylinder_radius": 0.2, "length": 0.3, "radius2": 0.2}
 
     cylinder_radius = cosim.parameter(unit="m", above=0.0, description="radius of the cylinder")
     length = cosim.parameter(unit="m", above=0.0, description="length of the cylinder")

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 import cosim
 from cosim_mechanics.forces.convex_contact import ConvexContact, capsule_on
 from cosim_mechanics.spatial import Reals, cross, dot, minus, plus, scaled
+
+TETRAHEDRON = (
+    (0.0, 0.0, 0.0, 0.0, 0.3, 0.0, 0.3, 0.0, 0.0),
+    (0.0, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 0.0, 0.3),
+    (0.0, 0.0, 0.0, 0.0, 0.0, 0.3, 0.0, 0.3, 0.0),
+    (0.3, 0.0, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 0.3),
+)
+"""A closed mesh to try the contact with."""
 
 
 def closest_on_triangle(p: Reals, a: Reals, b: Reals, c: Reals) -> tuple[float, float, float]:
@@ -157,6 +166,7 @@ class MeshContact(ConvexContact):
     """
 
     known_as = ("convex_mesh_contact", "polyhedron_contact")
+    tried_with: ClassVar[Mapping[str, Any]] = {"triangles": TETRAHEDRON, "radius2": 0.2}
 
     triangles = cosim.parameter(
         unit="m", shape=("triangles", 9), convert=outward, description="corners of each triangle"
