@@ -136,10 +136,10 @@ def test_two_runs_in_one_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     example = str(EXAMPLES / "four_bar" / "four_bar.toml")
     for name in ("a.csv", "b.csv"):
-        assert main(["run", example, "--until", "0.05", "-q", "-o", name]) == 0
+        assert main(["run", example, "--until", "0.05", "-q", "-o", name, "--animate", "one.html"]) == 0
     command = ["animate", example, "--result", "a.csv", "--compare", "b.csv", "-q"]
-    if main([*command, "-o", "two.html"]) == 0:
-        assert "positions2" in scene_in(Path("two.html").read_text("utf-8"))
+    assert main([*command, "-o", "two.html"]) == 0
+    assert "positions2" in scene_in(Path("two.html").read_text("utf-8"))
 
 
 def test_contacts_touch_where_they_push() -> None:
