@@ -28,7 +28,7 @@ def newness(t, value, best, seen, time, kind):
     """Whether a value goes beyond the extreme so far, or is the extreme at this very instant, or neither."""
     if seen == 0 or better(value, best, kind):
         return NEW
-    return PRESENT if is_same(time, t) and is_same(sized(value, kind), best) else OLD
+    return PRESENT if time == t and sized(value, kind) == best else OLD
 
 
 def changed(value, rate, derivative, kind, is_new):
