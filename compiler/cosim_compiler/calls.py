@@ -42,7 +42,7 @@ def indirect_call(signature: str) -> Callable[[int, Any], Any]:
 
     call.__dict__[INDIRECT] = signature
     call.__doc__ = (
-        f"Call the function at an address with a tuple of arguments, for its result; signature ``{signature}``."
+        f"Call the function at an address with a tuple of arguments; its result. Signature ``{signature}``."
     )
     return call
 
