@@ -41,6 +41,9 @@ def indirect_call(signature: str) -> Callable[[int, Any], Any]:
         return plain_functions[address](*arguments)
 
     call.__dict__[INDIRECT] = signature
+    call.__doc__ = (
+        f"Call the function at an address with a tuple of arguments; its result. Signature ``{signature}``."
+    )
     return call
 
 
@@ -60,6 +63,9 @@ def status_call(signature: str) -> Callable[..., int]:
         return 0
 
     call.__dict__[STATUS] = signature
+    call.__doc__ = (
+        f"Call the function at an address, signature ``{signature}``: 0, or 1 when it raised (`last_errors`)."
+    )
     return call
 
 

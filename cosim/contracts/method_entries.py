@@ -35,6 +35,7 @@ def step_entry(arrays: type, step: Callable[..., Any]) -> Callable[..., Any]:
         method = arrays(y.shape[0], coefficients, settings, memory, work, slots)
         return step(system, method, t, t_stop, limit)
 
+    step_by_address.__doc__ = f"{step.__name__}: {step.__doc__}"
     return step_by_address
 
 
