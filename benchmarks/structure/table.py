@@ -221,7 +221,8 @@ def measure_results(given: argparse.Namespace) -> list[Line]:
         theirs = [row[f"{kind} pyarrow"] for row in rows]
         lines.append(Line(kind, sizes, [row[f"{kind} cosim"] for row in ours], "pyarrow", theirs))
     numbers, grown = measure_memory(given.rows)
-    print(f"memory of {given.rows:,} rows of 2: {numbers:.0f} MB of numbers, {grown:.0f} MB at most\n")
+    words = f"memory of {given.rows:,} rows of 2: {numbers:.0f} MB of numbers, {grown:.0f} MB at most"
+    print(words, file=sys.stderr)
     plain, monitored = measure_monitor(20_000)
     times = [1e-6 * plain, 1e-6 * monitored]
     return [*lines, Line("a step, without a monitor and with one", ["without", "with"], times)]
@@ -263,10 +264,10 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=list(GROUPS), default=list(GROUPS))
     parser.add_argument("--peers", default="all")
     given = parser.parse_args()
-    lines = [line for group in given.only for line in GROUPS[group](given)]
-    print("| what | sizes | cosim | exponents | peer | its times | ratio |\n" + "|---" * 7 + "|")
-    for line in lines:
-        print(f"| {' | '.join(cells(line))} |")
+    print("| what | sizes | cosim | exponents | peer | its times | ratio |\n" + "|---" * 7 + "|", flush=True)
+    for group in given.only:
+        for line in GROUPS[group](given):
+            print(f"| {' | '.join(cells(line))} |", flush=True)
 
 
 if __name__ == "__main__":
