@@ -12,6 +12,7 @@ from cosim_master.recording.co_simulation_result import FINE
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
 from cosim_master.trust.linear_coupling import LinearAnswer, linear_answers
+from cosim_master.trust.polynomial_coupling import polynomial_answers
 from cosim_master.trust.sampled_wiring import Part, Wiring, at_ticks, resampled
 
 Vector = NDArray[np.float64]
@@ -40,6 +41,8 @@ EXACT = 2.0
 """Bar over the error that equations give which explain the whole run."""
 EXPLAINED, NOTHING = 0.03, 1e-7
 """Equations explain a run where what they miss does no more than this part of the error, or of the range."""
+MOST_BENT = 0.3
+"""Of the range: larger errors do not follow equations that are linear about the run."""
 SAME = 3.0
 """Errors by several equations that all explain the run: known where they, or their quartiles, do not differ
 by more."""
@@ -88,9 +91,11 @@ def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
         return None
     if not np.all(np.isfinite(samples.outputs)):
         return None
-    explained = None if set(wiring.driven) & set(jumping) else _explained(samples, wiring)
-    if explained is not None:
-        return explained
+    if not set(wiring.driven) & set(jumping):
+        for is_bent in (False, True):
+            explained = _explained(samples, wiring, is_bent)
+            if explained is not None:
+                return explained
     clocked = [(mine, given) for mine, given, _ in parts if given and set(mine) <= set(jumping)]
     places = np.array([place for mine, _ in clocked for place in mine], dtype=np.intp)
     sampled = np.array([place for _, given in clocked for place in given], dtype=np.intp)
@@ -106,16 +111,19 @@ def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
     return Estimate(np.max([bars for bars, _ in found], axis=0), all(is_known for _, is_known in found))
 
 
-def _explained(samples: Samples, wiring: Wiring) -> Estimate | None:
-    """By equations that explain the run; None where there are none."""
+def _explained(samples: Samples, wiring: Wiring, is_bent: bool) -> Estimate | None:
+    """By equations that explain the run, linear or polynomial ones; None where there are none."""
     ranges = _ranges(samples)
+
+    def is_good(answer: LinearAnswer) -> bool:
+        good = (answer.misfit <= EXPLAINED * answer.errors) | (answer.misfit <= NOTHING * ranges)
+        return bool(good.all())
+
     answers: list[LinearAnswer] = []
     for direct in (wiring.direct, wiring.surely):
-        answers = answers or [
-            answer
-            for answer in linear_answers(samples, wiring._replace(direct=direct))
-            if np.all((answer.misfit <= EXPLAINED * answer.errors) | (answer.misfit <= NOTHING * ranges))
-        ]
+        wired = wiring._replace(direct=direct)
+        found = polynomial_answers(samples, wired, is_good) if is_bent else linear_answers(samples, wired)
+        answers = [answer for answer in found if is_good(answer)]
         if answers or wiring.surely == wiring.direct:
             break
     if not answers:
@@ -124,8 +132,10 @@ def _explained(samples: Samples, wiring: Wiring) -> Estimate | None:
     largest, least = errors.max(axis=0), errors.min(axis=0)
     missed = np.min([answer.misfit for answer in answers], axis=0)
     bars = EXACT * (largest + missed)
-    is_same = (largest <= SAME * least + NOTHING * ranges) | (bars <= FINE * ranges)
-    return Estimate(bars, True, True) if is_same.all() else Estimate(bars, False)
+    is_same = bool(((largest <= SAME * least + NOTHING * ranges) | (bars <= FINE * ranges)).all())
+    if is_bent:  # the error follows equations that are linear about the run; a second run says more
+        return Estimate(bars, True) if is_same and (largest <= MOST_BENT * ranges).all() else None
+    return Estimate(bars, is_same, is_same)
 
 
 def _ranges(samples: Samples) -> Vector:
