@@ -41,6 +41,8 @@ EXACT = 2.0
 """Bar over the error that equations give which explain the whole run."""
 EXPLAINED, NOTHING = 0.03, 1e-7
 """Equations explain a run where what they miss does no more than this part of the error, or of the range."""
+EXPLAINED_BENT = 1e-3
+"""The same of polynomials: wrong ones, which grow as fast as what they miss, were seen to miss 0.008."""
 MOST_BENT = 0.3
 """Of the range: larger errors do not follow equations that are linear about the run."""
 SAME = 3.0
@@ -67,11 +69,30 @@ class Estimate(NamedTuple):
     is_explained: bool = False
 
 
+def explained_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = ()) -> Estimate | None:
+    """The same where participants are linear and show their states: equations explain the whole run.
+
+    Parameters
+    ----------
+    samples : Samples
+    wiring : Wiring
+    jumping : sequence of int
+        Places of discrete outputs.
+
+    Returns
+    -------
+    Estimate or None
+        None where no linear equations explain the run.
+    """
+    can_be = _says_something(samples, wiring) and not set(wiring.driven) & set(jumping)
+    return _explained(samples, wiring, False) if can_be else None
+
+
 def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = ()) -> Estimate | None:
     """The largest error of each output that the coupling made in a run: a bar that 95 of 100 keep.
 
-    Where participants are linear and show their states, equations explain the whole run, and the error
-    follows (`linear_answers`). Else difference equations are fitted (`IdentifiedCoupling`).
+    Where participants show their states and are polynomials of them, the error follows from these
+    (`polynomial_answers`). Else difference equations are fitted (`IdentifiedCoupling`).
 
     Parameters
     ----------
@@ -85,17 +106,13 @@ def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
     Estimate or None
         None with too few samples, or too many connections.
     """
+    if not _says_something(samples, wiring):
+        return None
+    bent = None if set(wiring.driven) & set(jumping) else _explained(samples, wiring, True)
+    if bent is not None:
+        return bent
     sources, parts = wiring.sources, wiring.parts
     size = samples.outputs.shape[1] + sources.size
-    if samples.times.size <= LEAST or size > TOO_MANY or not sources.size:
-        return None
-    if not np.all(np.isfinite(samples.outputs)):
-        return None
-    if not set(wiring.driven) & set(jumping):
-        for is_bent in (False, True):
-            explained = _explained(samples, wiring, is_bent)
-            if explained is not None:
-                return explained
     clocked = [(mine, given) for mine, given, _ in parts if given and set(mine) <= set(jumping)]
     places = np.array([place for mine, _ in clocked for place in mine], dtype=np.intp)
     sampled = np.array([place for _, given in clocked for place in given], dtype=np.intp)
@@ -111,12 +128,21 @@ def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
     return Estimate(np.max([bars for bars, _ in found], axis=0), all(is_known for _, is_known in found))
 
 
+def _says_something(samples: Samples, wiring: Wiring) -> bool:
+    """Whether there are enough samples, and not too many connections."""
+    size = samples.outputs.shape[1] + wiring.sources.size
+    if samples.times.size <= LEAST or size > TOO_MANY or not wiring.sources.size:
+        return False
+    return bool(np.all(np.isfinite(samples.outputs)))
+
+
 def _explained(samples: Samples, wiring: Wiring, is_bent: bool) -> Estimate | None:
     """By equations that explain the run, linear or polynomial ones; None where there are none."""
     ranges = _ranges(samples)
 
     def is_good(answer: LinearAnswer) -> bool:
-        good = (answer.misfit <= EXPLAINED * answer.errors) | (answer.misfit <= NOTHING * ranges)
+        part = EXPLAINED_BENT if is_bent else EXPLAINED
+        good = (answer.misfit <= part * answer.errors) | (answer.misfit <= NOTHING * ranges)
         return bool(good.all())
 
     answers: list[LinearAnswer] = []

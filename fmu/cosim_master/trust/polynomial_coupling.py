@@ -51,7 +51,9 @@ class Monomials:
 
     def __init__(self, states: int, inputs: int, degree: int, mixed: int) -> None:
         every = range(degree + 1)
-        self.terms = [term for d in every for term in combinations_with_replacement(range(states), d)]
+        self.terms: list[tuple[int, ...]] = [
+            term for d in every for term in combinations_with_replacement(range(states), d)
+        ]
         self.terms += [
             (*term, states + i)
             for i in range(inputs)
@@ -61,16 +63,26 @@ class Monomials:
 
     def values(self, z: Vector) -> Vector:
         """Of variables of shape (..., variables): shape (..., monomials)."""
-        return np.stack([z[..., list(term)].prod(axis=-1) for term in self.terms], axis=-1)
+        return np.stack([_product(z, term) for term in self.terms], axis=-1)
 
     def slopes(self, z: Vector) -> Vector:
         """By each variable: shape (..., monomials, variables)."""
         found = np.zeros((*z.shape[:-1], len(self.terms), z.shape[-1]))
         for j, term in enumerate(self.terms):
             for place, variable in enumerate(term):
-                rest = [*term[:place], *term[place + 1 :]]
-                found[..., j, variable] += z[..., rest].prod(axis=-1)
+                found[..., j, variable] += _product(z, (*term[:place], *term[place + 1 :]))
         return found
+
+
+def _product(z: Vector, term: tuple[int, ...]) -> Vector:
+    found = np.ones(z.shape[:-1])
+    for variable in term:
+        found = found * z[..., variable]
+    return found
+
+
+def _places(listed: list[int]) -> NDArray[np.intp]:
+    return np.array(listed, dtype=np.intp)
 
 
 class Fit(NamedTuple):
@@ -85,7 +97,9 @@ class Fit(NamedTuple):
 
     def scaled(self, w: Vector, u: Vector) -> Vector:
         """Variables of the monomials, from all states and all inputs."""
-        return (np.concatenate([w[..., self.rows], u[..., self.given]], axis=-1) - self.centre) / self.size
+        return (
+            np.concatenate([w[..., _places(self.rows)], u[..., _places(self.given)]], axis=-1) - self.centre
+        ) / self.size
 
 
 class Shown(NamedTuple):
@@ -102,11 +116,11 @@ class Shown(NamedTuple):
 
     def value(self, w: Vector) -> Vector:
         """Without its inputs."""
-        return self.monomials.values((w[..., self.rows] - self.centre) / self.size) @ self.factors
+        return self.monomials.values((w[..., _places(self.rows)] - self.centre) / self.size) @ self.factors
 
     def slope(self, w: Vector) -> Vector:
         """By its states."""
-        slopes = self.monomials.slopes((w[..., self.rows] - self.centre) / self.size)
+        slopes = self.monomials.slopes((w[..., _places(self.rows)] - self.centre) / self.size)
         return np.einsum("...jn,j->...n", slopes, self.factors) / self.size
 
 
@@ -168,7 +182,7 @@ class _PolynomialCoupling:
         inner[:, self._free] = 0.0
         self._direct = np.zeros((size, inputs))
         for each in shown:
-            self._direct[each.place, each.given] = each.direct
+            self._direct[each.place, _places(each.given)] = each.direct
         solve = np.linalg.inv(np.eye(inputs) - inner @ self._direct)
         self._inner, self._outer = solve @ inner, (solve @ select)[:, self._free]
 
@@ -190,13 +204,14 @@ class _PolynomialCoupling:
             if not given:
                 continue
             rows = [at[place] for place in mine if place in at]
-            monomials = Monomials(len(rows), len(given), *shape)
-            if len(monomials.terms) * FEWEST > count:
-                return None
-            fit = _fitted_rates(course, w, rows, given, monomials, weight)
-            if fit is None:
-                return None
-            fits.append(fit)
+            if rows:
+                monomials = Monomials(len(rows), len(given), *shape)
+                if len(monomials.terms) * FEWEST > count:
+                    return None
+                fit = _fitted_rates(course, w, rows, given, monomials, weight)
+                if fit is None:
+                    return None
+                fits.append(fit)
             shown += [
                 _fitted_value(course, w, place, rows, wiring.direct[place], shape[0])
                 for place in mine
@@ -236,7 +251,7 @@ class _PolynomialCoupling:
         found = np.zeros((*w.shape[:-1], self._course.outputs.shape[1], w.shape[-1]))
         found[..., self._states, np.arange(w.shape[-1])] = 1.0
         for each in self._shown:
-            found[..., each.place, each.rows] = each.slope(w)
+            found[..., each.place, _places(each.rows)] = each.slope(w)
         return found
 
     def answer(self) -> LinearAnswer:
@@ -361,9 +376,9 @@ def _inside(
 def _fitted_value(
     course: Course, w: Vector, place: int, rows: list[int], passed: list[int], degree: int
 ) -> Shown:
-    own, monomials = w[1:, rows], Monomials(len(rows), 0, degree, 0)
+    own, monomials = w[1:, _places(rows)], Monomials(len(rows), 0, degree, 0)
     centre, size = own.mean(axis=0), sizes_of(own)
-    at_once = course.ends[1:, passed]
+    at_once = course.ends[1:, _places(passed)]
     data = np.hstack([monomials.values((own - centre) / size), at_once])
     sizes = sizes_of(data)
     found = np.linalg.lstsq(data / sizes, course.outputs[1:, place], rcond=CUT)[0] / sizes
