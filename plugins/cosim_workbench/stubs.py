@@ -240,7 +240,7 @@ def _settings(own: Mapping[str, str], methods: Mapping[str, Mapping[str, str]]) 
     ids = [f"{id!r}, {id.rpartition('.')[2]!r}" for id in methods]
     types = dict(own)
     for options in methods.values():
-        types = options | types
+        types = {**options, **types}
     names = dict.fromkeys([*own, *types])
     types["integrator"] = f"Literal[{', '.join(ids)}] | cosim.Integrator | type[cosim.Integrator]"
     types["signals"] = "Sequence[str] | str"
