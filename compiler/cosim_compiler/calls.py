@@ -40,10 +40,10 @@ def indirect_call(signature: str) -> Callable[[int, Any], Any]:
     def call(address, arguments):
         return plain_functions[address](*arguments)
 
-    call.__dict__[INDIRECT] = signature
     call.__doc__ = (
-        f"Call the function at an address with a tuple of arguments; its result. Signature ``{signature}``."
+        f"Call the function with the signature {signature!r} at an address with a tuple, for its result."
     )
+    call.__dict__[INDIRECT] = signature
     return call
 
 
@@ -62,10 +62,10 @@ def status_call(signature: str) -> Callable[..., int]:
             return 1
         return 0
 
-    call.__dict__[STATUS] = signature
     call.__doc__ = (
-        f"Call the function at an address, signature ``{signature}``: 0, or 1 when it raised (`last_errors`)."
+        f"Call the function with the signature {signature!r} at an address: 0, or 1 where it raised."
     )
+    call.__dict__[STATUS] = signature
     return call
 
 

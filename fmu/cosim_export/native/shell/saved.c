@@ -189,6 +189,10 @@ Status restore(Instance *instance, const char *function, const void *state)
     instance->spare = before;
     release_discrete(instance);
     memcpy(&instance->life, saved->bytes + HEAD, sizeof(Life));
+    if (life.mode != INSTANTIATED || life.has_stop) { /* the stop time is what the host has told this instance */
+        instance->life.has_stop = life.has_stop;
+        instance->life.stop = life.stop;
+    }
     note_restored(instance);
     if (instance->life.mode & (RUNNING | STOPPED)) {
         int64_t code = call(instance, model->accuracy_given, instance->life.accuracy);

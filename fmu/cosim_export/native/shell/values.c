@@ -258,15 +258,23 @@ static Status check_write(Instance *instance, const char *function, const Variab
 
 /* Parameters */
 
-/* Whether the present parameters fit together, which the model's checks say, and else what its functions of
-   parameters alone refuse. The cache is not touched beyond what these compute. */
-static int64_t judged(Instance *instance)
+/* An answer that the adapter of checks takes for: do not check. Differences need values beside the edge. */
+#define UNCHECKED (-1.0)
+
+static void set_checks(Instance *instance, double answer)
 {
     const Model *model = instance->model;
     double *cache = numbers(instance, model->cache);
     for (int64_t i = 0; i < model->check_count; i++)
-        for (int64_t j = 0; j < model->checks[i].answers; j++) cache[model->checks[i].index + j] = 0.0;
-    return call(instance, model->check_parameters, 0.0);
+        for (int64_t j = 0; j < model->checks[i].answers; j++) cache[model->checks[i].index + j] = answer;
+}
+
+/* Whether the present parameters fit together, which the model's checks say, and else what its functions of
+   parameters alone refuse. The cache is not touched beyond what these compute. */
+static int64_t judged(Instance *instance)
+{
+    set_checks(instance, 0.0);
+    return call(instance, instance->model->check_parameters, 0.0);
 }
 
 Status check_parameters(Instance *instance, const char *function)
@@ -626,6 +634,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
         const Variable *known = &instance->model->variables[knowns[i]];
         before[i] = known->angle >= 0 ? read_real(instance, known) : *place_of(instance, known);
     }
+    set_checks(instance, UNCHECKED);
     for (size_t i = 0; i < known_count; i++) moved[i] = before[i] + step * seed[i];
     status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, parameters,
                        second);
@@ -638,6 +647,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     /* back to the very numbers that were there */
     (void)values_at(instance, function, unknowns, 0, knowns, known_count, before, parameters, first);
     put_parameters(instance, parameters);
+    set_checks(instance, 0.0);
     put_marks_back(instance, marks);
     give_back(instance, work);
     return status;
