@@ -120,7 +120,7 @@ class Library(NamedTuple):
 
     sources: Sequence[Path]
     headers: Path
-    code: MachineCode
+    codes: Sequence[MachineCode]
     target: Target
     suffix: str
 
@@ -151,7 +151,7 @@ class Compiler(ABC):
     def library(self, parts: Library, folder: Path) -> bytes:
         """A library, as `build` makes it; made once from the same, then kept."""
         texts = [source.read_text("utf-8") for source in parts.sources]
-        made_of = [self.version(), _headers(parts.headers), texts, str(parts.code), parts.target.zig]
+        made_of = [self.version(), _headers(parts.headers), texts, [str(code) for code in parts.codes], parts.target.zig]
         digest = _digest("library", *made_of, parts.suffix)
         library = read_cached(digest)
         if library is None:
@@ -175,15 +175,18 @@ class ZigCompiler(Compiler):
 
     def build(self, parts: Library, folder: Path) -> Path:
         """By ``python -m ziglang cc``; the functions are optimized already."""
-        text, code = folder / "code.ll", folder / "code.o"
-        text.write_text(str(parts.code), "utf-8")
         library = folder / f"library{parts.suffix}"
         command = [*python_command("-m", "ziglang", "cc", "-target", parts.target.zig), *FLAGS]
-        _run([*command, *AS_IT_IS, "-c", "-o", str(code), str(text)], folder)
+        objects = []
+        for i, code in enumerate(parts.codes):
+            text = folder / f"code_{i}.ll"
+            text.write_text(str(code), "utf-8")
+            objects.append(folder / f"code_{i}.o")
+            _run([*command, *AS_IT_IS, "-c", "-o", str(objects[-1]), str(text)], folder)
         command += [*LINK_FLAGS, f"-I{parts.headers}"]
         if parts.suffix == ".dylib":  # else it would hold the path of this folder
             command.append(f"-Wl,-install_name,@rpath/{library.name}")
-        _run([*command, "-o", str(library), *map(str, parts.sources), str(code)], folder)
+        _run([*command, "-o", str(library), *map(str, [*parts.sources, *objects])], folder)
         return library
 
 
@@ -206,9 +209,11 @@ class OwnCompiler(Compiler):
 
     def build(self, parts: Library, folder: Path) -> Path:
         """LLVM writes the object file of the compiled functions, the compiler the rest."""
-        objects = [folder / "code.o"]
+        objects = []
         log.info("building machine code of the functions")
-        objects[0].write_bytes(parts.code.object_file())
+        for i, code in enumerate(parts.codes):
+            objects.append(folder / f"code_{i}.o")
+            objects[-1].write_bytes(code.object_file())
         for i, source in enumerate(parts.sources):
             log.info("building C file %d of %d, %s", i + 1, len(parts.sources), source.name)
             objects.append(folder / f"{source.stem}.o")

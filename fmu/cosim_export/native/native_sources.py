@@ -23,6 +23,7 @@ from cosim_export.native.terminals import terminals
 from cosim_lowering.c_program import CProgram
 from cosim_lowering.frame_functions import frame_functions
 from cosim_lowering.linking import machine_code
+from cosim_lowering.machine_code import MachineCode
 from cosim_lowering.program import Program
 from cosim_lowering.tangent_function import tangent_functions
 
@@ -174,6 +175,16 @@ class NativeSources:
         if room is not None:
             identifier = self.interface.identifier
             self.printed = source_files(SHELL, self.files, identifier, version, self.tables, code_in_c)
+
+    @property
+    def codes(self) -> list[MachineCode]:
+        """What libraries are linked from, besides C."""
+        return [] if self.code is None else [self.code]
+
+    @property
+    def generated(self) -> dict[str, str]:
+        """C files that are written for it, by name."""
+        return {"model.c": self.tables}
 
 
 INTEGRATOR = "integrators.runge_kutta_merson"

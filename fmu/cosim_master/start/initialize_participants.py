@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
@@ -61,20 +61,35 @@ def make_consistent(
         A loop did not converge; names its path, the residuals, the iterations and why.
     """
     links = [*coupled.links, *(parameters or ())]
-    if not links:
-        return
-    graph = instant_graph(descriptions, links, known_only=False, initializing=parameters is not None)
     outgoing: dict[Port, list[Link]] = {}
     for link in links:
         outgoing.setdefault(link.start, []).append(link)
-    for component in components(graph):
-        path = closed_path(graph, component)
-        outputs = [port for port in component if port in outgoing]
+    for outputs, path in passing_order(descriptions, links, initializing=parameters is not None):
         if path:
             _Loop(coupled, outputs, outgoing, path, given).solve()
         else:
             for port in outputs:
                 _pass_on(coupled, outgoing[port], _read(coupled, port), given)
+
+
+def passing_order(
+    descriptions: Mapping[str, ParticipantDescription], links: Sequence[Link], *, initializing: bool
+) -> Iterator[tuple[list[Port], Sequence[Port]]]:
+    """Connected outputs in the order of their dependencies: groups, each with the closed path in it if any.
+
+    Parameters
+    ----------
+    descriptions : mapping of str to ParticipantDescription
+    links : sequence of Link
+    initializing : bool
+        Whether the dependencies are those of the initialization mode.
+    """
+    if not links:
+        return
+    graph = instant_graph(descriptions, links, known_only=False, initializing=initializing)
+    starts = {link.start for link in links}
+    for component in components(graph):
+        yield [port for port in component if port in starts], closed_path(graph, component)
 
 
 class _Loop:

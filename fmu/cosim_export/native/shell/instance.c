@@ -287,6 +287,7 @@ Status failure(Instance *instance, const char *function, int64_t code)
     const Model *model = instance->model;
     const int64_t *places = instance->arrays[model->places].data;
     double time = *clock_of(instance, model->clock_time);
+    if (model->explain != NULL) return refuse(instance, function, "%s", model->explain(instance->arrays));
     if (code == INT64_MIN) return history_is_full(instance, function, time);
     if (check != NULL) return refuse(instance, function, "%s: %s", check->part, sentence_of(instance, check));
     for (int64_t i = 0; i < model->sentence_count; i++) {

@@ -19,7 +19,7 @@ typedef struct {
     int64_t grows;
 } ArrayStart;
 
-enum { REAL, INTEGER, BOOLEAN, STRING };
+enum { ANY_TYPE = -1, REAL, INTEGER, BOOLEAN, STRING };
 enum { NEVER, UNTIL_STARTED, TUNABLE, INPUT }; /* when a variable may be set */
 
 typedef struct {
@@ -163,6 +163,7 @@ typedef struct {
     EntryPoint *frame_angles; /* of two arrays, a frame's twelve numbers and its three angles; the time does not count */
     EntryPoint *turned_frame;
     EntryPoint *tangents; /* of y, p, d, k, h, c, the tangents of y, p, d, c and of the time; NULL: there are none */
+    const char *(*explain)(const Array *arrays); /* why an entry point of a co-simulation failed; NULL: of a model */
 } Model;
 
 extern const Model cosim_model;

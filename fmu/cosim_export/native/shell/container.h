@@ -1,0 +1,122 @@
+/* A co-simulation as a model of the shell: its arrays are those of the interpreter of exchanges and of all members. */
+#ifndef COSIM_CONTAINER_H
+#define COSIM_CONTAINER_H
+
+#include "arrays.h"
+
+/* The arrays, in this order; behind them nine for each algorithm, then those of each member, then copies of these for
+   members that are stepped again. */
+enum {
+    PARAMETERS,
+    INPUTS,
+    SHOWN,
+    CLOCK,
+    PLACES,
+    GROWING, /* none: members have their own */
+    WHOLE,
+    NUMBERS,
+    HANDED,  /* what members have of the parameters, then of the inputs */
+    WRITTEN, /* whether it was handed over since the last step */
+    LIVES,
+    MEMBERS,
+    ROOM,
+    MESSAGE,
+    HEAD,
+    BEFORE, /* outputs in the order in which they are passed on at the start, before members are initialized, */
+    AFTER,  /* and after that */
+    ORDER,
+    INPUT_REFERENCES,
+    OUTPUT_REFERENCES,
+    PART_WORDS, /* from here on those of the interpreter (`Machine`) */
+    LINK_WORDS,
+    SCALES,
+    PAIRS,
+    OWN_VALUES,
+    COLUMNS,
+    MACHINE_INPUTS,
+    MACHINE_OUTPUTS,
+    ANSWER_WORDS,
+    STEP_TIME_WORDS,
+    ROWS,
+    REPORT_WORDS,
+    CLOCK_WORDS,
+    GRID,
+    ALGORITHM_WORDS,
+    FIRST_ALGORITHM
+};
+enum { PROGRAM, PORTS, BACK_MEMBERS, SAVED, COUNTS, DECISION, TABLE, BONDS, PROGRESS_WORDS }; /* of an algorithm */
+enum { MEMBER_WORDS = 64, MESSAGE_WORDS = 256 };
+enum { MACHINE_ARRAYS = ALGORITHM_WORDS - PART_WORDS + 1, ALGORITHM_ARRAYS = PROGRESS_WORDS + 1 };
+enum { TIME_NOW, JUMPED, NEXT_EVENT, CHANGED };              /* in CLOCK */
+enum { STAGE, NEEDED, HALTS, ENTRY, MOST };                  /* in PLACES */
+enum { MEETING, TOLERANCE };                                 /* in NUMBERS */
+enum { NOT_SHOWN, IS_SHOWN };                                /* at STAGE */
+enum { IS_DONE, IS_REACHED, HAS_ENDED, IS_FULL, HAS_STEPPED, HAS_EVENT, HAS_FAILED }; /* what entry points return */
+
+/* Records of the interpreter: `exchange_arrays.Part` … */
+typedef struct {
+    int64_t instance, set_at, step_at, get_at, access, input_references, output_references, input_count, output_count;
+    int64_t set_slopes_at, slope_orders, save_at, restore_at, free_at, state_at, same_size, step_multiple;
+    int64_t rereads_inputs, first_input, inputs, first_output, outputs, first_value, values, calling;
+} Part;
+
+typedef struct {
+    int64_t step, algorithm, part, status, rows, left, noticed, ticks, inputs_at, outputs_at, answers_at;
+} ExchangeReport;
+
+typedef struct {
+    int64_t under_way, place, request, watched, always_watched;
+} ExchangeProgress;
+
+typedef struct {
+    const char *name;
+    const Model *model;
+    int64_t first;      /* of its arrays */
+    int64_t copies;     /* the first one of those that it is saved in; -1: it never goes back */
+    double accuracy;    /* NAN: that of the host */
+    int64_t follows;    /* whether its inputs run along lines where those of the interface do */
+} Member;
+
+/* What a host sets. */
+typedef struct {
+    int64_t member;
+    uint32_t reference;
+} Setting;
+
+/* What it reads: an output of the interpreter, and settings that it follows at once. */
+typedef struct {
+    int64_t slot;
+    int64_t member;
+    uint32_t reference;
+    int64_t follow_count;
+    const int64_t *follows;
+} Output;
+
+typedef struct {
+    int64_t member_count;
+    const Member *members;
+    int64_t algorithm_count;
+    int64_t parameter_count; /* of the settings, which inputs come after */
+    int64_t setting_count;
+    const Setting *settings;
+    int64_t output_count;
+    const Output *outputs;
+    double start; /* s */
+    int64_t exchanging; /* `under_way` inside an exchange */
+    int64_t stop_count;
+    const char *const *stops; /* what has stopped the interpreter, by its code */
+} Container;
+
+extern const Container cosim_container;
+
+/* Entry points, as those of a model. */
+EntryPoint container_initialize, container_advance, container_evaluate, container_accuracy, container_check;
+const char *container_message(const Array *arrays);
+
+/* The machine code: `lead_exchanges`. */
+int32_t cosim_settle_values(int64_t *stop, int64_t machine, int64_t pairs, int64_t count);
+int32_t cosim_exchange_first(int64_t *stop, int64_t machine, int64_t order, int64_t count);
+int32_t cosim_lead(int64_t *stop, int64_t machine, double target, double slack);
+int32_t cosim_time_reached(double *time, int64_t machine);
+
+#endif

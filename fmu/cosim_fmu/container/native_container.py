@@ -1,0 +1,489 @@
+"""A co-simulation of systems of ours as C files and machine code, for an FMU without Python."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import ARRAYS, lower, records
+from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.native.description import describe
+from cosim_export.native.model_tables import (
+    ENTRY_POINTS,
+    RAISED,
+    ROLES,
+    c_real,
+    c_start,
+    c_table,
+    c_text,
+    discretes,
+    here,
+    model_structure,
+    model_tables,
+    variable_tables,
+)
+from cosim_export.native.native_sources import COMMON, SHELL
+from cosim_fmu.co_simulation import CoSimulation
+from cosim_fmu.container.container_interface import COUPLING
+from cosim_lowering.linking import machine_code
+from cosim_lowering.machine_code import MachineCode
+from cosim_lowering.program import Program
+from cosim_master.coupling.connection import Link
+from cosim_master.exchange.exchange_algorithms import ExchangePrograms
+from cosim_master.exchange.exchange_arrays import Algorithm, Machine, Progress
+from cosim_master.exchange.lead_exchanges import LEADING
+from cosim_master.exchange.run_exchanges import EXCHANGING
+from cosim_master.participants.system_participant import ACCURACY, SystemParticipant
+from cosim_master.run.stepped_run import SteppedRun, can_divide
+from cosim_master.start.initialize_participants import passing_order
+
+Vector = NDArray[np.generic]
+MEMBER_WORDS, MESSAGE_WORDS, LIFE_WORDS, ROWS = 64, 256, 9, 32
+STOPS = (
+    *("it failed", "its inputs could not be set", "its step failed", "its outputs could not be read"),
+    "an input gets a value that it does not take, such as one that is not finite: the exchange may be unstable",
+    *("its step was left", "the slopes of its inputs could not be set", "its state could not be saved"),
+    "its state could not be restored",
+    "the exchange did not settle: take a smaller step, or another algorithm",
+)
+"""What has stopped the interpreter, by its code (`run_exchanges`)."""
+OWN = (
+    *("parameters", "inputs", "shown", "clock", "places", "growing", "whole", "numbers", "handed", "written"),
+    *("lives", "members", "room", "message", "head", "before", "after", "order"),
+    *("input_references", "output_references"),
+)
+"""Arrays before those of the interpreter, in the order of ``container.h``."""
+SAVED = frozenset(
+    (
+        *("parameters", "inputs", "clock", "handed", "written", "lives"),
+        *("machine.inputs", "machine.outputs", "machine.answer_words", "machine.step_time_words"),
+        *("machine.report_words", "machine.clock_words"),
+        *("algorithm.counts", "algorithm.numbers", "algorithm.table", "algorithm.progress_words"),
+    )
+)
+
+
+def native_refusals(loop: CoSimulation) -> list[cosim.Problem]:
+    """Why the FMU of a co-simulation needs Python; empty where it needs none."""
+    problems = [
+        cosim.Problem(f"participants.{name}", f"a {description.kind}, which runs in Python")
+        for name, description in loop.descriptions.items()
+        if type(loop.participants[name]) is not SystemParticipant
+    ]
+    if loop.joint is not None or loop.algorithm is None:
+        problems.append(cosim.Problem("master.algorithm", "solves participants jointly, in Python"))
+    problems += [
+        cosim.Problem(f"participants.{name}.step", "longer steps than those of others are made in Python")
+        for name, multiple in loop.step_multiple.items()
+        if multiple != 1
+    ]
+    problems += [cosim.Problem(str(link.input), "a parameter is connected") for link in loop.parameter_links]
+    problems += [
+        cosim.Problem(f"{link.target}.{link.input}", "a parameter that changes is written in Python")
+        for link in loop.links
+        if loop.descriptions[link.target].variables[link.input].causality != "input"
+    ]
+    if loop.derived:
+        problems.append(cosim.Problem("connectors", "outputs of a system's own connectors are made in Python"))
+    for initializing in (True, False):
+        for _, path in passing_order(loop.descriptions, loop.links, initializing=initializing):
+            if path:
+                text = "is a closed loop of direct feedthrough, whose first values are found in Python"
+                problems.append(cosim.Problem(" -> ".join(map(".".join, path)), text))
+    return list({(each.where, each.text): each for each in problems}.values())
+
+
+@dataclass
+class _Member:
+    """A system that is linked in."""
+
+    name: str
+    program: Program
+    takes_tolerance: bool
+    accuracy: float
+    prefix: str
+    variables: list[FmuVariable] = field(default_factory=list)
+    places: dict[tuple[str, bool], int] = field(default_factory=dict)
+
+    def reference(self, path: str, variable: FmuVariable) -> int:
+        """The value reference of a variable, which is listed if it is not yet."""
+        key = path, variable.is_settable
+        if key not in self.places:
+            self.places[key] = len(self.variables)
+            self.variables.append(replace(variable, name=path))
+        return self.places[key]
+
+
+class NativeContainer:
+    """A co-simulation whose participants are systems of ours, as what the libraries of an FMU are built from.
+
+    The shell is that of native FMUs of models, to which it is a model: its arrays are those of the interpreter
+    of exchanges (`exchange_arrays`) and of all systems. The functions are those that `cosim cosimulate` calls.
+
+    Parameters
+    ----------
+    loop : CoSimulation
+    interface : FmuInterface
+        From `container_interface`; the error of the coupling is left out.
+    version : int
+        Of FMI: 2 or 3.
+
+    Attributes
+    ----------
+    codes : list of MachineCode
+    generated : dict of str to str
+        C files by name.
+    files : list of Path
+    description, terminals, printed
+        As of `NativeSources`.
+
+    Raises
+    ------
+    ModelError
+        What of it runs in Python alone, each with the reason.
+    """
+
+    terminals: bytes | None = None
+
+    def __init__(self, loop: CoSimulation, interface: FmuInterface, version: int) -> None:
+        loop.settle_order()
+        if problems := native_refusals(loop):
+            raise cosim.ModelError(problems)
+        self.version = version
+        shown = tuple(
+            replace(v, array={"input": "d", "parameter": "p"}.get(v.causality, "c"))
+            for v in interface.variables
+            if not v.name.startswith(f"{COUPLING}.")
+        )
+        if texts := [v.name for v in shown if v.type == "String"]:
+            raise cosim.ModelError.of(texts[0], "text is set and read in Python")
+        self._members = [self._member(loop, i, name) for i, name in enumerate(loop.participants)]
+        self.accuracy = next((m.accuracy for m in self._members if m.takes_tolerance), ACCURACY)
+        run = loop.led_run()
+        run.begin()
+        try:
+            self._take(loop, run, shown)
+        finally:
+            run.close()
+        accuracy = self.accuracy if any(m.takes_tolerance for m in self._members) else None
+        self.interface = replace(interface, variables=shown, accuracy=accuracy)
+        functions = {f"cosim_{name}": entry for name, entry in LEADING.items()}
+        self.codes = [MachineCode([lower(functions)], list(functions))]
+        self.generated = {}
+        for member in self._members:
+            present = [name for name in ENTRY_POINTS if f"lowered_{name}" in member.program.functions]
+            self.codes.append(machine_code(member.program, present, RAISED, member.prefix))
+            tables = model_tables(
+                *(member.program, self._interface_of(member), ["cs"], 2, 0, "", bytes(16), member.prefix)
+            )
+            self.generated[f"{member.prefix}.c"] = tables
+        self.files = [SHELL / f"{name}.c" for name in (*COMMON, "container", f"fmi{version}")]
+        self.printed: dict[str, bytes] = {}
+        digest = sha256(
+            "\0".join(
+                [
+                    *map(str, self.codes),
+                    *self.generated.values(),
+                    self._tables("", bytes(16)),
+                    self._describe("").decode(),
+                    *(file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))),
+                ]
+            ).encode()
+        ).digest()[:16]
+        token = str(uuid.UUID(bytes=digest))
+        self.token = f"{{{token}}}" if version == 2 else token
+        self.generated["model.c"] = self._tables(self.token, digest)
+        self.description = self._describe(self.token)
+
+    def _member(self, loop: CoSimulation, number: int, name: str) -> _Member:
+        participant = loop.participants[name]
+        assert isinstance(participant, SystemParticipant)
+        tolerance = loop.tolerances[name]
+        try:
+            program, takes = participant.lowered(loop.start, loop.start_values[name], tolerance)
+        except cosim.ModelError as error:
+            raise cosim.ModelError(
+                [cosim.Problem(f"participants.{name}.{p.where}", p.text) for p in error.problems]
+            ) from None
+        takes = takes and tolerance in (None, loop.tolerance)
+        return _Member(name, program, takes, program.integrator.accuracy, f"cosim_member_{number}")
+
+    def _take(self, loop: CoSimulation, run: SteppedRun, shown: Sequence[FmuVariable]) -> None:
+        """The arrays of a run that has begun, and what the host sets and reads of it."""
+        coupled, machine = run.coupled, run.machine
+        by_name = {member.name: member for member in self._members}
+        settable = {
+            causality: [v for v in shown if v.causality == causality] for causality in ("parameter", "input")
+        }
+        self._settings = [*settable["parameter"], *settable["input"]]
+        self._parameters = len(settable["parameter"])
+        self._outputs = [v for v in shown if not v.is_settable]
+        places = {v.name: i for i, v in enumerate(self._settings)}
+        setting_rows, output_rows, follows = [], [], list[str]()
+        for v in self._settings:
+            name, _, variable = v.path.partition(".")
+            reference = by_name[name].reference(variable, self._settable(loop, name, variable))
+            setting_rows.append(f"{{{machine.number[name]}, {reference}}}")
+        inputs, outputs = list[int](), list[int]()
+        for name in machine.names:
+            member = by_name[name]
+            inputs += [member.reference(x, self._settable(loop, name, x)) for x in coupled.input_names[name]]
+            outputs += [member.reference(y, self._readable(loop, name, y)) for y in coupled.reads[name]]
+        for i, v in enumerate(self._outputs):
+            name, _, variable = v.path.partition(".")
+            slot = machine.output_slot(name, list(coupled.reads[name]).index(variable))
+            needs = [places[each] for each in v.dependencies if each in places]
+            if needs:
+                follows.append(c_table("int64_t", f"follows_{i}", map(str, needs)))
+            row = f"{slot}, {machine.number[name]}, {outputs[slot]}, {len(needs)}, {here(f'follows_{i}', needs)}"
+            output_rows.append(f"{{{row}}}")
+        self._rows = [
+            *follows,
+            c_table("Setting", "settings", setting_rows),
+            c_table("Output", "outputs", output_rows),
+        ]
+        programs = ExchangePrograms(run.algorithm, coupled)
+        if programs.asked is not None:
+            text = f"{type(programs.asked).__name__} decides in Python"
+            raise cosim.ModelError.of("master.algorithm", text)
+        self._goes_back = programs.saves_states
+        self._follows = {name: programs.along and coupled.follows_lines(name) for name in machine.names}
+        orders = [
+            [
+                number
+                for ports, _ in passing_order(loop.descriptions, loop.links, initializing=initializing)
+                for name, output in ports
+                for number in (
+                    machine.number[name],
+                    machine.output_slot(name, list(coupled.reads[name]).index(output)),
+                )
+            ]
+            for initializing in (True, False)
+        ]
+        self._arrays = self._all_arrays(run, inputs, outputs, orders)
+
+    def _all_arrays(
+        self, run: SteppedRun, inputs: Sequence[int], outputs: Sequence[int], orders: Sequence[list[int]]
+    ) -> dict[str, tuple[Vector, str]]:
+        """The arrays of an instance by name, with their role; without those of members."""
+        machine, coupled = run.machine, run.coupled
+        starts = [float(v.start or 0.0) for v in self._settings]
+        settings, members = len(starts), len(self._members)
+        zeros: dict[str, int] = {"shown": len(self._outputs), "clock": 4, "numbers": 2, "handed": settings}
+        zeros |= {"growing": 0}
+        integers = {"places": 5, "whole": 0, "written": settings, "lives": LIFE_WORDS * members}
+        integers |= {"members": MEMBER_WORDS * members, "room": self._room(), "message": MESSAGE_WORDS}
+        integers |= {"head": 2 * len(Machine._fields)}
+        values: dict[str, Vector] = {name: np.zeros(size) for name, size in zeros.items()}
+        values |= {name: np.zeros(size, dtype=np.int64) for name, size in integers.items()}
+        values |= {
+            "parameters": np.array(starts[: self._parameters]),
+            "inputs": np.array(starts[self._parameters :]),
+            "before": np.array(orders[0], dtype=np.int64),
+            "after": np.array(orders[1], dtype=np.int64),
+            "order": np.array([machine.number[name] for name in coupled.order], dtype=np.int64),
+            "input_references": _references(inputs),
+            "output_references": _references(outputs),
+        }
+        arrays = {name: values[name] for name in OWN}
+        replaced: dict[str, Vector] = {
+            "columns": np.zeros(0, dtype=np.int64),  # nothing is recorded
+            "rows": np.zeros(2 * ROWS),
+            "algorithm_words": np.zeros(2 * len(Algorithm._fields) * len(machine.algorithms), dtype=np.int64),
+        }
+        for name, array in machine.arrays._asdict().items():
+            arrays[f"machine.{name}"] = replaced.get(name, np.array(array))
+        for i, algorithm in enumerate(machine.algorithms):
+            progress = Progress(0, 0, -1)  # there is no Python that does anything in between
+            fresh = {"progress_words": np.frombuffer(progress, dtype=np.int64)}
+            for name, array in {**algorithm.arrays._asdict(), **fresh}.items():
+                arrays[f"{i}.algorithm.{name}"] = np.array(array)
+        for field_of_report in ("step", "noticed", "rows"):
+            assert getattr(machine.report, field_of_report) == 0
+        return {
+            name: (array, "STATE" if name.lstrip("0123456789").lstrip(".") in SAVED else "SCRATCH")
+            for name, array in arrays.items()
+        }
+
+    def _room(self) -> int:
+        """Words that members need for the length of a call; as `make_instance` has it."""
+        return max(
+            6 * (len(m.program.arrays["p"]) + len(m.program.arrays["d"]) + 64)
+            + sum(m.program.arrays[name].size for name in ("p", "times", "places"))
+            for m in self._members
+        )
+
+    def _settable(self, loop: CoSimulation, name: str, variable: str) -> FmuVariable:
+        """A variable of a system that is set."""
+        described = loop.descriptions[name].variables[variable]
+        causality = "input" if described.causality == "input" else "parameter"
+        system = loop.participants[name].system
+        slot = system.written_slot(variable)
+        declared = system.variables[variable.partition("[")[0]]
+        bounds = {"minimum": declared.minimum, "maximum": declared.maximum}
+        kind = TYPES[described.type]
+        varies = "tunable" if causality == "parameter" else "continuous"
+        initial = "exact" if causality == "parameter" else ""
+        more = (variable, slot.array, slot.offset, 0, kind, causality, varies, initial)
+        return FmuVariable(variable, *more, start=0.0, **bounds)
+
+    def _readable(self, loop: CoSimulation, name: str, variable: str) -> FmuVariable:
+        """A variable of a system that is read."""
+        kind = TYPES[loop.descriptions[name].variables[variable].type]
+        slot = loop.participants[name].system.signal(variable).slot
+        more = (variable, slot.array, slot.offset, 0, kind, "local", "continuous", "calculated")
+        return FmuVariable(variable, *more)
+
+    def _interface_of(self, member: _Member) -> FmuInterface:
+        variables = tuple(member.variables)
+        return FmuInterface(member.name, member.prefix, {}, variables, "", {}, member.accuracy)
+
+    def _starts(self) -> Iterator[str]:
+        """The tables with which arrays begin, and the list of all arrays."""
+        rows = list[str]()
+        for i, (name, (array, role)) in enumerate(self._arrays.items()):
+            flat = array.reshape(-1)
+            start = "NULL"
+            if flat.size and flat.view(np.uint64).any():
+                start = f"start_{i}"
+                if flat.dtype == np.float64:
+                    yield c_start("double", str(i), [c_real(float(x)) for x in flat], "0.0")
+                else:
+                    yield c_start("int64_t", str(i), [_c_word(int(x)) for x in flat], "0")
+            rows.append(f"{{{c_text(name)}, {start}, {flat.size}, 1, {role}, 0}}")
+        self._first: list[int] = []
+        self._copies: list[int] = []
+        for member in self._members:
+            self._first.append(len(rows))
+            rows += _rows_of(member, copied=False)
+        for member in self._members:
+            if not self._goes_back:
+                self._copies.append(-1)
+                continue
+            self._copies.append(len(rows))
+            rows += _rows_of(member, copied=True)
+            rows.append(f"{{{c_text(f'{member.name}.life')}, NULL, {LIFE_WORDS}, 1, SCRATCH, 0}}")
+        yield c_table("ArrayStart", "array_starts", rows)
+        self._count = len(rows)
+
+    def _tables(self, token: str, digest: bytes) -> str:
+        """The text of ``model.c``."""
+        starts = list(self._starts())
+        models = [f"extern const Model {member.prefix}_model;" for member in self._members]
+        members = [
+            f"{{{c_text(m.name)}, &{m.prefix}_model, {first}, {copies}, "
+            f"{'NAN' if m.takes_tolerance else c_real(m.accuracy)}, {int(self._follows[m.name])}}}"
+            for m, first, copies in zip(self._members, self._first, self._copies, strict=True)
+        ]
+        container = {
+            **{"member_count": str(len(members)), "members": here("members", members)},
+            "algorithm_count": str(sum(name.endswith(".program") for name in self._arrays)),
+            **{"parameter_count": str(self._parameters), "setting_count": str(len(self._settings))},
+            **{"settings": here("settings", self._settings), "output_count": str(len(self._outputs))},
+            **{"outputs": here("outputs", self._outputs), "start": c_real(self.interface.start_time)},
+            **{"exchanging": str(EXCHANGING), "stop_count": str(len(STOPS)), "stops": "stops"},
+        }
+        listed = "".join(f"    .{name} = {value},\n" for name, value in container.items())
+        parts = [
+            '#include "container.h"\n\n#include <math.h>\n#include <stddef.h>\n',
+            *models,
+            *starts,
+            variable_tables(self.interface, self._place, has_arrays=False),
+            c_table("int64_t", "discretes", map(str, discretes(self.interface.variables))),
+            *self._rows,
+            c_table("Member", "members", members),
+            c_table("char *const", "stops", map(c_text, STOPS)),
+            f"const Container cosim_container = {{\n{listed}}};\n",
+            model_structure(self._model(token, digest)),
+        ]
+        return "\n".join(part for part in parts if part)
+
+    def _place(self, variable: FmuVariable) -> tuple[int, int, tuple[int, int]]:
+        """Where a variable of the FMU lies among its arrays."""
+        array = {"input": "inputs", "parameter": "parameters"}.get(variable.causality, "shown")
+        listed = {"inputs": self._settings[self._parameters :], "parameters": self._settings}
+        at = [v.name for v in listed.get(array, self._outputs)].index(variable.name)
+        return OWN.index(array), at, (-1, -1)
+
+    def _model(self, token: str, digest: bytes) -> Mapping[str, str]:
+        """What the shell knows of it."""
+        discrete = discretes(self.interface.variables)
+        takes = any(member.takes_tolerance for member in self._members)
+        return {
+            **{"name": c_text(self.interface.model_name), "token": c_text(token)},
+            "digest": "{" + ", ".join(map(str, digest)) + "}",
+            **{"accuracy": c_real(self.accuracy), "kinds": "2", "array_count": str(self._count)},
+            **{"arrays": "array_starts", "variable_count": str(len(self.interface.variables) + 1)},
+            **{"variables": "variables", "discrete_count": str(len(discrete))},
+            **{"discretes": here("discretes", discrete), "parameters": "PARAMETERS", "cache": "SHOWN"},
+            **{"continuous": "GROWING", "discrete": "INPUTS", "whole": "WHOLE", "clock": "CLOCK"},
+            **{"places": "PLACES", "history": "GROWING", "integers": "WHOLE", "given": "NUMBERS"},
+            **{"given_meeting": "MEETING", "same_time": c_real(records.SAME_TIME), "clock_time": "TIME_NOW"},
+            **{"clock_jumped": "JUMPED", "clock_next_event": "NEXT_EVENT", "clock_changed": "CHANGED"},
+            **{"places_stage": "STAGE", "places_needed": "NEEDED", "places_halts": "HALTS"},
+            **{"places_entry": "ENTRY", "places_most": "MOST", "nothing": "NOT_SHOWN"},
+            **{"restored": "NOT_SHOWN", "reached": "IS_REACHED", "terminated": "HAS_ENDED"},
+            **{"full": "IS_FULL", "stepped": "HAS_STEPPED", "event_happened": "HAS_EVENT"},
+            **{"first_failure": "HAS_FAILED", "initialize": "container_initialize"},
+            **{"advance": "container_advance", "step": "container_advance", "check": "container_check"},
+            **{"evaluate": "container_evaluate", "explain": "container_message"},
+            "accuracy_given": "container_accuracy" if takes else "NULL",
+        }
+
+    def _describe(self, token: str) -> bytes:
+        tool = f"cosim-framework {cosim.__version__}"
+        return describe(
+            *(self.version, ["cs"], self.interface, tool, token, ()), abilities=ABILITIES[self.version]
+        )
+
+
+TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean"}
+ABILITIES = {
+    2: {
+        "needsExecutionTool": "false",
+        "canHandleVariableCommunicationStepSize": "true",
+        "canInterpolateInputs": "false",
+        "canBeInstantiatedOnlyOncePerProcess": "false",
+        "canNotUseMemoryManagementFunctions": "true",
+        "canGetAndSetFMUstate": "true",
+        "canSerializeFMUstate": "true",
+    },
+    3: {
+        "needsExecutionTool": "false",
+        "canHandleVariableCommunicationStepSize": "true",
+        "canBeInstantiatedOnlyOncePerProcess": "false",
+        "canGetAndSetFMUState": "true",
+        "canSerializeFMUState": "true",
+    },
+}
+
+
+def _references(numbers: Sequence[int]) -> NDArray[np.int64]:
+    """Value references, two in a word as little-endian processors have them."""
+    return np.array([*numbers, *[0] * (len(numbers) % 2)], dtype="<u4").view("<i8").astype(np.int64)
+
+
+def _c_word(value: int) -> str:
+    return "INT64_MIN" if value == -(2**63) else str(value) if abs(value) < 2**31 else f"INT64_C({value})"
+
+
+def _rows_of(member: _Member, *, copied: bool) -> list[str]:
+    """The arrays of a member, or others that take a copy of them."""
+    rows = []
+    for name, _, role in ARRAYS:
+        array = member.program.arrays[name]
+        columns = array.shape[1] if array.ndim == 2 else 1
+        kind = "SCRATCH" if copied and role != "constant" else ROLES[role]
+        rows.append(f"{{{c_text(f'{member.name}.{name}')}, NULL, {len(array)}, {columns}, {kind}, {int(name == 'h')}}}")
+    return rows
