@@ -14,9 +14,11 @@ import cosim
 from cosim.kit import Entry, is_plain, use_registry
 from cosim_export.interface.archive import check_place
 from cosim_export.interface.documentation import documentation, needs_of_python
+from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.model_description import CAPABILITIES
 from cosim_export.interface.smoke_experiment import add_smoke_experiment
 from cosim_export.native.compilers import available_compilers, compilers_for
+from cosim_export.native.history_room import DEFAULT_ENTRIES
 from cosim_export.native.native_exporter import (
     NativeFmuOptions,
     native_choices,
@@ -46,7 +48,7 @@ OURS = (
 """Packages that run a co-simulation."""
 LIBRARIES = {"fmu": "fmpy", "ssp": "fmpy"}
 INSTANCE = "cosim_fmu.container.container_instance:ContainerInstance"
-OF_NATIVE = ("platforms", "fmi", "kind", "compiler")
+OF_NATIVE = ("platforms", "fmi", "kind", "sources", "history", "compiler")
 FIRST_STEPS = 2
 """That are taken at the export: what they look up in the registry travels."""
 
@@ -118,22 +120,11 @@ class ContainerExporter(FileExporter):
 
     def _write_native(self, path: Path, target: Path, variant: str | None, given: NativeFmuOptions) -> Path:
         """An FMU without Python."""
-        if is_plain():
-            raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
-        version, kinds, chosen = native_choices(given)
-        if kinds is not None and kinds != ["cs"]:
-            raise cosim.ModelError.of("kind", "is not cs: a scenario exchanges values at communication points")
-        compilers = compilers_for(chosen, available_compilers() if given.compiler is None else (given.compiler,))
         loop = CoSimulation.from_ssp(path, variant) if is_ssp(path) else CoSimulation.from_file(path, variant)
-        if problems := native_refusals(loop):  # before anything takes long
-            raise cosim.ModelError(problems)
         interface, left_out = container_interface(loop, path)
-        made = NativeContainer(loop, interface, version)
-        name = f"FMI {version}.0 Co-Simulation of a whole scenario, without Python"
-        page = documentation(None, made.interface, name, needs_of(chosen), resumes_exactly=True)
-        listed = write_native_fmu(target, made, compilers, chosen, page)
+        what = write_native_container(loop, interface, target, given)
         no_error = "left out: the error of the coupling, which is estimated in Python (--python)"
-        self.summary = "\n".join([f"native FMU ({name}; {listed})", *_left_out(left_out), no_error])
+        self.summary = "\n".join([what, *_left_out(left_out), no_error])
         return target
 
     def _write_python(self, path: Path, target: Path, variant: str | None, libpython: str | None) -> None:
@@ -171,6 +162,43 @@ class ContainerExporter(FileExporter):
     def add_experiment(self, path: Path) -> str:
         """A smoke experiment: some steps, and what the FMU shows."""
         return add_smoke_experiment(path, without=f"{COUPLING}.")  # which are worked out when they are read
+
+
+def write_native_container(
+    loop: CoSimulation, interface: FmuInterface, target: Path, given: NativeFmuOptions
+) -> str:
+    """Write a co-simulation of systems as an FMU without Python; what it is, in words.
+
+    Parameters
+    ----------
+    loop : CoSimulation
+    interface : FmuInterface
+        From `container_interface`.
+    target : Path
+    given : NativeFmuOptions
+        Those in `OF_NATIVE` count.
+
+    Raises
+    ------
+    ModelError
+        What of it runs in Python alone; options that are wrong.
+    """
+    if is_plain():
+        raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
+    if given.history is not None and not given.sources:
+        raise cosim.ModelError.of("history", "is fixed in sources alone: in a library histories grow")
+    if problems := native_refusals(loop):  # before anything takes long
+        raise cosim.ModelError(problems)
+    version, kinds, chosen = native_choices(given)
+    if kinds is not None and kinds != ["cs"]:
+        raise cosim.ModelError.of("kind", "is not cs: a scenario exchanges values at communication points")
+    compilers = compilers_for(chosen, available_compilers() if given.compiler is None else (given.compiler,))
+    entries = (DEFAULT_ENTRIES if given.history is None else given.history) if given.sources else None
+    made = NativeContainer(loop, interface, version, bool(chosen), entries)
+    name = f"FMI {version}.0 Co-Simulation of a whole scenario, without Python"
+    page = documentation(None, made.interface, name, needs_of(chosen), resumes_exactly=True)
+    listed = write_native_fmu(target, made, compilers, chosen, page)
+    return f"native FMU ({name}; {listed})"
 
 
 def _run_first_steps(loop: CoSimulation) -> None:

@@ -33,9 +33,12 @@ from cosim_export.native.model_tables import (
     model_tables,
     variable_tables,
 )
+from cosim_export.native.history_room import history_room
 from cosim_export.native.native_sources import COMMON, SHELL
+from cosim_export.native.source_files import compiled_files, source_files
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.container_interface import COUPLING
+from cosim_lowering.c_program import CProgram, plain_functions_in_c
 from cosim_lowering.linking import machine_code
 from cosim_lowering.machine_code import MachineCode
 from cosim_lowering.program import Program
@@ -61,7 +64,6 @@ STOPS = (
 OWN = (
     *("parameters", "inputs", "shown", "clock", "places", "growing", "whole", "numbers", "handed", "written"),
     *("lives", "members", "room", "message", "head", "before", "after", "order"),
-    *("input_references", "output_references"),
 )
 """Arrays before those of the interpreter, in the order of ``container.h``."""
 SAVED = frozenset(
@@ -114,6 +116,8 @@ class _Member:
     accuracy: float
     prefix: str
     variables: list[FmuVariable] = field(default_factory=list)
+    inputs: list[int] = field(default_factory=list)
+    outputs: list[int] = field(default_factory=list)
     places: dict[tuple[str, bool], int] = field(default_factory=dict)
 
     def reference(self, path: str, variable: FmuVariable) -> int:
@@ -138,6 +142,10 @@ class NativeContainer:
         From `container_interface`; the error of the coupling is left out.
     version : int
         Of FMI: 2 or 3.
+    has_library : bool
+        Whether its functions are compiled for shared libraries.
+    history_entries : int, optional
+        They are printed as C; so many values of a signal can be remembered for each that is.
 
     Attributes
     ----------
@@ -156,7 +164,14 @@ class NativeContainer:
 
     terminals: bytes | None = None
 
-    def __init__(self, loop: CoSimulation, interface: FmuInterface, version: int) -> None:
+    def __init__(
+        self,
+        loop: CoSimulation,
+        interface: FmuInterface,
+        version: int,
+        has_library: bool = True,
+        history_entries: int | None = None,
+    ) -> None:
         loop.settle_order()
         if problems := native_refusals(loop):
             raise cosim.ModelError(problems)
@@ -179,21 +194,35 @@ class NativeContainer:
         accuracy = self.accuracy if any(m.takes_tolerance for m in self._members) else None
         self.interface = replace(interface, variables=shown, accuracy=accuracy)
         functions = {f"cosim_{name}": entry for name, entry in LEADING.items()}
-        self.codes = [MachineCode([lower(functions)], list(functions))]
-        self.generated = {}
-        for member in self._members:
+        self.codes = [MachineCode([lower(functions)], list(functions))] if has_library else []
+        self.generated = dict[str, str]()
+        printed, names = dict[str, str](), list[str]()
+        self._room_of_histories = 0
+        for i, member in enumerate(self._members):
             present = [name for name in ENTRY_POINTS if f"lowered_{name}" in member.program.functions]
-            self.codes.append(machine_code(member.program, present, RAISED, member.prefix))
-            tables = model_tables(
-                *(member.program, self._interface_of(member), ["cs"], 2, 0, "", bytes(16), member.prefix)
+            made = member.program, present, RAISED, member.prefix
+            room = 0
+            if has_library:
+                self.codes.append(machine_code(*made))
+            if history_entries is not None:
+                room = history_room(member.program, history_entries)
+                printed[f"member_{i}_code.c"] = CProgram(*made).text
+                names += [f"{member.prefix}_{name}" for name in ("model", *present)]
+            self._room_of_histories = max(room, self._room_of_histories)
+            self.generated[f"member_{i}.c"] = model_tables(
+                *(member.program, self._interface_of(member), ["cs"], 2, room, "", bytes(16), member.prefix)
             )
-            self.generated[f"{member.prefix}.c"] = tables
+        if history_entries is not None:
+            printed["interpreter.c"] = '#include "names.h"\n\n' + plain_functions_in_c(functions)
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, "container", f"fmi{version}")]
-        self.printed: dict[str, bytes] = {}
+        self._units = compiled_files(
+            [*(file.name for file in self.files), *self.generated, "model.c", *printed] if printed else []
+        )
         digest = sha256(
             "\0".join(
                 [
                     *map(str, self.codes),
+                    *printed.values(),
                     *self.generated.values(),
                     self._tables("", bytes(16)),
                     self._describe("").decode(),
@@ -205,6 +234,12 @@ class NativeContainer:
         self.token = f"{{{token}}}" if version == 2 else token
         self.generated["model.c"] = self._tables(self.token, digest)
         self.description = self._describe(self.token)
+        self.printed = dict[str, bytes]()
+        if printed:
+            texts, identifier = {**self.generated, **printed}, self.interface.identifier
+            self.printed = source_files(
+                SHELL, self.files, identifier, version, texts, [*names, "cosim_container"]
+            )
 
     def _member(self, loop: CoSimulation, number: int, name: str) -> _Member:
         participant = loop.participants[name]
@@ -235,11 +270,13 @@ class NativeContainer:
             name, _, variable = v.path.partition(".")
             reference = by_name[name].reference(variable, self._settable(loop, name, variable))
             setting_rows.append(f"{{{machine.number[name]}, {reference}}}")
-        inputs, outputs = list[int](), list[int]()
+        outputs = list[int]()
         for name in machine.names:
             member = by_name[name]
-            inputs += [member.reference(x, self._settable(loop, name, x)) for x in coupled.input_names[name]]
-            outputs += [member.reference(y, self._readable(loop, name, y)) for y in coupled.reads[name]]
+            inputs, reads = coupled.input_names[name], coupled.reads[name]
+            member.inputs = [member.reference(x, self._settable(loop, name, x)) for x in inputs]
+            member.outputs = [member.reference(y, self._readable(loop, name, y)) for y in reads]
+            outputs += member.outputs
         for i, v in enumerate(self._outputs):
             name, _, variable = v.path.partition(".")
             slot = machine.output_slot(name, list(coupled.reads[name]).index(variable))
@@ -271,10 +308,10 @@ class NativeContainer:
             ]
             for initializing in (True, False)
         ]
-        self._arrays = self._all_arrays(run, inputs, outputs, orders)
+        self._arrays = self._all_arrays(run, orders)
 
     def _all_arrays(
-        self, run: SteppedRun, inputs: Sequence[int], outputs: Sequence[int], orders: Sequence[list[int]]
+        self, run: SteppedRun, orders: Sequence[list[int]]
     ) -> dict[str, tuple[Vector, str]]:
         """The arrays of an instance by name, with their role; without those of members."""
         machine, coupled = run.machine, run.coupled
@@ -293,8 +330,6 @@ class NativeContainer:
             "before": np.array(orders[0], dtype=np.int64),
             "after": np.array(orders[1], dtype=np.int64),
             "order": np.array([machine.number[name] for name in coupled.order], dtype=np.int64),
-            "input_references": _references(inputs),
-            "output_references": _references(outputs),
         }
         arrays = {name: values[name] for name in OWN}
         replaced: dict[str, Vector] = {
@@ -319,7 +354,8 @@ class NativeContainer:
     def _room(self) -> int:
         """Words that members need for the length of a call; as `make_instance` has it."""
         return max(
-            6 * (len(m.program.arrays["p"]) + len(m.program.arrays["d"]) + 64)
+            6 * (len(m.variables) + 1)
+            + 16
             + sum(m.program.arrays[name].size for name in ("p", "times", "places"))
             for m in self._members
         )
@@ -383,8 +419,11 @@ class NativeContainer:
         models = [f"extern const Model {member.prefix}_model;" for member in self._members]
         members = [
             f"{{{c_text(m.name)}, &{m.prefix}_model, {first}, {copies}, "
-            f"{'NAN' if m.takes_tolerance else c_real(m.accuracy)}, {int(self._follows[m.name])}}}"
-            for m, first, copies in zip(self._members, self._first, self._copies, strict=True)
+            f"{'NAN' if m.takes_tolerance else c_real(m.accuracy)}, {here(f'inputs_{i}', m.inputs)}, "
+            f"{here(f'outputs_{i}', m.outputs)}, {int(self._follows[m.name])}}}"
+            for i, (m, first, copies) in enumerate(
+                zip(self._members, self._first, self._copies, strict=True)
+            )
         ]
         container = {
             **{"member_count": str(len(members)), "members": here("members", members)},
@@ -402,6 +441,11 @@ class NativeContainer:
             variable_tables(self.interface, self._place, has_arrays=False),
             c_table("int64_t", "discretes", map(str, discretes(self.interface.variables))),
             *self._rows,
+            *(
+                c_table("uint32_t", f"{kind}_{i}", map(str, references))
+                for i, member in enumerate(self._members)
+                for kind, references in (("inputs", member.inputs), ("outputs", member.outputs))
+            ),
             c_table("Member", "members", members),
             c_table("char *const", "stops", map(c_text, STOPS)),
             f"const Container cosim_container = {{\n{listed}}};\n",
@@ -439,12 +483,15 @@ class NativeContainer:
             **{"advance": "container_advance", "step": "container_advance", "check": "container_check"},
             **{"evaluate": "container_evaluate", "explain": "container_message"},
             "accuracy_given": "container_accuracy" if takes else "NULL",
+            "history_room": str(self._room_of_histories),
         }
 
     def _describe(self, token: str) -> bytes:
         tool = f"cosim-framework {cosim.__version__}"
         return describe(
-            *(self.version, ["cs"], self.interface, tool, token, ()), abilities=ABILITIES[self.version]
+            *(self.version, ["cs"], self.interface, tool, token, ()),
+            sources=self._units,
+            abilities=ABILITIES[self.version],
         )
 
 
@@ -467,11 +514,6 @@ ABILITIES = {
         "canSerializeFMUState": "true",
     },
 }
-
-
-def _references(numbers: Sequence[int]) -> NDArray[np.int64]:
-    """Value references, two in a word as little-endian processors have them."""
-    return np.array([*numbers, *[0] * (len(numbers) % 2)], dtype="<u4").view("<i8").astype(np.int64)
 
 
 def _c_word(value: int) -> str:

@@ -157,8 +157,8 @@ static void take_members(Array *arrays)
         part->save_at = (int64_t)(intptr_t)(AccessCall *)save_member;
         part->restore_at = (int64_t)(intptr_t)(AccessCall *)restore_member;
         part->state_at = address_of(&running->state);
-        part->input_references = address_of((uint32_t *)arrays[INPUT_REFERENCES].data + part->first_input);
-        part->output_references = address_of((uint32_t *)arrays[OUTPUT_REFERENCES].data + part->first_output);
+        part->input_references = address_of(member->inputs);
+        part->output_references = address_of(member->outputs);
     }
     report->inputs_at = address_of(arrays[MACHINE_INPUTS].data);
     report->outputs_at = address_of(arrays[MACHINE_OUTPUTS].data);

@@ -25,8 +25,6 @@ enum {
     BEFORE, /* outputs in the order in which they are passed on at the start, before members are initialized, */
     AFTER,  /* and after that */
     ORDER,
-    INPUT_REFERENCES,
-    OUTPUT_REFERENCES,
     PART_WORDS, /* from here on those of the interpreter (`Machine`) */
     LINK_WORDS,
     SCALES,
@@ -71,10 +69,12 @@ typedef struct {
 typedef struct {
     const char *name;
     const Model *model;
-    int64_t first;      /* of its arrays */
-    int64_t copies;     /* the first one of those that it is saved in; -1: it never goes back */
-    double accuracy;    /* NAN: that of the host */
-    int64_t follows;    /* whether its inputs run along lines where those of the interface do */
+    int64_t first;   /* of its arrays */
+    int64_t copies;  /* the first one of those that it is saved in; -1: it never goes back */
+    double accuracy; /* NAN: that of the host */
+    const uint32_t *inputs; /* value references of its connected inputs, and of what is read of it */
+    const uint32_t *outputs;
+    int64_t follows; /* whether its inputs run along lines where those of the interface do */
 } Member;
 
 /* What a host sets. */
@@ -110,7 +110,11 @@ typedef struct {
 extern const Container cosim_container;
 
 /* Entry points, as those of a model. */
-EntryPoint container_initialize, container_advance, container_evaluate, container_accuracy, container_check;
+int64_t container_initialize(Array *arrays, double time);
+int64_t container_advance(Array *arrays, double target);
+int64_t container_evaluate(Array *arrays, double time);
+int64_t container_accuracy(Array *arrays, double accuracy);
+int64_t container_check(Array *arrays, double none);
 const char *container_message(const Array *arrays);
 
 /* The machine code: `lead_exchanges`. */

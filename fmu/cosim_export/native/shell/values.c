@@ -165,7 +165,7 @@ Status get_whole(Instance *instance, const char *function, int64_t type, const u
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], type);
         const Array *arrays;
-        int64_t value;
+        int64_t value = 0;
         if (variable == NULL) return ERROR;
         arrays = read_from(instance, function, variable);
         if (arrays == NULL) return ERROR;
@@ -186,7 +186,7 @@ Status get_text(Instance *instance, const char *function, const uint32_t *refere
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], STRING);
         const Array *arrays;
-        int64_t number;
+        int64_t number = 0;
         if (variable == NULL) return ERROR;
         arrays = read_from(instance, function, variable);
         if (arrays == NULL || read_whole(instance, function, variable, arrays, &number) != OK) return ERROR;
@@ -204,7 +204,7 @@ Status get_numbers(Instance *instance, const char *function, const uint32_t *ref
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], ANY_TYPE);
         const Array *arrays;
-        int64_t value;
+        int64_t value = 0;
         if (variable == NULL) return ERROR;
         if (variable->type == REAL) {
             if (get_real(instance, function, &references[i], 1, &values[i]) != OK) return ERROR;

@@ -1,0 +1,349 @@
+"""A scenario of systems as an FMU without Python: the bits of the co-simulation, as C and as machine code."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import pytest
+from compiled_sources import CLEAN, compiled
+from export_tools import unpack
+from native_tools import COMPILER, needs_compiler
+from scenario_files import write_loop
+from test_systems_in_the_loop import CROSSED, LAW_WIRES, METHOD, Fragile, model
+
+import cosim
+from cosim.cli import main
+from cosim_export.native.native_exporter import NativeFmuOptions
+from cosim_export.native.native_sources import SHELL
+from cosim_fmu import CoSimulation, SystemParticipant
+from cosim_fmu.container.container_exporter import write_native_container
+from cosim_fmu.container.container_interface import container_interface
+from cosim_fmu.container.native_container import OWN
+from cosim_master.coupling.coupling import RunOptions
+from cosim_master.exchange.exchange_arrays import Algorithm, Machine, Part, Progress, Report
+
+sys.path.append(str(Path(__file__).parents[1] / "lowering"))
+from event_parts import Ball, Clockwork  # noqa: E402
+from test_master_system import controller, plant  # noqa: E402
+
+pytestmark = needs_compiler
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "jacobi": {},
+    "gauss_seidel": {"extrapolation": 1},
+    "jacobi along parabolas": {"extrapolation": 2},
+    "adaptive": {"tolerance": 1e-3},
+    "interface_newton": {},
+    "waveform_iteration": {},
+}
+
+
+class Through(cosim.Component):
+    """What goes in comes out, halved."""
+
+    seen = cosim.input()
+    out = cosim.output()
+
+    @cosim.kernel
+    def pass_on(seen, out):
+        out[0] = 0.5 * seen + 1.0
+
+
+def crossed(algorithm: str = "gauss_seidel", **more: Any) -> CoSimulation:
+    """A bouncing ball that remembers, and events of every kind; each feeds the other."""
+    made = model(Ball)
+    made.add("measures.delay", "late", source="part.speed", delay=0.15)
+    parts = {
+        "ball": SystemParticipant(made, METHOD, accuracy=1e-6, maximum_step=5e-3),
+        "clock": SystemParticipant(model(Clockwork), METHOD),
+    }
+    name, options = algorithm.partition(" ")[0], ALGORITHMS.get(algorithm, {})
+    return recorded(CoSimulation(parts, CROSSED, name, 1e-2, options=options, **more))
+
+
+def law_parts() -> tuple[dict[str, Any], list[Any]]:
+    """A plant, and a controller without memory; their connections."""
+    return {"plant": SystemParticipant(plant()), "law": SystemParticipant(controller())}, LAW_WIRES
+
+
+def law() -> CoSimulation:
+    return recorded(CoSimulation(*law_parts(), "gauss_seidel", 0.1))
+
+
+def recorded(loop: CoSimulation) -> CoSimulation:
+    """With more variables than outputs."""
+    names = [f"{n}.{v}" for n, described in loop.descriptions.items() for v in described.variables]
+    loop._set(run_options=RunOptions(record=[name for name in names if ".late." not in name]))
+    return loop
+
+
+def exported(loop: CoSimulation, folder: Path, **options: Any) -> Path:
+    interface, _ = container_interface(loop, folder / "whole.toml")
+    target = folder / "whole.fmu"
+    given = options if "sources" in options else {"compiler": COMPILER, **options}
+    write_native_container(loop, interface, target, NativeFmuOptions.of(given))
+    return target
+
+
+def same_bits(loop: CoSimulation, fmu: Path, until: float) -> int:
+    """What the FMU shows in fmpy are the bits of the co-simulation; the number of values that change."""
+    whole = loop.simulate(until, inside="nothing", record=loop.run_options.record)
+    description = fmpy.read_model_description(str(fmu), validate=True)
+    names = [v.name for v in description.modelVariables if v.causality in ("output", "local")]
+    given = {"stop_time": until, "output_interval": loop.step, "output": names}
+    found = fmpy.simulate_fmu(str(fmu), fmi_type="CoSimulation", **given)
+    assert len(found) == round(until / loop.step) + 1
+    for name in names:
+        assert found[name].astype(float).tolist() == whole[name].astype(float).tolist(), name
+    return sum(len(set(found[name])) > 1 for name in names)
+
+
+@contextmanager
+def running(fmu: Path, **starts: float) -> Iterator[Instance]:
+    """An instance that has been initialized."""
+    description = fmpy.read_model_description(str(fmu))
+    log: list[str] = []
+    slave = fmpy.fmi2.FMU2Slave(
+        guid=description.guid,
+        unzipDirectory=str(unpack(fmu, fmu.stat().st_mtime_ns)),
+        modelIdentifier=description.coSimulation.modelIdentifier,
+        instanceName="whole",
+    )
+    callbacks = fmpy.fmi2.fmi2CallbackFunctions()
+    callbacks.logger = fmpy.fmi2.fmi2CallbackLoggerTYPE(lambda *words: log.append(words[4].decode()))
+    callbacks.allocateMemory = fmpy.fmi2.fmi2CallbackAllocateMemoryTYPE(fmpy.calloc)
+    callbacks.freeMemory = fmpy.fmi2.fmi2CallbackFreeMemoryTYPE(fmpy.free)
+    slave.instantiate(callbacks=callbacks)
+    instance = Instance(slave, {v.name: v.valueReference for v in description.modelVariables}, log)
+    try:
+        slave.setupExperiment(startTime=0.0)
+        for name, value in starts.items():
+            instance[name] = value
+        slave.enterInitializationMode()
+        slave.exitInitializationMode()
+        yield instance
+    finally:
+        slave.freeInstance()
+
+
+class Instance:
+    """An FMU with its real variables by name, dots as two underscores."""
+
+    def __init__(self, slave: Any, references: Mapping[str, int], log: list[str]) -> None:
+        self.slave, self.references, self.log = slave, references, log
+
+    def __setitem__(self, name: str, value: float) -> None:
+        self.slave.setReal([self.references[name.replace("__", ".")]], [value])
+
+    def __getitem__(self, name: str) -> float:
+        value: float = self.slave.getReal([self.references[name]])[0]
+        return value
+
+    def step(self, time: float, size: float) -> float:
+        self.slave.doStep(time, size)
+        return time + size
+
+
+class TestTheBits:
+    """Against ``cosim cosimulate``."""
+
+    def test_of_a_library(self, whole: Path) -> None:
+        assert same_bits(crossed("interface_newton"), whole, 0.5) > 8
+
+    @pytest.mark.thorough
+    @pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "interface_newton"])
+    def test_of(self, algorithm: str, tmp_path: Path) -> None:
+        assert same_bits(crossed(algorithm), exported(crossed(algorithm), tmp_path), 1.5) > 8
+
+    @pytest.mark.thorough
+    @pytest.mark.parametrize("algorithm", ["jacobi along parabolas", "waveform_iteration"])
+    def test_of_fmi_3(self, algorithm: str, tmp_path: Path) -> None:
+        assert same_bits(crossed(algorithm), exported(crossed(algorithm), tmp_path, fmi=3), 0.5) > 8
+
+    @pytest.mark.thorough
+    @pytest.mark.parametrize("fmi", [2, 3])
+    @pytest.mark.parametrize("algorithm", ["gauss_seidel", "interface_newton"])
+    def test_of_sources(self, algorithm: str, fmi: int, tmp_path: Path) -> None:
+        made = exported(crossed(algorithm), tmp_path, sources=True, fmi=fmi)
+        compiled(made, *CLEAN)
+        assert same_bits(crossed(algorithm), compiled(made), 0.5) > 8
+
+    def test_of_an_algorithm_without_memory(self, controlled: Path) -> None:
+        assert same_bits(law(), controlled, 0.3) == 5
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return exported(crossed("interface_newton"), tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="module")
+def controlled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return exported(law(), tmp_path_factory.mktemp("controlled"))
+
+
+class TestTheHost:
+    """What a host may do with it, against a run that Python leads."""
+
+    def test_steps_of_any_length(self, whole: Path) -> None:
+        run = crossed("interface_newton").led_run()
+        run.begin()
+        with running(whole) as found:
+            time = 0.0
+            for size in (0.01, 0.07, 0.013, 0.0005, 0.0065, 0.01, 0.11, 1e-3, 0.3):
+                run.advance(time + size, size)
+                time = found.step(time, size)
+                assert found["ball.part.height"] == run.read("ball", ["part.height"])[0]
+                assert found["clock.part.z"] == run.read("clock", ["part.z"])[0]
+        run.close()
+
+    @pytest.mark.parametrize("sizes", [(0.2, 0.05), (0.213, 0.0122)])
+    def test_rollback(self, whole: Path, sizes: tuple[float, float]) -> None:
+        with running(whole) as found, running(whole) as other:
+            time = found.step(0.0, sizes[0])
+            saved = found.slave.getFMUstate()
+            data = found.slave.serializeFMUstate(saved)
+            before, ends = found["ball.late"], set[float]()
+            for _ in range(2):
+                ends.add(found.step(found.step(time, sizes[1]), 0.1) and found["ball.part.height"])
+                found.slave.setFMUstate(saved)
+                assert found["ball.late"] == before
+                assert found.slave.serializeFMUstate(found.slave.getFMUstate()) == data
+            other.slave.setFMUstate(other.slave.deSerializeFMUstate(data))
+            ends.add(other.step(other.step(time, sizes[1]), 0.1) and other["ball.part.height"])
+            assert len(ends) == 1
+
+    def test_a_start_value_of_the_host(self, whole: Path) -> None:
+        loop = crossed("interface_newton", starts={"ball.part.restitution": 0.5})
+        with running(whole, ball__part__restitution=0.5) as found:
+            found.step(0.0, 0.7)
+            assert found["ball.part.height"] == loop.simulate(0.7)["ball.part.height"][-1]
+            assert found["ball.part.restitution"] == 0.5
+
+    def test_a_tolerance_is_for_participants_without_accuracy(self, controlled: Path) -> None:
+        places = []
+        for tolerance in (1e-3, 1e-9):
+            given = {"relative_tolerance": tolerance, "output": ["plant.body.position"]}
+            found = fmpy.simulate_fmu(str(controlled), stop_time=0.3, output_interval=0.1, **given)
+            loop = CoSimulation(*law_parts(), "gauss_seidel", 0.1, tolerance=tolerance)
+            places.append(found["plant.body.position"].tolist())
+            assert places[-1] == loop.simulate(0.3, record=["plant.body.position"])["plant.body.position"].tolist()
+        assert places[0] != places[1]
+
+    def test_an_input_of_the_host_is_held(self, tmp_path: Path) -> None:
+        parts, wires = law_parts()
+        loop = recorded(CoSimulation(parts, wires[1:], "jacobi", 1e-2))
+        fmu, run = exported(loop, tmp_path), loop.led_run()
+        run.begin()
+        with running(fmu) as found:
+            for i, seen in enumerate((0.25, -1.5, -1.5)):
+                found["law.law.seen"] = seen
+                assert found["law.law.push"] == -3.0 * seen  # at once, before the step
+                run.write({"law": {"law.seen": seen}})
+                run.advance(0.1 * (i + 1), 0.1)
+                found.step(0.1 * i, 0.1)
+                assert found["law.law.push"] == run.read("law", ["law.push"])[0]
+                assert found["plant.body.position"] == run.read("plant", ["body.position"])[0]
+        run.close()
+
+    def test_a_request_to_stop(self, tmp_path: Path) -> None:
+        loop = crossed(starts={"clock.part.stop_at": 0.123})
+        wanted = loop.simulate(0.5, inside="nothing")
+        assert wanted.time[-1] == 0.13
+        with running(exported(loop, tmp_path)) as found:
+            found.step(0.0, 0.1)
+            with pytest.raises(fmpy.fmi1.FMICallException) as caught:
+                found.slave.doStep(0.1, 0.1)
+            assert caught.value.status == 2
+            assert found["ball.part.height"] == wanted["ball.part.height"][-1]
+            assert found.slave.getRealStatus(fmpy.fmi2.fmi2LastSuccessfulTime) == 0.13
+
+    def test_a_failure_names_the_participant_and_the_reason(self, tmp_path: Path) -> None:
+        parts = {"weak": SystemParticipant(model(Fragile), METHOD)}
+        starts = {"weak.part.rate": -0.05}
+        loop = recorded(CoSimulation(parts, [], "jacobi", 1e-2, starts=starts))
+        with running(exported(loop, tmp_path)) as found:
+            with pytest.raises(fmpy.fmi1.FMICallException):
+                found.step(0.0, 2.0)
+            (text,) = found.log
+            assert text.startswith("fmi2DoStep: weak: step: t = 0.42") and "not a number" in text
+            with pytest.raises(fmpy.fmi1.FMICallException):
+                found.step(0.0, 2.0)
+            found.slave.reset()
+            found.slave.setupExperiment(startTime=0.0)
+            found["weak.part.rate"] = 0.0
+            found.slave.enterInitializationMode()
+            found.slave.exitInitializationMode()
+            found.step(0.0, 2.0)
+            assert found["weak.part.level"] == 0.1
+
+    def test_another_start_is_refused(self, whole: Path) -> None:
+        with running(whole) as found:
+            found.slave.reset()
+            found.slave.setupExperiment(startTime=1.0)
+            found.slave.enterInitializationMode()
+            with pytest.raises(fmpy.fmi1.FMICallException):
+                found.slave.exitInitializationMode()
+            assert found.log[-1].endswith("it starts at 0 s alone, not at 1 s")
+
+
+class TestWhatIsNotNative:
+    """An FMU that runs Python, and why."""
+
+    def test_python_participants(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = write_loop(tmp_path)
+        target = tmp_path / "loop.fmu"
+        assert main(["export", str(path), "-o", str(target), "--no-experiment"]) == 0
+        text = capsys.readouterr().out
+        assert "FMU that runs Python (FMI 2.0 Co-Simulation); not a native one: participants." in text
+        assert main(["export", str(path), "-o", str(target), "--native"]) == 2
+        assert "participants.controller" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("words", "text"),
+        [
+            (["--kind", "me"], "kind: is not cs"),
+            (["--history", "9"], "history: is fixed in sources alone"),
+            (["--no-clocks"], "--clocks: not for the FMU of a scenario"),
+        ],
+    )
+    def test_options(
+        self, words: list[str], text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (tmp_path / "a.toml").write_text('[model]\nname = "a"\n[components.c]\ntype = "measures.sinusoid"\n', "utf-8")
+        path = tmp_path / "loop.toml"
+        path.write_text('[participants.a]\nmodel = "a.toml"\n[master]\nstep = 0.1\nuntil = 1\n', "utf-8")
+        assert main(["export", str(path), "-o", str(tmp_path / "a.fmu"), *words]) == 2
+        assert text in capsys.readouterr().err
+
+    def test_a_closed_loop_at_the_start(self, tmp_path: Path) -> None:
+        parts = {name: SystemParticipant(model(Through)) for name in ("one", "two")}
+        wires = [("one.part.out", "two.part.seen"), ("two.part.out", "one.part.seen")]
+        loop = CoSimulation(parts, wires, "jacobi", 0.1)
+        with pytest.raises(cosim.ModelError, match="closed loop of direct feedthrough"):
+            exported(loop, tmp_path)
+
+
+def test_c_and_python_mean_the_same_records() -> None:
+    text = (SHELL / "container.h").read_text("utf-8")
+    structures = re.findall(r"typedef struct \{\n(.*?)\} (\w+);", text, re.DOTALL)
+    for name, cls in (("Part", Part), ("ExchangeReport", Report), ("ExchangeProgress", Progress)):
+        (body,) = (body for body, of in structures if of == name)
+        fields = re.findall(r"(\w+)[,;]", body)
+        assert fields == [field[0] for field in cls._fields_]
+    arrays = re.search(r"enum \{\n(.*?)\};", text, re.DOTALL)
+    assert arrays is not None
+    listed = re.findall(r"^    (\w+)", arrays[1], re.MULTILINE)
+    assert [name.lower() for name in listed[: len(OWN)]] == list(OWN)
+    machine = [name.lower().removeprefix("machine_") for name in listed[len(OWN) : -1]]
+    assert machine == list(Machine._fields)
+    assert listed[-1] == "FIRST_ALGORITHM"
+    of_algorithm = re.search(r"enum \{ PROGRAM, .*?\}", text)
+    assert of_algorithm is not None and len(of_algorithm[0].split(",")) == len(Algorithm._fields)
