@@ -68,9 +68,7 @@ class CProgram:
         The file. It includes ``arrays_of_c.h``, which declares `Array`.
     """
 
-    def __init__(
-        self, program: Program, entries: Sequence[str], raised: int, prefix: str = "cosim"
-    ) -> None:
+    def __init__(self, program: Program, entries: Sequence[str], raised: int, prefix: str = "cosim") -> None:
         self.program = program
         constants = constants_of(program)
         functions = program.functions

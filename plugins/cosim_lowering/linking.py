@@ -27,9 +27,7 @@ GROWS = ("h",)
 """Arrays that a host makes longer between calls."""
 
 
-def machine_code(
-    program: Program, entries: Sequence[str], raised: int, prefix: str = "cosim"
-) -> MachineCode:
+def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: str = "cosim") -> MachineCode:
     """All functions of a program, linked and optimized as a whole.
 
     Parameters

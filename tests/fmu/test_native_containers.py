@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +16,7 @@ from compiled_sources import CLEAN, compiled
 from export_tools import unpack
 from native_tools import COMPILER, needs_compiler
 from scenario_files import write_loop
+from test_containers import MASSES, MASTERS, SPRING, masses, scenario
 from test_systems_in_the_loop import CROSSED, LAW_WIRES, METHOD, Fragile, model
 
 import cosim
@@ -33,6 +35,7 @@ from event_parts import Ball, Clockwork  # noqa: E402
 from test_master_system import controller, plant  # noqa: E402
 
 pytestmark = needs_compiler
+MakeFmu = Callable[..., Path]
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "jacobi": {},
     "gauss_seidel": {"extrapolation": 1},
@@ -77,7 +80,7 @@ def law() -> CoSimulation:
 
 def recorded(loop: CoSimulation) -> CoSimulation:
     """With more variables than outputs."""
-    names = [f"{n}.{v}" for n, described in loop.descriptions.items() for v in described.variables]
+    names = [f"{n}.{v}" for n, d in loop.descriptions.items() for v, x in d.variables.items() if x.type != "string"]
     loop._set(run_options=RunOptions(record=[name for name in names if ".late." not in name]))
     return loop
 
@@ -232,7 +235,10 @@ class TestTheHost:
             found = fmpy.simulate_fmu(str(controlled), stop_time=0.3, output_interval=0.1, **given)
             loop = CoSimulation(*law_parts(), "gauss_seidel", 0.1, tolerance=tolerance)
             places.append(found["plant.body.position"].tolist())
-            assert places[-1] == loop.simulate(0.3, record=["plant.body.position"])["plant.body.position"].tolist()
+            assert (
+                places[-1]
+                == loop.simulate(0.3, record=["plant.body.position"])["plant.body.position"].tolist()
+            )
         assert places[0] != places[1]
 
     def test_an_input_of_the_host_is_held(self, tmp_path: Path) -> None:
@@ -292,6 +298,121 @@ class TestTheHost:
             assert found.log[-1].endswith("it starts at 0 s alone, not at 1 s")
 
 
+def of_masses(folder: Path, make_fmu: MakeFmu, master: str) -> Path:
+    """A scenario of two FMUs as a native one, with the scenario."""
+    path = masses(folder, make_fmu, master)
+    assert main(["export", str(path), "-o", str(folder / "whole.fmu"), "-q", "--native"]) == 0
+    return folder / "whole.fmu"
+
+
+class TestFmusOfOthers:
+    """They travel in the resources, and are loaded from there."""
+
+    @pytest.mark.thorough
+    @pytest.mark.parametrize("master", MASTERS)
+    def test_the_bits(self, master: str, tmp_path: Path, make_fmu: MakeFmu) -> None:
+        fmu = of_masses(tmp_path, make_fmu, master)
+        loop = CoSimulation.from_file(tmp_path / "loop.toml")
+        assert same_bits(loop, fmu, 0.3) == 6
+
+    def test_beside_a_system(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
+        wires = [("body.body.position", "fmu.x_other"), ("fmu.force", "body.body.force")]
+        parts = {"body": SystemParticipant(plant()), "fmu": str(make_fmu("mass"))}
+        starts = {"fmu.kc": 0.7, "fmu.v": -0.25, "body.body.position": 0.5}
+        loop = recorded(CoSimulation(parts, wires, "interface_newton", 1e-2, starts=starts))
+        fmu = exported(loop, tmp_path)
+        loop = CoSimulation(parts, wires, "interface_newton", 1e-2, starts=starts)
+        assert same_bits(recorded(loop), fmu, 0.2) == 7
+        description = fmpy.read_model_description(str(fmu)).coSimulation
+        assert description.canGetAndSetFMUstate and not description.canSerializeFMUstate
+        with running(fmu, fmu__kc=0.9) as found:
+            run = CoSimulation(parts, wires, "interface_newton", 1e-2, starts={**starts, "fmu.kc": 0.9}).led_run()
+            run.begin()
+            run.advance(0.053, 0.053)
+            time = found.step(0.0, 0.053)
+            assert found["fmu.x"] == run.read("fmu", ["x"])[0]
+            run.close()
+            saved, before = found.slave.getFMUstate(), found["fmu.x"]
+            ends = set[float]()
+            for _ in range(3):
+                ends.add(found.step(time, 0.1) and found["fmu.x"])
+                found.slave.setFMUstate(saved)
+                assert found["fmu.x"] == before
+            assert len(ends) == 1
+            with pytest.raises(fmpy.fmi1.FMICallException):
+                found.slave.serializeFMUstate(saved)
+            assert found.log[-1].endswith("FMUs inside keep their states: they are no bytes")
+            found.slave.freeFMUstate(saved)
+            found.slave.terminate()
+            assert found["fmu.x"] == before
+
+    def test_integers_and_booleans(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
+        make_fmu("types")
+        parts = dict.fromkeys(("one", "two"), 'fmu = "types.fmu"')
+        kinds = ("real", "integer", "boolean")
+        links = [f"one.{kind}_out -> two.{kind}_in" for kind in kinds]
+        starts = {"one.real_in": 1.5, "one.integer_in": 7, "one.boolean_in": True}
+        signals = json.dumps([f"{name}.{kind}_out" for name in parts for kind in kinds])
+        path = scenario(tmp_path, parts, links, starts=starts, more=f"[output]\nsignals = {signals}")
+        assert main(["export", str(path), "-o", str(tmp_path / "whole.fmu"), "-q", "--native"]) == 0
+        loop = CoSimulation.from_file(path)
+        assert same_bits(loop, tmp_path / "whole.fmu", 0.3) >= 0
+        with running(tmp_path / "whole.fmu") as found:
+            found.step(0.0, 0.02)
+            assert found["two.real_out"] == loop.simulate(0.02)["two.real_out"][-1]
+            read = found.slave.getInteger([found.references["two.integer_out"]])[0]
+            assert read == loop.simulate(0.02)["two.integer_out"][-1] != 0
+
+    @pytest.mark.parametrize(
+        ("starts", "status", "text"),
+        [
+            ({"part.fail_at": 0.05, "part.fail_status": 3}, 3, "part: "),
+            ({"part.fail_at": 0.05, "part.fail_status": 2}, 3, "its step was discarded"),
+            ({"part.fail_at": 0.05, "part.fail_status": 2, "part.asks_to_stop": True}, 2, ""),
+        ],
+    )
+    def test_a_step_that_is_not_made(
+        self, starts: dict[str, Any], status: int, text: str, tmp_path: Path, make_fmu: MakeFmu
+    ) -> None:
+        make_fmu("failing")
+        path = scenario(tmp_path, {"part": 'fmu = "failing.fmu"'}, [], starts=starts)
+        assert main(["export", str(path), "-o", str(tmp_path / "whole.fmu"), "-q", "--native", "--no-experiment"]) == 0
+        with running(tmp_path / "whole.fmu") as found:
+            found.step(0.0, 0.03)
+            with pytest.raises(fmpy.fmi1.FMICallException) as caught:
+                found.slave.doStep(0.03, 0.1)
+            assert caught.value.status == status
+            assert (text in found.log[-1]) if text else not found.log
+
+    def test_a_missing_library(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
+        fmu = of_masses(tmp_path, make_fmu, 'algorithm = "jacobi"')
+        with running(fmu):
+            pass
+        folder = Path(unpack(fmu, fmu.stat().st_mtime_ns))
+        (library,) = (folder / "resources" / "members" / "1" / "binaries").rglob("mass.*")
+        library.unlink()
+        with pytest.raises(Exception, match="instantiate"), running(fmu):
+            pass
+
+    def test_slow_participants(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
+        make_fmu("mass")
+        parts = {"left": 'fmu = "mass.fmu"', "right": 'fmu = "mass.fmu"\nstep = 0.03'}
+        path = scenario(tmp_path, parts, SPRING, starts=MASSES)
+        fmu = tmp_path / "whole.fmu"
+        assert main(["export", str(path), "-o", str(fmu), "-q", "--native", "--no-experiment"]) == 0
+        assert same_bits(CoSimulation.from_file(path), fmu, 0.3) == 5
+        with running(fmu) as found:
+            with pytest.raises(fmpy.fmi1.FMICallException):
+                found.step(0.0, 0.005)
+            assert "take multiples of it" in found.log[-1]
+            assert found.step(0.0, 0.02) == 0.02  # nothing has changed
+
+    def test_no_sources(self, tmp_path: Path, make_fmu: MakeFmu, capsys: pytest.CaptureFixture[str]) -> None:
+        path = masses(tmp_path, make_fmu, 'algorithm = "jacobi"')
+        assert main(["export", str(path), "-o", str(tmp_path / "a.fmu"), "--sources"]) == 2
+        assert "participants.left: an FMU, which is no C source" in capsys.readouterr().err
+
+
 class TestWhatIsNotNative:
     """An FMU that runs Python, and why."""
 
@@ -317,7 +438,9 @@ class TestWhatIsNotNative:
     def test_options(
         self, words: list[str], text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        (tmp_path / "a.toml").write_text('[model]\nname = "a"\n[components.c]\ntype = "measures.sinusoid"\n', "utf-8")
+        (tmp_path / "a.toml").write_text(
+            '[model]\nname = "a"\n[components.c]\ntype = "measures.sinusoid"\n', "utf-8"
+        )
         path = tmp_path / "loop.toml"
         path.write_text('[participants.a]\nmodel = "a.toml"\n[master]\nstep = 0.1\nuntil = 1\n', "utf-8")
         assert main(["export", str(path), "-o", str(tmp_path / "a.fmu"), *words]) == 2

@@ -110,6 +110,8 @@ FLAGS = (
     "-Wno-unused-parameter",  # the signatures are those of FMI
 )
 LINK_FLAGS = ("-shared", "-s")
+LOADING = ("-Wl,--as-needed", "-ldl")
+"""Of libraries that load others, in C libraries older than glibc 2.34."""
 AS_IT_IS = ("-Wno-override-module", "-Xclang", "-disable-llvm-passes")
 """LLVM's text becomes machine code without being optimized a second time."""
 INSTALL = "Install one for all platforms: pip install 'cosim-framework[native]'"
@@ -151,7 +153,13 @@ class Compiler(ABC):
     def library(self, parts: Library, folder: Path) -> bytes:
         """A library, as `build` makes it; made once from the same, then kept."""
         texts = [source.read_text("utf-8") for source in parts.sources]
-        made_of = [self.version(), _headers(parts.headers), texts, [str(code) for code in parts.codes], parts.target.zig]
+        made_of = [
+            self.version(),
+            _headers(parts.headers),
+            texts,
+            [str(code) for code in parts.codes],
+            parts.target.zig,
+        ]
         digest = _digest("library", *made_of, parts.suffix)
         library = read_cached(digest)
         if library is None:
@@ -184,9 +192,10 @@ class ZigCompiler(Compiler):
             objects.append(folder / f"code_{i}.o")
             _run([*command, *AS_IT_IS, "-c", "-o", str(objects[-1]), str(text)], folder)
         command += [*LINK_FLAGS, f"-I{parts.headers}"]
+        more = LOADING if parts.suffix == ".so" else ()
         if parts.suffix == ".dylib":  # else it would hold the path of this folder
             command.append(f"-Wl,-install_name,@rpath/{library.name}")
-        _run([*command, "-o", str(library), *map(str, [*parts.sources, *objects])], folder)
+        _run([*command, "-o", str(library), *map(str, [*parts.sources, *objects]), *more], folder)
         return library
 
 
@@ -219,7 +228,7 @@ class OwnCompiler(Compiler):
             objects.append(folder / f"{source.stem}.o")
             objects[-1].write_bytes(self._object_file(source, parts.headers, folder))
         library = folder / f"library{parts.suffix}"
-        last = ["-o", str(library), *map(str, objects), "-lm"]
+        last = ["-o", str(library), *map(str, objects), "-lm", *LOADING]
         _run([self.command, *LINK_FLAGS, "-Wl,--build-id=none", *last], folder)
         return library
 

@@ -321,7 +321,9 @@ def _states(variables: Sequence[FmuVariable]) -> str:
 
 
 def _indicators(indicators: Mapping[str, tuple[int, int]]) -> str:
-    return c_table("EventIndicator", "indicators", (f"{{{at}, {level}}}" for at, level in indicators.values()))
+    return c_table(
+        "EventIndicator", "indicators", (f"{{{at}, {level}}}" for at, level in indicators.values())
+    )
 
 
 def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str]]]:

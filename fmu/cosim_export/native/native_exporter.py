@@ -170,6 +170,7 @@ def write_native_fmu(
     compilers: Mapping[str, Compiler],
     platforms: Sequence[Platform],
     page: str,
+    more: Mapping[str, bytes] | None = None,
 ) -> str:
     """Build the libraries and write the archive; what it holds, in words.
 
@@ -182,8 +183,11 @@ def write_native_fmu(
     platforms : sequence of Platform
     page : str
         The documentation.
+    more : mapping of str to bytes, optional
+        Other files of the archive.
     """
-    archive = _libraries(compilers, platforms, made)
+    archive = dict(more or {})
+    archive |= _libraries(compilers, platforms, made)
     archive |= {f"sources/{file}": content for file, content in made.printed.items()}
     licences = _licence()
     archive |= {DESCRIPTION: made.description, "documentation/index.html": page.encode(), **licences}

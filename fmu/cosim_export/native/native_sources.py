@@ -151,7 +151,11 @@ class NativeSources:
         code_in_c = "" if room is None else CProgram(self.program, present, RAISED).text
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
         tables = partial(model_tables, self.program, self.interface, self.kinds, version, room or 0)
-        units = compiled_files([*(file.name for file in self.files), "model.c", "code.c"]) if room is not None else []
+        units = (
+            compiled_files([*(file.name for file in self.files), "model.c", "code.c"])
+            if room is not None
+            else []
+        )
         tool = f"cosim-framework {cosim.__version__}"
 
         def description(token: str) -> bytes:

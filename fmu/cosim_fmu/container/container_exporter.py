@@ -187,7 +187,7 @@ def write_native_container(
         raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
     if given.history is not None and not given.sources:
         raise cosim.ModelError.of("history", "is fixed in sources alone: in a library histories grow")
-    if problems := native_refusals(loop):  # before anything takes long
+    if problems := native_refusals(loop, sources=given.sources):  # before anything takes long
         raise cosim.ModelError(problems)
     version, kinds, chosen = native_choices(given)
     if kinds is not None and kinds != ["cs"]:
@@ -197,8 +197,10 @@ def write_native_container(
     made = NativeContainer(loop, interface, version, bool(chosen), entries)
     name = f"FMI {version}.0 Co-Simulation of a whole scenario, without Python"
     page = documentation(None, made.interface, name, needs_of(chosen), resumes_exactly=True)
-    listed = write_native_fmu(target, made, compilers, chosen, page)
-    return f"native FMU ({name}; {listed})"
+    resources = made.resources([platform.name for platform in chosen])
+    listed = write_native_fmu(target, made, compilers, chosen, page, resources)
+    texts = f"\nleft out: text ({', '.join(made.texts)})" if made.texts else ""
+    return f"native FMU ({name}; {listed}){texts}"
 
 
 def _run_first_steps(loop: CoSimulation) -> None:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections import Counter
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ARRAYS, lower, records
+from cosim.kit import ARRAYS, ParticipantDescription, lower, records
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.description import describe
+from cosim_export.native.history_room import history_room
 from cosim_export.native.model_tables import (
     ENTRY_POINTS,
     RAISED,
@@ -33,7 +33,6 @@ from cosim_export.native.model_tables import (
     model_tables,
     variable_tables,
 )
-from cosim_export.native.history_room import history_room
 from cosim_export.native.native_sources import COMMON, SHELL
 from cosim_export.native.source_files import compiled_files, source_files
 from cosim_fmu.co_simulation import CoSimulation
@@ -42,11 +41,11 @@ from cosim_lowering.c_program import CProgram, plain_functions_in_c
 from cosim_lowering.linking import machine_code
 from cosim_lowering.machine_code import MachineCode
 from cosim_lowering.program import Program
-from cosim_master.coupling.connection import Link
 from cosim_master.exchange.exchange_algorithms import ExchangePrograms
 from cosim_master.exchange.exchange_arrays import Algorithm, Machine, Progress
 from cosim_master.exchange.lead_exchanges import LEADING
 from cosim_master.exchange.run_exchanges import EXCHANGING
+from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.system_participant import ACCURACY, SystemParticipant
 from cosim_master.run.stepped_run import SteppedRun, can_divide
 from cosim_master.start.initialize_participants import passing_order
@@ -59,11 +58,12 @@ STOPS = (
     *("its step was left", "the slopes of its inputs could not be set", "its state could not be saved"),
     "its state could not be restored",
     "the exchange did not settle: take a smaller step, or another algorithm",
+    "it could not be initialized",
 )
 """What has stopped the interpreter, by its code (`run_exchanges`)."""
 OWN = (
     *("parameters", "inputs", "shown", "clock", "places", "growing", "whole", "numbers", "handed", "written"),
-    *("lives", "members", "room", "message", "head", "before", "after", "order"),
+    *("lives", "members", "room", "message", "foreign", "head", "before", "after", "order"),
 )
 """Arrays before those of the interpreter, in the order of ``container.h``."""
 SAVED = frozenset(
@@ -76,20 +76,22 @@ SAVED = frozenset(
 )
 
 
-def native_refusals(loop: CoSimulation) -> list[cosim.Problem]:
-    """Why the FMU of a co-simulation needs Python; empty where it needs none."""
+def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.Problem]:
+    """Why the FMU of a co-simulation needs Python; empty where it needs none.
+
+    Parameters
+    ----------
+    loop : CoSimulation
+    sources : bool
+        Whether all of it has to be C.
+    """
     problems = [
-        cosim.Problem(f"participants.{name}", f"a {description.kind}, which runs in Python")
-        for name, description in loop.descriptions.items()
-        if type(loop.participants[name]) is not SystemParticipant
+        cosim.Problem(f"participants.{name}", why)
+        for name, participant in loop.participants.items()
+        if (why := _why_python(participant, loop.descriptions[name], sources))
     ]
     if loop.joint is not None or loop.algorithm is None:
         problems.append(cosim.Problem("master.algorithm", "solves participants jointly, in Python"))
-    problems += [
-        cosim.Problem(f"participants.{name}.step", "longer steps than those of others are made in Python")
-        for name, multiple in loop.step_multiple.items()
-        if multiple != 1
-    ]
     problems += [cosim.Problem(str(link.input), "a parameter is connected") for link in loop.parameter_links]
     problems += [
         cosim.Problem(f"{link.target}.{link.input}", "a parameter that changes is written in Python")
@@ -97,7 +99,9 @@ def native_refusals(loop: CoSimulation) -> list[cosim.Problem]:
         if loop.descriptions[link.target].variables[link.input].causality != "input"
     ]
     if loop.derived:
-        problems.append(cosim.Problem("connectors", "outputs of a system's own connectors are made in Python"))
+        problems.append(
+            cosim.Problem("connectors", "outputs of a system's own connectors are made in Python")
+        )
     for initializing in (True, False):
         for _, path in passing_order(loop.descriptions, loop.links, initializing=initializing):
             if path:
@@ -106,22 +110,47 @@ def native_refusals(loop: CoSimulation) -> list[cosim.Problem]:
     return list({(each.where, each.text): each for each in problems}.values())
 
 
+def _why_python(participant: Any, description: ParticipantDescription, sources: bool) -> str:
+    """Why a participant is led by Python; "" where none is needed."""
+    if type(participant) is SystemParticipant:
+        return ""
+    if type(participant) is not FmuParticipant:
+        return f"a {description.kind}, which runs in Python"
+    if sources:
+        return "an FMU, which is no C source"
+    why: str = participant.why_not_plain()
+    return why
+
+
 @dataclass
 class _Member:
-    """A system that is linked in."""
+    """A system that is linked in, or an FMU that travels in the resources."""
 
     name: str
-    program: Program
-    takes_tolerance: bool
-    accuracy: float
     prefix: str
+    accuracy: float = ACCURACY
+    takes_tolerance: bool = False
+    system: Program | None = None
+    fmu: FmuParticipant | None = None
+    tolerance: float | None = None
     variables: list[FmuVariable] = field(default_factory=list)
     inputs: list[int] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)
+    input_types: list[str] = field(default_factory=list)
+    output_types: list[str] = field(default_factory=list)
+    starts: list[str] = field(default_factory=list)
     places: dict[tuple[str, bool], int] = field(default_factory=dict)
+
+    @property
+    def program(self) -> Program:
+        """Of a system."""
+        assert self.system is not None
+        return self.system
 
     def reference(self, path: str, variable: FmuVariable) -> int:
         """The value reference of a variable, which is listed if it is not yet."""
+        if self.fmu is not None:
+            return variable.offset
         key = path, variable.is_settable
         if key not in self.places:
             self.places[key] = len(self.variables)
@@ -149,6 +178,8 @@ class NativeContainer:
 
     Attributes
     ----------
+    texts : list of str
+        Parameters and inputs that are text: they stay as they are.
     codes : list of MachineCode
     generated : dict of str to str
         C files by name.
@@ -181,9 +212,14 @@ class NativeContainer:
             for v in interface.variables
             if not v.name.startswith(f"{COUPLING}.")
         )
-        if texts := [v.name for v in shown if v.type == "String"]:
-            raise cosim.ModelError.of(texts[0], "text is set and read in Python")
+        for v in shown:
+            name, _, variable = v.path.partition(".")
+            if v.type == "String" and (not v.is_settable or variable in loop.start_values.get(name, ())):
+                raise cosim.ModelError.of(v.name, "text is set and read in Python")
+        self.texts = [v.name for v in shown if v.type == "String"]
+        shown = tuple(v for v in shown if v.type != "String")
         self._members = [self._member(loop, i, name) for i, name in enumerate(loop.participants)]
+        self._systems = [member for member in self._members if member.system is not None]
         self.accuracy = next((m.accuracy for m in self._members if m.takes_tolerance), ACCURACY)
         run = loop.led_run()
         run.begin()
@@ -191,6 +227,18 @@ class NativeContainer:
             self._take(loop, run, shown)
         finally:
             run.close()
+        self.has_fmus = len(self._systems) < len(self._members)
+        self._divides, descriptions = can_divide(loop), loop.descriptions.values()
+        able = {
+            "canHandleVariableCommunicationStepSize": self._divides,
+            "canBeInstantiatedOnlyOncePerProcess": any(each.only_once for each in descriptions),
+            "canGetAndSetFMUstate": all(each.can_restore for each in descriptions),
+            "canSerializeFMUstate": not self.has_fmus,
+        }
+        texts = {name: str(value).lower() for name, value in able.items()}
+        if version == 3:
+            texts = {name.replace("FMUstate", "FMUState"): value for name, value in texts.items()}
+        self._abilities = {**ABILITIES[version], **texts}
         accuracy = self.accuracy if any(m.takes_tolerance for m in self._members) else None
         self.interface = replace(interface, variables=shown, accuracy=accuracy)
         functions = {f"cosim_{name}": entry for name, entry in LEADING.items()}
@@ -198,7 +246,7 @@ class NativeContainer:
         self.generated = dict[str, str]()
         printed, names = dict[str, str](), list[str]()
         self._room_of_histories = 0
-        for i, member in enumerate(self._members):
+        for i, member in enumerate(self._systems):
             present = [name for name in ENTRY_POINTS if f"lowered_{name}" in member.program.functions]
             made = member.program, present, RAISED, member.prefix
             room = 0
@@ -214,7 +262,8 @@ class NativeContainer:
             )
         if history_entries is not None:
             printed["interpreter.c"] = '#include "names.h"\n\n' + plain_functions_in_c(functions)
-        self.files = [SHELL / f"{name}.c" for name in (*COMMON, "container", f"fmi{version}")]
+        more = ("foreign",) if self.has_fmus else ()
+        self.files = [SHELL / f"{name}.c" for name in (*COMMON, "container", *more, f"fmi{version}")]
         self._units = compiled_files(
             [*(file.name for file in self.files), *self.generated, "model.c", *printed] if printed else []
         )
@@ -241,10 +290,39 @@ class NativeContainer:
                 SHELL, self.files, identifier, version, texts, [*names, "cosim_container"]
             )
 
+    def resources(self, platforms: Sequence[str]) -> dict[str, bytes]:
+        """What travels in the resources: FMUs of others, unpacked, with their binaries for these platforms.
+
+        Raises
+        ------
+        ModelError
+            One has no binary for a platform.
+        """
+        found: dict[str, bytes] = {}
+        for i, member in enumerate(self._members):
+            if member.fmu is None:
+                continue
+            folder = f"resources/members/{i}"
+            with zipfile.ZipFile(member.fmu.path) as archive:
+                names = [name for name in archive.namelist() if not name.endswith("/")]
+                for platform in platforms:
+                    if not any(name.startswith(f"binaries/{platform}/") for name in names):
+                        text = f"has no binaries for {platform}"
+                        raise cosim.ModelError.of(f"participants.{member.name}", text)
+                wanted = tuple(["resources/", *(f"binaries/{platform}/" for platform in platforms)])
+                for name in names:
+                    if name.startswith(wanted) or name == "modelDescription.xml":
+                        found[f"{folder}/{name}"] = archive.read(name)
+                found.setdefault(f"{folder}/resources/.here", b"")
+        return found
+
     def _member(self, loop: CoSimulation, number: int, name: str) -> _Member:
         participant = loop.participants[name]
+        tolerance, prefix = loop.tolerances[name], f"cosim_member_{number}"
+        if isinstance(participant, FmuParticipant):
+            own = loop.descriptions[name].default_experiment.tolerance
+            return _Member(name, prefix, fmu=participant, tolerance=own if tolerance is None else tolerance)
         assert isinstance(participant, SystemParticipant)
-        tolerance = loop.tolerances[name]
         try:
             program, takes = participant.lowered(loop.start, loop.start_values[name], tolerance)
         except cosim.ModelError as error:
@@ -252,7 +330,7 @@ class NativeContainer:
                 [cosim.Problem(f"participants.{name}.{p.where}", p.text) for p in error.problems]
             ) from None
         takes = takes and tolerance in (None, loop.tolerance)
-        return _Member(name, program, takes, program.integrator.accuracy, f"cosim_member_{number}")
+        return _Member(name, prefix, program.integrator.accuracy, takes, program)
 
     def _take(self, loop: CoSimulation, run: SteppedRun, shown: Sequence[FmuVariable]) -> None:
         """The arrays of a run that has begun, and what the host sets and reads of it."""
@@ -269,21 +347,38 @@ class NativeContainer:
         for v in self._settings:
             name, _, variable = v.path.partition(".")
             reference = by_name[name].reference(variable, self._settable(loop, name, variable))
-            setting_rows.append(f"{{{machine.number[name]}, {reference}}}")
+            usual = math.nan
+            if by_name[name].fmu is not None and variable not in loop.start_values[name]:
+                own = loop.descriptions[name].variables[variable].start
+                usual = math.nan if own is None else float(own)
+            setting_rows.append(
+                f"{{{machine.number[name]}, {reference}, {C_TYPES[v.type]}, {c_real(usual)}}}"
+            )
+        set_by_host = {v.path for v in self._settings}
+        for member in self._members:
+            for variable, value in loop.start_values[member.name].items() if member.fmu is not None else ():
+                if f"{member.name}.{variable}" not in set_by_host:
+                    member.starts.append(_start_of(member, loop, variable, value))
         outputs = list[int]()
         for name in machine.names:
             member = by_name[name]
             inputs, reads = coupled.input_names[name], coupled.reads[name]
+            variables = loop.descriptions[name].variables
+            if texts := [each for each in (*inputs, *reads) if variables[each].type not in TYPES]:
+                raise cosim.ModelError.of(f"{name}.{texts[0]}", f"{variables[texts[0]].type} is read in Python")
             member.inputs = [member.reference(x, self._settable(loop, name, x)) for x in inputs]
             member.outputs = [member.reference(y, self._readable(loop, name, y)) for y in reads]
             outputs += member.outputs
+            for types, names in ((member.input_types, inputs), (member.output_types, reads)):
+                types += [C_TYPES[TYPES[variables[each].type]] for each in names]
         for i, v in enumerate(self._outputs):
             name, _, variable = v.path.partition(".")
             slot = machine.output_slot(name, list(coupled.reads[name]).index(variable))
             needs = [places[each] for each in v.dependencies if each in places]
             if needs:
                 follows.append(c_table("int64_t", f"follows_{i}", map(str, needs)))
-            row = f"{slot}, {machine.number[name]}, {outputs[slot]}, {len(needs)}, {here(f'follows_{i}', needs)}"
+            row = f"{slot}, {machine.number[name]}, {outputs[slot]}, {C_TYPES[v.type]}, {len(needs)}"
+            row += f", {here(f'follows_{i}', needs)}"
             output_rows.append(f"{{{row}}}")
         self._rows = [
             *follows,
@@ -310,18 +405,16 @@ class NativeContainer:
         ]
         self._arrays = self._all_arrays(run, orders)
 
-    def _all_arrays(
-        self, run: SteppedRun, orders: Sequence[list[int]]
-    ) -> dict[str, tuple[Vector, str]]:
+    def _all_arrays(self, run: SteppedRun, orders: Sequence[list[int]]) -> dict[str, tuple[Vector, str]]:
         """The arrays of an instance by name, with their role; without those of members."""
         machine, coupled = run.machine, run.coupled
         starts = [float(v.start or 0.0) for v in self._settings]
         settings, members = len(starts), len(self._members)
-        zeros: dict[str, int] = {"shown": len(self._outputs), "clock": 4, "numbers": 2, "handed": settings}
+        zeros: dict[str, int] = {"shown": len(self._outputs), "clock": 5, "numbers": 2, "handed": settings}
         zeros |= {"growing": 0}
         integers = {"places": 5, "whole": 0, "written": settings, "lives": LIFE_WORDS * members}
         integers |= {"members": MEMBER_WORDS * members, "room": self._room(), "message": MESSAGE_WORDS}
-        integers |= {"head": 2 * len(Machine._fields)}
+        integers |= {"head": 2 * len(Machine._fields), "foreign": 0}
         values: dict[str, Vector] = {name: np.zeros(size) for name, size in zeros.items()}
         values |= {name: np.zeros(size, dtype=np.int64) for name, size in integers.items()}
         values |= {
@@ -337,6 +430,8 @@ class NativeContainer:
             "rows": np.zeros(2 * ROWS),
             "algorithm_words": np.zeros(2 * len(Algorithm._fields) * len(machine.algorithms), dtype=np.int64),
         }
+        for name, part in zip(machine.names, machine.parts, strict=True):
+            part.same_size = int(not coupled.descriptions[name].variable_step)
         for name, array in machine.arrays._asdict().items():
             arrays[f"machine.{name}"] = replaced.get(name, np.array(array))
         for i, algorithm in enumerate(machine.algorithms):
@@ -347,22 +442,26 @@ class NativeContainer:
         for field_of_report in ("step", "noticed", "rows"):
             assert getattr(machine.report, field_of_report) == 0
         return {
-            name: (array, "STATE" if name.lstrip("0123456789").lstrip(".") in SAVED else "SCRATCH")
-            for name, array in arrays.items()
+            name: (array, _role_of(name.lstrip("0123456789").lstrip("."))) for name, array in arrays.items()
         }
 
     def _room(self) -> int:
         """Words that members need for the length of a call; as `make_instance` has it."""
         return max(
-            6 * (len(m.variables) + 1)
-            + 16
-            + sum(m.program.arrays[name].size for name in ("p", "times", "places"))
-            for m in self._members
+            (
+                6 * (len(m.variables) + 1)
+                + 16
+                + sum(m.program.arrays[name].size for name in ("p", "times", "places"))
+                for m in self._systems
+            ),
+            default=1,
         )
 
     def _settable(self, loop: CoSimulation, name: str, variable: str) -> FmuVariable:
         """A variable of a system that is set."""
         described = loop.descriptions[name].variables[variable]
+        if isinstance(loop.participants[name], FmuParticipant):
+            return _of_fmu(loop.participants[name], variable, described.type, "parameter")
         causality = "input" if described.causality == "input" else "parameter"
         system = loop.participants[name].system
         slot = system.written_slot(variable)
@@ -376,6 +475,10 @@ class NativeContainer:
 
     def _readable(self, loop: CoSimulation, name: str, variable: str) -> FmuVariable:
         """A variable of a system that is read."""
+        if isinstance(loop.participants[name], FmuParticipant):
+            return _of_fmu(
+                loop.participants[name], variable, loop.descriptions[name].variables[variable].type, "local"
+            )
         kind = TYPES[loop.descriptions[name].variables[variable].type]
         slot = loop.participants[name].system.signal(variable).slot
         more = (variable, slot.array, slot.offset, 0, kind, "local", "continuous", "calculated")
@@ -402,9 +505,9 @@ class NativeContainer:
         self._copies: list[int] = []
         for member in self._members:
             self._first.append(len(rows))
-            rows += _rows_of(member, copied=False)
+            rows += _rows_of(member, copied=False) if member.system is not None else []
         for member in self._members:
-            if not self._goes_back:
+            if not self._goes_back or member.system is None:
                 self._copies.append(-1)
                 continue
             self._copies.append(len(rows))
@@ -416,14 +519,13 @@ class NativeContainer:
     def _tables(self, token: str, digest: bytes) -> str:
         """The text of ``model.c``."""
         starts = list(self._starts())
-        models = [f"extern const Model {member.prefix}_model;" for member in self._members]
+        models = [f"extern const Model {member.prefix}_model;" for member in self._systems]
         members = [
-            f"{{{c_text(m.name)}, &{m.prefix}_model, {first}, {copies}, "
+            f"{{{c_text(m.name)}, {'NULL' if m.system is None else f'&{m.prefix}_model'}, "
+            f"{'NULL' if m.fmu is None else f'&foreign_{i}'}, {first}, {copies}, "
             f"{'NAN' if m.takes_tolerance else c_real(m.accuracy)}, {here(f'inputs_{i}', m.inputs)}, "
             f"{here(f'outputs_{i}', m.outputs)}, {int(self._follows[m.name])}}}"
-            for i, (m, first, copies) in enumerate(
-                zip(self._members, self._first, self._copies, strict=True)
-            )
+            for i, (m, first, copies) in enumerate(zip(self._members, self._first, self._copies, strict=True))
         ]
         container = {
             **{"member_count": str(len(members)), "members": here("members", members)},
@@ -431,6 +533,7 @@ class NativeContainer:
             **{"parameter_count": str(self._parameters), "setting_count": str(len(self._settings))},
             **{"settings": here("settings", self._settings), "output_count": str(len(self._outputs))},
             **{"outputs": here("outputs", self._outputs), "start": c_real(self.interface.start_time)},
+            **{"divides": str(int(self._divides)), "foreign": "&cosim_foreign" if self.has_fmus else "NULL"},
             **{"exchanging": str(EXCHANGING), "stop_count": str(len(STOPS)), "stops": "stops"},
         }
         listed = "".join(f"    .{name} = {value},\n" for name, value in container.items())
@@ -446,12 +549,28 @@ class NativeContainer:
                 for i, member in enumerate(self._members)
                 for kind, references in (("inputs", member.inputs), ("outputs", member.outputs))
             ),
+            *self._foreign_units(),
             c_table("Member", "members", members),
             c_table("char *const", "stops", map(c_text, STOPS)),
             f"const Container cosim_container = {{\n{listed}}};\n",
             model_structure(self._model(token, digest)),
         ]
         return "\n".join(part for part in parts if part)
+
+    def _foreign_units(self) -> Iterator[str]:
+        """The tables of FMUs of others."""
+        for i, member in enumerate(self._members):
+            if member.fmu is None:
+                continue
+            yield c_table("int64_t", f"input_types_{i}", member.input_types)
+            yield c_table("int64_t", f"output_types_{i}", member.output_types)
+            declared, tolerance = member.fmu.declared, member.tolerance
+            cells = [c_text(declared.guid), c_text(f"members/{i}"), c_text(declared.identifier)]
+            cells += [str(int(tolerance is not None)), c_real(tolerance or 0.0)]
+            cells += [here(f"input_types_{i}", member.inputs), here(f"output_types_{i}", member.outputs)]
+            yield c_table("ForeignStart", f"starts_{i}", member.starts)
+            cells += [str(len(member.starts)), here(f"starts_{i}", member.starts)]
+            yield f"static const ForeignUnit foreign_{i} = {{{', '.join(cells)}}};\n"
 
     def _place(self, variable: FmuVariable) -> tuple[int, int, tuple[int, int]]:
         """Where a variable of the FMU lies among its arrays."""
@@ -483,6 +602,9 @@ class NativeContainer:
             **{"advance": "container_advance", "step": "container_advance", "check": "container_check"},
             **{"evaluate": "container_evaluate", "explain": "container_message"},
             "accuracy_given": "container_accuracy" if takes else "NULL",
+            "refuse_step": "container_refuse_step",
+            **(FOREIGN_CALLS if self.has_fmus else {}),
+            "foreign_count": str(len(self._members) if self.has_fmus else 0),
             "history_room": str(self._room_of_histories),
         }
 
@@ -491,10 +613,12 @@ class NativeContainer:
         return describe(
             *(self.version, ["cs"], self.interface, tool, token, ()),
             sources=self._units,
-            abilities=ABILITIES[self.version],
+            abilities=self._abilities,
         )
 
 
+C_TYPES = {"Real": "REAL", "Integer": "INTEGER", "Boolean": "BOOLEAN", "Enumeration": "INTEGER"}
+FOREIGN_CALLS = {name: f"foreign_{name}" for name in ("open", "close", "keep", "take_back", "forget")}
 TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean"}
 ABILITIES = {
     2: {
@@ -516,6 +640,28 @@ ABILITIES = {
 }
 
 
+def _start_of(member: _Member, loop: CoSimulation, variable: str, value: Any) -> str:
+    """A start value of an FMU of others as a row of C."""
+    kind = TYPES.get(loop.descriptions[member.name].variables[variable].type)
+    if kind is None:
+        raise cosim.ModelError.of(f"{member.name}.{variable}", "its start value is written in Python")
+    assert member.fmu is not None
+    reference = member.fmu.declared.elements[variable].reference
+    return f"{{{reference}, {C_TYPES[kind]}, {c_real(float(value))}}}"
+
+
+def _role_of(name: str) -> str:
+    """What becomes of an array when a state is saved."""
+    return "CONSTANT" if name == "foreign" else "STATE" if name in SAVED else "SCRATCH"
+
+
+def _of_fmu(participant: FmuParticipant, name: str, kind: str, causality: str) -> FmuVariable:
+    """A variable of an FMU of others, under its value reference."""
+    initial = "exact" if causality == "parameter" else "calculated"
+    reference = participant.declared.elements[name].reference
+    return FmuVariable(name, name, "", reference, 0, TYPES[kind], causality, "discrete", initial)
+
+
 def _c_word(value: int) -> str:
     return "INT64_MIN" if value == -(2**63) else str(value) if abs(value) < 2**31 else f"INT64_C({value})"
 
@@ -527,5 +673,7 @@ def _rows_of(member: _Member, *, copied: bool) -> list[str]:
         array = member.program.arrays[name]
         columns = array.shape[1] if array.ndim == 2 else 1
         kind = "SCRATCH" if copied and role != "constant" else ROLES[role]
-        rows.append(f"{{{c_text(f'{member.name}.{name}')}, NULL, {len(array)}, {columns}, {kind}, {int(name == 'h')}}}")
+        rows.append(
+            f"{{{c_text(f'{member.name}.{name}')}, NULL, {len(array)}, {columns}, {kind}, {int(name == 'h')}}}"
+        )
     return rows

@@ -8,7 +8,7 @@ same with `CompiledLoop`.
 from __future__ import annotations
 
 from cosim.kit import call_with_array, integers_at
-from cosim_master.algorithms.exchange_layout import BEGIN, PHASE
+from cosim_master.algorithms.exchange_layout import ADAPTIVE, BEGIN, DISCARDED, GOES_BACK, KIND, PHASE
 from cosim_master.exchange.exchange_arrays import (
     algorithm_of,
     clock_of,
@@ -28,6 +28,7 @@ from cosim_master.exchange.run_exchanges import (
     PAUSED,
     READ_FAILED,
     SET_FAILED,
+    STEP_FAILED,
     converted,
     is_passed_on,
     point_time,
@@ -39,6 +40,8 @@ from cosim_master.exchange.run_exchanges import (
 
 REFERENCE = 4
 """Bytes of a value reference."""
+DISCARD = 2
+"""A participant's answer: the step is too long for it."""
 MANY = 1 << 40
 """Exchanges before `PAUSED`: only rows are too many before that."""
 
@@ -146,7 +149,13 @@ def take_part(address, is_whole):
         report.rows = 0  # nothing is recorded
         report.left = MANY
         stop = run_steps(address, report.step, report.step + 1) if is_whole else run_algorithms(a)
-        if stop != PAUSED and stop != DERIVES:  # systems have no directional derivatives
+        if stop == STEP_FAILED and report.status == DISCARD:
+            d = algorithm_of(a, report.algorithm)
+            if d.counts[KIND] != ADAPTIVE or d.counts[GOES_BACK] == 0:
+                return stop
+            d.counts[DISCARDED] = 1  # a shorter one is tried
+            progress_of(d).under_way = DECIDING
+        elif stop != PAUSED and stop != DERIVES:  # no participant gives directional derivatives
             return stop
 
 
@@ -158,10 +167,22 @@ def time_reached(address):
     return point_time(a, report_of(a).step)
 
 
+def is_point(address, time, slack):
+    """Whether a communication point lies at a time (s), or no further from it than `slack`: 1 or 0."""
+    a = machine_at(address)
+    first = report_of(a).step
+    steps = (time + slack - point_time(a, first)) / clock_of(a).step
+    index = min(a.grid[5], first + int(max(steps, 0.0)) + 1)
+    while index > first and point_time(a, index) > time + slack:
+        index -= 1
+    return 1 if point_time(a, index) >= time - slack else 0
+
+
 LEADING = {
     "settle_values": (settle_values, "iii>i"),
     "exchange_first": (exchange_first, "iii>i"),
     "lead": (lead, "iff>i"),
     "time_reached": (time_reached, "i>f"),
+    "is_point": (is_point, "iff>i"),
 }
 """What a library calls, with the signatures."""

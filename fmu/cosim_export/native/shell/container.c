@@ -19,9 +19,6 @@ typedef struct {
 
 typedef char running_fits[sizeof(Running) <= MEMBER_WORDS * ITEM ? 1 : -1];
 
-typedef int32_t AccessCall(int64_t, int64_t, int64_t, int64_t, int64_t);
-typedef int32_t StepCall(int64_t, double, double, int64_t, int64_t, int64_t, int64_t, int64_t);
-
 static void *pointer(int64_t address) { return (void *)(intptr_t)address; }
 
 static int64_t address_of(const void *place) { return (int64_t)(intptr_t)place; }
@@ -32,6 +29,12 @@ static Running *member_at(const Array *arrays, int64_t i)
 }
 
 static double *reals(const Array *arrays, int64_t array) { return arrays[array].data; }
+
+static void *foreign_of(const Array *arrays)
+{
+    void *const *place = arrays[FOREIGN].data;
+    return place == NULL ? NULL : *place;
+}
 
 static int64_t *integers(const Array *arrays, int64_t array) { return arrays[array].data; }
 
@@ -138,6 +141,12 @@ static void take_members(Array *arrays)
         Part *part = &parts[i];
         memset(running, 0, sizeof *running);
         running->of = member;
+        if (member->foreign != NULL) {
+            container->foreign->connect(foreign_of(arrays), i, part, arrays[MESSAGE].data, report);
+            part->input_references = address_of(member->inputs);
+            part->output_references = address_of(member->outputs);
+            continue;
+        }
         running->report = report;
         running->copies = member->copies < 0 ? NULL : arrays + member->copies;
         running->instance.model = member->model;
@@ -177,8 +186,11 @@ static void leave_members(Array *arrays)
 
 static int has_stopped(const Array *arrays)
 {
-    for (int64_t i = 0; i < cosim_container.member_count; i++)
-        if (member_at(arrays, i)->instance.life.ending) return 1;
+    const Container *container = &cosim_container;
+    for (int64_t i = 0; i < container->member_count; i++)
+        if (container->members[i].foreign != NULL ? container->foreign->has_ended(foreign_of(arrays), i)
+                                                  : member_at(arrays, i)->instance.life.ending != 0)
+            return 1;
     return 0;
 }
 
@@ -199,10 +211,29 @@ static int64_t fail(Array *arrays, int64_t stop)
         if (member < 0 || member >= container->member_count) member = 0;
         (void)snprintf(text, MESSAGE_WORDS * ITEM, "t = %.17g s: %s: %s", reals(arrays, CLOCK)[TIME_NOW],
                        container->members[member].name,
-                       stop >= 0 && stop < container->stop_count ? container->stops[stop] : "it failed");
+                       stop == STEP_FAILED && report->status == DISCARD
+                           ? "its step was discarded: take a smaller communication step"
+                       : stop >= 0 && stop < container->stop_count ? container->stops[stop]
+                                                                   : "it failed");
     }
     leave_members(arrays);
     return HAS_FAILED;
+}
+
+static Status write_number(Array *arrays, const Setting *setting, double value)
+{
+    const Container *container = &cosim_container;
+    if (container->members[setting->member].foreign != NULL)
+        return container->foreign->write(foreign_of(arrays), setting->member, setting->reference, setting->type, value);
+    return set_numbers(&member_at(arrays, setting->member)->instance, "set", ANY_TYPE, &setting->reference, 1, &value);
+}
+
+static Status read_number(Array *arrays, const Output *output, double *value)
+{
+    const Container *container = &cosim_container;
+    if (container->members[output->member].foreign != NULL)
+        return container->foreign->read(foreign_of(arrays), output->member, output->reference, output->type, value);
+    return get_numbers(&member_at(arrays, output->member)->instance, "get", &output->reference, 1, value);
 }
 
 /* Members get what the host has set. */
@@ -210,14 +241,16 @@ static int64_t hand_over(Array *arrays)
 {
     const Container *container = &cosim_container;
     double *handed = reals(arrays, HANDED);
+    ExchangeReport *report = arrays[REPORT_WORDS].data;
     for (int64_t i = 0; i < container->setting_count; i++) {
         const Setting *setting = &container->settings[i];
         double value = i < container->parameter_count ? reals(arrays, PARAMETERS)[i]
                                                       : reals(arrays, INPUTS)[i - container->parameter_count];
         if (value == handed[i]) continue;
-        if (set_numbers(&member_at(arrays, setting->member)->instance, "set", ANY_TYPE, &setting->reference, 1,
-                        &value) > WARNING)
+        if (write_number(arrays, setting, value) > WARNING) {
+            report->part = setting->member;
             return HAS_FAILED;
+        }
         handed[i] = value;
         integers(arrays, WRITTEN)[i] = 1;
     }
@@ -240,6 +273,7 @@ int64_t container_check(Array *arrays, double none)
         Instance *instance = &member_at(arrays, i)->instance;
         const Model *model = instance->model;
         int64_t code;
+        if (cosim_container.members[i].foreign != NULL) continue;
         start_scratch(model, instance->arrays);
         note_restored(instance);
         code = call(instance, model->accuracy_given, instance->life.accuracy);
@@ -255,6 +289,7 @@ int64_t container_initialize(Array *arrays, double time)
 {
     const Container *container = &cosim_container;
     int64_t stop = 0, outputs = arrays[BEFORE].rows / 2;
+    ExchangeReport *report = arrays[REPORT_WORDS].data;
     int ends = 0;
     memset(arrays[MESSAGE].data, 0, bytes_of(&arrays[MESSAGE]));
     reals(arrays, CLOCK)[TIME_NOW] = time;
@@ -269,6 +304,11 @@ int64_t container_initialize(Array *arrays, double time)
     for (int64_t i = 0; i < container->member_count; i++) {
         Instance *instance = &member_at(arrays, i)->instance;
         double accuracy = container->members[i].accuracy;
+        report->part = i;
+        if (container->members[i].foreign != NULL) {
+            if (container->foreign->start(foreign_of(arrays), i, time) > WARNING) return fail(arrays, NOT_STARTED);
+            continue;
+        }
         start_arrays(instance->model, instance->arrays);
         instance->life.kind = CO_SIMULATION;
         instance->life.mode = INSTANTIATED;
@@ -277,8 +317,13 @@ int64_t container_initialize(Array *arrays, double time)
         *clock_of(instance, instance->model->clock_time) = time;
         forget_computed(instance);
     }
-    for (int64_t i = 0; i < container->setting_count; i++) reals(arrays, HANDED)[i] = (double)NAN;
-    if (hand_over(arrays) != IS_DONE) return fail(arrays, stop);
+    for (int64_t i = 0; i < container->setting_count; i++) reals(arrays, HANDED)[i] = container->settings[i].usual;
+    if (hand_over(arrays) != IS_DONE) return fail(arrays, SET_FAILED);
+    for (int64_t i = 0; i < container->member_count; i++) {
+        report->part = i;
+        if (container->members[i].foreign != NULL && container->foreign->enter(foreign_of(arrays), i) > WARNING)
+            return fail(arrays, NOT_STARTED);
+    }
     memset(arrays[WRITTEN].data, 0, bytes_of(&arrays[WRITTEN]));
     if (cosim_settle_values(&stop, machine_of(arrays), address_of(arrays[BEFORE].data), outputs) != 0 || stop != 0)
         return fail(arrays, stop);
@@ -286,6 +331,11 @@ int64_t container_initialize(Array *arrays, double time)
         Instance *instance = &member_at(arrays, i)->instance;
         const Model *model = instance->model;
         int64_t code;
+        report->part = i;
+        if (container->members[i].foreign != NULL) {
+            if (container->foreign->exit(foreign_of(arrays), i) > WARNING) return fail(arrays, NOT_STARTED);
+            continue;
+        }
         forget_computed(instance);
         if (check_parameters(instance, "start") != OK) return fail(arrays, stop);
         code = call(instance, model->accuracy_given, instance->life.accuracy);
@@ -302,8 +352,21 @@ int64_t container_initialize(Array *arrays, double time)
         cosim_exchange_first(&stop, machine_of(arrays), address_of(arrays[ORDER].data), arrays[ORDER].rows) != 0 ||
         stop != 0)
         return fail(arrays, stop);
+    reals(arrays, CLOCK)[HAS_VALUES] = 1.0;
     leave_members(arrays);
     return ends ? HAS_ENDED : IS_REACHED;
+}
+
+const char *container_refuse_step(Array *arrays, double target, double slack)
+{
+    int64_t is_point = 1;
+    if (cosim_container.divides) return NULL;
+    take_members(arrays);
+    (void)cosim_is_point(&is_point, machine_of(arrays), target, slack);
+    leave_members(arrays);
+    return is_point ? NULL
+                    : "the step ends inside a communication step, which the participants cannot divide: take multiples "
+                      "of it";
 }
 
 /* To a time, which a communication point means that is as good as there. */
@@ -315,7 +378,7 @@ int64_t container_advance(Array *arrays, double target)
     int ends;
     memset(arrays[MESSAGE].data, 0, bytes_of(&arrays[MESSAGE]));
     take_members(arrays);
-    if (hand_over(arrays) != IS_DONE) return fail(arrays, stop);
+    if (hand_over(arrays) != IS_DONE) return fail(arrays, SET_FAILED);
     integers(arrays, PLACES)[STAGE] = NOT_SHOWN;
     report->noticed = 0;
     do {
@@ -340,16 +403,18 @@ int64_t container_evaluate(Array *arrays, double time)
     double *shown = reals(arrays, SHOWN);
     (void)time;
     if (integers(arrays, PLACES)[STAGE] == IS_SHOWN) return IS_DONE;
+    if (reals(arrays, CLOCK)[HAS_VALUES] == 0.0) {
+        (void)snprintf(arrays[MESSAGE].data, MESSAGE_WORDS * ITEM, "the participants could not be initialized");
+        return HAS_FAILED;
+    }
     take_members(arrays);
-    if (hand_over(arrays) != IS_DONE) return fail(arrays, 0);
+    if (hand_over(arrays) != IS_DONE) return fail(arrays, SET_FAILED);
     for (int64_t i = 0; i < container->output_count; i++) {
         const Output *output = &container->outputs[i];
         int follows = 0;
         for (int64_t j = 0; j < output->follow_count; j++) follows = follows || written[output->follows[j]];
         shown[i] = outputs[output->slot];
-        if (follows && get_numbers(&member_at(arrays, output->member)->instance, "get", &output->reference, 1,
-                                   &shown[i]) != OK)
-            return fail(arrays, 0);
+        if (follows && read_number(arrays, output, &shown[i]) > WARNING) return fail(arrays, READ_FAILED);
     }
     integers(arrays, PLACES)[STAGE] = IS_SHOWN;
     leave_members(arrays);

@@ -81,7 +81,7 @@ typedef struct {
 
 int is_of_kind(const Model *model, int64_t kind);
 Instance *make_instance(const Model *model, const char *function, const char *name, int64_t kind, int logs_all,
-                        Report *report, void *host);
+                        Report *report, void *host, const char *resources);
 void free_instance(Instance *instance);
 Status reset(Instance *instance, const char *function);
 

@@ -85,6 +85,8 @@ typedef struct {
     const char *const *names;
 } Sentence;
 
+struct Instance;
+
 typedef struct {
     const char *name;
     const char *token; /* guid, instantiation token */
@@ -163,7 +165,16 @@ typedef struct {
     EntryPoint *frame_angles; /* of two arrays, a frame's twelve numbers and its three angles; the time does not count */
     EntryPoint *turned_frame;
     EntryPoint *tangents; /* of y, p, d, k, h, c, the tangents of y, p, d, c and of the time; NULL: there are none */
-    const char *(*explain)(const Array *arrays); /* why an entry point of a co-simulation failed; NULL: of a model */
+
+    /* Of a co-simulation; NULL: it is none, or has no FMUs of others in it. */
+    const char *(*explain)(const Array *arrays); /* why an entry point has failed */
+    const char *(*refuse_step)(Array *arrays, double target, double slack); /* NULL is its answer where a step may end */
+    int64_t foreign_count;
+    int (*open)(struct Instance *instance, const char *function, const char *resources);
+    void (*close)(struct Instance *instance);
+    int (*keep)(struct Instance *instance, void **states); /* one for each member; answers as `Status` */
+    int (*take_back)(struct Instance *instance, void *const *states);
+    void (*forget)(struct Instance *instance, void **states);
 } Model;
 
 extern const Model cosim_model;
