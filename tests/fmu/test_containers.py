@@ -61,7 +61,10 @@ def masses(folder: Path, make_fmu: MakeFmu, master: str) -> Path:
 
 def exported(path: Path, *words: str) -> Path:
     target = path.parent / "whole.fmu"
-    assert main(["export", str(path), "-o", str(target), "-q", *(words or ("--no-experiment",))]) == 0
+    assert (
+        main(["export", str(path), "-o", str(target), "-q", "--python", *(words or ("--no-experiment",))])
+        == 0
+    )
     return target
 
 

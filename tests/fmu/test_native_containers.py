@@ -24,9 +24,9 @@ from cosim.cli import main
 from cosim_export.native.native_exporter import NativeFmuOptions
 from cosim_export.native.native_sources import SHELL
 from cosim_fmu import CoSimulation, SystemParticipant
+from cosim_fmu.container.container_arrays import LIFE_WORDS, MEMBER_WORDS, MESSAGE_WORDS, OWN
 from cosim_fmu.container.container_exporter import write_native_container
 from cosim_fmu.container.container_interface import container_interface
-from cosim_fmu.container.native_container import OWN
 from cosim_master.coupling.coupling import RunOptions
 from cosim_master.exchange.exchange_arrays import Algorithm, Machine, Part, Progress, Report
 
@@ -80,7 +80,9 @@ def law() -> CoSimulation:
 
 def recorded(loop: CoSimulation) -> CoSimulation:
     """With more variables than outputs."""
-    names = [f"{n}.{v}" for n, d in loop.descriptions.items() for v, x in d.variables.items() if x.type != "string"]
+    names = [
+        f"{n}.{v}" for n, d in loop.descriptions.items() for v, x in d.variables.items() if x.type != "string"
+    ]
     loop._set(run_options=RunOptions(record=[name for name in names if ".late." not in name]))
     return loop
 
@@ -188,6 +190,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def controlled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return exported(law(), tmp_path_factory.mktemp("controlled"))
+
+
+def test_the_same_bytes_again(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    two = [exported(crossed("interface_newton"), tmp_path).read_bytes() for _ in range(2)]
+    assert two[0] == two[1]
 
 
 class TestTheHost:
@@ -326,7 +334,9 @@ class TestFmusOfOthers:
         description = fmpy.read_model_description(str(fmu)).coSimulation
         assert description.canGetAndSetFMUstate and not description.canSerializeFMUstate
         with running(fmu, fmu__kc=0.9) as found:
-            run = CoSimulation(parts, wires, "interface_newton", 1e-2, starts={**starts, "fmu.kc": 0.9}).led_run()
+            run = CoSimulation(
+                parts, wires, "interface_newton", 1e-2, starts={**starts, "fmu.kc": 0.9}
+            ).led_run()
             run.begin()
             run.advance(0.053, 0.053)
             time = found.step(0.0, 0.053)
@@ -376,7 +386,12 @@ class TestFmusOfOthers:
     ) -> None:
         make_fmu("failing")
         path = scenario(tmp_path, {"part": 'fmu = "failing.fmu"'}, [], starts=starts)
-        assert main(["export", str(path), "-o", str(tmp_path / "whole.fmu"), "-q", "--native", "--no-experiment"]) == 0
+        assert (
+            main(
+                ["export", str(path), "-o", str(tmp_path / "whole.fmu"), "-q", "--native", "--no-experiment"]
+            )
+            == 0
+        )
         with running(tmp_path / "whole.fmu") as found:
             found.step(0.0, 0.03)
             with pytest.raises(fmpy.fmi1.FMICallException) as caught:
@@ -468,5 +483,7 @@ def test_c_and_python_mean_the_same_records() -> None:
     machine = [name.lower().removeprefix("machine_") for name in listed[len(OWN) : -1]]
     assert machine == list(Machine._fields)
     assert listed[-1] == "FIRST_ALGORITHM"
+    sizes = {name: int(size) for name, size in re.findall(r"(\w+_WORDS) = (\d+)", text)}
+    assert sizes == {"MEMBER_WORDS": MEMBER_WORDS, "MESSAGE_WORDS": MESSAGE_WORDS} and LIFE_WORDS == 9
     of_algorithm = re.search(r"enum \{ PROGRAM, .*?\}", text)
     assert of_algorithm is not None and len(of_algorithm[0].split(",")) == len(Algorithm._fields)

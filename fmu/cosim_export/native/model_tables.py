@@ -177,7 +177,7 @@ def c_table(kind: str, name: str, rows: Iterable[str], length: int | None = None
 
 
 def c_start(kind: str, name: str, cells: Sequence[str], zero: str) -> str:
-    """The numbers that an array begins with; where many zeros stand one after the other, the next number says its place."""
+    """The numbers that an array begins with; behind many zeros the next number says its place."""
     listed: list[str] = []
     place, is_behind_zeros = 0, False
     for is_zero, alike in groupby(cells, zero.__eq__):

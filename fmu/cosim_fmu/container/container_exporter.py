@@ -34,7 +34,8 @@ from cosim_export.python_fmu.slave import MANIFEST
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.carried_scenario import FOLDER, CarriedScenario, carried_co_simulation, members
 from cosim_fmu.container.container_interface import COUPLING, container_interface
-from cosim_fmu.container.native_container import NativeContainer, native_refusals
+from cosim_fmu.container.native_container import NativeContainer
+from cosim_fmu.container.native_refusals import native_refusals
 from cosim_fmu.scenario_subject import ScenarioSubject
 from cosim_master.run.stepped_run import can_divide
 from cosim_ssp.package import is_ssp
@@ -79,7 +80,7 @@ class ContainerExporter(FileExporter):
         variant: str | None = None,
         **options: Any,
     ) -> Path:
-        """Write the FMU: a native one where all participants are systems that can be lowered, else a Python one.
+        """Write the FMU: a native one where no participant needs Python, else one that runs Python.
 
         Parameters
         ----------

@@ -1,20 +1,17 @@
-"""A co-simulation of systems of ours as C files and machine code, for an FMU without Python."""
+"""A co-simulation as C files and machine code, for an FMU without Python."""
 
 from __future__ import annotations
 
-import math
 import uuid
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ARRAYS, ParticipantDescription, lower, records
+from cosim.kit import lower
+from cosim.kit import records as step_records
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.description import describe
@@ -22,9 +19,7 @@ from cosim_export.native.history_room import history_room
 from cosim_export.native.model_tables import (
     ENTRY_POINTS,
     RAISED,
-    ROLES,
     c_real,
-    c_start,
     c_table,
     c_text,
     discretes,
@@ -36,133 +31,39 @@ from cosim_export.native.model_tables import (
 from cosim_export.native.native_sources import COMMON, SHELL
 from cosim_export.native.source_files import compiled_files, source_files
 from cosim_fmu.co_simulation import CoSimulation
+from cosim_fmu.container.container_arrays import LIFE_WORDS, OWN, array_tables, own_arrays, run_arrays
 from cosim_fmu.container.container_interface import COUPLING
+from cosim_fmu.container.native_member import C_TYPES, NativeMember
+from cosim_fmu.container.native_refusals import native_refusals
 from cosim_lowering.c_program import CProgram, plain_functions_in_c
 from cosim_lowering.linking import machine_code
 from cosim_lowering.machine_code import MachineCode
-from cosim_lowering.program import Program
 from cosim_master.exchange.exchange_algorithms import ExchangePrograms
-from cosim_master.exchange.exchange_arrays import Algorithm, Machine, Progress
 from cosim_master.exchange.lead_exchanges import LEADING
 from cosim_master.exchange.run_exchanges import EXCHANGING
-from cosim_master.participants.fmu_participant import FmuParticipant
-from cosim_master.participants.system_participant import ACCURACY, SystemParticipant
+from cosim_master.participants.system_participant import ACCURACY
 from cosim_master.run.stepped_run import SteppedRun, can_divide
 from cosim_master.start.initialize_participants import passing_order
 
-Vector = NDArray[np.generic]
-MEMBER_WORDS, MESSAGE_WORDS, LIFE_WORDS, ROWS = 64, 256, 9, 32
 STOPS = (
     *("it failed", "its inputs could not be set", "its step failed", "its outputs could not be read"),
-    "an input gets a value that it does not take, such as one that is not finite: the exchange may be unstable",
+    "an input gets a value that it does not take, such as one that is not finite: the exchange is unstable",
     *("its step was left", "the slopes of its inputs could not be set", "its state could not be saved"),
     "its state could not be restored",
     "the exchange did not settle: take a smaller step, or another algorithm",
     "it could not be initialized",
 )
 """What has stopped the interpreter, by its code (`run_exchanges`)."""
-OWN = (
-    *("parameters", "inputs", "shown", "clock", "places", "growing", "whole", "numbers", "handed", "written"),
-    *("lives", "members", "room", "message", "foreign", "head", "before", "after", "order"),
-)
-"""Arrays before those of the interpreter, in the order of ``container.h``."""
-SAVED = frozenset(
-    (
-        *("parameters", "inputs", "clock", "handed", "written", "lives"),
-        *("machine.inputs", "machine.outputs", "machine.answer_words", "machine.step_time_words"),
-        *("machine.report_words", "machine.clock_words"),
-        *("algorithm.counts", "algorithm.numbers", "algorithm.table", "algorithm.progress_words"),
-    )
-)
-
-
-def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.Problem]:
-    """Why the FMU of a co-simulation needs Python; empty where it needs none.
-
-    Parameters
-    ----------
-    loop : CoSimulation
-    sources : bool
-        Whether all of it has to be C.
-    """
-    problems = [
-        cosim.Problem(f"participants.{name}", why)
-        for name, participant in loop.participants.items()
-        if (why := _why_python(participant, loop.descriptions[name], sources))
-    ]
-    if loop.joint is not None or loop.algorithm is None:
-        problems.append(cosim.Problem("master.algorithm", "solves participants jointly, in Python"))
-    problems += [cosim.Problem(str(link.input), "a parameter is connected") for link in loop.parameter_links]
-    problems += [
-        cosim.Problem(f"{link.target}.{link.input}", "a parameter that changes is written in Python")
-        for link in loop.links
-        if loop.descriptions[link.target].variables[link.input].causality != "input"
-    ]
-    if loop.derived:
-        problems.append(
-            cosim.Problem("connectors", "outputs of a system's own connectors are made in Python")
-        )
-    for initializing in (True, False):
-        for _, path in passing_order(loop.descriptions, loop.links, initializing=initializing):
-            if path:
-                text = "is a closed loop of direct feedthrough, whose first values are found in Python"
-                problems.append(cosim.Problem(" -> ".join(map(".".join, path)), text))
-    return list({(each.where, each.text): each for each in problems}.values())
-
-
-def _why_python(participant: Any, description: ParticipantDescription, sources: bool) -> str:
-    """Why a participant is led by Python; "" where none is needed."""
-    if type(participant) is SystemParticipant:
-        return ""
-    if type(participant) is not FmuParticipant:
-        return f"a {description.kind}, which runs in Python"
-    if sources:
-        return "an FMU, which is no C source"
-    why: str = participant.why_not_plain()
-    return why
-
-
-@dataclass
-class _Member:
-    """A system that is linked in, or an FMU that travels in the resources."""
-
-    name: str
-    prefix: str
-    accuracy: float = ACCURACY
-    takes_tolerance: bool = False
-    system: Program | None = None
-    fmu: FmuParticipant | None = None
-    tolerance: float | None = None
-    variables: list[FmuVariable] = field(default_factory=list)
-    inputs: list[int] = field(default_factory=list)
-    outputs: list[int] = field(default_factory=list)
-    input_types: list[str] = field(default_factory=list)
-    output_types: list[str] = field(default_factory=list)
-    starts: list[str] = field(default_factory=list)
-    places: dict[tuple[str, bool], int] = field(default_factory=dict)
-
-    @property
-    def program(self) -> Program:
-        """Of a system."""
-        assert self.system is not None
-        return self.system
-
-    def reference(self, path: str, variable: FmuVariable) -> int:
-        """The value reference of a variable, which is listed if it is not yet."""
-        if self.fmu is not None:
-            return variable.offset
-        key = path, variable.is_settable
-        if key not in self.places:
-            self.places[key] = len(self.variables)
-            self.variables.append(replace(variable, name=path))
-        return self.places[key]
+LEADING_IN_C = {f"cosim_{name}": entry for name, entry in LEADING.items()}
+FOREIGN_CALLS = {name: f"foreign_{name}" for name in ("open", "close", "keep", "take_back", "forget")}
 
 
 class NativeContainer:
-    """A co-simulation whose participants are systems of ours, as what the libraries of an FMU are built from.
+    """A co-simulation of systems of ours and FMUs, as what the libraries of an FMU are built from.
 
-    The shell is that of native FMUs of models, to which it is a model: its arrays are those of the interpreter
-    of exchanges (`exchange_arrays`) and of all systems. The functions are those that `cosim cosimulate` calls.
+    The shell is that of native FMUs of models, to which it is a model: its arrays are those of the
+    interpreter of exchanges (`exchange_arrays`) and of all systems. The functions are those that
+    `cosim cosimulate` calls. FMUs travel in the resources; the library loads them from there.
 
     Parameters
     ----------
@@ -204,405 +105,242 @@ class NativeContainer:
         history_entries: int | None = None,
     ) -> None:
         loop.settle_order()
-        if problems := native_refusals(loop):
+        if problems := native_refusals(loop, sources=history_entries is not None):
             raise cosim.ModelError(problems)
         self.version = version
-        shown = tuple(
-            replace(v, array={"input": "d", "parameter": "p"}.get(v.causality, "c"))
-            for v in interface.variables
-            if not v.name.startswith(f"{COUPLING}.")
-        )
-        for v in shown:
-            name, _, variable = v.path.partition(".")
-            if v.type == "String" and (not v.is_settable or variable in loop.start_values.get(name, ())):
-                raise cosim.ModelError.of(v.name, "text is set and read in Python")
-        self.texts = [v.name for v in shown if v.type == "String"]
-        shown = tuple(v for v in shown if v.type != "String")
-        self._members = [self._member(loop, i, name) for i, name in enumerate(loop.participants)]
-        self._systems = [member for member in self._members if member.system is not None]
-        self.accuracy = next((m.accuracy for m in self._members if m.takes_tolerance), ACCURACY)
+        shown = [v for v in interface.variables if not v.name.startswith(f"{COUPLING}.")]
+        self.texts = [v.name for v in shown if v.type == "String" and _stays(v, loop)]
+        shown = [v for v in shown if v.name not in self.texts]
+        self._members = [NativeMember.of(loop, i, name) for i, name in enumerate(loop.participants)]
+        self._systems = [member for member in self._members if member.program is not None]
+        self._takes_tolerance = [member for member in self._members if member.takes_tolerance]
+        self.accuracy = self._takes_tolerance[0].accuracy if self._takes_tolerance else ACCURACY
+        self._divides, self._abilities = can_divide(loop), _abilities(loop, version, self.has_fmus)
         run = loop.led_run()
         run.begin()
         try:
             self._take(loop, run, shown)
         finally:
             run.close()
-        self.has_fmus = len(self._systems) < len(self._members)
-        self._divides, descriptions = can_divide(loop), loop.descriptions.values()
-        able = {
-            "canHandleVariableCommunicationStepSize": self._divides,
-            "canBeInstantiatedOnlyOncePerProcess": any(each.only_once for each in descriptions),
-            "canGetAndSetFMUstate": all(each.can_restore for each in descriptions),
-            "canSerializeFMUstate": not self.has_fmus,
-        }
-        texts = {name: str(value).lower() for name, value in able.items()}
-        if version == 3:
-            texts = {name.replace("FMUstate", "FMUState"): value for name, value in texts.items()}
-        self._abilities = {**ABILITIES[version], **texts}
-        accuracy = self.accuracy if any(m.takes_tolerance for m in self._members) else None
-        self.interface = replace(interface, variables=shown, accuracy=accuracy)
-        functions = {f"cosim_{name}": entry for name, entry in LEADING.items()}
-        self.codes = [MachineCode([lower(functions)], list(functions))] if has_library else []
-        self.generated = dict[str, str]()
-        printed, names = dict[str, str](), list[str]()
-        self._room_of_histories = 0
-        for i, member in enumerate(self._systems):
-            present = [name for name in ENTRY_POINTS if f"lowered_{name}" in member.program.functions]
-            made = member.program, present, RAISED, member.prefix
-            room = 0
-            if has_library:
-                self.codes.append(machine_code(*made))
-            if history_entries is not None:
-                room = history_room(member.program, history_entries)
-                printed[f"member_{i}_code.c"] = CProgram(*made).text
-                names += [f"{member.prefix}_{name}" for name in ("model", *present)]
-            self._room_of_histories = max(room, self._room_of_histories)
-            self.generated[f"member_{i}.c"] = model_tables(
-                *(member.program, self._interface_of(member), ["cs"], 2, room, "", bytes(16), member.prefix)
-            )
-        if history_entries is not None:
-            printed["interpreter.c"] = '#include "names.h"\n\n' + plain_functions_in_c(functions)
+        arrays = {"input": "d", "parameter": "p"}
+        self.interface = replace(
+            interface,
+            variables=tuple(replace(v, array=arrays.get(v.causality, "c")) for v in shown),
+            accuracy=self.accuracy if self._takes_tolerance else None,
+        )
         more = ("foreign",) if self.has_fmus else ()
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, "container", *more, f"fmi{version}")]
-        self._units = compiled_files(
-            [*(file.name for file in self.files), *self.generated, "model.c", *printed] if printed else []
-        )
-        digest = sha256(
-            "\0".join(
-                [
-                    *map(str, self.codes),
-                    *printed.values(),
-                    *self.generated.values(),
-                    self._tables("", bytes(16)),
-                    self._describe("").decode(),
-                    *(file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))),
-                ]
-            ).encode()
-        ).digest()[:16]
-        token = str(uuid.UUID(bytes=digest))
-        self.token = f"{{{token}}}" if version == 2 else token
-        self.generated["model.c"] = self._tables(self.token, digest)
-        self.description = self._describe(self.token)
-        self.printed = dict[str, bytes]()
-        if printed:
-            texts, identifier = {**self.generated, **printed}, self.interface.identifier
-            self.printed = source_files(
-                SHELL, self.files, identifier, version, texts, [*names, "cosim_container"]
-            )
+        self.codes, self._units = list[MachineCode](), list[str]()
+        self.generated, self.printed = dict[str, str](), dict[str, bytes]()
+        self._build(has_library, history_entries)
+
+    @property
+    def has_fmus(self) -> bool:
+        """Whether FMUs travel in the resources."""
+        return len(self._systems) < len(self._members)
 
     def resources(self, platforms: Sequence[str]) -> dict[str, bytes]:
-        """What travels in the resources: FMUs of others, unpacked, with their binaries for these platforms.
+        """What travels in the resources, for these platforms.
 
         Raises
         ------
         ModelError
-            One has no binary for a platform.
+            An FMU has no binaries for a platform.
         """
-        found: dict[str, bytes] = {}
-        for i, member in enumerate(self._members):
-            if member.fmu is None:
-                continue
-            folder = f"resources/members/{i}"
-            with zipfile.ZipFile(member.fmu.path) as archive:
-                names = [name for name in archive.namelist() if not name.endswith("/")]
-                for platform in platforms:
-                    if not any(name.startswith(f"binaries/{platform}/") for name in names):
-                        text = f"has no binaries for {platform}"
-                        raise cosim.ModelError.of(f"participants.{member.name}", text)
-                wanted = tuple(["resources/", *(f"binaries/{platform}/" for platform in platforms)])
-                for name in names:
-                    if name.startswith(wanted) or name == "modelDescription.xml":
-                        found[f"{folder}/{name}"] = archive.read(name)
-                found.setdefault(f"{folder}/resources/.here", b"")
-        return found
+        files = (member.files(i, platforms) for i, member in enumerate(self._members))
+        return {name: content for listed in files for name, content in listed}
 
-    def _member(self, loop: CoSimulation, number: int, name: str) -> _Member:
-        participant = loop.participants[name]
-        tolerance, prefix = loop.tolerances[name], f"cosim_member_{number}"
-        if isinstance(participant, FmuParticipant):
-            own = loop.descriptions[name].default_experiment.tolerance
-            return _Member(name, prefix, fmu=participant, tolerance=own if tolerance is None else tolerance)
-        assert isinstance(participant, SystemParticipant)
-        try:
-            program, takes = participant.lowered(loop.start, loop.start_values[name], tolerance)
-        except cosim.ModelError as error:
-            raise cosim.ModelError(
-                [cosim.Problem(f"participants.{name}.{p.where}", p.text) for p in error.problems]
-            ) from None
-        takes = takes and tolerance in (None, loop.tolerance)
-        return _Member(name, prefix, program.integrator.accuracy, takes, program)
+    def _build(self, has_library: bool, entries: int | None) -> None:
+        """Compile and print all functions, then write tables and description, with a digest of all that."""
+        printed, names, rooms = dict[str, str](), list[str](), [0]
+        if has_library:
+            self.codes.append(MachineCode([lower(LEADING_IN_C)], list(LEADING_IN_C)))
+        for i, member in enumerate(self._systems):
+            program = member.program
+            assert program is not None
+            present = [name for name in ENTRY_POINTS if f"lowered_{name}" in program.functions]
+            made = program, present, RAISED, member.prefix
+            if has_library:
+                self.codes.append(machine_code(*made))
+            room = 0
+            if entries is not None:
+                room = history_room(program, entries)
+                printed[f"member_{i}_code.c"] = CProgram(*made).text
+                names += [f"{member.prefix}_{name}" for name in ("model", *present)]
+            rooms.append(room)
+            given = member.interface, ["cs"], 2, room, "", bytes(16), member.prefix
+            self.generated[f"member_{i}.c"] = model_tables(program, *given)
+        self._room_of_histories = max(rooms)
+        if entries is not None:
+            printed["interpreter.c"] = '#include "names.h"\n\n' + plain_functions_in_c(LEADING_IN_C)
+            units = [*(file.name for file in self.files), *self.generated, "model.c", *printed]
+            self._units = compiled_files(units)
+        shell = [file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))]
+        texts = [*map(str, self.codes), *printed.values(), *self.generated.values(), *shell]
+        texts += [self._tables("", bytes(16)), self._describe("").decode()]
+        digest = sha256("\0".join(texts).encode()).digest()[:16]
+        token = str(uuid.UUID(bytes=digest))
+        self.token = f"{{{token}}}" if self.version == 2 else token
+        self.generated["model.c"] = self._tables(self.token, digest)
+        self.description = self._describe(self.token)
+        if printed:
+            listed, names = {**self.generated, **printed}, [*names, "cosim_container"]
+            identifier = self.interface.identifier
+            self.printed = source_files(SHELL, self.files, identifier, self.version, listed, names)
 
     def _take(self, loop: CoSimulation, run: SteppedRun, shown: Sequence[FmuVariable]) -> None:
         """The arrays of a run that has begun, and what the host sets and reads of it."""
         coupled, machine = run.coupled, run.machine
-        by_name = {member.name: member for member in self._members}
-        settable = {
-            causality: [v for v in shown if v.causality == causality] for causality in ("parameter", "input")
-        }
-        self._settings = [*settable["parameter"], *settable["input"]]
-        self._parameters = len(settable["parameter"])
-        self._outputs = [v for v in shown if not v.is_settable]
-        places = {v.name: i for i, v in enumerate(self._settings)}
-        setting_rows, output_rows, follows = [], [], list[str]()
-        for v in self._settings:
-            name, _, variable = v.path.partition(".")
-            reference = by_name[name].reference(variable, self._settable(loop, name, variable))
-            usual = math.nan
-            if by_name[name].fmu is not None and variable not in loop.start_values[name]:
-                own = loop.descriptions[name].variables[variable].start
-                usual = math.nan if own is None else float(own)
-            setting_rows.append(
-                f"{{{machine.number[name]}, {reference}, {C_TYPES[v.type]}, {c_real(usual)}}}"
-            )
-        set_by_host = {v.path for v in self._settings}
-        for member in self._members:
-            for variable, value in loop.start_values[member.name].items() if member.fmu is not None else ():
-                if f"{member.name}.{variable}" not in set_by_host:
-                    member.starts.append(_start_of(member, loop, variable, value))
-        outputs = list[int]()
-        for name in machine.names:
-            member = by_name[name]
-            inputs, reads = coupled.input_names[name], coupled.reads[name]
-            variables = loop.descriptions[name].variables
-            if texts := [each for each in (*inputs, *reads) if variables[each].type not in TYPES]:
-                raise cosim.ModelError.of(f"{name}.{texts[0]}", f"{variables[texts[0]].type} is read in Python")
-            member.inputs = [member.reference(x, self._settable(loop, name, x)) for x in inputs]
-            member.outputs = [member.reference(y, self._readable(loop, name, y)) for y in reads]
-            outputs += member.outputs
-            for types, names in ((member.input_types, inputs), (member.output_types, reads)):
-                types += [C_TYPES[TYPES[variables[each].type]] for each in names]
-        for i, v in enumerate(self._outputs):
-            name, _, variable = v.path.partition(".")
-            slot = machine.output_slot(name, list(coupled.reads[name]).index(variable))
-            needs = [places[each] for each in v.dependencies if each in places]
-            if needs:
-                follows.append(c_table("int64_t", f"follows_{i}", map(str, needs)))
-            row = f"{slot}, {machine.number[name]}, {outputs[slot]}, {C_TYPES[v.type]}, {len(needs)}"
-            row += f", {here(f'follows_{i}', needs)}"
-            output_rows.append(f"{{{row}}}")
-        self._rows = [
-            *follows,
-            c_table("Setting", "settings", setting_rows),
-            c_table("Output", "outputs", output_rows),
-        ]
         programs = ExchangePrograms(run.algorithm, coupled)
         if programs.asked is not None:
             text = f"{type(programs.asked).__name__} decides in Python"
             raise cosim.ModelError.of("master.algorithm", text)
         self._goes_back = programs.saves_states
         self._follows = {name: programs.along and coupled.follows_lines(name) for name in machine.names}
+        parameters, inputs = (
+            [v for v in shown if v.causality == causality] for causality in ("parameter", "input")
+        )
+        self._settings, self._parameters = [*parameters, *inputs], len(parameters)
+        self._outputs = [v for v in shown if not v.is_settable]
+        for member in self._members:
+            member.inputs, member.outputs = coupled.input_names[member.name], list(coupled.reads[member.name])
+        self._rows = [
+            *self._output_rows(machine.output_slot),
+            c_table("Setting", "settings", map(self._setting_row, self._settings)),
+        ]
+        for member in self._members:  # all types are known, and all references are given
+            _ = [member.type_of(name) for name in (*member.inputs, *member.outputs)]
+            _ = list(member.tables(0))
+        numbers = machine.number
         orders = [
             [
                 number
                 for ports, _ in passing_order(loop.descriptions, loop.links, initializing=initializing)
                 for name, output in ports
                 for number in (
-                    machine.number[name],
+                    numbers[name],
                     machine.output_slot(name, list(coupled.reads[name]).index(output)),
                 )
             ]
             for initializing in (True, False)
         ]
-        self._arrays = self._all_arrays(run, orders)
-
-    def _all_arrays(self, run: SteppedRun, orders: Sequence[list[int]]) -> dict[str, tuple[Vector, str]]:
-        """The arrays of an instance by name, with their role; without those of members."""
-        machine, coupled = run.machine, run.coupled
+        room = max(member.room for member in self._members)
         starts = [float(v.start or 0.0) for v in self._settings]
-        settings, members = len(starts), len(self._members)
-        zeros: dict[str, int] = {"shown": len(self._outputs), "clock": 5, "numbers": 2, "handed": settings}
-        zeros |= {"growing": 0}
-        integers = {"places": 5, "whole": 0, "written": settings, "lives": LIFE_WORDS * members}
-        integers |= {"members": MEMBER_WORDS * members, "room": self._room(), "message": MESSAGE_WORDS}
-        integers |= {"head": 2 * len(Machine._fields), "foreign": 0}
-        values: dict[str, Vector] = {name: np.zeros(size) for name, size in zeros.items()}
-        values |= {name: np.zeros(size, dtype=np.int64) for name, size in integers.items()}
-        values |= {
-            "parameters": np.array(starts[: self._parameters]),
-            "inputs": np.array(starts[self._parameters :]),
-            "before": np.array(orders[0], dtype=np.int64),
-            "after": np.array(orders[1], dtype=np.int64),
-            "order": np.array([machine.number[name] for name in coupled.order], dtype=np.int64),
-        }
-        arrays = {name: values[name] for name in OWN}
-        replaced: dict[str, Vector] = {
-            "columns": np.zeros(0, dtype=np.int64),  # nothing is recorded
-            "rows": np.zeros(2 * ROWS),
-            "algorithm_words": np.zeros(2 * len(Algorithm._fields) * len(machine.algorithms), dtype=np.int64),
-        }
-        for name, part in zip(machine.names, machine.parts, strict=True):
-            part.same_size = int(not coupled.descriptions[name].variable_step)
-        for name, array in machine.arrays._asdict().items():
-            arrays[f"machine.{name}"] = replaced.get(name, np.array(array))
-        for i, algorithm in enumerate(machine.algorithms):
-            progress = Progress(0, 0, -1)  # there is no Python that does anything in between
-            fresh = {"progress_words": np.frombuffer(progress, dtype=np.int64)}
-            for name, array in {**algorithm.arrays._asdict(), **fresh}.items():
-                arrays[f"{i}.algorithm.{name}"] = np.array(array)
-        for field_of_report in ("step", "noticed", "rows"):
-            assert getattr(machine.report, field_of_report) == 0
-        return {
-            name: (array, _role_of(name.lstrip("0123456789").lstrip("."))) for name, array in arrays.items()
-        }
+        own = own_arrays(starts, self._parameters, len(self._outputs), len(self._members), room)
+        order = [numbers[name] for name in coupled.order]
+        own |= {n: np.array(x, dtype=np.int64) for n, x in zip(ORDERS, (*orders, order), strict=True)}
+        self._arrays = {name: own[name] for name in OWN} | dict(run_arrays(run))
 
-    def _room(self) -> int:
-        """Words that members need for the length of a call; as `make_instance` has it."""
-        return max(
-            (
-                6 * (len(m.variables) + 1)
-                + 16
-                + sum(m.program.arrays[name].size for name in ("p", "times", "places"))
-                for m in self._systems
-            ),
-            default=1,
-        )
+    def _owner(self, variable: FmuVariable) -> tuple[int, NativeMember, str]:
+        """The participant that a variable belongs to, its number before it, and its own name for it."""
+        name, _, own = variable.path.partition(".")
+        number = next(i for i, member in enumerate(self._members) if member.name == name)
+        return number, self._members[number], own
 
-    def _settable(self, loop: CoSimulation, name: str, variable: str) -> FmuVariable:
-        """A variable of a system that is set."""
-        described = loop.descriptions[name].variables[variable]
-        if isinstance(loop.participants[name], FmuParticipant):
-            return _of_fmu(loop.participants[name], variable, described.type, "parameter")
-        causality = "input" if described.causality == "input" else "parameter"
-        system = loop.participants[name].system
-        slot = system.written_slot(variable)
-        declared = system.variables[variable.partition("[")[0]]
-        bounds = {"minimum": declared.minimum, "maximum": declared.maximum}
-        kind = TYPES[described.type]
-        varies = "tunable" if causality == "parameter" else "continuous"
-        initial = "exact" if causality == "parameter" else ""
-        more = (variable, slot.array, slot.offset, 0, kind, causality, varies, initial)
-        return FmuVariable(variable, *more, start=0.0, **bounds)
+    def _setting_row(self, variable: FmuVariable) -> str:
+        number, member, name = self._owner(variable)
+        member.set_by_host.add(name)
+        reference = member.reference(name, is_set=True)
+        return f"{{{number}, {reference}, {C_TYPES[variable.type]}, {c_real(member.usual(name))}}}"
 
-    def _readable(self, loop: CoSimulation, name: str, variable: str) -> FmuVariable:
-        """A variable of a system that is read."""
-        if isinstance(loop.participants[name], FmuParticipant):
-            return _of_fmu(
-                loop.participants[name], variable, loop.descriptions[name].variables[variable].type, "local"
-            )
-        kind = TYPES[loop.descriptions[name].variables[variable].type]
-        slot = loop.participants[name].system.signal(variable).slot
-        more = (variable, slot.array, slot.offset, 0, kind, "local", "continuous", "calculated")
-        return FmuVariable(variable, *more)
-
-    def _interface_of(self, member: _Member) -> FmuInterface:
-        variables = tuple(member.variables)
-        return FmuInterface(member.name, member.prefix, {}, variables, "", {}, member.accuracy)
-
-    def _starts(self) -> Iterator[str]:
-        """The tables with which arrays begin, and the list of all arrays."""
-        rows = list[str]()
-        for i, (name, (array, role)) in enumerate(self._arrays.items()):
-            flat = array.reshape(-1)
-            start = "NULL"
-            if flat.size and flat.view(np.uint64).any():
-                start = f"start_{i}"
-                if flat.dtype == np.float64:
-                    yield c_start("double", str(i), [c_real(float(x)) for x in flat], "0.0")
-                else:
-                    yield c_start("int64_t", str(i), [_c_word(int(x)) for x in flat], "0")
-            rows.append(f"{{{c_text(name)}, {start}, {flat.size}, 1, {role}, 0}}")
-        self._first: list[int] = []
-        self._copies: list[int] = []
-        for member in self._members:
-            self._first.append(len(rows))
-            rows += _rows_of(member, copied=False) if member.system is not None else []
-        for member in self._members:
-            if not self._goes_back or member.system is None:
-                self._copies.append(-1)
-                continue
-            self._copies.append(len(rows))
-            rows += _rows_of(member, copied=True)
-            rows.append(f"{{{c_text(f'{member.name}.life')}, NULL, {LIFE_WORDS}, 1, SCRATCH, 0}}")
-        yield c_table("ArrayStart", "array_starts", rows)
-        self._count = len(rows)
+    def _output_rows(self, slot_of: Callable[[str, int], int]) -> Iterator[str]:
+        """The outputs, each with the settings that it follows at once."""
+        places, rows = {v.name: i for i, v in enumerate(self._settings)}, list[str]()
+        for i, variable in enumerate(self._outputs):
+            number, member, name = self._owner(variable)
+            needs = [places[each] for each in variable.dependencies if each in places]
+            yield c_table("int64_t", f"follows_{i}", map(str, needs))
+            cells = [slot_of(member.name, member.outputs.index(name)), number]
+            cells += [member.reference(name, is_set=False), C_TYPES[variable.type], len(needs)]
+            rows.append(f"{{{', '.join(map(str, cells))}, {here(f'follows_{i}', needs)}}}")
+        yield c_table("Output", "outputs", rows)
 
     def _tables(self, token: str, digest: bytes) -> str:
         """The text of ``model.c``."""
-        starts = list(self._starts())
-        models = [f"extern const Model {member.prefix}_model;" for member in self._systems]
+        starts, arrays = array_tables(self._arrays)
+        firsts, copies = list[int](), list[int]()
+        for member in self._members:
+            firsts.append(len(arrays))
+            arrays += member.arrays(copied=False)
+        for member in self._members:
+            is_copied = self._goes_back and member.program is not None
+            copies.append(len(arrays) if is_copied else -1)
+            if is_copied:
+                life = f"{{{c_text(f'{member.name}.life')}, NULL, {LIFE_WORDS}, 1, SCRATCH, 0}}"
+                arrays += [*member.arrays(copied=True), life]
         members = [
-            f"{{{c_text(m.name)}, {'NULL' if m.system is None else f'&{m.prefix}_model'}, "
-            f"{'NULL' if m.fmu is None else f'&foreign_{i}'}, {first}, {copies}, "
-            f"{'NAN' if m.takes_tolerance else c_real(m.accuracy)}, {here(f'inputs_{i}', m.inputs)}, "
-            f"{here(f'outputs_{i}', m.outputs)}, {int(self._follows[m.name])}}}"
-            for i, (m, first, copies) in enumerate(zip(self._members, self._first, self._copies, strict=True))
+            self._member_row(i, member, *places)
+            for i, (member, *places) in enumerate(zip(self._members, firsts, copies, strict=True))
         ]
-        container = {
-            **{"member_count": str(len(members)), "members": here("members", members)},
-            "algorithm_count": str(sum(name.endswith(".program") for name in self._arrays)),
-            **{"parameter_count": str(self._parameters), "setting_count": str(len(self._settings))},
-            **{"settings": here("settings", self._settings), "output_count": str(len(self._outputs))},
-            **{"outputs": here("outputs", self._outputs), "start": c_real(self.interface.start_time)},
-            **{"divides": str(int(self._divides)), "foreign": "&cosim_foreign" if self.has_fmus else "NULL"},
-            **{"exchanging": str(EXCHANGING), "stop_count": str(len(STOPS)), "stops": "stops"},
-        }
-        listed = "".join(f"    .{name} = {value},\n" for name, value in container.items())
         parts = [
             '#include "container.h"\n\n#include <math.h>\n#include <stddef.h>\n',
-            *models,
+            *(f"extern const Model {member.prefix}_model;" for member in self._systems),
             *starts,
+            c_table("ArrayStart", "array_starts", arrays),
             variable_tables(self.interface, self._place, has_arrays=False),
             c_table("int64_t", "discretes", map(str, discretes(self.interface.variables))),
             *self._rows,
-            *(
-                c_table("uint32_t", f"{kind}_{i}", map(str, references))
-                for i, member in enumerate(self._members)
-                for kind, references in (("inputs", member.inputs), ("outputs", member.outputs))
-            ),
-            *self._foreign_units(),
+            *(table for i, member in enumerate(self._members) for table in member.tables(i)),
             c_table("Member", "members", members),
             c_table("char *const", "stops", map(c_text, STOPS)),
-            f"const Container cosim_container = {{\n{listed}}};\n",
-            model_structure(self._model(token, digest)),
+            self._container(),
+            model_structure(self._model(token, digest, len(arrays))),
         ]
         return "\n".join(part for part in parts if part)
 
-    def _foreign_units(self) -> Iterator[str]:
-        """The tables of FMUs of others."""
-        for i, member in enumerate(self._members):
-            if member.fmu is None:
-                continue
-            yield c_table("int64_t", f"input_types_{i}", member.input_types)
-            yield c_table("int64_t", f"output_types_{i}", member.output_types)
-            declared, tolerance = member.fmu.declared, member.tolerance
-            cells = [c_text(declared.guid), c_text(f"members/{i}"), c_text(declared.identifier)]
-            cells += [str(int(tolerance is not None)), c_real(tolerance or 0.0)]
-            cells += [here(f"input_types_{i}", member.inputs), here(f"output_types_{i}", member.outputs)]
-            yield c_table("ForeignStart", f"starts_{i}", member.starts)
-            cells += [str(len(member.starts)), here(f"starts_{i}", member.starts)]
-            yield f"static const ForeignUnit foreign_{i} = {{{', '.join(cells)}}};\n"
+    def _member_row(self, number: int, member: NativeMember, first: int, copies: int) -> str:
+        cells = [c_text(member.name), "NULL" if member.program is None else f"&{member.prefix}_model"]
+        cells += ["NULL" if member.fmu is None else f"&foreign_{number}", str(first), str(copies)]
+        cells += ["NAN" if member.takes_tolerance else c_real(member.accuracy)]
+        cells += [here(f"inputs_{number}", member.inputs), here(f"outputs_{number}", member.outputs)]
+        return f"{{{', '.join(cells)}, {int(self._follows[member.name])}}}"
+
+    def _container(self) -> str:
+        """What `container.c` knows of it."""
+        algorithms = sum(name.endswith(".algorithm.program") for name in self._arrays)
+        values = {
+            **{"member_count": len(self._members), "members": "members", "algorithm_count": algorithms},
+            **{"parameter_count": self._parameters, "setting_count": len(self._settings)},
+            **{"settings": here("settings", self._settings), "output_count": len(self._outputs)},
+            **{"outputs": here("outputs", self._outputs), "start": c_real(self.interface.start_time)},
+            **{"divides": int(self._divides), "foreign": "&cosim_foreign" if self.has_fmus else "NULL"},
+            **{"exchanging": EXCHANGING, "stop_count": len(STOPS), "stops": "stops"},
+        }
+        listed = "".join(f"    .{name} = {value},\n" for name, value in values.items())
+        return f"const Container cosim_container = {{\n{listed}}};\n"
 
     def _place(self, variable: FmuVariable) -> tuple[int, int, tuple[int, int]]:
         """Where a variable of the FMU lies among its arrays."""
-        array = {"input": "inputs", "parameter": "parameters"}.get(variable.causality, "shown")
-        listed = {"inputs": self._settings[self._parameters :], "parameters": self._settings}
-        at = [v.name for v in listed.get(array, self._outputs)].index(variable.name)
-        return OWN.index(array), at, (-1, -1)
+        array, listed = "shown", self._outputs
+        if variable.causality == "parameter":
+            array, listed = "parameters", self._settings
+        elif variable.causality == "input":
+            array, listed = "inputs", self._settings[self._parameters :]
+        return OWN.index(array), [v.name for v in listed].index(variable.name), (-1, -1)
 
-    def _model(self, token: str, digest: bytes) -> Mapping[str, str]:
+    def _model(self, token: str, digest: bytes, arrays: int) -> Mapping[str, str]:
         """What the shell knows of it."""
         discrete = discretes(self.interface.variables)
-        takes = any(member.takes_tolerance for member in self._members)
         return {
             **{"name": c_text(self.interface.model_name), "token": c_text(token)},
             "digest": "{" + ", ".join(map(str, digest)) + "}",
-            **{"accuracy": c_real(self.accuracy), "kinds": "2", "array_count": str(self._count)},
+            **{"accuracy": c_real(self.accuracy), "kinds": "2", "array_count": str(arrays)},
             **{"arrays": "array_starts", "variable_count": str(len(self.interface.variables) + 1)},
             **{"variables": "variables", "discrete_count": str(len(discrete))},
             **{"discretes": here("discretes", discrete), "parameters": "PARAMETERS", "cache": "SHOWN"},
             **{"continuous": "GROWING", "discrete": "INPUTS", "whole": "WHOLE", "clock": "CLOCK"},
             **{"places": "PLACES", "history": "GROWING", "integers": "WHOLE", "given": "NUMBERS"},
-            **{"given_meeting": "MEETING", "same_time": c_real(records.SAME_TIME), "clock_time": "TIME_NOW"},
-            **{"clock_jumped": "JUMPED", "clock_next_event": "NEXT_EVENT", "clock_changed": "CHANGED"},
-            **{"places_stage": "STAGE", "places_needed": "NEEDED", "places_halts": "HALTS"},
-            **{"places_entry": "ENTRY", "places_most": "MOST", "nothing": "NOT_SHOWN"},
-            **{"restored": "NOT_SHOWN", "reached": "IS_REACHED", "terminated": "HAS_ENDED"},
-            **{"full": "IS_FULL", "stepped": "HAS_STEPPED", "event_happened": "HAS_EVENT"},
-            **{"first_failure": "HAS_FAILED", "initialize": "container_initialize"},
-            **{"advance": "container_advance", "step": "container_advance", "check": "container_check"},
-            **{"evaluate": "container_evaluate", "explain": "container_message"},
-            "accuracy_given": "container_accuracy" if takes else "NULL",
-            "refuse_step": "container_refuse_step",
+            **{"given_meeting": "MEETING", "same_time": c_real(step_records.SAME_TIME)},
+            **{"clock_time": "TIME_NOW", "clock_jumped": "JUMPED", "clock_next_event": "NEXT_EVENT"},
+            **{"clock_changed": "CHANGED", "places_stage": "STAGE", "places_needed": "NEEDED"},
+            **{"places_halts": "HALTS", "places_entry": "ENTRY", "places_most": "MOST"},
+            **{"nothing": "NOT_SHOWN", "restored": "NOT_SHOWN", "reached": "IS_REACHED"},
+            **{"terminated": "HAS_ENDED", "full": "IS_FULL", "stepped": "HAS_STEPPED"},
+            **{"event_happened": "HAS_EVENT", "first_failure": "HAS_FAILED"},
+            **{"initialize": "container_initialize", "advance": "container_advance"},
+            **{"step": "container_advance", "check": "container_check", "evaluate": "container_evaluate"},
+            "accuracy_given": "container_accuracy" if self._takes_tolerance else "NULL",
+            **{"explain": "container_message", "refuse_step": "container_refuse_step"},
             **(FOREIGN_CALLS if self.has_fmus else {}),
             "foreign_count": str(len(self._members) if self.has_fmus else 0),
             "history_room": str(self._room_of_histories),
@@ -610,70 +348,32 @@ class NativeContainer:
 
     def _describe(self, token: str) -> bytes:
         tool = f"cosim-framework {cosim.__version__}"
-        return describe(
-            *(self.version, ["cs"], self.interface, tool, token, ()),
-            sources=self._units,
-            abilities=self._abilities,
-        )
+        given = self.version, ["cs"], self.interface, tool, token, ()
+        return describe(*given, sources=self._units, abilities=self._abilities)
 
 
-C_TYPES = {"Real": "REAL", "Integer": "INTEGER", "Boolean": "BOOLEAN", "Enumeration": "INTEGER"}
-FOREIGN_CALLS = {name: f"foreign_{name}" for name in ("open", "close", "keep", "take_back", "forget")}
-TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean"}
-ABILITIES = {
-    2: {
-        "needsExecutionTool": "false",
-        "canHandleVariableCommunicationStepSize": "true",
-        "canInterpolateInputs": "false",
-        "canBeInstantiatedOnlyOncePerProcess": "false",
-        "canNotUseMemoryManagementFunctions": "true",
-        "canGetAndSetFMUstate": "true",
-        "canSerializeFMUstate": "true",
-    },
-    3: {
-        "needsExecutionTool": "false",
-        "canHandleVariableCommunicationStepSize": "true",
-        "canBeInstantiatedOnlyOncePerProcess": "false",
-        "canGetAndSetFMUState": "true",
-        "canSerializeFMUState": "true",
-    },
-}
+ORDERS = ("before", "after", "order")
 
 
-def _start_of(member: _Member, loop: CoSimulation, variable: str, value: Any) -> str:
-    """A start value of an FMU of others as a row of C."""
-    kind = TYPES.get(loop.descriptions[member.name].variables[variable].type)
-    if kind is None:
-        raise cosim.ModelError.of(f"{member.name}.{variable}", "its start value is written in Python")
-    assert member.fmu is not None
-    reference = member.fmu.declared.elements[variable].reference
-    return f"{{{reference}, {C_TYPES[kind]}, {c_real(float(value))}}}"
+def _stays(variable: FmuVariable, loop: CoSimulation) -> bool:
+    """Whether text has its usual start; `ModelError` where it has another one, or is computed."""
+    name, _, own = variable.path.partition(".")
+    if variable.is_settable and own not in loop.start_values.get(name, ()):
+        return True
+    raise cosim.ModelError.of(variable.name, "text is set and read in Python")
 
 
-def _role_of(name: str) -> str:
-    """What becomes of an array when a state is saved."""
-    return "CONSTANT" if name == "foreign" else "STATE" if name in SAVED else "SCRATCH"
-
-
-def _of_fmu(participant: FmuParticipant, name: str, kind: str, causality: str) -> FmuVariable:
-    """A variable of an FMU of others, under its value reference."""
-    initial = "exact" if causality == "parameter" else "calculated"
-    reference = participant.declared.elements[name].reference
-    return FmuVariable(name, name, "", reference, 0, TYPES[kind], causality, "discrete", initial)
-
-
-def _c_word(value: int) -> str:
-    return "INT64_MIN" if value == -(2**63) else str(value) if abs(value) < 2**31 else f"INT64_C({value})"
-
-
-def _rows_of(member: _Member, *, copied: bool) -> list[str]:
-    """The arrays of a member, or others that take a copy of them."""
-    rows = []
-    for name, _, role in ARRAYS:
-        array = member.program.arrays[name]
-        columns = array.shape[1] if array.ndim == 2 else 1
-        kind = "SCRATCH" if copied and role != "constant" else ROLES[role]
-        rows.append(
-            f"{{{c_text(f'{member.name}.{name}')}, NULL, {len(array)}, {columns}, {kind}, {int(name == 'h')}}}"
-        )
-    return rows
+def _abilities(loop: CoSimulation, version: int, has_fmus: bool) -> dict[str, str]:
+    """Attributes of CoSimulation in the model description; they follow from what all participants can do."""
+    descriptions = loop.descriptions.values()
+    able = {
+        "needsExecutionTool": False,
+        "canHandleVariableCommunicationStepSize": can_divide(loop),
+        "canBeInstantiatedOnlyOncePerProcess": any(each.only_once for each in descriptions),
+        "canGetAndSetFMUstate": all(each.can_restore for each in descriptions),
+        "canSerializeFMUstate": not has_fmus,
+    }
+    if version == 2:
+        able |= {"canInterpolateInputs": False, "canNotUseMemoryManagementFunctions": True}
+    texts = {name: str(value).lower() for name, value in able.items()}
+    return texts if version == 2 else {n.replace("FMUstate", "FMUState"): x for n, x in texts.items()}

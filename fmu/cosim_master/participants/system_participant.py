@@ -249,7 +249,7 @@ class SystemParticipant(cosim.Participant):
     def lowered(
         self, start: float, values: Mapping[str, Any], tolerance: float | None = None
     ) -> tuple[Program, bool]:
-        """The system as it is after `initialize`, for machine code; and whether its accuracy is the tolerance's.
+        """The system as `initialize` makes it, for machine code; whether its accuracy is the tolerance.
 
         Parameters
         ----------
