@@ -150,10 +150,16 @@ class NativeParts(Protocol):
 
     version: int
     interface: FmuInterface
-    files: Sequence[Path]
     description: bytes
     terminals: bytes | None
-    printed: Mapping[str, bytes]
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """C files that all FMUs share."""
+
+    @property
+    def printed(self) -> Mapping[str, bytes]:
+        """The folder ``sources``, by name."""
 
     @property
     def codes(self) -> Sequence[MachineCode]:

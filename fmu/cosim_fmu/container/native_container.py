@@ -250,9 +250,12 @@ class NativeContainer:
             number, member, name = self._owner(variable)
             needs = [places[each] for each in variable.dependencies if each in places]
             yield c_table("int64_t", f"follows_{i}", map(str, needs))
-            cells = [slot_of(member.name, member.outputs.index(name)), number]
-            cells += [member.reference(name, is_set=False), C_TYPES[variable.type], len(needs)]
-            rows.append(f"{{{', '.join(map(str, cells))}, {here(f'follows_{i}', needs)}}}")
+            slot, reference = (
+                slot_of(member.name, member.outputs.index(name)),
+                member.reference(name, is_set=False),
+            )
+            cells = f"{slot}, {number}, {reference}, {C_TYPES[variable.type]}, {len(needs)}"
+            rows.append(f"{{{cells}, {here(f'follows_{i}', needs)}}}")
         yield c_table("Output", "outputs", rows)
 
     def _tables(self, token: str, digest: bytes) -> str:

@@ -7,6 +7,9 @@ same with `CompiledLoop`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from cosim.kit import call_with_array, integers_at
 from cosim_master.algorithms.exchange_layout import ADAPTIVE, BEGIN, DISCARDED, GOES_BACK, KIND, PHASE
 from cosim_master.exchange.exchange_arrays import (
@@ -178,7 +181,7 @@ def is_point(address, time, slack):
     return 1 if point_time(a, index) >= time - slack else 0
 
 
-LEADING = {
+LEADING: dict[str, tuple[Callable[..., Any], str]] = {
     "settle_values": (settle_values, "iii>i"),
     "exchange_first": (exchange_first, "iii>i"),
     "lead": (lead, "iff>i"),
