@@ -211,15 +211,21 @@ class NativeContainer:
         for member in self._members:  # all types are known, and all references are given
             _ = [member.type_of(name) for name in (*member.inputs, *member.outputs)]
             _ = list(member.tables(0))
+        if coupled.solved_at_start:
+            text = "its first values are found by Newton's method, in Python"
+            raise cosim.ModelError.of(coupled.solved_at_start[0], text)
         numbers = machine.number
+
+        def slot_of(name: str, output: str) -> int:
+            return machine.output_slot(name, list(coupled.reads[name]).index(output))
+
         orders = [
             [
-                number
-                for ports, _ in passing_order(loop.descriptions, loop.links, initializing=initializing)
-                for name, output in ports
-                for number in (
-                    numbers[name],
-                    machine.output_slot(name, list(coupled.reads[name]).index(output)),
+                word
+                for ports, path in passing_order(loop.descriptions, loop.links, initializing=initializing)
+                for word in (
+                    *(len(ports), int(bool(path))),
+                    *(number for name, output in ports for number in (numbers[name], slot_of(name, output))),
                 )
             ]
             for initializing in (True, False)

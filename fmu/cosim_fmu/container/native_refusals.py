@@ -7,9 +7,9 @@ from typing import Any
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.co_simulation import CoSimulation
+from cosim_master.algorithms.waveform_iteration import InterfaceNewton
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.system_participant import SystemParticipant
-from cosim_master.start.initialize_participants import passing_order
 
 
 def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.Problem]:
@@ -38,11 +38,11 @@ def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.
         problems.append(
             cosim.Problem("connectors", "outputs of a system's own connectors are made in Python")
         )
-    for initializing in (True, False):
-        for _, path in passing_order(loop.descriptions, loop.links, initializing=initializing):
-            if path:
-                text = "is a closed loop of direct feedthrough, whose first values are found in Python"
-                problems.append(cosim.Problem(" -> ".join(map(".".join, path)), text))
+    problems += [
+        cosim.Problem(f"participants.{name}", "its directional derivatives are asked for in Python")
+        for name, description in loop.descriptions.items()
+        if description.has_derivatives and (loop.loops or type(loop.algorithm) is InterfaceNewton)
+    ]
     return list({(each.where, each.text): each for each in problems}.values())
 
 

@@ -28,6 +28,7 @@ from cosim_master.exchange.run_exchanges import (
     DERIVES,
     DONE,
     NOT_FINITE,
+    NOT_SETTLED,
     PAUSED,
     READ_FAILED,
     SET_FAILED,
@@ -41,6 +42,8 @@ from cosim_master.exchange.run_exchanges import (
     set_held,
 )
 
+TOLERANCE, MOST_SWEEPS, HOPELESS = 1e-10, 40, 1e100
+"""As `initialize_participants` substitutes."""
 REFERENCE = 4
 """Bytes of a value reference."""
 DISCARD = 2
@@ -49,37 +52,88 @@ MANY = 1 << 40
 """Exchanges before `PAUSED`: only rows are too many before that."""
 
 
-def settle_values(address, at, count):
-    """Read outputs one after the other, and pass each on to the inputs that it feeds; returns a stop code.
+def settle_values(address, at, length):
+    """Pass outputs on to the inputs that they feed, until all values at the start fit; returns a stop code.
 
-    `count` pairs *(participant, output)* lie at the address `at`, in the order of their dependencies.
+    `length` whole numbers lie at the address `at`: for each group of outputs, in the order of their
+    dependencies, how many there are, whether they are a closed loop, and *(participant, output)* of each.
     """
     a = machine_at(address)
-    pairs = integers_at(at, 2 * count)
-    for i in range(count):
-        stop = settle_value(a, pairs[2 * i], pairs[2 * i + 1])
+    words = integers_at(at, length)
+    place = 0
+    while place < length:
+        pairs = words[place + 2 : place + 2 + 2 * words[place]]
+        stop = settle_group(a, pairs) if words[place + 1] == 0 else settle_loop(a, pairs)
+        if stop != DONE:
+            return stop
+        place += 2 + 2 * words[place]
+    return DONE
+
+
+def settle_group(a, pairs):
+    """Read outputs one after the other, and pass each on."""
+    for i in range(pairs.shape[0] // 2):
+        stop = read_one(a, pairs[2 * i], pairs[2 * i + 1])
+        if stop == DONE:
+            stop = pass_one_on(a, pairs[2 * i + 1])
         if stop != DONE:
             return stop
     return DONE
 
 
-def settle_value(a, number, slot):
-    """Read one output of a participant, and write it to the inputs that it feeds."""
+def settle_loop(a, pairs):
+    """Substitute the values of a closed loop, until none of them changes by more than rounding."""
+    for i in range(pairs.shape[0] // 2):
+        stop = read_one(a, pairs[2 * i], pairs[2 * i + 1])
+        if stop != DONE:
+            return stop
+    for i in range(pairs.shape[0] // 2):
+        stop = pass_one_on(a, pairs[2 * i + 1])
+        if stop != DONE:
+            return stop
+    for _ in range(MOST_SWEEPS):
+        is_settled = True
+        for i in range(pairs.shape[0] // 2):
+            before = a.outputs[pairs[2 * i + 1]]
+            stop = read_one(a, pairs[2 * i], pairs[2 * i + 1])
+            value = a.outputs[pairs[2 * i + 1]]
+            if stop == DONE and not abs(value) < HOPELESS:
+                stop = NOT_SETTLED
+            if stop == DONE:
+                stop = pass_one_on(a, pairs[2 * i + 1])
+            if stop != DONE:
+                return stop
+            if not abs(value - before) <= TOLERANCE * max(1.0, abs(value)):
+                is_settled = False
+        if is_settled:
+            return DONE
+    return NOT_SETTLED
+
+
+def read_one(a, number, slot):
+    """Read one output of a participant."""
     part = parts_of(a)[number]
     report = report_of(a)
     report.part = number
     reference = part.output_references + REFERENCE * (slot - part.first_output)
     status = call_with_array(part.get_at, part.access, reference, 1, report.outputs_at + 8 * slot, 1)
-    if status > 1:
-        return READ_FAILED
+    return READ_FAILED if status > 1 else DONE
+
+
+def pass_one_on(a, slot):
+    """Write an output to the inputs that it feeds, unless they have it."""
+    report = report_of(a)
     for target in parts_of(a):
         for fed in range(target.first_input, target.first_input + target.inputs):
             link = links_of(a)[fed]
             if link.source != slot:
                 continue
-            a.inputs[fed] = converted(a, fed, a.outputs[slot])
-            if not is_passed_on(link, a.inputs[fed]):
+            value = converted(a, fed, a.outputs[slot])
+            if not is_passed_on(link, value):
                 return NOT_FINITE
+            if a.inputs[fed] == value:
+                continue
+            a.inputs[fed] = value
             reference = target.input_references + REFERENCE * (fed - target.first_input)
             at = report.inputs_at + 8 * fed
             if call_with_array(target.set_at, target.access, reference, 1, at, 1) > 1:

@@ -19,11 +19,10 @@ from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import Port, closed_path, components, instant_graph, path_text
 from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.lead_exchanges import HOPELESS, MOST_SWEEPS, TOLERANCE
 from cosim_master.model_exchange.evaluation import SolvedLoop
 from cosim_master.model_exchange.loop_calls import MOST_STEPS
 
-TOLERANCE = 1e-10
-MOST_SWEEPS = 40
 LARGEST_NEWTON_LOOP = 200
 
 Vector = NDArray[np.float64]
@@ -115,6 +114,7 @@ class _Loop:
         counts, why = f"{self.sweeps} substitutions", ""
         if all(isinstance(value, float) for value in first) and len(first) <= LARGEST_NEWTON_LOOP:
             names = [".".join(port) for port in self.outputs]
+            self.coupled.solved_at_start.append(path_text(self.path))
             loop = SolvedLoop(path_text(self.path), names, 0, is_real=True)
             if loop.solve(np.array([v if math.isfinite(v) else 0.0 for v in first]), self._pass):
                 return
@@ -183,7 +183,7 @@ def _pass_on(coupled: CoupledParticipants, links: Sequence[Link], value: Any, gi
 
 def _is_usable(value: Any) -> bool:
     """Whether it can be passed on, and there is hope that the substitution converges."""
-    return not isinstance(value, float) or abs(value) < 1e100
+    return not isinstance(value, float) or abs(value) < HOPELESS
 
 
 def initialize_participants(

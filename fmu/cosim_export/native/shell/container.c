@@ -288,7 +288,7 @@ int64_t container_check(Array *arrays, double none)
 int64_t container_initialize(Array *arrays, double time)
 {
     const Container *container = &cosim_container;
-    int64_t stop = 0, outputs = arrays[BEFORE].rows / 2;
+    int64_t stop = 0, connected = arrays[SCALES].rows / 2;
     ExchangeReport *report = arrays[REPORT_WORDS].data;
     int ends = 0;
     memset(arrays[MESSAGE].data, 0, bytes_of(&arrays[MESSAGE]));
@@ -325,7 +325,9 @@ int64_t container_initialize(Array *arrays, double time)
             return fail(arrays, NOT_STARTED);
     }
     memset(arrays[WRITTEN].data, 0, bytes_of(&arrays[WRITTEN]));
-    if (cosim_settle_values(&stop, machine_of(arrays), address_of(arrays[BEFORE].data), outputs) != 0 || stop != 0)
+    for (int64_t i = 0; i < connected; i++) reals(arrays, MACHINE_INPUTS)[i] = (double)NAN; /* none is given */
+    if (cosim_settle_values(&stop, machine_of(arrays), address_of(arrays[BEFORE].data),
+                            arrays[BEFORE].rows) != 0 || stop != 0)
         return fail(arrays, stop);
     for (int64_t i = 0; i < container->member_count; i++) {
         Instance *instance = &member_at(arrays, i)->instance;
@@ -347,7 +349,7 @@ int64_t container_initialize(Array *arrays, double time)
         instance->life.mode = STEPPING;
         ends = ends || code == model->terminated;
     }
-    if (cosim_settle_values(&stop, machine_of(arrays), address_of(arrays[AFTER].data), arrays[AFTER].rows / 2) != 0 ||
+    if (cosim_settle_values(&stop, machine_of(arrays), address_of(arrays[AFTER].data), arrays[AFTER].rows) != 0 ||
         stop != 0 ||
         cosim_exchange_first(&stop, machine_of(arrays), address_of(arrays[ORDER].data), arrays[ORDER].rows) != 0 ||
         stop != 0)

@@ -23,7 +23,7 @@ enum {
     MESSAGE,
     FOREIGN, /* the address of what FMUs of others need, which belongs to the instance */
     HEAD,
-    BEFORE, /* outputs in the order in which they are passed on at the start, before members are initialized, */
+    BEFORE, /* how outputs are passed on at the start, before members are initialized (`settle_values`), */
     AFTER,  /* and after that */
     ORDER,
     PART_WORDS, /* from here on those of the interpreter (`Machine`) */
@@ -169,7 +169,7 @@ typedef int32_t AccessCall(int64_t, int64_t, int64_t, int64_t, int64_t);
 typedef int32_t StepCall(int64_t, double, double, int64_t, int64_t, int64_t, int64_t, int64_t);
 
 /* The machine code: `lead_exchanges`. */
-int32_t cosim_settle_values(int64_t *stop, int64_t machine, int64_t pairs, int64_t count);
+int32_t cosim_settle_values(int64_t *stop, int64_t machine, int64_t words, int64_t length);
 int32_t cosim_exchange_first(int64_t *stop, int64_t machine, int64_t order, int64_t count);
 int32_t cosim_lead(int64_t *stop, int64_t machine, double target, double slack);
 int32_t cosim_time_reached(double *time, int64_t machine);
