@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import fmpy
 import pytest
 from compiled_sources import CLEAN, compiled
 from export_tools import unpack
-from native_tools import COMPILER, needs_compiler
+from native_tools import COMPILER, WARNINGS, needs_compiler
 from scenario_files import write_loop
 from test_containers import MASSES, MASTERS, SPRING, closed_loop, masses, scenario
 from test_systems_in_the_loop import CROSSED, LAW_WIRES, METHOD, Fragile, model
@@ -436,6 +437,15 @@ class TestFmusOfOthers:
         path = scenario(tmp_path, parts, ["two.right.x -> third.x_other"], master, {"third.kc": 3.0})
         assert main(["export", str(path), "-o", str(tmp_path / "whole.fmu"), "-q", "--native"]) == 0
         assert same_bits(CoSimulation.from_file(path), tmp_path / "whole.fmu", 0.3) == 8
+
+    @pytest.mark.thorough
+    @pytest.mark.parametrize("target", ["x86_64-windows-gnu", "aarch64-macos", "aarch64-linux-gnu.2.17"])
+    def test_what_loads_them_compiles_for_all_platforms(self, target: str, tmp_path: Path) -> None:
+        pytest.importorskip("ziglang")
+        words = [sys.executable, "-m", "ziglang", "cc", "-target", target, *WARNINGS, "-c"]
+        made = [*words, "-o", str(tmp_path / "foreign.o"), str(SHELL / "foreign.c")]
+        done = subprocess.run(made, capture_output=True, text=True, check=False, timeout=600)
+        assert done.returncode == 0, done.stderr[-2000:]
 
     def test_a_missing_library(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
         fmu = of_masses(tmp_path, make_fmu, 'algorithm = "jacobi"')

@@ -9,12 +9,15 @@
 #include "fmi2.h"
 
 #ifdef _WIN32
-#include <windows.h>
-#define open_library(path) ((void *)LoadLibraryA(path))
-#define close_library(library) ((void)FreeLibrary((HMODULE)(library)))
+/* windows.h gives names of ours to types of its own. */
+__declspec(dllimport) void *LoadLibraryA(const char *path);
+__declspec(dllimport) int FreeLibrary(void *library);
+__declspec(dllimport) void *GetProcAddress(void *library, const char *name);
+#define open_library(path) LoadLibraryA(path)
+#define close_library(library) ((void)FreeLibrary(library))
 #define PLACE "win64"
 #define SUFFIX ".dll"
-static void *symbol_of(void *library, const char *name) { return (void *)(intptr_t)GetProcAddress(library, name); }
+static void *symbol_of(void *library, const char *name) { return GetProcAddress(library, name); }
 #else
 #include <dlfcn.h>
 #define open_library(path) dlopen(path, RTLD_NOW | RTLD_LOCAL)
