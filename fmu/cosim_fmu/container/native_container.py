@@ -55,7 +55,9 @@ STOPS = (
 )
 """What has stopped the interpreter, by its code (`run_exchanges`)."""
 LEADING_IN_C = {f"cosim_{name}": entry for name, entry in LEADING.items()}
-FOREIGN_CALLS = {name: f"foreign_{name}" for name in ("open", "close", "keep", "take_back", "forget")}
+FOREIGN_CALLS = {
+    name: f"foreign_{name}" for name in ("open", "close", "save_states", "restore_states", "free_states")
+}
 
 
 class NativeContainer:
@@ -109,7 +111,7 @@ class NativeContainer:
             raise cosim.ModelError(problems)
         self.version = version
         shown = [v for v in interface.variables if not v.name.startswith(f"{COUPLING}.")]
-        self.texts = [v.name for v in shown if v.type == "String" and _stays(v, loop)]
+        self.texts = [v.name for v in shown if v.type == "String" and _is_unset_text(v, loop)]
         shown = [v for v in shown if v.name not in self.texts]
         self._members = [NativeMember.of(loop, i, name) for i, name in enumerate(loop.participants)]
         self._systems = [member for member in self._members if member.program is not None]
@@ -119,7 +121,7 @@ class NativeContainer:
         run = loop.led_run()
         run.begin()
         try:
-            self._take(loop, run, shown)
+            self._read_run(loop, run, shown)
         finally:
             run.close()
         arrays = {"input": "d", "parameter": "p"}
@@ -188,7 +190,7 @@ class NativeContainer:
             identifier = self.interface.identifier
             self.printed = source_files(SHELL, self.files, identifier, self.version, listed, names)
 
-    def _take(self, loop: CoSimulation, run: SteppedRun, shown: Sequence[FmuVariable]) -> None:
+    def _read_run(self, loop: CoSimulation, run: SteppedRun, shown: Sequence[FmuVariable]) -> None:
         """The arrays of a run that has begun, and what the host sets and reads of it."""
         coupled, machine = run.coupled, run.machine
         programs = ExchangePrograms(run.algorithm, coupled)
@@ -364,7 +366,7 @@ class NativeContainer:
 ORDERS = ("before", "after", "order")
 
 
-def _stays(variable: FmuVariable, loop: CoSimulation) -> bool:
+def _is_unset_text(variable: FmuVariable, loop: CoSimulation) -> bool:
     """Whether text has its usual start; `ModelError` where it has another one, or is computed."""
     name, _, own = variable.path.partition(".")
     if variable.is_settable and own not in loop.start_values.get(name, ()):

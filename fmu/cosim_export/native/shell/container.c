@@ -129,7 +129,7 @@ static void write_head(const Array *arrays, int64_t first, int64_t count, int64_
     }
 }
 
-static void take_members(Array *arrays)
+static void bind_members(Array *arrays)
 {
     const Container *container = &cosim_container;
     Part *parts = arrays[PART_WORDS].data;
@@ -176,7 +176,7 @@ static void take_members(Array *arrays)
     write_head(arrays, PART_WORDS, MACHINE_ARRAYS, arrays[HEAD].data);
 }
 
-static void leave_members(Array *arrays)
+static void store_lives(Array *arrays)
 {
     Life *lives = arrays[LIVES].data;
     ExchangeReport *report = arrays[REPORT_WORDS].data;
@@ -216,7 +216,7 @@ static int64_t fail(Array *arrays, int64_t stop)
                        : stop >= 0 && stop < container->stop_count ? container->stops[stop]
                                                                    : "it failed");
     }
-    leave_members(arrays);
+    store_lives(arrays);
     return HAS_FAILED;
 }
 
@@ -268,7 +268,7 @@ int64_t container_check(Array *arrays, double none)
 {
     (void)none;
     memset(arrays[MESSAGE].data, 0, bytes_of(&arrays[MESSAGE]));
-    take_members(arrays);
+    bind_members(arrays);
     for (int64_t i = 0; i < cosim_container.member_count; i++) {
         Instance *instance = &member_at(arrays, i)->instance;
         const Model *model = instance->model;
@@ -280,7 +280,7 @@ int64_t container_check(Array *arrays, double none)
         if (!is_failure(model, code)) code = call(instance, model->check, 0.0);
         if (is_failure(model, code)) return HAS_FAILED;
     }
-    leave_members(arrays);
+    store_lives(arrays);
     return IS_DONE;
 }
 
@@ -300,7 +300,7 @@ int64_t container_initialize(Array *arrays, double time)
         return HAS_FAILED;
     }
     memset(arrays[LIVES].data, 0, bytes_of(&arrays[LIVES]));
-    take_members(arrays);
+    bind_members(arrays);
     for (int64_t i = 0; i < container->member_count; i++) {
         Instance *instance = &member_at(arrays, i)->instance;
         double accuracy = container->members[i].accuracy;
@@ -355,7 +355,7 @@ int64_t container_initialize(Array *arrays, double time)
         stop != 0)
         return fail(arrays, stop);
     reals(arrays, CLOCK)[HAS_VALUES] = 1.0;
-    leave_members(arrays);
+    store_lives(arrays);
     return ends ? HAS_ENDED : IS_REACHED;
 }
 
@@ -363,9 +363,9 @@ const char *container_refuse_step(Array *arrays, double target, double slack)
 {
     int64_t is_point = 1;
     if (cosim_container.divides) return NULL;
-    take_members(arrays);
+    bind_members(arrays);
     (void)cosim_is_point(&is_point, machine_of(arrays), target, slack);
-    leave_members(arrays);
+    store_lives(arrays);
     return is_point ? NULL
                     : "the step ends inside a communication step, which the participants cannot divide: take multiples "
                       "of it";
@@ -379,7 +379,7 @@ int64_t container_advance(Array *arrays, double target)
     ExchangeReport *report = arrays[REPORT_WORDS].data;
     int ends;
     memset(arrays[MESSAGE].data, 0, bytes_of(&arrays[MESSAGE]));
-    take_members(arrays);
+    bind_members(arrays);
     if (hand_over(arrays) != IS_DONE) return fail(arrays, SET_FAILED);
     integers(arrays, PLACES)[STAGE] = NOT_SHOWN;
     report->noticed = 0;
@@ -392,7 +392,7 @@ int64_t container_advance(Array *arrays, double target)
     } while (!ends);
     memset(arrays[WRITTEN].data, 0, bytes_of(&arrays[WRITTEN]));
     reals(arrays, CLOCK)[JUMPED] = 0.0;
-    leave_members(arrays);
+    store_lives(arrays);
     return ends ? HAS_ENDED : IS_REACHED;
 }
 
@@ -409,7 +409,7 @@ int64_t container_evaluate(Array *arrays, double time)
         (void)snprintf(arrays[MESSAGE].data, MESSAGE_WORDS * ITEM, "the participants could not be initialized");
         return HAS_FAILED;
     }
-    take_members(arrays);
+    bind_members(arrays);
     if (hand_over(arrays) != IS_DONE) return fail(arrays, SET_FAILED);
     for (int64_t i = 0; i < container->output_count; i++) {
         const Output *output = &container->outputs[i];
@@ -419,6 +419,6 @@ int64_t container_evaluate(Array *arrays, double time)
         if (follows && read_number(arrays, output, &shown[i]) > WARNING) return fail(arrays, READ_FAILED);
     }
     integers(arrays, PLACES)[STAGE] = IS_SHOWN;
-    leave_members(arrays);
+    store_lives(arrays);
     return IS_DONE;
 }

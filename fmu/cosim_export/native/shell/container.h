@@ -132,9 +132,9 @@ typedef struct {
 extern const ForeignCalls cosim_foreign;
 int foreign_open(Instance *instance, const char *function, const char *resources);
 void foreign_close(Instance *instance);
-int foreign_keep(Instance *instance, void **states);
-int foreign_take_back(Instance *instance, void *const *states);
-void foreign_forget(Instance *instance, void **states);
+int foreign_save_states(Instance *instance, void **states);
+int foreign_restore_states(Instance *instance, void *const *states);
+void foreign_free_states(Instance *instance, void **states);
 
 typedef struct {
     int64_t member_count;

@@ -79,7 +79,7 @@ static void *pointer(int64_t address) { return (void *)(intptr_t)address; }
 
 static Status is_good(fmi2Status status) { return status <= fmi2Warning ? OK : status == fmi2Discard ? DISCARD : ERROR; }
 
-static void note_error(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
+static void log_error(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
                        fmi2String format, ...)
 {
     Foreign *foreign = environment;
@@ -177,21 +177,21 @@ static int open_one(Instance *instance, const char *function, Foreign *foreign, 
     return 1;
 }
 
-static void forget_state(Foreign *foreign, void **state)
+static void delete_state(Foreign *foreign, void **state)
 {
     if (*state != NULL && foreign->component != NULL && foreign->free_state != NULL)
         (void)foreign->free_state(foreign->component, state);
     *state = NULL;
 }
 
-static Status keep_state(Foreign *foreign, void **state)
+static Status copy_state(Foreign *foreign, void **state)
 {
     if (foreign->component == NULL || foreign->get_state == NULL) return foreign->component == NULL ? OK : ERROR;
-    forget_state(foreign, state);
+    delete_state(foreign, state);
     return is_good(foreign->get_state(foreign->component, state));
 }
 
-static Status take_back_state(Foreign *foreign, void *state)
+static Status go_to_state(Foreign *foreign, void *state)
 {
     if (foreign->component == NULL || state == NULL || foreign->set_state == NULL) return state == NULL ? OK : ERROR;
     return is_good(foreign->set_state(foreign->component, state));
@@ -201,7 +201,7 @@ static void free_one(Foreign *foreign)
 {
     if (foreign->component == NULL) return;
     foreign->message = NULL;
-    forget_state(foreign, &foreign->state);
+    delete_state(foreign, &foreign->state);
     if (foreign->mode == IS_STEPPING && foreign->terminate != NULL) (void)foreign->terminate(foreign->component);
     foreign->free_instance(foreign->component);
     foreign->component = NULL;
@@ -295,7 +295,7 @@ static Status start(void *all, int64_t i, double time)
     Foreign *foreign = foreign_at(all, i);
     char *message = foreign->message;
     const ForeignUnit *unit = foreign->of->foreign;
-    const fmi2CallbackFunctions callbacks = {note_error, calloc, free, NULL, foreign};
+    const fmi2CallbackFunctions callbacks = {log_error, calloc, free, NULL, foreign};
     Status status;
     free_one(foreign);
     foreign->message = message;
@@ -397,7 +397,7 @@ static int32_t save_state(int64_t at, int64_t state, int64_t none, int64_t nothi
 {
     Foreign *foreign = pointer(at);
     (void)state, (void)none, (void)nothing, (void)no_size;
-    return (int32_t)keep_state(foreign, &foreign->state);
+    return (int32_t)copy_state(foreign, &foreign->state);
 }
 
 static int32_t restore_state(int64_t at, int64_t state, int64_t none, int64_t nothing, int64_t no_size)
@@ -405,7 +405,7 @@ static int32_t restore_state(int64_t at, int64_t state, int64_t none, int64_t no
     Foreign *foreign = pointer(at);
     (void)state, (void)none, (void)nothing, (void)no_size;
     foreign->ended = 0; /* one that has ended is not saved */
-    return (int32_t)take_back_state(foreign, foreign->state);
+    return (int32_t)go_to_state(foreign, foreign->state);
 }
 
 static void connect(void *all, int64_t i, Part *part, char *message, ExchangeReport *report)
@@ -435,26 +435,26 @@ static Status read(void *all, int64_t i, uint32_t reference, int64_t type, doubl
 
 const ForeignCalls cosim_foreign = {connect, start, enter_mode, exit_mode, write, read, has_ended};
 
-int foreign_keep(Instance *instance, void **states)
+int foreign_save_states(Instance *instance, void **states)
 {
     void *all = all_of(instance);
     for (int64_t i = 0; i < cosim_container.member_count; i++)
-        if (keep_state(foreign_at(all, i), &states[i]) != OK) return ERROR;
+        if (copy_state(foreign_at(all, i), &states[i]) != OK) return ERROR;
     return OK;
 }
 
-int foreign_take_back(Instance *instance, void *const *states)
+int foreign_restore_states(Instance *instance, void *const *states)
 {
     void *all = all_of(instance);
     for (int64_t i = 0; i < cosim_container.member_count; i++) {
         foreign_at(all, i)->ended = 0;
-        if (take_back_state(foreign_at(all, i), states[i]) != OK) return ERROR;
+        if (go_to_state(foreign_at(all, i), states[i]) != OK) return ERROR;
     }
     return OK;
 }
 
-void foreign_forget(Instance *instance, void **states)
+void foreign_free_states(Instance *instance, void **states)
 {
     void *all = all_of(instance);
-    for (int64_t i = 0; i < cosim_container.member_count; i++) forget_state(foreign_at(all, i), &states[i]);
+    for (int64_t i = 0; i < cosim_container.member_count; i++) delete_state(foreign_at(all, i), &states[i]);
 }

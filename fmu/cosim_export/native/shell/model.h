@@ -172,9 +172,9 @@ typedef struct {
     int64_t foreign_count;
     int (*open)(struct Instance *instance, const char *function, const char *resources);
     void (*close)(struct Instance *instance);
-    int (*keep)(struct Instance *instance, void **states); /* one for each member; answers as `Status` */
-    int (*take_back)(struct Instance *instance, void *const *states);
-    void (*forget)(struct Instance *instance, void **states);
+    int (*save_states)(struct Instance *instance, void **states); /* one for each member; answers as `Status` */
+    int (*restore_states)(struct Instance *instance, void *const *states);
+    void (*free_states)(struct Instance *instance, void **states);
 } Model;
 
 extern const Model cosim_model;

@@ -16,7 +16,7 @@ enum { SUM = 8, DIGEST = 16, HEAD = 8 + DIGEST + 8 };
 typedef struct {
     size_t size;
     unsigned char *bytes;
-    void **states; /* of FMUs of others, which keep them; NULL: there are none */
+    void **states; /* of FMUs of others, which hold them; NULL: there are none */
 } Saved;
 
 static Saved *new_saved(const Model *model, size_t size)
@@ -87,7 +87,7 @@ Status save(Instance *instance, const char *function, void **state)
     }
     sum = checksum(saved->bytes, size - SUM);
     (void)put(at, &sum, SUM);
-    if (model->keep != NULL && model->keep(instance, saved->states) != OK)
+    if (model->save_states != NULL && model->save_states(instance, saved->states) != OK)
         return refuse(instance, function, "a participant cannot save its state");
     return OK;
 }
@@ -97,7 +97,7 @@ Status drop(Instance *instance, const char *function, void **state)
     Saved *saved = state == NULL ? NULL : *state;
     (void)function;
     if (saved == NULL) return OK;
-    if (saved->states != NULL && instance->model->forget != NULL) instance->model->forget(instance, saved->states);
+    if (saved->states != NULL && instance->model->free_states != NULL) instance->model->free_states(instance, saved->states);
     free(saved->states);
     free(saved->bytes);
     free(saved);
@@ -109,8 +109,8 @@ Status size_in_bytes(Instance *instance, const char *function, const void *state
 {
     const Saved *saved = state;
     if (saved == NULL || size == NULL) return refuse(instance, function, "there is no saved state");
-    if (instance->model->keep != NULL)
-        return refuse(instance, function, "FMUs inside keep their states: they are no bytes");
+    if (instance->model->save_states != NULL)
+        return refuse(instance, function, "states of the FMUs inside cannot be serialized");
     *size = saved->size;
     return OK;
 }
@@ -209,7 +209,7 @@ Status restore(Instance *instance, const char *function, const void *state)
             return refuse(instance, function, "the bytes of this state are damaged (they do not fit together)");
         }
     }
-    if (model->take_back != NULL && model->take_back(instance, saved->states) != OK)
+    if (model->restore_states != NULL && model->restore_states(instance, saved->states) != OK)
         return refuse(instance, function, "a participant cannot go back to its state");
     return OK;
 }
