@@ -13,10 +13,12 @@ fixed time a tangent is Y - f time_dot.
 from __future__ import annotations
 
 from cosim.step import event_log as log
-from cosim.step.carried_events import follow_memory, follow_phase
+from cosim.step.carried_events import follow_phase
+from cosim.step.carried_holds import follow_release
+from cosim.step.carried_memory import follow_memory, has_room
 from cosim.step.carried_rows import write_rows
 from cosim.step.carried_steps import follow_assembly, follow_step
-from cosim.step.carrier import IS_ENDLESS, carrier_at, lose
+from cosim.step.carrier import carrier_at
 from cosim.step.run import arrays_at
 from cosim.step.tape import ASSEMBLY_WIDTH, LoggedMemory, LoggedPhase, LoggedRow
 from cosim_compiler.record import rows_of
@@ -50,14 +52,16 @@ def carry(run, carrier, used, is_last):
             write_rows(run, carrier, rows_of(LoggedRow, run.log, at, 1)[0])
         elif carrier.notes.lost != 0.0:
             pass
+        elif kind in (log.STEP_TAKEN, log.MEMORY_UPDATED) and not has_room(run, carrier):
+            break
         elif kind == log.STEP_TAKEN:
             follow_step(run, carrier, at)
         elif kind == log.ASSEMBLED:
             follow_assembly(run, carrier, at + ASSEMBLY_WIDTH)
         elif kind == log.MEMORY_UPDATED:
-            follow_memory(run, carrier, rows_of(LoggedMemory, run.log, at, 1)[0].side)
-        elif kind in (log.CHATTERING, log.ZENO, log.HELD):
-            lose(carrier, record.time, IS_ENDLESS, int(record.subject))
+            follow_memory(run, carrier, rows_of(LoggedMemory, run.log, at, 1)[0])
+        elif kind in (log.RELEASED, log.RELEASED_BY_HANDLER, log.RELEASED_BY_WRITE):
+            follow_release(run, carrier)
         at = following
     carrier.notes.log_used = float(at)
     return at

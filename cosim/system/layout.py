@@ -50,9 +50,17 @@ class Layout:
         return bisect.bisect_right(self.regions, offset) - 1
 
     def regions_of(self, slots: Iterable[Slot]) -> list[int]:
-        """The regions of the cache in which these slots lie; empty slots have none."""
-        starts, position = self.regions, bisect.bisect_right
-        return [position(starts, offset) - 1 for array, offset, size in slots if array == "c" and size]
+        """The regions of the cache in which these slots lie; empty slots have none, long ones several."""
+        starts, position, count = self.regions, bisect.bisect_right, len(self.regions)
+        found = []
+        for array, offset, size in slots:
+            if array == "c" and size:
+                region = position(starts, offset) - 1
+                found.append(region)
+                while region + 1 < count and starts[region + 1] < offset + size:
+                    region += 1
+                    found.append(region)
+        return found
 
     def region_name(self, region: int) -> str:
         """The name of a region, for messages."""

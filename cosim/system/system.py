@@ -239,6 +239,11 @@ class System(FixedAttributes):
         """How what it computes changes with states, parameters, inputs and the time."""
         return SystemTangents(self)
 
+    @cached_property
+    def run_tangents(self) -> SystemTangents:
+        """As `tangents`, with those of what is remembered: as a run needs them."""
+        return SystemTangents(self, with_histories=True) if self.rings else self.tangents
+
     def realize(self, state: State, stage: Stage) -> None:
         """Walk the schedule up to a stage.
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from cosim.stage import Stage
 from cosim.system.blocks import Block
-from cosim.walker import BLOCK_SIGNATURE, HISTORIES, TANGENT_SIGNATURE, TANGENT_WALK_SIGNATURE, walk_tangents
+from cosim.walker import BLOCK_SIGNATURE, HISTORIES, TANGENT_SIGNATURE, TANGENT_WALK_SIGNATURE, follow_walk
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
-from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
+from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.errors import ContractError
 
 if TYPE_CHECKING:
@@ -26,8 +26,14 @@ INCREMENT = 6.0554544523933429e-6
 """Of differences, in parts of the size of what is moved: the cube root of the spacing of numbers."""
 
 
-def block_tangent(block: Block) -> Any:
+def block_tangent(block: Block, with_histories: bool = False) -> Any:
     """The tangent of a block, a kernel function with `TANGENT_SIGNATURE`.
+
+    Parameters
+    ----------
+    block : Block
+    with_histories : bool
+        Whether what is remembered varies, too. Otherwise its tangents are not read: any view will do.
 
     Raises
     ------
@@ -36,13 +42,17 @@ def block_tangent(block: Block) -> Any:
     """
     if block.is_python:
         raise NoTangentError(f"{block.label}: it is plain Python")
-    return function_tangent(block.function)
+    return function_tangent(block.function, with_histories)
 
 
-def function_tangent(function: Any) -> Any:
+def function_tangent(function: Any, with_histories: bool = False) -> Any:
     """The tangent of a kernel function with the signature of a block; `NoTangentError` as `block_tangent`."""
+    from cosim_compiler.derivatives.tangents import NONE, tangent_function  # most runs need none
+
     try:
-        tangent, signature = tangent_function(function, BLOCK_SIGNATURE, 1, HISTORIES)
+        tangent, signature = tangent_function(
+            function, BLOCK_SIGNATURE, unread=NONE if with_histories else HISTORIES
+        )
     except ContractError as fault:
         raise NoTangentError(str(fault)) from fault
     assert signature == TANGENT_SIGNATURE
@@ -57,6 +67,8 @@ class SystemTangents:
     Parameters
     ----------
     system : System
+    with_histories : bool
+        Whether what is remembered varies with a direction; otherwise the past is fixed.
 
     Attributes
     ----------
@@ -66,13 +78,13 @@ class SystemTangents:
         As that of the system, with the addresses of tangents where they were needed so far.
     """
 
-    def __init__(self, system: System) -> None:
-        self._system = system
+    def __init__(self, system: System, with_histories: bool = False) -> None:
+        self._system, self.with_histories = system, with_histories
         self.table: NDArray[np.int64] = system.table.copy()
         self.table[:, 0] = 0
         self.differences: dict[int, str] = {}
         self._known: set[int] = set()
-        self._walk = native.compile_function(walk_tangents, TANGENT_WALK_SIGNATURE)
+        self._walk = native.compile_function(follow_walk, TANGENT_WALK_SIGNATURE)
 
     def prepare(self, rows: Iterable[int]) -> dict[int, str]:
         """Make the tangents of blocks; why some of them cannot be followed."""
@@ -95,7 +107,7 @@ class SystemTangents:
         number = row - len(system.blocks)
         if system.assembly.projection is not None and 0 <= number < len(system.assembly.projection.all):
             return function_tangent(system.assembly.projection.all[number][0])
-        return block_tangent(self.block_of(row))
+        return block_tangent(self.block_of(row), self.with_histories)
 
     def block_of(self, row: int) -> Block:
         """The block of a row of the table that is none of the corrections."""
@@ -140,7 +152,7 @@ class SystemTangents:
         while at < end:
             until = min((i for i in self.differences if at <= i < end), default=end)
             if until > at:
-                self.follow(state, at, until, values, (time, *moved, c_dot))
+                self.follow(state, at, until, values, (time, *moved, values[4], c_dot))
             if until < end:
                 self._divide(state, until, values, (time, *moved), c_dot)
             at = until + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,16 @@ from cosim_mechanics import contracts
 NOTHING = 1e-14
 
 
-def check_tips(tree: Tree, problem: Report) -> None:
+def check_tips(tree: Tree, has_own_terms: Container[str], problem: Report) -> None:
     """Report tips whose inertia does not resist their joint: the mass matrix would be singular in every pose.
 
     Only tips, with the values and in the pose that the model was given; what comes about later is found when
-    the equations are solved. Joints with equations of their own may bring inertia, so they are passed over.
+    the equations are solved. Joints with equations of their own, or with rotors, have more inertia, so they
+    are passed over.
     """
     carrying = {link.parent for link in tree.links}
     for i, link in enumerate(tree.links):
-        own = type(link.joint).create_equations is not contracts.Joint.create_equations
-        if i in carrying or own or not link.joint.nu:
+        if i in carrying or link.joint.name in has_own_terms or not link.joint.nu:
             continue
         H, X_FM = _motion(link.joint)
         if H is None or X_FM is None:
