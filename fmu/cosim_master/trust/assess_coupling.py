@@ -143,7 +143,7 @@ def assess_coupling(
         bars = np.maximum(bars, late_by_an_exchange(samples, wiring, jumping))
         return reported(coupled, samples, bars, algorithm, step, second.how)
     if found is None:
-        found = estimated_errors(samples, wiring, jumping)
+        found = estimated_errors(samples, wiring, jumping, len(coupled.judged))
     if found is None:
         few = samples.times.size <= LEAST
         why = f"fewer than {LEAST} exchanges" if few else f"more than {TOO_MANY} values are exchanged"
@@ -207,7 +207,7 @@ def _signals(coupled: CoupledParticipants, samples: Samples, bars: Vector) -> li
     return [
         EstimatedError(".".join(port), float(bars[i]), float(scales[i]), units[i])
         for i, port in enumerate(coupled.sampled_ports)
-        if port in wanted
+        if port in wanted  # they come first
     ]
 
 

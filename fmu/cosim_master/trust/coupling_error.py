@@ -13,7 +13,7 @@ from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
 from cosim_master.trust.linear_coupling import LinearAnswer, linear_answers
 from cosim_master.trust.polynomial_coupling import polynomial_answers
-from cosim_master.trust.sampled_wiring import Part, Wiring, at_ticks, resampled
+from cosim_master.trust.sampled_wiring import Part, Wiring, at_ticks, part_of, resampled
 
 Vector = NDArray[np.float64]
 POINTS, FEWER_POINTS = 800, 200
@@ -88,11 +88,14 @@ def explained_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
     return _explained(samples, wiring, False) if can_be else None
 
 
-def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = ()) -> Estimate | None:
+def estimated_errors(
+    samples: Samples, wiring: Wiring, jumping: Sequence[int] = (), count: int | None = None
+) -> Estimate | None:
     """The largest error of each output that the coupling made in a run: a bar that 95 of 100 keep.
 
     Where participants show their states and are polynomials of them, the error follows from these
-    (`polynomial_answers`). Else difference equations are fitted (`IdentifiedCoupling`).
+    (`polynomial_answers`). Else difference equations are fitted (`IdentifiedCoupling`), to the first outputs:
+    the states behind them may be of any kind, as energies are, and would spoil the fit.
 
     Parameters
     ----------
@@ -100,6 +103,8 @@ def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
     wiring : Wiring
     jumping : sequence of int
         Places of discrete outputs.
+    count : int, optional
+        Outputs whose errors are wanted; states that are read for these are behind them. All unless given.
 
     Returns
     -------
@@ -111,7 +116,13 @@ def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
     bent = None if set(wiring.driven) & set(jumping) else _explained(samples, wiring, True)
     if bent is not None:
         return bent
-    sources, parts = wiring.sources, wiring.parts
+    samples = samples._replace(outputs=samples.outputs[:, :count])
+    wanted = range(samples.outputs.shape[1])
+    jumping = [place for place in jumping if place in wanted]
+    parts = [
+        part_of(wiring.direct, [k for k in mine if k in wanted], given) for mine, given, _ in wiring.parts
+    ]
+    sources = wiring.sources
     size = samples.outputs.shape[1] + sources.size
     clocked = [(mine, given) for mine, given, _ in parts if given and set(mine) <= set(jumping)]
     places = np.array([place for mine, _ in clocked for place in mine], dtype=np.intp)

@@ -74,14 +74,18 @@ def wiring_of(coupled: CoupledParticipants) -> Wiring:
     for name, members in coupled.units.items():
         mine = [i for i, owner in enumerate(coupled.sampled_owners) if owner == name]
         given = [i for i, each in enumerate(inputs) if each.target in members]
-        passed = sorted({i for place in mine for i in direct[place]})
-        parts.append((mine, given, passed))
+        parts.append(part_of(direct, mine, given))
     held = coupled.samples.jumping
     over_time = [i for i, (n, _) in enumerate(coupled.sampled_ports) if coupled.descriptions[n].over_time]
     straight = np.setdiff1d(np.array(over_time, dtype=np.intp), held)
     return Wiring(
         np.array([each.source for each in inputs], dtype=np.intp), parts, direct, surely, held, straight
     )
+
+
+def part_of(direct: Sequence[Sequence[int]], mine: list[int], given: list[int]) -> Part:
+    """Outputs and inputs of a participant, and the inputs that one of these outputs depends on directly."""
+    return mine, given, sorted({i for place in mine for i in direct[place]})
 
 
 def _is_doubtful(description: ParticipantDescription, output: str) -> bool:
