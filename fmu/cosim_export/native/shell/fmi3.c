@@ -134,7 +134,7 @@ static size_t elements_of(const Instance *instance, fmi3ValueReference reference
     return reference < model->variable_count ? (size_t)model->variables[reference].elements : 1;
 }
 
-/* The scalars that variables consist of, for which there are `room` values; what they are is judged later. */
+/* The scalars that variables consist of, for which there are `room` values; their types are checked later. */
 static Status open_scalars(Instance *instance, const char *function, const fmi3ValueReference *references, size_t count,
                            size_t room, Scalars *scalars)
 {

@@ -290,7 +290,7 @@ static void set_checks(Instance *instance, double answer)
 
 /* Whether the present parameters fit together, which the model's checks say, and else what its functions of
    parameters alone refuse. The cache is not touched beyond what these compute. */
-static int64_t judged(Instance *instance)
+static int64_t parameter_failure(Instance *instance)
 {
     set_checks(instance, 0.0);
     return call(instance, instance->model->check_parameters, 0.0);
@@ -298,7 +298,7 @@ static int64_t judged(Instance *instance)
 
 Status check_parameters(Instance *instance, const char *function)
 {
-    int64_t code = judged(instance);
+    int64_t code = parameter_failure(instance);
     return is_failure(instance->model, code) ? failure(instance, function, code) : OK;
 }
 
@@ -334,7 +334,7 @@ static Status try_computing(Instance *instance, const char *function)
 
 /* Tries parameters, and puts the old ones back. While the simulation runs they have to fit what it has come to as well
    (a delay what is remembered): else the next step would fail, and the instance be lost. Before the simulation begins values may come one by one: what
-   others can still mend is a warning then, and judged when the initialization ends. */
+   others can still mend is a warning then, and checked when the initialization ends. */
 static Status try_parameters(Instance *instance, const char *function, const uint32_t *references, size_t count,
                              const double *values)
 {
@@ -359,7 +359,7 @@ static Status try_parameters(Instance *instance, const char *function, const uin
         if (variable->angle >= 0) (void)set_angles(instance, references, count, values, i);
         else p[variable->index] = values[i];
     }
-    code = judged(instance);
+    code = parameter_failure(instance);
     if (is_failure(model, code)) {
         if (instance->life.mode & (INSTANTIATED | INITIALIZING) && !is_decided(instance, references, count)) {
             const Check *check = failed_check(instance);
@@ -373,7 +373,7 @@ static Status try_parameters(Instance *instance, const char *function, const uin
     if (status == OK && instance->life.mode & RUNNING) status = try_computing(instance, function);
     memcpy(p, before, size);
     give_back(instance, before);
-    if (status == ERROR) (void)judged(instance); /* what is computed from the old ones */
+    if (status == ERROR) (void)parameter_failure(instance); /* what is computed from the old ones */
     return status;
 }
 
