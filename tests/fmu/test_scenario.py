@@ -429,7 +429,7 @@ def test_a_model_file_of_a_kind_that_nobody_reads(tmp_path: Path) -> None:
     path = scenario(tmp_path, MODELS.replace('"plant.toml"', '"plant.mo"', 1))
     with pytest.raises(
         cosim.ModelError,
-        match=r"plant\.mo: no plugin reads models that end in '\.mo'. There are: \.urdf, \.toml",
+        match=r"plant\.mo: no plugin reads models that end in '\.mo'. There are: \.xml, \.urdf, \.toml",
     ):
         Scenario.read(path).couple(CoSimulation)
 
