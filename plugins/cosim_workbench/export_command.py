@@ -133,7 +133,7 @@ class ExportCommand(cosim.Command):
         return 0
 
     def _export_file(self, exporter: FileExporter, arguments: argparse.Namespace) -> int:
-        """Write what is no model in its own form."""
+        """Write what is not a model in its own form."""
         target = arguments.output or Path(f"{arguments.model.stem}{exporter.suffix}")
         check_folder(target)
         if odd := [f"--{n}" for n in (*SELECTIONS, "all", "step") if getattr(arguments, n)]:

@@ -526,7 +526,7 @@ def test_known_couplings_solve_themselves() -> None:
 
 @pytest.mark.parametrize("seed", [3, 16, 24, 25])
 def test_bars_of_sampled_controllers(seed: int) -> None:
-    """They look at their inputs when they tick: what is given in between is no error of the coupling."""
+    """They look at their inputs when they tick: what is given in between is not an error of the coupling."""
     case = sampled.judge(seed)
     assert 1.0 < case.bar / case.true < 5.0
     assert case.verdict != "unknown"

@@ -268,7 +268,7 @@ def _variable(element: Element, version: str, types: Mapping[str | None, Declare
     try:
         reference = int(given("valueReference", ""))
     except ValueError as error:
-        raise ValueError(f"variable {given('name')}: its valueReference is no number ({error})") from None
+        raise ValueError(f"variable {given('name')}: its valueReference is not a number ({error})") from None
     causality, variability = given("causality", "local"), given("variability")
     if version == "1.0":
         if variability == "parameter":

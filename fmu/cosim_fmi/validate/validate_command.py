@@ -47,7 +47,7 @@ def check_file(path: Path) -> Iterator[Finding]:
 
 
 def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
-    """What an FMU does when it is run; in processes of its own, so that it may crash.
+    """Findings of running an FMU, in separate processes, so that it may crash.
 
     Parameters
     ----------

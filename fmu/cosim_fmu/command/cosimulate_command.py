@@ -318,9 +318,9 @@ def check_target(target: Path) -> None:
 
 
 def check_is_own(sink: cosim.ResultSink, target: Path) -> None:
-    """Refuse to replace what is no result where the scenario, and no user, has said so: `ModelError`."""
+    """Refuse to replace what is not a result where the scenario, and no user, has said so: `ModelError`."""
     if not sink.is_own(target):
-        text = "exists, and is no result: it is replaced where you say so, with -o"
+        text = "exists, and is not a result: it is replaced where you say so, with -o"
         raise cosim.ModelError.of(str(target), text)
 
 

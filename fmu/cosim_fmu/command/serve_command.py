@@ -75,5 +75,5 @@ class ServeCommand(cosim.Command):
 def _port(text: str) -> int:
     number = int(text)
     if not 0 <= number < 65536:
-        raise argparse.ArgumentTypeError(f"{text} is no port")
+        raise argparse.ArgumentTypeError(f"{text} is not a port")
     return number

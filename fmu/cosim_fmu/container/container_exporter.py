@@ -127,7 +127,7 @@ class ContainerExporter(FileExporter):
 
 
 def _run_first_steps(loop: CoSimulation) -> None:
-    """So that all is looked up that a run looks up; a scenario that cannot run is no FMU."""
+    """So that all is looked up that a run looks up; a scenario that cannot run is not an FMU."""
     run = loop.led_run()
     run.begin()
     try:

@@ -32,7 +32,7 @@ def open_fmu(
     """A participant for Co-Simulation or Model Exchange (FMI 1.0, 2.0 or 3.0), as the file offers it.
 
     Where it offers both, its own solver steps it, unless there are options for an integrator. A file that
-    is no FMU makes a participant that says so when it is asked to describe itself.
+    is not an FMU makes a participant that says so when it is asked to describe itself.
 
     Parameters
     ----------

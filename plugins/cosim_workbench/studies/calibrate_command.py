@@ -42,7 +42,7 @@ class CalibrateCommand(cosim.Command):
     failure: ClassVar[str] = "the fit did not converge"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """The model, what was measured, what is looked for."""
+        """The model, the measured signals, the parameters to fit."""
         parser.add_argument("model", type=Path, help="a model file or a scenario (TOML), or an SSP")
         parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
         parser.add_argument(

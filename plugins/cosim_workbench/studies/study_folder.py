@@ -67,7 +67,7 @@ class StudyFolder:
                 (p.name for p in sorted(path.iterdir()) if p.name != LOCK and p.name[0] != "."), None
             )
             if other is not None:
-                raise cosim.CosimError(f"{path}: has {other} in it and is no study: choose another folder")
+                raise cosim.CosimError(f"{path}: has {other} in it and is not a study: choose another folder")
             with replaced_file(file) as draft:
                 draft.write_text(text, "utf-8")
 
