@@ -99,7 +99,7 @@ def test_a_value_that_is_no_real_goes_as_it_is(part: ProcessParticipant, message
 @pytest.mark.parametrize(
     ("forged", "of", "said"),
     [
-        (Numbers([0], [0.1]), "get", "numbers for what is not a step"),
+        (Numbers([0], [0.1]), "get", "numbers for a request that is not a step"),
         (Numbers([], []), "step", ""),
         (Numbers([0, 0], [0.1, 0.2]), "step", ""),
         (Numbers([0], []), "step", ""),

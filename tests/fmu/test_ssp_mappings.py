@@ -218,7 +218,7 @@ def test_mappings_add_up_on_the_way_through_systems(tmp_path: Path, make_fmu: Ma
     ("ends", "change", "said"),
     [
         ("real_out real_in", table("Integer", _1="2"), "real values cannot be mapped"),
-        ("integer_out integer_in", linear(2.0, 0.0), "a linear transformation goes with real values alone"),
+        ("integer_out integer_in", linear(2.0, 0.0), "a linear transformation applies to real values only"),
         (
             "integer_out boolean_in",
             table("Integer", _1="5"),

@@ -139,7 +139,7 @@ def test_going_on_from_a_checkpoint(tmp_path: Path) -> None:
         ('when = "tnk.level > 3"\nset = { "tank.inflow" = 0 }', "no participant 'tnk'"),
         ('when = "tank.level > 3 s"\nset = { "tank.inflow" = 0 }', "s cannot be converted to m|not the same"),
         ('when = "tank.level"\nset = { "tank.inflow" = 0 }', "is not a condition"),
-        ('when = "tank.mode > \'a\'"\nset = { "tank.inflow" = 0 }', "compared by == and != alone"),
+        ('when = "tank.mode > \'a\'"\nset = { "tank.inflow" = 0 }', "compared by == and != only"),
         ('when = "tank.mode == full"\nset = { "tank.inflow" = 0 }', "needs it in quotes"),
         ('when = "tank.full == 3"\nset = { "tank.inflow" = 0 }', "needs true or false"),
         ('when = "tank.level > tank.inflow"\nset = { "tank.inflow" = 0 }', "they have to agree"),

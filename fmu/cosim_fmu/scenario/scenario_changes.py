@@ -112,7 +112,7 @@ def _comparison(text: str, descriptions: Descriptions) -> Comparison:
     path, sign, given = match.groups()
     variable = _variable(path, descriptions)
     if variable.type not in NUMBERS and sign not in ("==", "!="):
-        raise ValueError(f"'{text}': {path} is {variable.type}, which is compared by == and != alone")
+        raise ValueError(f"'{text}': {path} is {variable.type}, which can be compared by == and != only")
     if given.partition(".")[0] in descriptions:
         other = _variable(given, descriptions)
         if (other.type, other.unit) != (variable.type, variable.unit):

@@ -51,7 +51,7 @@ def open_fmu(
     if interface.model_exchange or (options and "ModelExchange" in interface.offers):
         if inner_step is not None:
             raise cosim.ModelError.of(
-                "options.inner_step", "is for Co-Simulation: this FMU is solved from outside"
+                "options.inner_step", "applies to Co-Simulation: this FMU is integrated by its host"
             )
         # its solver is loaded where it is needed: a process for an FMU with its own begins sooner
         from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant

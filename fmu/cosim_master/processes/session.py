@@ -214,7 +214,7 @@ class Session(ABC):
             if not isinstance(message, Numbers):
                 answers, logs = message
             elif any(ticket.name != STEP for ticket in tickets):
-                raise ValueError("numbers for what is not a step")
+                raise ValueError("numbers for a request that is not a step")
             else:
                 answers, logs = answers_of_numbers(message), []
             for ticket, answer in zip(tickets, answers, strict=True):

@@ -155,7 +155,7 @@ class StudyFolder:
                 data, line = data[:-SUM_LENGTH], data[-SUM_LENGTH:]
                 if line != _sum_line(data):
                     raise cosim.CosimError(
-                        f"{file}: is damaged: its checksum does not fit; remove it: its points are run again"
+                        f"{file}: is damaged: its checksum does not match; remove it: its points run again"
                     )
             names, *rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""))
         except (OSError, ValueError, csv.Error) as error:
