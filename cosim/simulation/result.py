@@ -394,6 +394,7 @@ class Result(FixedAttributes):
         sink = self._sink(EVENT_PICTURE)
         return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
 
+    @options_checked
     def to_csv(self, path: str | PathLike[str]) -> Path:
         """Write a CSV file that fmpy, spreadsheets and `cosim info` read; every number reads back exactly.
 
@@ -409,6 +410,7 @@ class Result(FixedAttributes):
         """
         return self._write(CSV, Path(path))
 
+    @options_checked
     def to_parquet(self, path: str | PathLike[str]) -> Path:
         """Write a folder of Parquet files that pandas and others read as one table; units are metadata.
 

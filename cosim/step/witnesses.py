@@ -8,6 +8,7 @@ from cosim.step.block_calls import copy_cache, probed
 from cosim.step.crossing import (
     MOST_PARTS,
     PARTS,
+    crosses_in_quarter,
     declared_rate,
     first_crossing,
     is_crossing,
@@ -39,6 +40,7 @@ from cosim.step.search_points import (
     spacing_for,
     values_at,
 )
+from cosim.step.straight_witnesses import UNCLEAR, first_part
 from cosim.step.triggered import store_located_window, trigger_handlers
 from cosim.step.watched import (
     RATE_SPACING,
@@ -274,6 +276,9 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
     shortest = max(CLOSER * window, 4.0 * spacing_of(abs(stop)))
     difference = DIFFERENCE * (stop - start)
     clear_searched(points)
+    part = first_part(run, start, stop)
+    if part != UNCLEAR:
+        return part < PARTS and crosses_in_quarter(run, start, stop, shortest, difference, part)
     has_crossed = first_crossing(run, start, stop, shortest, difference, PARTS)
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
     spacing = (stop - start) / PARTS

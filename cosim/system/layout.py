@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cosim.component.declaration import Declaration
@@ -44,6 +44,17 @@ class Layout:
             self._names.append(name)
             self._owners.append(owner)
         return slot
+
+    def allocate_each(self, array: str, size: int, name: str, owners: Sequence[str]) -> list[Slot]:
+        """As `allocate`, a stretch for each of these owners, one behind the other."""
+        start, count = self.sizes[array], len(owners)
+        self.sizes[array] = start + count * size
+        slots = [Slot(array, start + i * size, size) for i in range(count)]
+        if array == "c" and size:
+            self.regions += range(start, start + count * size, size)
+            self._names += [name] * count
+            self._owners += owners
+        return slots
 
     def region_of(self, offset: int) -> int:
         """Index of the allocation in the cache that holds this offset."""

@@ -231,6 +231,11 @@ class System(FixedAttributes):
 
     def derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Which derivatives depend on which states: starts of the columns, shape (ny + 1,), and rows."""
+        starts, rows = self._derivative_structure
+        return starts.copy(), rows.copy()
+
+    @cached_property
+    def _derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         graph = self.assembly.graph
         return derivative_structure([graph.blocks[i] for i in graph.sequence], self.ny)
 
