@@ -130,7 +130,7 @@ def parse_quantity(value: str | float, unit: str) -> float:
     Raises
     ------
     UnitError
-        When the text is no number with a unit, the unit is unknown, or the units do not measure the same.
+        When the text is not a number with a unit, the unit is unknown, or the units do not measure the same.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def parse_quantity(value: str | float, unit: str) -> float:
     match = _NUMBER.match(value)
     if match is None:
         wanted = "a number" if unit == "1" else f"a number and a unit, such as '12 {unit}'"
-        raise UnitError(f"'{value}' is no quantity: write {wanted}.")
+        raise UnitError(f"'{value}' is not a quantity: write {wanted}.")
     number, rest = float(_fraction(match)) if match[2] else float(match[1]), value[match.end() :].strip()
     _check_point(value, rest)
     if not rest:
@@ -212,7 +212,7 @@ def _exact(number: float) -> Fraction:
     """The rational number that a double stands for."""
     whole, rest, resolution = rational_time(number)
     if resolution == 0:
-        raise UnitError(f"{number!r} is no number that can be counted exactly in 64 bits.")
+        raise UnitError(f"{number!r} is not a number that can be counted exactly in 64 bits.")
     return whole + Fraction(rest, resolution)
 
 
@@ -315,7 +315,7 @@ def _fault(text: str, what: str, part: str) -> UnitError:
 
 
 def _split_product(part: str) -> str | None:
-    """``N.m`` for ``Nm``, None when the part is no product of known units."""
+    """``N.m`` for ``Nm``, None when the part is not a product of known units."""
     for at in range(len(part) - 1, 0, -1):
         if find_symbol(part[:at]) and find_symbol(part[at:]):
             return f"{part[:at]}.{part[at:]}"

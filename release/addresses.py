@@ -33,7 +33,7 @@ def addresses(root: Path = ROOT) -> dict[str, str]:
             r"https://\w|mailto:\w" if name == "security" else r"https://\w", address
         ):
             raise SystemExit(
-                f"release/addresses.toml: {name} = {address!r} is no address of {', '.join(NAMES)}"
+                f"release/addresses.toml: {name} = {address!r} is not an address of {', '.join(NAMES)}"
             )
     return given
 

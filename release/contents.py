@@ -102,7 +102,7 @@ def requirement(line: str) -> dict[str, Any]:
     """
     found = REQUIREMENT.match(line)
     if found is None:
-        raise SystemExit(f"{line!r} is no requirement")
+        raise SystemExit(f"{line!r} is not a requirement")
     when = found["when"] or ""
     properties = {"versions": found["version"], "when": when}
     return {

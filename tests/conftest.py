@@ -67,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Workers take what takes long first; whatever is imported from here on is no helper module."""
+    """Workers take what takes long first; whatever is imported from here on is not a helper module."""
     is_worker = hasattr(config, "workerinput")
     if is_worker:
         items.sort(key=lambda item: item.path)

@@ -99,7 +99,7 @@ def test_pages_have_1500_words_at_most(page: Path) -> None:
     "page", [p for p in TEXTS if name_of(p) not in LONG and p.parent.name != "decisions"], ids=name_of
 )
 def test_paragraphs_have_120_words_at_most(page: Path) -> None:
-    """An item of a list counts by itself; a table is no paragraph."""
+    """An item of a list counts by itself; a table is not a paragraph."""
     for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", without_code(page.read_text("utf-8"))):
         words = [] if paragraph.lstrip().startswith("|") else re.findall(r"[^\W\d_][\w'’-]*", paragraph)
         assert len(words) <= 120, f"{len(words)} words: {paragraph.strip()[:80]} …"

@@ -20,7 +20,7 @@ License-Expression: Apache-2.0
 Requires-Dist: numpy>=2.0
 Requires-Dist: pyarrow[all]>=16,<20; extra == 'parquet'
 
-Text: that is no header
+Text: that is not a header
 """
 
 
@@ -88,7 +88,7 @@ def test_the_same_archives_give_the_same_bytes(archives: list[Path]) -> None:
     place = archives[0].parent
     assert run(*archives).returncode == 0
     before = {path.name: path.read_bytes() for path in place.iterdir()}
-    assert run(*place.iterdir()).returncode == 0  # what was written is no archive
+    assert run(*place.iterdir()).returncode == 0  # what was written is not an archive
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
 
 

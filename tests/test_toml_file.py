@@ -187,7 +187,7 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="is a directory"):
         TomlFile.read(tmp_path)
     path.write_bytes(b"a = 1\nb = '\xff'\n")
-    with pytest.raises(ModelError, match=r"m\.toml:2: is no UTF-8 text"):
+    with pytest.raises(ModelError, match=r"m\.toml:2: is not UTF-8 text"):
         TomlFile.read(path)
     path.write_bytes(b"#" * 10_000_001)
     with pytest.raises(ModelError, match="a file that people write has at most"):

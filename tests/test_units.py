@@ -213,9 +213,9 @@ def test_roots_are_units() -> None:
         ("120 N/mm", "N.m/rad", ["120 N/mm", "N/mm (kg/s2)", "N.m/rad (kg.m2/(s2.rad))"]),
         ("3 kg", "N", ["kg cannot be converted to N"]),
         ("3000 rpm", "Hz", ["differ by 2π"]),
-        ("fast", "m/s", ["'fast' is no quantity", "'12 m/s'"]),
+        ("fast", "m/s", ["'fast' is not a quantity", "'12 m/s'"]),
         ("3 furlong", "m", ["'3 furlong': unit 'furlong'"]),
-        ("nan", "m", ["no quantity"]),
+        ("nan", "m", ["not a quantity"]),
     ],
 )
 def test_a_quantity_that_does_not_fit_names_both_units(text: str, unit: str, says: list[str]) -> None:

@@ -21,6 +21,14 @@ PHRASES = {
     r"\blooks? what\b": "checks which",
     r"\bthat all see\b": "that all read, shared",
     r"\bcounts? in place of\b": "overrides",
+    r"(?<!here\s)\bis no (?!longer|more|further|later|less|such|good|help|reason|place|noise|power)\w": (
+        "is not a …"
+    ),
+    r"\bwhat is not as usual\b": "name the cases",
+    r"\bin processes of their own\b": "in separate processes",
+    r"\bseen besides\b": "further variables",
+    r"\bwhat is looked for\b": "name it: the parameter, the value",
+    r"\bin this very\b": "in this",
     r"\bfool-?proof\b|\bof course\b|\bsimply put\b|\bneedless to say\b": "leave it out",
 }
 
@@ -63,6 +71,13 @@ def test_phrases_do_not_come_back() -> None:
         "changes each and looks what follows",
         "on storage that all see",
         "these count in place of the file",
+        "'x' is no number: write 1.0",
+        "whatever\nis no pose is refused",
+        "What is not as usual is done in Python.",
+        "isolated in processes of their own",
+        "variables seen besides",
+        "what is looked for, and where",
+        "all in this very process",
     ],
 )
 def test_phrases_are_found(text: str) -> None:
@@ -71,3 +86,4 @@ def test_phrases_are_found(text: str) -> None:
 
 def test_other_words_are_not_found() -> None:
     assert faults("It understands one wall. A strange standard on a body.") == []
+    assert faults("There is no step; there\nis no number; it is no longer here, no room is left.") == []

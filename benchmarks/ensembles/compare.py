@@ -124,7 +124,9 @@ def compare(task_name: str, runs: int, passes: int, peers: list[str], folder: Pa
     }
     for peer in peers:
         try:
-            if peer == "fmpy" and task_name != "pendulum":  # a start value of a state is no parameter there
+            if (
+                peer == "fmpy" and task_name != "pendulum"
+            ):  # a start value of a state is not a parameter there
                 answer = fmpy(task, task_name, passes, folder)
             elif peer != "fmpy" and task_name == "pendulum":
                 answer = run_peer(peer, f"ensembles/peers/pendulum_{peer}.py", [json.dumps(given)])

@@ -91,6 +91,6 @@ def head_of(arrays: Any) -> Integers:
     for name, array, letter in zip(arrays._fields, arrays, letters_of(type(arrays)), strict=True):
         dtype, dimensions = TYPES[letter]
         if array.dtype != dtype or array.ndim != dimensions or not array.flags.c_contiguous:
-            raise TypeError(f"{type(arrays).__name__}.{name} is no contiguous array of {np.dtype(dtype)}")
+            raise TypeError(f"{type(arrays).__name__}.{name} is not a contiguous array of {np.dtype(dtype)}")
         words += [array.ctypes.data, len(array)]
     return np.array(words, dtype=np.int64)

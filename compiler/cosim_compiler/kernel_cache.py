@@ -78,7 +78,7 @@ def _distrust(path: Path) -> str | None:
     """Why what lies in a folder may belong to another user, if it may."""
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode):
-        return "it is no folder"
+        return "it is not a folder"
     if sys.platform == "win32":
         return None
     if status.st_uid != os.getuid():

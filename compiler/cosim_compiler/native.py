@@ -74,7 +74,7 @@ def _checked(function: Any) -> types.FunctionType:
     if is_plain():
         raise ContractError("nothing is compiled here: llvmlite is missing, or COSIM_PLAIN is set")
     if not isinstance(function, types.FunctionType):
-        raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
+        raise ContractError(f"{function!r} is not a plain function, so it cannot be compiled")
     return function
 
 
@@ -153,7 +153,7 @@ def lower(functions: Mapping[str, tuple[Callable[..., Any], str]]) -> str:
     Raises
     ------
     ContractError
-        One is no plain function; nothing is compiled here; one needs what only Python has.
+        One is not a plain function; nothing is compiled here; one needs what only Python has.
     """
     text = units.lowered_text([(_checked(function), letters) for function, letters in functions.values()])
     names = list(functions)

@@ -139,7 +139,7 @@ class Record(_Structure, metaclass=_RecordType):
         """
         rows = self.declared.get(field)
         if not isinstance(rows, Rows):
-            raise ContractError(f"{type(self).__name__}.{field} is no field of rows")
+            raise ContractError(f"{type(self).__name__}.{field} is not a field of rows")
         if isinstance(elements, np.ndarray):
             element_type = NUMPY_NUMBERS.get(rows.kind)
             if elements.dtype != element_type or elements.ndim != 1 or not elements.flags.c_contiguous:

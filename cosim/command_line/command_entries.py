@@ -8,7 +8,7 @@ from cosim.registration.registry import Registry, registry
 from cosim.version import DISTRIBUTION, __version__
 
 PLUGINS = Entry("cosim.plugins", PluginsCommand, "cosim", DISTRIBUTION, __version__)
-"""It is no plugin's: it has to work when every plugin is broken."""
+"""It is not a plugin's: it has to work when every plugin is broken."""
 
 
 def claimed_words(source: Registry) -> dict[str, list[Entry]]:

@@ -29,7 +29,7 @@ FROM_TERMINAL = 0x80
 """``SI_KERNEL``: the terminal sends Ctrl-C to both processes itself."""
 
 
-class EndedElsewhere(BaseException):  # noqa: N818  it is no error
+class EndedElsewhere(BaseException):  # noqa: N818  it is not an error
     """The command was run to its end by another process, which has said everything.
 
     Parameters

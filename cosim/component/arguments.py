@@ -402,7 +402,7 @@ def _next(kernel: KernelFunction, argument: Argument) -> str:
 
 
 def _check_kind(kernel: KernelFunction, argument: Argument, effects: Effects) -> None:
-    """A number has no elements, and a view is no number."""
+    """A number has no elements, and a view is not a number."""
     name, function, label = argument.name, kernel.function, kernel.shown(argument.name)
     if argument.role in ("history", "ring"):
         return

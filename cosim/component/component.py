@@ -210,7 +210,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         """What is wrong outside (in an FMU, in a library) where this part could not be evaluated.
 
         Asked of a part whose kernel function has raised an exception, and of all parts where a derivative
-        is no number.
+        is not a number.
 
         Returns
         -------
@@ -402,7 +402,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         if name not in declared:
             near = nearest(name, declared)
             hint = f"; nearest: '{near}'" if near else ""
-            raise ContractError(f"{at or cls.__name__}: {mention}, which is no {kind} of it{hint}")
+            raise ContractError(f"{at or cls.__name__}: {mention}, but it has no {kind} of that name{hint}")
 
     @classmethod
     def _check_writers(cls) -> None:

@@ -580,7 +580,7 @@ def option(
 
 
 def text(description: str = "") -> Any:
-    """A text that is no choice, such as the name of a column: for Python; kernel functions see 0."""
+    """A text that is not a choice, such as the name of a column: for Python; kernel functions see 0."""
     return Declaration("option", start="", description=description, options={"choices": None, "text": True})
 
 

@@ -109,7 +109,7 @@ def _is_self(node: ast.AST) -> bool:
 
 def _sentence_of_global(function: types.FunctionType, line: int, name: str) -> str:
     return (
-        f"{where(function, line)}: {name} is no part of the State, so the next run goes on from it, and no "
+        f"{where(function, line)}: {name} is not part of the State, so the next run goes on from it, and no "
         f"save holds it: declare {name} = cosim.discrete(), and write it in a handler: {name}_next[0] = …, "
         f'or next_state["<part>.{name}"] = …'
     )
@@ -118,7 +118,8 @@ def _sentence_of_global(function: types.FunctionType, line: int, name: str) -> s
 def _sentence(function: types.FunctionType, line: int, name: str) -> str:
     plain = name.strip("_'\"")
     return (
-        f"{where(function, line)}: self.{name} is no part of the State, so the next run goes on from it, and "
-        f"no save holds it: declare {plain} = cosim.discrete(), and write it in a handler: {plain}_next[0] = "
+        f"{where(function, line)}: self.{name} is not part of the State, so the next run goes on from it, "
+        f"and no save holds it: declare {plain} = cosim.discrete(), and write it in a handler: "
+        f"{plain}_next[0] = "
         f'…, or next_state["<part>.{plain}"] = …'
     )

@@ -291,7 +291,7 @@ class History(NamedTuple):
         self.ring.flags |= ADDED
 
     def report_no_value(self):
-        """Tell the Step that the signal is no number inside a step."""
+        """Tell the Step that the signal is not a number inside a step."""
         self.ring.flags |= NO_VALUE
 
     def write(self, index, t, kind, value, derivative):

@@ -103,5 +103,5 @@ def check_rule_names(declarations: dict[str, Declaration], known: Iterable[str],
                 near = nearest(mentioned, known)
                 hint = f"; nearest: '{near}'" if near else ""
                 raise ContractError(
-                    f"{owner}: the unit of {name} mentions '{mentioned}', which is not there{hint}"
+                    f"{owner}: the unit of {name} mentions '{mentioned}', which does not exist{hint}"
                 )

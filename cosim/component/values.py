@@ -235,7 +235,7 @@ def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     flat: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
     _check_bounds(declaration, flat)
     if declaration.dtype is bool and np.any((flat != 0.0) & (flat != 1.0)):
-        raise ValueError(f"{shown(value)} is no switch, needs 1 (True) or 0 (False)")
+        raise ValueError(f"{shown(value)} is not a switch, needs 1 (True) or 0 (False)")
     if (declaration.kind == "integer" or declaration.dtype is int) and (
         np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)
     ):

@@ -28,7 +28,7 @@ Law = TypeVar("Law", KernelFunction, Handler)
 
 
 def view_of(kernel: KernelFunction, arguments: Mapping[str, Argument]) -> str:
-    """The argument of a function that is a view: the only one that is no name of the class; else empty."""
+    """The argument of a function that is a view: the only one that is not a name of the class; else empty."""
     names = [n for n in kernel.arguments if n not in arguments and n not in UNDECLARED]
     if kernel.is_python:
         names = [n for n in names if n not in OF_PYTHON]
@@ -91,7 +91,7 @@ def _without_view(kernel: KernelFunction, arguments: Mapping[str, Argument]) -> 
     for name in kernel.arguments:
         if not arguments.keys().isdisjoint(attributes_of(function, name)):
             raise ContractError(
-                f"{where(function)}: '{name}' is declared in the class, and is no view: give the view a name "
-                "that the class does not declare"
+                f"{where(function)}: '{name}' is declared in the class, and is not a view: give the view a "
+                "name that the class does not declare"
             )
     return kernel

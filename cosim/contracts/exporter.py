@@ -101,7 +101,7 @@ class Exporter(AbstractClosedAttributes):
         parameters : sequence of str, optional
             By default those that were given a value, but for the frames of bodies and joints.
         expose : sequence of str, optional
-            What can be seen besides; by default states that were given a start value, coordinates that have
+            Further variables; by default states that were given a start value, coordinates that have
             a name (``hinge.angle``), states of components with equations of their own, and what are not
             `outputs` of the default outputs.
         step_size : float, optional

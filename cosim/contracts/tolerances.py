@@ -170,7 +170,7 @@ def _spread(
             close = nearest(key, [*GROUPS, *parts, *(v.path for v in states)])
             hint = f" Nearest: {close}." if close else ""
             problems.append(
-                Problem(where, f"{name} names {key!r}, which is no group (q, u, z), part or state.{hint}")
+                Problem(where, f"{name} names {key!r}, which is not a group (q, u, z), part or state.{hint}")
             )
     return result
 

@@ -106,7 +106,7 @@ def verify(model: Model, result: Result | None = None, **settings: Any) -> Verif
     Raises
     ------
     ModelError
-        What is given is no model.
+        What is given is not a model.
     SimulationError
         The run as given fails.
     """

@@ -176,7 +176,8 @@ class Model(ClosedAttributes):
             )
         if not NAME.match(name):
             raise ModelError.of(
-                name, f"'{name}' is no name: letters, digits and underscores, one of A to Z or a to z first"
+                name,
+                f"'{name}' is not a name: letters, digits and underscores, one of A to Z or a to z first",
             )
         if name in self.parts:
             raise ModelError.of(name, f"there is a part '{name}' already ({type(self.parts[name]).__name__})")

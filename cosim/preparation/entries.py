@@ -69,7 +69,7 @@ def find_next_event(run: Run, t: float) -> int:
     """
     follow_clocks(run)
     advance.find_next_event(run)
-    if not awaits_jump(run):  # what is not smooth is no event
+    if not awaits_jump(run):  # what is not smooth is not an event
         run.clock.next_event = next_event_time(run) if run.plan.has_schedule != 0 else math.inf
     waits = run.agenda.updates_done == HALTED or recording.has_pending_updates(run)
     return EVENT if waits else REACHED

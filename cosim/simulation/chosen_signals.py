@@ -67,7 +67,7 @@ def check_signals(patterns: Any) -> None:
         return
     wrong = [pattern for pattern in patterns if not isinstance(pattern, str)]
     if wrong:
-        raise ModelError.of("signals", f"{shown(wrong[0])} is no text, {needs}")
+        raise ModelError.of("signals", f"{shown(wrong[0])} is not text, {needs}")
 
 
 def _default_signals(system: System) -> list[str]:

@@ -55,7 +55,7 @@ class PythonHandlers:
     answers : dict of int to EventStatus
         By number of the handler, what it answered last, where that says more than that it succeeded.
     interrupted : BaseException or None
-        Ctrl-C, or what else is no `Exception`, in the handler that was called last.
+        Ctrl-C, or what else is not a `Exception`, in the handler that was called last.
     """
 
     def __init__(self, parts: Any) -> None:

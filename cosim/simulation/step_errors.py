@@ -249,7 +249,7 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
 def _not_finite(system: System, failed: State, good: State) -> str:
     """The state variable with which it began that not everything was finite."""
     y = failed._arrays["y"].copy()
-    # What the first derivative that is not finite has spoilt since is no culprit: with good values again
+    # What the first derivative that is not finite has spoilt since is not a culprit: with good values again
     failed._arrays["y"][:] = np.where(np.isfinite(y), y, good._arrays["y"])
     failed.invalidate(Stage.TIME, "a step that failed")
     try:

@@ -44,7 +44,7 @@ MOST_DIPS = 3  # of a part that are followed
 
 
 def crosses(before: float, after: float, direction: int, guard: float) -> bool:
-    """Whether going from one value to another is an event; leaving zero only on guard, NaN is no value."""
+    """Whether going from one value to another is an event; leaving zero only on guard, NaN is not a value."""
     if before == 0.0:
         return (guard > 0.0 and after < 0.0) or ((guard < 0.0 or guard == EITHER) and after > 0.0)
     falls = direction % 2 == 1 and before > 0.0 and after <= 0.0

@@ -47,7 +47,7 @@ class InputLines:
         if signal.declaration.kind != "input":
             raise StateError(f"{path}: only an input runs along a slope")
         if signal.declaration.dtype is not float:
-            raise StateError(f"{path}: it is no real number, so it does not run along a slope")
+            raise StateError(f"{path}: it is not a real number, so it does not run along a slope")
         slopes = np.asarray(slope, dtype=np.float64).ravel()
         line = self.line(path, signal)
         if slopes.size != line.slope.size or not np.all(np.isfinite(slopes)):

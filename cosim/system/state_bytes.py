@@ -75,7 +75,7 @@ def unpack(system: System, data: bytes) -> State:
         if name not in OWN_LENGTH and size != state._arrays[name].size:
             raise StateError(f"section {name} has {size} numbers, the system has {state._arrays[name].size}")
         if name == "p" and np.any(np.isnan(array) & ~np.isnan(state._arrays["p"])):
-            raise StateError("the bytes of this State are damaged (a parameter is no number)")
+            raise StateError("the bytes of this State are damaged (a parameter is not a number)")
         state._arrays[name] = array
     if at != len(data) - 4:
         raise StateError("the bytes of this State are damaged (something follows its sections)")
@@ -87,8 +87,8 @@ def unpack(system: System, data: bytes) -> State:
         sound = are_of_a_run(state._arrays["y"], state._arrays["memory"])
     if not sound:
         raise StateError(
-            "the bytes of this State are damaged (a state or the integrator's memory is no number that a run "
-            "can have)"
+            "the bytes of this State are damaged (a state or the integrator's memory is not a number that a "
+            "run can have)"
         )
     _check_rings(system, state)
     _check_parameters(system, state)

@@ -53,7 +53,7 @@ BREAK_ORDER = "break_order"  # name of the cache slots in which delays say that 
 
 
 def check_system(value: object, where: str) -> None:
-    """Refuse what is no system.
+    """Refuse what is not a system.
 
     Raises
     ------
@@ -486,7 +486,7 @@ class System(FixedAttributes):
         Raises
         ------
         StateError
-            It is no input of the system, or not as many finite numbers as the input has.
+            It is not an input of the system, or not as many finite numbers as the input has.
         """
         self._input_lines.write(state, path, self.signal(path), slope)
 

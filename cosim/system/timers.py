@@ -17,7 +17,7 @@ SHOWN = 8  # timers that one error names
 
 
 def exact_time(part: Component, time: Fraction | str) -> Fraction | None:
-    """The period or offset of a handler with the start values of its part, s; None where it is no number.
+    """The period or offset of a handler with the start values of its part, s; None where it is not a number.
 
     A parameter that was given as text is the number in the text, as long as it has that value.
     """
@@ -62,7 +62,7 @@ _ADVICE = 'write periods and offsets as multiples of one time, "900 ms" and "300
 
 
 def _counted_times(part: Component, handler: Handler) -> list[Fraction]:
-    """Period and offset; without a parameter whose value is no short decimal: a run counts it by itself."""
+    """Period and offset, without parameters whose values are not short decimals: a run counts them."""
     times = []
     for time in (handler.period, handler.offset):
         exact = exact_time(part, time)

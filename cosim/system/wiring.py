@@ -58,7 +58,7 @@ class Wiring:
             try:
                 port = self.signal(target)
                 if port.declaration.kind != "input" or port.name != port.declaration.name:
-                    self.assembly.problem(where, f"'{target}' is no input. {self._inputs()}")
+                    self.assembly.problem(where, f"'{target}' is not an input. {self._inputs()}")
                 elif "[" in target:
                     self.assembly.problem(where, f"inputs are connected whole: {port.part}.{port.name}")
                 elif target in sources:

@@ -37,7 +37,7 @@ def missing_prose(component: Any) -> list[str]:
 
 
 def check_bounds(component: Any) -> None:
-    """Parameters refuse what lies outside their bounds, and what is no number."""
+    """Parameters refuse what lies outside their bounds, and what is not a number."""
     cls, given = type(component), component.values.given
     parameters = [d for d in component.declarations.values() if d.kind == "parameter"]
     if not parameters:

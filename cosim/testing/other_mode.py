@@ -199,7 +199,7 @@ def is_ours(name: str) -> bool:
 def main() -> None:
     """Answer orders, one in each line, about modules that are loaded where they are first asked about."""
     sys.path[:] = json.loads(sys.argv[1])
-    answers, sys.stdout = sys.stdout, sys.stderr  # what is printed is no answer
+    answers, sys.stdout = sys.stdout, sys.stderr  # what is printed is not an answer
     registry()  # once, and not in each fork
     modules: dict[str, types.ModuleType] = {}
     prepared: Counter[str] = Counter()

@@ -14,7 +14,7 @@ DRAWS = 2
 """Sets of drawn values beside the declared ones."""
 TRIED = 6
 MOST_STEPS = 5_000
-"""With values of another size a law may be so stiff that a run takes minutes: that is no example, either."""
+"""With values of another size a law may be so stiff that a run takes minutes: then it is not an example."""
 _found: dict[type, tuple[int, ...]] = {}
 
 

@@ -253,7 +253,7 @@ class FmuArchive:
     Raises
     ------
     FmuError
-        When it is no FMU: no such file, no ZIP archive, no model description, an XML document type or
+        When it is not an FMU: no such file, no ZIP archive, no model description, an XML document type or
         entities in it, members that would leave the folder they are unpacked into, or too large.
     """
 
@@ -274,7 +274,7 @@ class FmuArchive:
         except ValueError as error:
             raise self._error(str(error)) from None
         except zipfile.BadZipFile as error:
-            raise self._error(f"is no FMU: not a ZIP archive, or a damaged one ({error})") from None
+            raise self._error(f"is not an FMU: not a ZIP archive, or a damaged one ({error})") from None
         except (OSError, NotImplementedError, RuntimeError, zlib.error) as error:
             raise self._error(f"cannot be read: {error}") from error
         try:
@@ -428,7 +428,7 @@ class FmuArchive:
         try:
             member = archive.getinfo("modelDescription.xml")
         except KeyError:
-            raise self._error("is no FMU: the archive has no modelDescription.xml") from None
+            raise self._error("is not an FMU: the archive has no modelDescription.xml") from None
         if member.file_size > LARGEST_DESCRIPTION:
             raise self._error(
                 f"modelDescription.xml has {member.file_size / 2**20:.0f} MiB, "

@@ -423,7 +423,7 @@ class StepsTypesNatively(StepsNatively, Protocol):
 
 
 def check_log_level(level: object) -> None:
-    """Refuse what is no level.
+    """Refuse what is not a level.
 
     Raises
     ------

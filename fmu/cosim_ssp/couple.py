@@ -40,7 +40,7 @@ class SspCoupling:
     package : Package
     variant : str, optional
     isolation : Isolation
-        Which FMUs run in processes of their own.
+        Which FMUs run in separate processes.
 
     Attributes
     ----------

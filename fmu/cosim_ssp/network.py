@@ -137,7 +137,7 @@ def way_along(legs: Sequence[Leg], kinds: tuple[str, str], unit: Unit | None, it
             table = {**entries, **{source: entries.get(value, value) for source, value in table.items()}}
         elif change is not None:
             if kinds[1] != "real" and (change.factor, change.offset) != (1.0, 0.0):
-                raise ValueError(f"{leg.place}: a linear transformation goes with real values alone")
+                raise ValueError(f"{leg.place}: a linear transformation applies to real values only")
             factor, offset = change.factor * factor, change.factor * offset + change.offset
         items = leg.items or items
     return Way(factor, offset, table)

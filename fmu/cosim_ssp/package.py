@@ -180,7 +180,7 @@ class Package:
         except ValueError as error:
             raise cosim.ModelError.of(str(self.path), str(error)) from None
         except DAMAGES as error:
-            text = f"is no SSP: not a ZIP archive, or a damaged one ({error})"
+            text = f"is not an SSP: not a ZIP archive, or a damaged one ({error})"
             raise cosim.ModelError.of(str(self.path), text) from None
 
 
@@ -203,7 +203,7 @@ def path_of(source: str, base: str, *, may_leave: bool = False) -> tuple[str, st
     """
     parts = urlsplit(source.strip())
     if (parts.scheme and len(parts.scheme) > 1) or parts.netloc:
-        raise ValueError(f"'{source}' is no path in the package: nothing is loaded from elsewhere")
+        raise ValueError(f"'{source}' is not a path in the package: nothing is loaded from elsewhere")
     text = unquote(parts.path).replace("\\", "/")
     if leaves_folder(text) and not text.startswith("..") and not may_leave:
         raise ValueError(f"'{source}' lies outside of the package: refused")

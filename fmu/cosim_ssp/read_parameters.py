@@ -303,7 +303,7 @@ def _data(document: Document, typed: Element, kind: str) -> Any:
                 return [word.lower() in TRUE for word in words]
     except ValueError:
         pass
-    raise ValueError(f"{document.place(typed)}: value is {text!r}, which is no {kind}")
+    raise ValueError(f"{document.place(typed)}: value is {text!r}, which is not of type {kind}")
 
 
 def read_ssv(path: Path) -> dict[str, tuple[Any, str]]:

@@ -31,13 +31,15 @@ class AnimateCommand(cosim.Command):
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, the run, what is plotted."""
         parser.add_argument("model", type=Path, help="a model file or a robot")
-        parser.add_argument("signals", nargs="*", metavar="SIGNAL", help="plotted beside (a choice)")
+        parser.add_argument(
+            "signals", nargs="*", metavar="SIGNAL", help="signals to plot beside the picture (a selection)"
+        )
         parser.add_argument(
             "-o", "--output", type=Path, metavar="FILE", help="the page (MODEL.html), or a glTF file (.glb)"
         )
         parser.add_argument("--result", type=Path, metavar="FILE", help="play this in place of a new run")
         parser.add_argument(
-            "--compare", type=Path, metavar="FILE", help="the result of another run, pale in the same picture"
+            "--compare", type=Path, metavar="FILE", help="a second result, drawn pale in the same picture"
         )
         parser.add_argument("--until", metavar="TIME", help='end of the run in s, or with a unit: "500 ms"')
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")

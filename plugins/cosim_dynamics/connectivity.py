@@ -149,7 +149,7 @@ def unfit_ends(parent: cosim.Component, child: cosim.Component) -> str:
     """What is wrong with the ends of a joint, or nothing."""
     for end, part in (("child", child), ("parent", parent)):
         if not (is_body(part) or is_ground(part)):
-            return f"{end} is '{part.name}', a {type(part).__name__}, which is no body"
+            return f"{end} is '{part.name}', a {type(part).__name__}, which is not a body"
     if parent is child:
         return f"parent and child are both '{child.name}'; a joint connects two bodies"
     if is_ground(parent) and is_ground(child):

@@ -20,7 +20,7 @@ SMALL = 1e-11
 DIGITS = 15
 """After the point, of start values."""
 NEGATIVE = 1e-9
-"""Of the largest stiffness: what is below it with the other sign is no rounding."""
+"""Of the largest stiffness: what is below it with the other sign is not rounding."""
 SETTLED = 1e-7
 """Of the accelerations that remain, in parts of the largest one met."""
 

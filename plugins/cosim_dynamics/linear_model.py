@@ -126,7 +126,7 @@ def _input(system: cosim.System, state: cosim.State, path: str) -> Array:
     kind = system.signal(path).declaration.kind
     if kind not in ("input", "parameter", "discrete"):
         raise ValueError(
-            f"{path}: a {kind} is no input of a linear system; inputs, parameters and discretes are"
+            f"{path}: a {kind} is not an input of a linear system; inputs, parameters and discretes are"
         )
     return np.asarray(system.read(state, path), dtype=float)
 
@@ -135,7 +135,7 @@ def _output(system: cosim.System, state: cosim.State, path: str) -> None:
     try:
         np.asarray(system.read(state, path), dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{path}: no real signal, so it is no output of a linear system") from None
+        raise ValueError(f"{path}: no real signal, so it is not an output of a linear system") from None
 
 
 def _names(values: dict[str, Array]) -> list[str]:

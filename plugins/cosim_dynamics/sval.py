@@ -233,7 +233,7 @@ def _is_vector(value: Any) -> bool:
 
 
 def _as_sval(value: Any) -> SVal | None:
-    """Numbers and symbols as s-vals without accelerations; None for what is no scalar."""
+    """Numbers and symbols as s-vals without accelerations; None for what is not a scalar."""
     if isinstance(value, SVal):
         return value
     if isinstance(value, np.ndarray) and value.shape == ():

@@ -122,7 +122,7 @@ def _operand(value: Any, names: Mapping[int, str]) -> str:
     if isinstance(value, Symbol):
         return names[value.index]
     if not math.isfinite(value):
-        raise cosim.ContractError(f"an equation contains {value}, which is no finite number")
+        raise cosim.ContractError(f"an equation contains {value}, which is not a finite number")
     return f"({float(value)!r})" if value < 0.0 else repr(float(value))
 
 

@@ -121,7 +121,7 @@ class OwnProcesses(Executor):
             self._end(process)
 
     def _new_process(self) -> NewProcess:
-        """One that has begun; what is lost before that is no fault of a task."""
+        """One that has begun; what is lost before that is not a fault of a task."""
         for _ in range(MOST_STARTS):
             with self._guard:
                 if self._is_killed:

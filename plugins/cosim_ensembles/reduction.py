@@ -177,7 +177,7 @@ def unit_of_reduction(spec: Spec, unit: str) -> str:
 def _of_text(text: str) -> tuple[Callable[..., float], str]:
     call = CALL.match(text)
     if call is None:
-        raise ModelError.of("reduce", f"'{text}' is no reduction of a signal: write \"max(engine.z)\"")
+        raise ModelError.of("reduce", f"'{text}' is not a reduction of a signal: write \"max(engine.z)\"")
     name, number = call["name"], call["number"]
     if name == QUANTILE:
         try:

@@ -26,7 +26,7 @@ def entry_point(name: str, function: str, signature: str, raised: int) -> str:
     if signature == ENTRY_SIGNATURE:
         arguments.append("ptr %arrays")
     elif result != "i" or letters[-1] != "f" or set(letters[:-1]) - set("FI"):
-        raise ValueError(f"{signature!r} is no signature of an entry point")
+        raise ValueError(f"{signature!r} is not a signature of an entry point")
     else:
         for i in range(len(letters) - 1):
             lines += [*_loaded("ptr", f"%data{i}", WORDS_OF_ARRAY * i)]

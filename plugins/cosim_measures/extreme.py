@@ -18,7 +18,7 @@ from cosim_measures.histories.lookup import DENSE
 
 
 class Extreme(cosim.Measure):
-    """Base of the extremes; a subclass says by `kind` what is looked for.
+    """Base of the extremes; `kind` of a subclass selects the extreme.
 
     Law: value = the best of all values that the source has had since the start, up to now; its derivatives
     are those of the source while it is at a new extreme, else 0. Known when the source is.

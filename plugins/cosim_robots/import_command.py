@@ -33,15 +33,19 @@ class ImportCommand(cosim.Command):
         """The robot, the model file, how it is made."""
         parser.add_argument("robot", type=Path, help="a URDF or MJCF file")
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the model file (ROBOT.toml)")
-        parser.add_argument("--base", choices=BASES, help="of the first link (fixed; MJCF says it itself)")
+        parser.add_argument(
+            "--base", choices=BASES, help="motion of the first link (fixed; MJCF files define it)"
+        )
         parser.add_argument(
             "--keep-fixed", action="store_true", help="links with mass on fixed joints stay bodies"
         )
         parser.add_argument("--no-actuators", action="store_true", help="no inputs for efforts of joints")
         parser.add_argument(
-            "--motors", action="store_true", help="motors with greatest efforts and speeds, and targets"
+            "--motors",
+            action="store_true",
+            help="motors that follow targets within the largest efforts and speeds",
         )
-        parser.add_argument("-f", "--force", action="store_true", help="replace a model file that is there")
+        parser.add_argument("-f", "--force", action="store_true", help="replace an existing model file")
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:

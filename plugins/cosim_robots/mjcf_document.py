@@ -51,7 +51,7 @@ class MjcfDocument(XmlDocument):
         super().__init__(path)
         if self.root.tag != "mujoco":
             raise cosim.ModelError.of(
-                self.place(self.root), f"is <{self.root.tag}>, needs <mujoco>: this is no MJCF"
+                self.place(self.root), f"is <{self.root.tag}>, needs <mujoco>: this is not an MJCF file"
             )
         self._count = 0
         self._include(self.root, (path.resolve(),))

@@ -35,7 +35,7 @@ def read_urdf(path: Path) -> Robot:
     document = XmlDocument(path)
     root = document.root
     if root.tag != "robot":
-        raise cosim.ModelError.of(document.place(root), f"is <{root.tag}>, needs <robot>: this is no URDF")
+        raise cosim.ModelError.of(document.place(root), f"is <{root.tag}>, needs <robot>: this is not a URDF")
     prefixed = [e for e in root.iter() if isinstance(e.tag, str) and e.tag.startswith("{")]
     if any("xacro" in element.tag for element in prefixed):
         text = "has macros of xacro: run `xacro FILE > robot.urdf` first"

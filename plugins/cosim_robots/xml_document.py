@@ -36,7 +36,7 @@ class XmlDocument:
     Raises
     ------
     ModelError
-        When it cannot be read, is no XML, is too large or declares a document type.
+        When it cannot be read, is not XML, is too large or declares a document type.
     """
 
     def __init__(self, path: Path) -> None:

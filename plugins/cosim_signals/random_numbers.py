@@ -12,7 +12,7 @@ WORD = 0xFFFFFFFF
 LARGEST_SEED = 2.0**53
 
 
-NO_SEED = "the seed is no whole number: give one, 0 to 2**53"
+NO_SEED = "the seed is not a whole number: give one, 0 to 2**53"
 
 
 def threefry(counter0: int, counter1: int, key0: int, key1: int) -> tuple[int, int]:

@@ -50,7 +50,7 @@ class StateSpace(cosim.Measure):
     D is 0.
 
     Limits: where D is 0 when the system is built the value does not depend on the source at once, and D stays
-    0: a loop through it is no algebraic loop.
+    0: a loop through it is not an algebraic loop.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ class TransferFunction(cosim.Measure):
 
     Limits: the source is a number. Coefficients far apart from each other (orders above 10) lose digits:
     put several of them in a row. Only where m = n the value depends on the source at once; a loop through
-    another one is no algebraic loop.
+    another one is not an algebraic loop.
 
     Parameters
     ----------

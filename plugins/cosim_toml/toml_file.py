@@ -72,7 +72,7 @@ class TomlFile:
                 remedy = f'name an FMU in a scenario: [participants.x] fmu = "{path.name}"'
                 raise ModelError.of(str(path), f"is an archive, needs a text file; {remedy}") from None
             line = raw.count(b"\n", 0, error.start) + 1
-            raise ModelError.of(f"{path}:{line}", "is no UTF-8 text") from None
+            raise ModelError.of(f"{path}:{line}", "is not UTF-8 text") from None
 
     @classmethod
     def of_data(cls, path: Path, data: dict[str, Any]) -> TomlFile:

@@ -37,7 +37,7 @@ class Difference(NamedTuple):
     Attributes
     ----------
     largest : float
-        In the unit of the signal; infinite where text or counts differ, or one alone is no number.
+        In the unit of the signal; infinite where text or counts differ, or one alone is not a number.
     time : float
         Where that is, s; where counts or texts differ, the first such time. NaN where nothing differs.
     at_end : float

@@ -24,11 +24,11 @@ class CheckCommand(cosim.Command):
     known_as: ClassVar[tuple[str, ...]] = ("test", "lint", "verify")
     summary: ClassVar[str] = "check a class of yours against its contract"
     examples = (
-        ("cosim check acme", "all that the plugin `acme` brings"),
+        ("cosim check acme", "all classes of the plugin `acme`"),
         ("cosim check acme.soft_damper", "one class"),
         (
             "cosim check acme.soft_damper damping=40",
-            "with a parameter; else 1.0 where there is no default",
+            "set a parameter (without a default: 1.0)",
         ),
         ("cosim check acme --report acme.html", "and write a page for the plugin's users"),
     )
@@ -38,9 +38,15 @@ class CheckCommand(cosim.Command):
         """What to check, with which parameters."""
         name = parser.add_argument("id", metavar="NAME", help="a plugin (acme) or an id (acme.soft_damper)")
         completes(name, lambda words: [*_with_kit(), *(record.name for record in cosim.registry().plugins)])
-        parser.add_argument("values", nargs="*", metavar="PARAMETER=VALUE", help="as in a model file")
         parser.add_argument(
-            "-k", dest="only", metavar="WORDS", default="", help="only checks with these words"
+            "values", nargs="*", metavar="PARAMETER=VALUE", help="value of a parameter, as in a model file"
+        )
+        parser.add_argument(
+            "-k",
+            dest="only",
+            metavar="WORDS",
+            default="",
+            help="run only checks with these words in their names",
         )
 
         parser.add_argument(

@@ -39,17 +39,22 @@ class CompareCommand(cosim.Command):
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Two files, the band, the signals."""
         parser.add_argument("reference", type=Path, help="results: .csv of any tool, .parquet")
-        parser.add_argument("other", type=Path, help="what is compared with them")
+        parser.add_argument("other", type=Path, help="results to compare with the reference")
         parser.add_argument(
-            "--tol", metavar="NUMBER", default="1e-6", help="relative to a signal's largest magnitude (1e-6)"
+            "--tol",
+            metavar="NUMBER",
+            default="1e-6",
+            help="allowed difference, relative to a signal's largest magnitude (1e-6)",
         )
-        parser.add_argument("--absolute", metavar="NUMBER", default="0", help="and in the signal's unit (0)")
+        parser.add_argument(
+            "--absolute", metavar="NUMBER", default="0", help="added to it, in the signal's unit (0)"
+        )
         parser.add_argument("--time-tol", metavar="TIME", default="0 s", help='band in time: "1 ms" (0 s)')
         parser.add_argument(
-            "--signals", metavar="PATTERN", action="append", help='of the reference: "plant.*"'
+            "--signals", metavar="PATTERN", action="append", help='signals of the reference: "plant.*"'
         )
         parser.add_argument("--plot", metavar="FILE", type=Path, help="a picture of the first difference")
-        parser.add_argument("-q", "--quiet", action="store_true", help="print differences alone")
+        parser.add_argument("-q", "--quiet", action="store_true", help="print only differences")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Compare, print, draw."""

@@ -22,7 +22,7 @@ class CompletionCommand(cosim.Command):
             "cosim completion bash > ~/.local/share/bash-completion/completions/cosim",
             "from the next shell on",
         ),
-        ('eval "$(cosim completion bash)"', "in this one alone"),
+        ('eval "$(cosim completion bash)"', "in this shell only"),
         ("cosim completion zsh > ~/.zfunc/_cosim", "with `fpath+=~/.zfunc` before `compinit` in .zshrc"),
         ("cosim completion fish > ~/.config/fish/completions/cosim.fish", ""),
     )

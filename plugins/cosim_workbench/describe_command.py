@@ -20,9 +20,9 @@ class DescribeCommand(cosim.Command):
     summary: ClassVar[str] = "show parameters and ports, and whether it compiles to a native FMU"
     examples = (
         ("cosim describe mechanics.linear_bushing", "parameters, states, outputs, each with its unit"),
-        ("cosim describe radau5", "the word alone, where only one id has it"),
-        ("cosim describe --derivatives signals.limiter", "what is differentiated, and kinks by their lines"),
-        ("cosim describe --code signals.limiter", "its kernel functions, too: as they are read, and as C"),
+        ("cosim describe radau5", "the last word, if only one id ends with it"),
+        ("cosim describe --derivatives signals.limiter", "derivatives and kinks, line by line"),
+        ("cosim describe --code signals.limiter", "also its kernel functions, in typed form and as C"),
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ class DescribeCommand(cosim.Command):
         parser.add_argument(
             "--derivatives",
             action="store_true",
-            help="show what of its kernel functions is differentiated, and kinks and jumps by their lines",
+            help="show the lines of its kernel functions that are differentiated, and kinks and jumps",
         )
         parser.add_argument(
             "--code", action="store_true", help="show kernel functions in typed form and as C, too"

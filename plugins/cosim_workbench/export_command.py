@@ -17,10 +17,10 @@ from cosim_workbench.progress import compile_notice
 from cosim_workbench.simulation_table import positive
 
 SELECTIONS = {
-    "inputs": "set from outside (all that are free)",
+    "inputs": "inputs (all that are not connected)",
     "outputs": "outputs (measures, declared outputs, recorded signals)",
-    "parameters": "parameters (those that were given a value)",
-    "expose": "seen besides (named coordinates, states of components)",
+    "parameters": "parameters (those whose value you set)",
+    "expose": "further variables (named coordinates, states of components)",
 }
 NATIVE = {
     "platforms": ("A,B", "linux64, aarch64-linux, win64, darwin64, or all (this machine's)"),
@@ -40,10 +40,10 @@ class ExportCommand(cosim.Command):
     known_as: ClassVar[tuple[str, ...]] = ("build", "convert", "fmu")
     summary: ClassVar[str] = "write a model file as an FMU, a scenario as an FMU or an SSP"
     examples = (
-        ("cosim export mount.toml", "mount.fmu; machine code where it can be, else Python"),
+        ("cosim export mount.toml", "mount.fmu; machine code if possible, else Python"),
         ("cosim export mount.toml --python --outputs engine.z,vertical_speed -o small.fmu", "chosen outputs"),
         ("cosim export mount.toml --native --fmi 3 --kind me", "FMI 3.0 Model Exchange"),
-        ("cosim export mount.toml --sources", "C99 sources, for targets that compile themselves"),
+        ("cosim export mount.toml --sources", "C99 sources, for targets with their own compiler"),
         ("cosim export loop.toml", "loop.fmu: a whole scenario as one FMU"),
         ("cosim export loop.toml -o loop.ssp", "a scenario, with its FMUs, for other tools"),
     )
@@ -64,13 +64,13 @@ class ExportCommand(cosim.Command):
         parser.add_argument(
             "--libpython",
             metavar="NAME",
-            help="for Linux hosts that are no Python program: libpython3.11.so.1.0 (patchelf)",
+            help="for Linux hosts that are not Python programs: libpython3.11.so.1.0 (patchelf)",
         )
         form = parser.add_mutually_exclusive_group()
         form.add_argument(
             "--native",
             action="store_true",
-            help="machine code that needs no Python (the default where it can be)",
+            help="machine code that needs no Python (the default if possible)",
         )
         form.add_argument("--python", action="store_true", help="an FMU that runs in a Python interpreter")
         for name, (metavar, text) in NATIVE.items():
@@ -88,7 +88,7 @@ class ExportCommand(cosim.Command):
         parser.add_argument(
             "--exact-derivatives",
             action="store_true",
-            help="of a native FMU: directional derivatives that are no differences; a longer export",
+            help="of a native FMU: exact directional derivatives, no differences; the export takes longer",
         )
         parser.add_argument(
             "--sources",
@@ -99,12 +99,12 @@ class ExportCommand(cosim.Command):
             "--history",
             type=int,
             metavar="N",
-            help="of an FMU with sources: values that each delay can remember (4096)",
+            help="of an FMU with sources: values that each delay can store (4096)",
         )
         parser.add_argument(
             "--no-experiment",
             action="store_true",
-            help="without a smoke experiment, for which the FMU is run",
+            help="leave out the smoke test (for which the export runs the FMU)",
         )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
@@ -133,7 +133,7 @@ class ExportCommand(cosim.Command):
         return 0
 
     def _export_file(self, exporter: FileExporter, arguments: argparse.Namespace) -> int:
-        """Write what is no model in its own form."""
+        """Write what is not a model in its own form."""
         target = arguments.output or Path(f"{arguments.model.stem}{exporter.suffix}")
         check_folder(target)
         if odd := [f"--{n}" for n in (*SELECTIONS, "all", "step") if getattr(arguments, n)]:

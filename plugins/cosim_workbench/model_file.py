@@ -39,7 +39,7 @@ class ModelFile:
     Raises
     ------
     ModelFileError
-        When the file cannot be read, or is no TOML.
+        When the file cannot be read, or is not TOML.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class ModelFile:
             if key not in allowed:
                 self._add((key,), key, self._unknown_table(key, list(allowed)))
         if not self.file.data.keys().isdisjoint(ELSEWHERE):
-            return  # what a scenario has under the names of tables of a model is no fault
+            return  # what a scenario has under the names of tables of a model is not a fault
         self._read_header(tables)
         for key, table in tables.items():
             if key in self.file.data:
@@ -198,7 +198,7 @@ class ModelFile:
     def _read_header(self, tables: dict[str, cosim.ModelTable]) -> None:
         """Table ``[model]``: the name, and what tables and the model itself claim as settings."""
         if not isinstance(self.file.data.get("model", {}), dict):
-            self._add(("model",), "model", "model is no table: write [model]")
+            self._add(("model",), "model", "model is not a table: write [model]")
         values = dict(self._header)
         name = values.pop("name", self.model.name)
         if not isinstance(name, str) or not name:
@@ -234,13 +234,13 @@ class ModelFile:
         needs = {"rows": f"[[{key}]]", "table": f"[{key}]"}.get(table.form, f"[{key}.name]")
         if table.form == "rows":
             if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
-                self._add((key,), key, f"is no list of tables: write {needs}")
+                self._add((key,), key, f"is not a list of tables: write {needs}")
                 return
             entries: list[tuple[KeyPath, str, Any]] = [
                 ((key, i), str(i), row) for i, row in enumerate(content)
             ]
         elif not isinstance(content, dict):
-            self._add((key,), key, f"is no table: write {needs}")
+            self._add((key,), key, f"is not a table: write {needs}")
             return
         elif table.form == "table":
             entries = [((key,), "", content)]
@@ -260,7 +260,9 @@ class ModelFile:
             if isinstance(entry, dict):
                 self._read_entry(table, path, label, name, entry)
             else:
-                self._add(path, key, f"{name} = {entry!r} is no table: write {needs.replace('name', name)}")
+                self._add(
+                    path, key, f"{name} = {entry!r} is not a table: write {needs.replace('name', name)}"
+                )
 
     def _check_names(self, tables: dict[str, cosim.ModelTable]) -> None:
         """Check that attachments and both ends of connections begin with the name of a part."""

@@ -52,8 +52,10 @@ class NewCommand(cosim.Command):
             action="store_true",
             help="write stubs of what is installed into typings/, for editors, pyright and mypy",
         )
-        parser.add_argument("-C", "--folder", type=Path, default=Path(), help="where to make it (here)")
-        parser.add_argument("--no-install", action="store_true", help="write the files and no more")
+        parser.add_argument(
+            "-C", "--folder", type=Path, default=Path(), help="parent folder (the current one)"
+        )
+        parser.add_argument("--no-install", action="store_true", help="write the files only")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Write the files, install the package."""

@@ -76,9 +76,9 @@ class ParquetResults(cosim.ResultSink):
             schema = tables[0].schema
             table = pyarrow.concat_tables(tables)
         except (OSError, ValueError, pyarrow.ArrowException) as error:
-            raise cosim.CosimError(f"{path}: is no Parquet that can be read: {error}") from None
+            raise cosim.CosimError(f"{path}: is not a Parquet file that can be read: {error}") from None
         if "time" not in table.column_names:
-            raise cosim.CosimError(f'{path}: is no result: there is no column "time"')
+            raise cosim.CosimError(f'{path}: is not a result: there is no column "time"')
         units = {field.name: (field.metadata or {}).get(b"unit", b"1").decode() for field in schema}
         try:
             columns = {n: _values(pyarrow, table[n]) for n in table.column_names}
@@ -191,7 +191,7 @@ def check_parquet(folder: Path) -> None:
     other = next((path for path in sorted(folder.iterdir()) if path not in result_files), None)
     if other is not None:
         raise cosim.CosimError(
-            f"{folder}: has {other.name} in it, which is no part of results: choose another name"
+            f"{folder}: has {other.name} in it, which is not part of results: choose another name"
         )
     if not os.access(folder, os.W_OK):
         raise cosim.CosimError(f"{folder}: the folder cannot be written to; choose another with -o.")

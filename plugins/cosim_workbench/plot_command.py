@@ -18,7 +18,7 @@ class PlotCommand(cosim.Command):
     name: ClassVar[str] = "plot"
     summary: ClassVar[str] = "draw signals of saved results"
     examples = (
-        ("cosim plot mount.csv", "what a person would choose"),
+        ("cosim plot mount.csv", "a selection of signals"),
         ('cosim plot mount.csv engine.z "energy.*" -o energies.svg', "some of them"),
     )
 
@@ -26,7 +26,10 @@ class PlotCommand(cosim.Command):
         """The results, which of their signals, and the picture."""
         parser.add_argument("file", type=Path, help="results: .csv of any tool, .parquet")
         signals = parser.add_argument(
-            "signals", nargs="*", metavar="SIGNAL", help='names or patterns: engine.z "energy.*" (a choice)'
+            "signals",
+            nargs="*",
+            metavar="SIGNAL",
+            help='names or patterns: engine.z "energy.*" (a selection)',
         )
         completes(signals, _signals)
         parser.add_argument(

@@ -40,7 +40,7 @@ class ResultsCsv(cosim.ResultSink):
     The first line has the names, each in double quotes, ``"time"`` first; then one line for each point.
     The numbers of a vector stand in one cell with spaces between. Every number has as many digits as it
     needs to be read back exactly. Booleans are 0 and 1, text stands between double quotes, with those inside
-    it doubled; what is read as text need not, where it is no number. Units have no place in this dialect.
+    it doubled; what is read as text need not, where it is not a number. Units have no place in this dialect.
 
     A name may have commas, as those of matrices in other tools' FMUs have: ``"R[2,3]"``, and quotes (doubled)
     and line ends, as RFC 4180 has them. Spreadsheets and `read` see that they stand between quotes;
@@ -101,7 +101,9 @@ class ResultsCsv(cosim.ResultSink):
         """Rows at the end of a file while the run goes on; it has no place for a source."""
         self.check(path)
         if is_device(path):
-            raise cosim.CosimError(f"{path}: is no file, so a run cannot be written to it while it goes on")
+            raise cosim.CosimError(
+                f"{path}: is not a file, so a run cannot be written to it while it goes on"
+            )
         return ExtendedFile(self, path)
 
     def read(self, path: Path) -> cosim.Result:
@@ -122,13 +124,13 @@ class ResultsCsv(cosim.ResultSink):
         except OSError as error:
             raise cosim.CosimError(f"{path}: {(error.strerror or str(error)).lower()}") from None
         except UnicodeDecodeError:
-            raise cosim.CosimError(f"{path}: is no UTF-8 text") from None
+            raise cosim.CosimError(f"{path}: is not UTF-8 text") from None
         text, unfinished = _without_last_line(text)
         head = _head(text)
         line, names = head.line, head.names
         place = min(filter(_is_time, names), key=lambda name: _rank(names, name), default=None)
         if place is None:
-            raise cosim.CosimError(f'{path}:{line}: is no result: there is no column "time"')
+            raise cosim.CosimError(f'{path}:{line}: is not a result: there is no column "time"')
         named = [name for name in names if name]
         if len(set(named)) != len(named):
             raise cosim.CosimError(f"{path}:{line}: two columns have the same name")

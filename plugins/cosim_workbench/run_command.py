@@ -60,7 +60,7 @@ class RunCommand(cosim.Command):
         parser.add_argument("--until", metavar="TIME", help='end in s, or with a unit: "500 ms"')
         add_method(parser, ", such as 1e-6", "runge_kutta_merson")
         parser.add_argument(
-            "--fixed-step", metavar="TIME", help='of every step: in s, or with a unit: "1 ms"'
+            "--fixed-step", metavar="TIME", help='size of every step: in s, or with a unit: "1 ms"'
         )
         for name in TOLERANCES:
             parser.add_argument(
@@ -82,12 +82,15 @@ class RunCommand(cosim.Command):
             "--trace", choices=["events"], help="print every event: cause, handler, what it changed"
         )
         parser.add_argument(
-            "--checkpoint", type=Path, metavar="FILE", help="keep the state of the run in this file"
+            "--checkpoint", type=Path, metavar="FILE", help="save the state of the run in this file"
         )
         parser.add_argument(
-            "--checkpoint-every", metavar="TIME", default="30 s", help="in wall-clock time (30 s)"
+            "--checkpoint-every",
+            metavar="TIME",
+            default="30 s",
+            help="wall-clock time between checkpoints (30 s)",
         )
-        parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
+        parser.add_argument("--resume", type=Path, metavar="FILE", help="continue from a checkpoint")
         parser.add_argument(
             "--verify",
             action="store_true",

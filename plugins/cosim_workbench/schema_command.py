@@ -26,9 +26,11 @@ class SchemaCommand(cosim.Command):
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Which kind, and where to."""
         kinds = ", ".join(_schemas())
-        kind = parser.add_argument("kind", help=f"of files: {kinds}")
+        kind = parser.add_argument("kind", help=f"kind of files: {kinds}")
         completes(kind, lambda words: _schemas())
-        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="instead of printing it")
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FILE", help="file to write, instead of printing"
+        )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print or write it."""

@@ -48,7 +48,7 @@ def high_product(a: int, b: int) -> int:
 
 
 def scaled(high: int, low: int, c: int) -> int:
-    """The product of `c` and a power, rounded to an odd number where it is no whole one."""
+    """The product of `c` and a power, rounded to an odd number where it is not a whole one."""
     part = (((high * c) >> 1) & WORD63) + high_product(low, c)
     whole = high_product(high, c) + ((part >> 63) & 1)
     return whole | (1 if part & WORD63 != 0 else 0)

@@ -15,15 +15,20 @@ UNITS = {"until": "s", "accuracy": "1", "fixed_step": "s"}
 
 def add_method(parser: argparse.ArgumentParser, accuracy: str, example: str) -> None:
     """Arguments ``--accuracy`` and ``--integrator``."""
-    parser.add_argument("--accuracy", metavar="NUMBER", help=f"of the integration{accuracy}")
+    parser.add_argument("--accuracy", metavar="NUMBER", help=f"accuracy of the integration{accuracy}")
     parser.add_argument(
-        "--integrator", type=RegisteredId("integrator"), metavar="ID", help=f"such as integrators.{example}"
+        "--integrator",
+        type=RegisteredId("integrator"),
+        metavar="ID",
+        help=f"id of the method, such as integrators.{example}",
     )
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Argument ``--threads``."""
-    parser.add_argument("--threads", type=int, metavar="NUMBER", help="as many as there are processors")
+    parser.add_argument(
+        "--threads", type=int, metavar="NUMBER", help="number of threads (the number of processors)"
+    )
 
 
 def typed_settings(arguments: argparse.Namespace) -> dict[str, Any]:

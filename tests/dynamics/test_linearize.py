@@ -150,7 +150,7 @@ def test_wrong_names_and_kinds_are_refused():
     system = mount().build()
     with pytest.raises(cosim.LookUpError, match="rubber.stiffness"):
         linearize(system, inputs=["rubber.stifness"])
-    with pytest.raises(ValueError, match="engine.z: a .* is no input of a linear system"):
+    with pytest.raises(ValueError, match="engine.z: a .* is not an input of a linear system"):
         linearize(system, inputs=["engine.z"])
 
 

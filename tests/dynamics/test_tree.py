@@ -84,7 +84,7 @@ def test_wrong_ends_are_reported():
     made.joint("free", child="arm")
     found = faults(made)
     assert "ground → arm → ground" in found["arm_joint"]
-    assert "which is no body" in found["on_gravity"]
+    assert "which is not a body" in found["on_gravity"]
     assert "a joint connects two bodies" in found["on_itself"]
 
 

@@ -227,7 +227,7 @@ def test_values_in_a_model() -> None:
     state.realize()
     assert float(state["c.force"]) == -10.0 * 0.5 * 1.0 * 1.0 * 2.0
     for name, value, said in (
-        ("enable", 2, "c.enable: 2 is no switch"),
+        ("enable", 2, "c.enable: 2 is not a switch"),
         ("mode", "fast", "c.mode: mode is 'fast', needs one of 'gentle', 'firm', 'off'"),
         ("mode", True, "c.mode: mode is True, needs one of"),
         ("order", "stop", "c.order: order is 'stop', needs one of 'hold', 'go'"),
@@ -236,7 +236,7 @@ def test_values_in_a_model() -> None:
         with pytest.raises(cosim.StateError) as caught:
             state[f"c.{name}"] = value
         assert str(caught.value).startswith(said)
-    with pytest.raises(cosim.StateError, match="it is no real number"):
+    with pytest.raises(cosim.StateError, match="it is not a real number"):
         system.write_slope(state, "c.enable", 1.0)
 
 

@@ -97,7 +97,7 @@ def test_a_large_message_and_two_at_once(ends: Ends) -> None:
 )
 def test_what_is_no_plain_data_is_an_error_before_anything_is_sent(ends: Ends, value: Any) -> None:
     channel, other = ends
-    with pytest.raises(TypeError, match="no plain data"):
+    with pytest.raises(TypeError, match="not plain data"):
         channel.send(["x", value])
     circle: list[Any] = []
     circle.append(circle)
@@ -164,7 +164,7 @@ FORGED = {
 def test_forged_numbers_are_an_error(ends: Ends, name: str) -> None:
     channel, other = ends
     other.sendall(FORGED[name])
-    with pytest.raises(MessageError, match="no message of this program"):
+    with pytest.raises(MessageError, match="not a message of this program"):
         channel.receive()
 
 

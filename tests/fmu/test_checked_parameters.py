@@ -209,7 +209,7 @@ def test_a_check_asks_for_parameters_alone() -> None:
 
 @needs_compiler
 def test_derivatives_need_no_values_that_are_refused(tmp_path: Path) -> None:
-    """By differences, at the edge: Izz = Ixx + Iyy, and one that grows alone is no body."""
+    """By differences, at the edge: Izz = Ixx + Iyy, and one that grows alone is not a body."""
     with running(export_native(limited(), tmp_path / "limited.fmu", kind="cs")) as fmu:
         fmu.start(**{"rod.inertia[1]": 0.1, "rod.inertia[2]": 0.2, "rod.inertia[3]": 0.3})
         fmu.steps(0, 3)

@@ -407,7 +407,7 @@ def test_command_line(make_fmu: MakeFmu, tmp_path: Path, capsys: pytest.CaptureF
     assert main([*given, str(outputs[1]), "--checkpoint", str(saved), "--checkpoint-every", "0 s"]) != 0
     said = capsys.readouterr().err
     assert "Traceback" not in said
-    assert "no checkpoint of a co-simulation" in said
+    assert "not a checkpoint of a co-simulation" in said
 
 
 def left_over(folder: Path) -> list[str]:

@@ -193,7 +193,7 @@ def test_values_are_mapped_and_booleans_widened(make_fmu: MakeFmu) -> None:
         ),
         (
             {"from": "a.integer_out", "to": "b.integer_in", "map": {"x": 2}},
-            "'x' is no value of a.integer_out",
+            "'x' is not a value of a.integer_out",
         ),
         ({"from": "a.integer_out", "to": "b.integer_in", "map": 3}, "map is 3, needs a table of values"),
         ({"from": "a.real_out", "to": "b.real_in", "convert": 1}, "convert is 1, needs true or false"),

@@ -535,7 +535,7 @@ def test_known_couplings_solve_themselves() -> None:
 
 @pytest.mark.parametrize("seed", [3, 16, 24, 25])
 def test_bars_of_sampled_controllers(seed: int) -> None:
-    """They look at their inputs when they tick: what is given in between is no error of the coupling."""
+    """They look at their inputs when they tick: what is given in between is not an error of the coupling."""
     case = sampled.judge(seed)
     assert 1.0 < case.bar / case.true < 5.0
     assert case.verdict != "unknown"
@@ -651,7 +651,7 @@ def test_ticks_of_one_clock_are_found_among_exchanges() -> None:
 
 @pytest.mark.parametrize("changes", [0, 1, 2])
 def test_an_output_that_changes_once_is_late_by_its_jump(changes: int) -> None:
-    """One change shows no clock, two are a clock's, and none is no jump."""
+    """One change shows no clock, two are a clock's, and none is not a jump."""
     times = np.arange(12.0)
     outputs = np.zeros((12, 2))
     for change in range(changes):

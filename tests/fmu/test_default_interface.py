@@ -207,7 +207,7 @@ def test_switches_are_booleans_and_counts_integers(tmp_path: Path, version: int)
 def test_what_is_no_count_or_switch_is_refused() -> None:
     with pytest.raises(cosim.ModelError, match="teeth is 3.5, needs an integer"):
         Gear(teeth=3.5)
-    with pytest.raises(cosim.ModelError, match="2 is no switch, needs 1"):
+    with pytest.raises(cosim.ModelError, match="2 is not a switch, needs 1"):
         Gear(locked=2)
     assert Gear(locked=True).locked == 1.0
     with pytest.raises(cosim.ContractError, match="dtype is str, needs float, int or bool"):

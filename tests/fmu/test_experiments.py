@@ -89,14 +89,14 @@ class TestForeignExperiments:
         ("files", "source", "says"),
         [
             ({}, "one.exp", "one.exp is missing"),
-            ({}, "../../../../etc/passwd", "is no file of this FMU"),
-            ({}, "http://example.com/one.exp", "is no file of this FMU"),
-            ({"one.exp": "<Experiments"}, "one.exp", "one.exp is no XML"),
+            ({}, "../../../../etc/passwd", "is not a file of this FMU"),
+            ({}, "http://example.com/one.exp", "is not a file of this FMU"),
+            ({"one.exp": "<Experiments"}, "one.exp", "one.exp is not XML"),
             ({"one.exp": "<!DOCTYPE x><x/>"}, "one.exp", "has a document type, which is refused"),
             ({"one.exp": experiment("<SteadyState/>")}, "one.exp", "SteadyState is not run"),
             ({"one.exp": experiment(TIMES)}, "one.exp", "has no references"),
             ({**GAIN, "out.csv": "time\n0\n"}, "one.exp", "out.csv has no signals"),
-            ({**GAIN, "out.csv": "time,y\n0,x\n"}, "one.exp", "out.csv:2: 'x' is no number"),
+            ({**GAIN, "out.csv": "time,y\n0,x\n"}, "one.exp", "out.csv:2: 'x' is not a number"),
             ({**GAIN, "out.csv": "time,y\n0\n"}, "one.exp", "out.csv:2: has 1 values, needs 2"),
             ({**GAIN, "out.csv": "time,y\n1,0\n0,0\n"}, "one.exp", "its times fall"),
             (
@@ -114,7 +114,7 @@ class TestForeignExperiments:
 
     def test_a_signal_that_is_not_there_is_an_error(self, make_fmu: Make) -> None:
         (found,) = findings(bring(make_fmu("gain"), {**GAIN, "out.csv": "time,z\n0,3\n"}))
-        assert found.severity == "error" and "names z, which is no number of this FMU" in found.text
+        assert found.severity == "error" and "names z, which is not a number of this FMU" in found.text
 
 
 class TestOurExports:
@@ -170,7 +170,7 @@ class TestThePage:
         assert "<td>1, agree</td>" in page
         assert "hidden state: after restoring once" in page
         assert page.count("<tr><td>") + page.count('<tr><td><a href="#fmu') >= 3
-        assert "is no FMU: not a ZIP archive" in page
+        assert "is not an FMU: not a ZIP archive" in page
 
     def test_its_folder_has_to_exist(self, make_fmu: Make, tmp_path: Path) -> None:
         assert main(["validate", str(make_fmu("gain")), "--report", str(tmp_path / "no" / "page.html")]) != 0

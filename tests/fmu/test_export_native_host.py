@@ -1,4 +1,4 @@
-"""An exported FMU in a host that is no Python program."""
+"""An exported FMU in a host that is not a Python program."""
 
 import os
 import shutil

@@ -99,7 +99,7 @@ def test_a_value_that_is_no_real_goes_as_it_is(part: ProcessParticipant, message
 @pytest.mark.parametrize(
     ("forged", "of", "said"),
     [
-        (Numbers([0], [0.1]), "get", "numbers for what is no step"),
+        (Numbers([0], [0.1]), "get", "numbers for a request that is not a step"),
         (Numbers([], []), "step", ""),
         (Numbers([0, 0], [0.1, 0.2]), "step", ""),
         (Numbers([0], []), "step", ""),
@@ -112,7 +112,7 @@ def test_forged_numbers_are_no_answer(part: ProcessParticipant, forged: Numbers,
     session = part._session
     assert session is not None
     session._sent.append([Ticket(1, of)])
-    with pytest.raises(MessageError, match=f"is no answer: .*{said}"):
+    with pytest.raises(MessageError, match=f"is not an answer: .*{said}"):
         session._take(forged)
 
 

@@ -424,7 +424,7 @@ def test_members_and_their_options(part: Path) -> None:
         ({"others_options": {"x": 1}}, r"master\.options\.others_options: no option of GaussSeidel 'x'"),
         ({"members": "p"}, r"master\.options\.members: is 'p', needs names of participants"),
         ({"members": ["p", "r"]}, r"master\.options\.members: no participant 'r'"),
-        ({"members": ["s"]}, r"participants\.s: is no FMU that offers Model Exchange"),
+        ({"members": ["s"]}, r"participants\.s: is not an FMU that offers Model Exchange"),
     ],
 )
 def test_wrong_options_are_named(part: Path, options: Mapping[str, Any], text: str) -> None:

@@ -38,7 +38,7 @@ class Parallel(cosim.MasterAlgorithm):
 
 
 class Marked(Parallel):
-    """A mark that is no bool."""
+    """A mark that is not a bool."""
 
     exchanges_within_step: Any = "yes"
 

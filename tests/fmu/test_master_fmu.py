@@ -291,7 +291,7 @@ XML = b'<fmiModelDescription fmiVersion="2.0"><CoSimulation modelIdentifier="a"/
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({"readme.txt": b""}, "is no FMU: the archive has no modelDescription.xml"),
+        ({"readme.txt": b""}, "is not an FMU: the archive has no modelDescription.xml"),
         ({"modelDescription.xml": b"<fmi"}, "is not well-formed XML"),
         ({"modelDescription.xml": b"<ssd/>"}, "its root is <ssd>, not <fmiModelDescription>"),
         ({"modelDescription.xml": b'<!DOCTYPE x [<!ENTITY a "b">]><x/>'}, "declares a document type"),
@@ -319,7 +319,7 @@ def test_bad_archives(tmp_path: Path, members: dict[str, bytes], message: str) -
 def test_no_archive(tmp_path: Path) -> None:
     path = tmp_path / "text.fmu"
     path.write_text("hello")
-    with pytest.raises(cosim.FmuError, match="is no FMU: not a ZIP archive"):
+    with pytest.raises(cosim.FmuError, match="is not an FMU: not a ZIP archive"):
         FmuParticipant(path).describe()
     with pytest.raises(cosim.FmuError, match="no such file"):
         FmuParticipant(tmp_path / "missing.fmu").describe()

@@ -31,7 +31,7 @@ def test_compiled_and_python_agree(make_fmu: MakeFmu, algorithm: str) -> None:
     assert results[0].coupling.figures() == results[1].coupling.figures()
     for name in results[0].names:
         assert results[0][name].tobytes() == results[1][name].tobytes()
-    # new values every seventh step, and at the end, which is no multiple of seven
+    # new values every seventh step, and at the end, which is not a multiple of seven
     changes = np.flatnonzero(np.diff(results[0]["slow.x"])) + 1
     assert changes.tolist() == [*range(7, 100, 7), 100]
 

@@ -172,7 +172,7 @@ def test_what_is_no_result_is_replaced_by_the_word_of_the_user_alone(
     for content in ("precious", "time,y\n0,1\n", "[model]\n"):
         (tmp_path / "out.csv").write_text(content)
         assert main(["cosimulate", "s.toml", "-q"]) == 2
-        assert "exists, and is no result" in capsys.readouterr().err
+        assert "exists, and is not a result" in capsys.readouterr().err
         assert (tmp_path / "out.csv").read_text() == content
     assert main(["cosimulate", "s.toml", "-q", "-o", "out.csv"]) == 0
     assert main(["cosimulate", "s.toml", "-q"]) == 0  # it is a result now
@@ -180,7 +180,7 @@ def test_what_is_no_result_is_replaced_by_the_word_of_the_user_alone(
     assert main(["cosimulate", "s.toml", "-q"]) == 0
     (tmp_path / "s.toml").write_text(SCENARIO.format(more='log = "s.toml"', output=""))
     assert main(["cosimulate", "s.toml", "-q"]) == 2
-    assert "'s.toml' exists, and is no log" in capsys.readouterr().err
+    assert "'s.toml' exists, and is not a log" in capsys.readouterr().err
     (tmp_path / "s.toml").write_text(SCENARIO.format(more='log = "m.log"', output=""))
     assert main(["cosimulate", "s.toml", "-q"]) == main(["cosimulate", "s.toml", "-q"]) == 0
 

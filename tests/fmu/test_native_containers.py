@@ -473,7 +473,7 @@ class TestFmusOfOthers:
     def test_no_sources(self, tmp_path: Path, make_fmu: MakeFmu, capsys: pytest.CaptureFixture[str]) -> None:
         path = masses(tmp_path, make_fmu, 'algorithm = "jacobi"')
         assert main(["export", str(path), "-o", str(tmp_path / "a.fmu"), "--sources"]) == 2
-        assert "participants.left: an FMU, which is no C source" in capsys.readouterr().err
+        assert "participants.left: an FMU, which is not a C source" in capsys.readouterr().err
 
 
 class TestWhatIsNotNative:

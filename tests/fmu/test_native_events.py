@@ -110,7 +110,7 @@ def test_inputs_run_along_the_slopes_that_the_host_gives(path: Path) -> None:
         for order, wrong in ((2, references), (1, [fmu.references["swing.angle"]])):
             with pytest.raises(Exception, match="fmi2SetRealInputDerivatives failed"):
                 fmu.slave.setRealInputDerivatives(wrong, [order], [1.0])
-        assert "straight lines" in fmu.messages[0] and "it is no input" in fmu.messages[1]
+        assert "straight lines" in fmu.messages[0] and "it is not an input" in fmu.messages[1]
         fmu.slave.reset()
         fmu.slave.setRealInputDerivatives(references, [1], [2.0])
         fmu.start(start=5.0)  # from where the slope counts, not from 0

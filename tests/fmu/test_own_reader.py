@@ -104,7 +104,7 @@ def test_encodings_that_cannot_be_read_are_named(encoding: str, archive_of: Call
             ('name="u" valueReference="1"', 'name="u" valueReference="one"'),
             "variable u: its valueReference is no",
         ),
-        (('name="u" valueReference="1"', 'name="u"'), "variable u: its valueReference is no number"),
+        (('name="u" valueReference="1"', 'name="u"'), "variable u: its valueReference is not a number"),
         (('causality="input"', 'causality="sideways"'), "variable u cannot have causality 'sideways'"),
         (("ModelVariables", "Variables"), "it has no ModelVariables"),
         (('fmiVersion="2.0"', 'fmiVersion="7.0"'), "FMI version '7.0' is not known"),

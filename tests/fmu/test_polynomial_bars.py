@@ -14,7 +14,7 @@ from cosim_master.trust.coupling_error import EXACT
 
 
 class Bent(cosim.Component):
-    """A lag and a mass on a cubic spring; one force is no polynomial.
+    """A lag and a mass on a cubic spring; one force is not a polynomial.
 
     Law: w' = (u - w) / lag, v' = w - 4 x - 0.3 v - cubic x^3 - grip tanh(20 v), x' = v.
     """

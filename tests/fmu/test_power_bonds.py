@@ -119,5 +119,5 @@ def test_units_of_a_bond_multiply_to_a_power(one: str, other: str, is_power: boo
     if is_power:
         CoSimulation(parts, links, "jacobi", 0.1, bonds=[["a.u", "a.y"]])
         return
-    with pytest.raises(cosim.ModelError, match=rf"bonds\.0: .*\({one}\).* is no power"):
+    with pytest.raises(cosim.ModelError, match=rf"bonds\.0: .*\({one}\).* is not a power"):
         CoSimulation(parts, links, "jacobi", 0.1, bonds=[["a.u", "a.y"]])

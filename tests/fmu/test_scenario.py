@@ -193,7 +193,7 @@ def test_one_damaged_fmu_is_named_though_the_path_is_relative(
     monkeypatch.chdir(tmp_path)
     Path("bad.fmu").write_bytes(b"")
     scenario(Path(), '[participants.a]\nfmu = "bad.fmu"\n[master]\nstep = 1\nuntil = 1\n')
-    with pytest.raises(cosim.ModelError, match=r"loop\.toml:1: participants\.a: .*bad\.fmu: is no FMU"):
+    with pytest.raises(cosim.ModelError, match=r"loop\.toml:1: participants\.a: .*bad\.fmu: is not an FMU"):
         Scenario.read("loop.toml").couple(CoSimulation)
 
 
@@ -228,7 +228,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         Scenario.read(scenario(tmp_path, "a = " + "[" * 100_000))
     path = tmp_path / "latin.toml"
     path.write_bytes(b'a = "\xe4"\n')
-    with pytest.raises(cosim.ModelError, match="latin.toml:1: is no UTF-8 text"):
+    with pytest.raises(cosim.ModelError, match="latin.toml:1: is not UTF-8 text"):
         Scenario.read(path)
 
 

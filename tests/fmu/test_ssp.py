@@ -341,7 +341,7 @@ def test_steps_of_vendors(gain_ssp: Callable[..., Path]) -> None:
         ),
         (
             system(component("a", inner=bindings(("gain", "<ssv:Real value='x'/>")))),
-            "value is 'x', which is no Real",
+            "value is 'x', which is not of type Real",
         ),
         (system(component("a", inner=bindings(("gain", '<ssv:String value="x"/>')))), "gain is real"),
         (system(component("a") + component("a")), "there are two elements 'a' in this system"),
@@ -395,7 +395,7 @@ def test_hostile_packages(tmp_path: Path, files: dict[str, str | bytes], said: s
 
 def test_no_archive(tmp_path: Path) -> None:
     (tmp_path / "x.ssp").write_bytes(b"no zip")
-    for name, said in (("x.ssp", "is no SSP: not a ZIP archive"), ("y.ssp", "no such file")):
+    for name, said in (("x.ssp", "is not an SSP: not a ZIP archive"), ("y.ssp", "no such file")):
         with pytest.raises(cosim.ModelError, match=said):
             CoSimulation.from_ssp(tmp_path / name)
 

@@ -194,7 +194,7 @@ def test_items_are_those_of_the_end_that_they_stand_at(
 def test_a_target_that_is_no_item_is_refused(tmp_path: Path, compiled: Callable[..., Path]) -> None:
     box = make_box3(tmp_path, compiled)
     wires = [{"from": "a.mode_out", "to": "b.mode_in", "map": {"on": 7}}]
-    with pytest.raises(cosim.ModelError, match=r"7 is no item of b.mode_in, which has 0, 1"):
+    with pytest.raises(cosim.ModelError, match=r"7 is not an item of b.mode_in, which has 0, 1"):
         CoSimulation({"a": box, "b": box}, wires, "jacobi", 0.1)
 
 
@@ -218,11 +218,11 @@ def test_mappings_add_up_on_the_way_through_systems(tmp_path: Path, make_fmu: Ma
     ("ends", "change", "said"),
     [
         ("real_out real_in", table("Integer", _1="2"), "real values cannot be mapped"),
-        ("integer_out integer_in", linear(2.0, 0.0), "a linear transformation goes with real values alone"),
+        ("integer_out integer_in", linear(2.0, 0.0), "a linear transformation applies to real values only"),
         (
             "integer_out boolean_in",
             table("Integer", _1="5"),
-            "5 is no value of b.boolean_in, which is boolean",
+            "5 is not a value of b.boolean_in, which is boolean",
         ),
         ("integer_out boolean_in", "", "the types have to agree, or a map says what each value becomes"),
         ("integer_out integer_in", table("Enumeration", on="off"), "no value to map 'on'"),

@@ -313,7 +313,7 @@ def test_what_is_required_is_an_error_when_it_is_not_so() -> None:
     coarse.loop(0.001).simulate(2.0).require("fine")
     with pytest.raises(CouplingError, match="unstable"):
         exploding().simulate(700.0).require("known")
-    with pytest.raises(cosim.CosimError, match="'good' is no verdict, needs 'fine' or 'known'"):
+    with pytest.raises(cosim.CosimError, match="'good' is not a verdict, needs 'fine' or 'known'"):
         result.require("good")
 
 

@@ -369,7 +369,7 @@ def test_a_law_that_is_no_function(law, text):
 
 
 def mixed(function, name="force", first=True):
-    """A class of forces whose law stands in a class that is no component."""
+    """A class of forces whose law stands in a class that is not a component."""
     mixin = type("Mixin", (), {name: function})
     body = {"coordinate": coordinate(), "k": cosim.parameter(default=2.0)}
     return type("Pull", (mixin, Force) if first else (Force, mixin), body)
@@ -404,7 +404,7 @@ def test_a_law_that_nothing_calls_in_a_class_that_is_no_component(law, name, tex
     [
         (lambda: cosim.discrete(dtype=str), "dtype is str, needs float, int or bool"),
         (lambda: cosim.discrete(invalidates=3), "invalidates is 3, needs a Stage"),
-        (lambda: cosim.discrete(invalidates="zz"), "it invalidates 'zz', which is no option"),
+        (lambda: cosim.discrete(invalidates="zz"), "it invalidates 'zz', but it has no option of that name"),
         (lambda: cosim.parameter(shape=-1), "shape is -1, needs numbers of elements, or names"),
         (lambda: cosim.parameter(shape=2.0), "shape is 2.0, needs"),
         (lambda: cosim.parameter(shape=True), "shape is True, needs"),
@@ -415,7 +415,7 @@ def test_a_law_that_nothing_calls_in_a_class_that_is_no_component(law, name, tex
         (lambda: cosim.input(unit=3), "unit is 3, needs text"),
         (
             lambda: cosim.history(of="nothing", keep="n"),
-            "the history 'it' is of 'nothing', which is no quantity",
+            "the history 'it' is of 'nothing', but it has no quantity of that name",
         ),
         (lambda: cosim.history(of="n", keep="nothing"), "the history 'it' is kept for 'nothing'"),
     ],

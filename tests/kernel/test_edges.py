@@ -583,7 +583,7 @@ def test_termination_is_issued_whichever_call_was_asked_to_stop():
 
 
 class Spoiler(Mover):
-    """Writes what is no finite number."""
+    """Writes what is not a finite number."""
 
     @cosim.at([0.5], does="unrestricted")
     def spoil(x_next):

@@ -184,7 +184,7 @@ def test_implicit_methods_get_the_sparse_structure() -> None:
     model.add(Coupled, "one")
     starts, rows = model.build().derivative_structure()
     columns = [set(rows[starts[i] : starts[i + 1]].tolist()) for i in range(5)]
-    # an index that is no constant stands for all elements
+    # an index that is not a constant stands for all elements
     assert columns == [{0, 1, 2, 3}] * 4 + [{0}]
     assert not np.any(rows == 4)
 

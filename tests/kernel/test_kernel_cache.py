@@ -150,7 +150,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(monkeypatch, tmp_path, ca
     (tmp_path / "theirs").mkdir(mode=0o700)
     (tmp_path / "kernels").symlink_to(tmp_path / "theirs")
     assert use_folder(monkeypatch, tmp_path) == tmp_path / "kernels-2"
-    assert "no folder" in caplog.text
+    assert "not a folder" in caplog.text
 
 
 @posix_only

@@ -15,7 +15,7 @@ EULER = "integrators.explicit_euler"
 
 
 class Undefined(cosim.Component):
-    """An output that is no number from 0.25 s on."""
+    """An output that is not a number from 0.25 s on."""
 
     x = cosim.auxiliary_state(start=1.0)
     root = cosim.output()

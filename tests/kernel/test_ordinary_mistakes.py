@@ -140,7 +140,7 @@ def test_a_loop_that_leaves_a_vector():
         ({"default": 2.0, "maximum": 1.0}, "default is 2, needs at most 1"),
         ({"default": []}, r"default has shape \(0,\), needs one number"),
         ({"default": (1.0, 2.0), "shape": 3}, r"default has shape \(2,\), needs \(3,\)"),
-        ({"default": "yes", "dtype": bool}, "'yes' is no quantity"),
+        ({"default": "yes", "dtype": bool}, "'yes' is not a quantity"),
         ({"default": 1.5, "dtype": int}, "default is 1.5, needs an integer"),
         ({"default": math.nan}, "default is nan, needs a finite number"),
     ],

@@ -210,7 +210,7 @@ def test_all_faults_of_the_wiring_are_reported_together():
     expected = [
         ("source.newtons → sink.metres", "cannot be converted to m"),
         ("source.vector → sink.kelvin", "3 elements"),
-        ("source.celsius → source.newtons", "is no input"),
+        ("source.celsius → source.newtons", "is not an input"),
         ("source.celsius → sink.kelvin", "already connected"),
         ("source.celsus → sink.vector", "Nearest: source.celsius"),
     ]

@@ -326,7 +326,7 @@ def test_what_is_never_changed_goes_to_other_processes_and_stays_so():
 @pytest.mark.parametrize(
     ("path", "value", "text"),
     [
-        ("k.x", "abc", r"^starts: k\.x: 'abc' is no quantity"),
+        ("k.x", "abc", r"^starts: k\.x: 'abc' is not a quantity"),
         ("k.x", math.nan, r"^starts: k\.x: x is nan"),
         ("k.x", object(), r"^starts: k\.x: x is an object of class object, needs one number \[m\]"),
         ("k.pull", 1.0, r"^starts: k\.pull: it is computed"),

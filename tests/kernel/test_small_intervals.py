@@ -44,7 +44,7 @@ def test_what_is_written_between_intervals_costs_one_evaluation():
         simulator.advance_to(1.0 + i * step)
         counts.append(simulator.statistics.evaluations - before)
     assert counts == [6] * 20
-    # the new derivative is walked by realize(), which is no evaluation of the integrator's
+    # the new derivative is walked by realize(), which is not an evaluation of the integrator's
     simulator.state["o.force"] = 1.0
     before = simulator.statistics.evaluations
     simulator.advance_to(1.0 + 21 * step)

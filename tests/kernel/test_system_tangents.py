@@ -91,7 +91,7 @@ def engine() -> cosim.System:
 
 @pytest.mark.parametrize("turned", [0.0, 0.2])
 def test_a_mount_against_differences_of_sixth_order(turned: float) -> None:
-    """Also where it stands still: a branch by == that saves work is no law."""
+    """Also where it stands still: a branch by == that saves work is not a law."""
     system = engine()
     state = system.default_state()
     y = np.array(state.y) + turned * np.cos(np.arange(system.ny))

@@ -238,7 +238,7 @@ def test_a_misspelt_argument_is_no_view() -> None:
 
 
 def test_a_declared_name_is_no_view() -> None:
-    with pytest.raises(cosim.ContractError, match="'angle' is declared in the class, and is no view"):
+    with pytest.raises(cosim.ContractError, match="'angle' is declared in the class, and is not a view"):
         _class("    @cosim.kernel\n    def law(angle):\n        angle.torque = 1.0\n")
 
 

@@ -129,22 +129,20 @@ def of_element(self, state, next_state):
 @pytest.mark.parametrize("does", ["publish", "discrete"])
 @pytest.mark.parametrize("function", [assigned, added, hidden, one_of_two, of_class, of_its_class])
 def test_an_attribute_that_a_handler_assigns(function, does):
-    text = (
-        r"test_without_effect\.py:\d+: .*self\..?n.? is no part of the State.*declare n = cosim\.discrete\(\)"
-    )
+    text = r"without_effect\.py:\d+: .*self\..?n.? is not part of the State.*declare n = cosim\.discrete\(\)"
     with pytest.raises(cosim.ContractError, match=text):
         type("Hoarding", (cosim.Component,), {"tick": cosim.every(0.1, does=does)(function)})
 
 
 def test_an_element_of_an_attribute_and_who_may():
-    with pytest.raises(cosim.ContractError, match="self.n is no part of the State"):
+    with pytest.raises(cosim.ContractError, match="self.n is not part of the State"):
         type("Hoarding", (cosim.Component,), {"tick": cosim.every(0.1, does="discrete")(of_element)})
     type(
         "Device",
         (cosim.Component,),
         {"not_saved": "a device", "tick": cosim.every(1, does="discrete")(added)},
     )
-    with pytest.raises(cosim.ContractError, match="self.n is no part of the State"):
+    with pytest.raises(cosim.ContractError, match="self.n is not part of the State"):
 
         class Law(cosim.Component):
             """A law."""
@@ -178,7 +176,7 @@ def taken(self, state, next_state):
 )
 def test_what_a_handler_keeps_outside_the_state(function, name):
     with pytest.raises(
-        cosim.ContractError, match=rf"{name} is no part of the State, so the next run goes on"
+        cosim.ContractError, match=rf"{name} is not part of the State, so the next run goes on"
     ):
         type("Hoarding", (cosim.Component,), {"tick": cosim.every(0.1, does="discrete")(function)})
 

@@ -62,5 +62,5 @@ def test_arrays_are_read_and_written_by_the_address_of_their_head(count: int, is
     ],
 )
 def test_arrays_of_another_kind_have_no_head(pair: Pair) -> None:
-    with pytest.raises(TypeError, match=r"Pair\.(sizes|values) is no contiguous array of (int|float)64"):
+    with pytest.raises(TypeError, match=r"Pair\.(sizes|values) is not a contiguous array of (int|float)64"):
         head_of(pair)

@@ -214,7 +214,7 @@ CASES: dict[Any, str] = {
     two_kinds: "'y' is a number in one branch and a tuple of 2 numbers in another: make it the same in all",
     too_few: "added(a, b) is called with others: missing a required argument: 'b'",
     too_many: "added(a, b) is called with others: too many positional arguments",
-    place_that_is_no_integer: "the place [a number] is no whole number: write int(…)",
+    place_that_is_no_integer: "the place [a number] is not a whole number: write int(…)",
     array_made: "this makes an array, and compiled code does not allocate: compute with its elements",
     function_of_a_view: "sin() does not take a view",
     nothing_stored: "a helper that returns nothing has no value: call it on a line of its own",
@@ -232,9 +232,9 @@ CASES: dict[Any, str] = {
     number_or_nothing: "the function may end here, and returns a number elsewhere",
     place_beyond: "the tuple has 2 items",
     a_method: "a view has no 'sum'",
-    numpy_function: "np.sin() is no function of the language",
+    numpy_function: "np.sin() is not a function of the language",
     a_step: "a view is contiguous, and its parts have no step: write x[first:last]",
-    member_of_an_enum: "Mode.OPEN is no number: write Mode.OPEN.value",
+    member_of_an_enum: "Mode.OPEN is not a number: write Mode.OPEN.value",
     few_digits: "an array of float32 cannot be read: write numpy.asarray(…, float)",
     large: "9223372036854775808 does not fit into 64 bits: write 9.223372036854776e+18",
     condition_of_a_view: "a view is neither true nor false: compare its elements",
@@ -245,7 +245,7 @@ CASES: dict[Any, str] = {
     a_dictionary: "the language has no dict",
     nested: "the language has no listcomp",
     loop_over_a_number: "a loop does not go over a number: write range(…)",
-    none: "None is no number: write math.nan",
+    none: "None is not a number: write math.nan",
 }
 
 

@@ -17,7 +17,7 @@ NAN = math.nan
 BODIES = {
     "no mass": ({"mass": 0.0}, "mass is 0 kg, needs more than 0"),
     "negative mass": ({"mass": -2.0}, "mass is -2 kg, needs more than 0"),
-    "mass is no number": ({"mass": NAN}, "mass is nan kg, needs more than 0"),
+    "mass is not a number": ({"mass": NAN}, "mass is nan kg, needs more than 0"),
     "mass is a switch": ({"mass": True}, r"mass is True, needs a number \[kg\]"),
     "mass is a list": ({"mass": []}, r"mass is \[\], needs a number \[kg\]"),
     "mass is in a unit of its own": ({"mass": "1 stone"}, "unknown part 'stone'"),
@@ -28,14 +28,17 @@ BODIES = {
         "no body has them, since 5.8 is more than 0.1 ",
     ),
     "negative moment": ({"inertia": (-1, 1, 1)}, "-1 is negative"),
-    "moment is no number": ({"inertia": (1, 1, NAN)}, "inertia is not finite"),
-    "centre is no number": ({"center_of_mass": (0, NAN, 0)}, r"center_of_mass\[1\] is nan"),
+    "moment is not a number": ({"inertia": (1, 1, NAN)}, "inertia is not finite"),
+    "centre is not a number": ({"center_of_mass": (0, NAN, 0)}, r"center_of_mass\[1\] is nan"),
 }
 JOINTS = {
-    "frame is no number": ({"frame_on_parent": [0, NAN, 0]}, "frame_on_parent: the position has nan"),
-    "frame is no rotation": ({"frame_on_child": [2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]}, "is not orthonormal"),
+    "frame is not a number": ({"frame_on_parent": [0, NAN, 0]}, "frame_on_parent: the position has nan"),
+    "frame is not a rotation": (
+        {"frame_on_child": [2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]},
+        "is not orthonormal",
+    ),
     "frame is a mirror": ({"frame_on_child": [1, 0, 0, 0, 1, 0, 0, 0, -1, 0, 0, 0]}, "left-handed"),
-    "coordinate is no number": ({"q": [NAN]}, r"q\[0\] is nan, needs a finite number"),
+    "coordinate is not a number": ({"q": [NAN]}, r"q\[0\] is nan, needs a finite number"),
 }
 
 

@@ -176,7 +176,7 @@ def test_too_many_contacts_are_an_error() -> None:
     [
         ("ball0", [0.1] * 3, [(0, 0, 1, 0)], "balls are 3, but from 'ball0' on the model has 2 bodies"),
         ("ball1", [0.1] * 2, [(0, 0, 1, 0)], "from 'ball1' on the model has 1 bodies"),
-        ("ground", [0.1], [(0, 0, 1, 0)], "'ground', which is no body with a mass"),
+        ("ground", [0.1], [(0, 0, 1, 0)], "'ground', which is not a body with a mass"),
         ("ball7", [0.1], [(0, 0, 1, 0)], "ball7"),
         ("ball0", [0.0, 0.1], [(0, 0, 1, 0)], "radii"),
         ("ball0", [0.1], [(0, 0, 0, 1)], "normal without length"),

@@ -220,8 +220,8 @@ def test_a_diagonal_coupled_bushing_is_the_linear_one() -> None:
         ({"stiffness": -np.eye(6)}, "not positive semidefinite"),
         ({"stiffness": np.ones((6, 6)) - 0.5 * np.eye(6)}, "not positive semidefinite"),
         ({"stiffness": np.eye(6), "damping": np.diag([1, 1, 1, -1, 1, 1])}, "not positive semidefinite"),
-        ({"stiffness": [1, 2]}, "is no matrix"),
-        ({"stiffness": 3.0}, "is no matrix"),
+        ({"stiffness": [1, 2]}, "is not a matrix"),
+        ({"stiffness": 3.0}, "is not a matrix"),
     ],
 )
 def test_matrices_that_give_energy_are_refused(values, message) -> None:

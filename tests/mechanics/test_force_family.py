@@ -159,7 +159,7 @@ def test_gravity_leaves_out_who_does_not_feel_it() -> None:
     assert state["gravity.potential_energy"] == pytest.approx(2.0 * 9.81 * 3.0)
     state["balloon.feels_gravity"] = 1
     assert state.realize(cosim.Stage.REPORT)["balloon.az"] == pytest.approx(-9.81)
-    with pytest.raises(cosim.ModelError, match=r"2\.0 is no switch"):
+    with pytest.raises(cosim.ModelError, match=r"2\.0 is not a switch"):
         model.body("third", mass=1, inertia=(1, 1, 1), feels_gravity=2.0)
 
 

@@ -137,7 +137,7 @@ def test_frames_are_read_as_poses(kind):
         joint.frame_on_child, pose_from_angles((0, 0, math.pi / 2), (0.01, 0, 0)), atol=1e-15
     )
     np.testing.assert_array_equal(joint.frame_on_parent, IDENTITY)
-    with pytest.raises(cosim.ModelError, match="frame_on_parent.*is no pose"):
+    with pytest.raises(cosim.ModelError, match="frame_on_parent.*is not a pose"):
         make(kind, frame_on_parent="there")
 
 

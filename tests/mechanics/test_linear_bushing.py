@@ -242,7 +242,7 @@ def test_a_spring_alone_follows_its_own_line():
         ({"stiffness": [0, 0, 0, -1, 0, 0]}, r"stiffness\[3\] is -1 N/m, needs at least 0"),
         ({"damping": [0, 0, 0, 0, 0, math.nan]}, r"damping\[5\] is nan"),
         ({"damping": [0, 0, 0, 0, 0, "3 kg"]}, "kg"),
-        ({"frame_on_body1": [1, 2]}, "is no pose"),
+        ({"frame_on_body1": [1, 2]}, "is not a pose"),
         ({"frame_on_body2": [1, 0, 0, 0, 1, 0, 0, 0, -1, 0, 0, 0]}, "left-handed"),
         ({"stifness": [0] * 6}, "stiffness"),
     ],

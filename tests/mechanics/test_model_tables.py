@@ -91,7 +91,11 @@ def test_joints_may_be_told_apart_from_bodies():
             "Nearest: mechanics.linear_bushing",
         ),
         ({"elements": {"m": {"stiffness": 1}}}, "elements.m.type", "type is missing"),
-        ({"elements": {"m": MOUNT | {"frame_on_body1": "here"}}}, "elements.m.frame_on_body1", "is no pose"),
+        (
+            {"elements": {"m": MOUNT | {"frame_on_body1": "here"}}},
+            "elements.m.frame_on_body1",
+            "is not a pose",
+        ),
         ({"bodies": {"b": ENGINE | {"mass": -1}}}, "bodies.b.mass", "needs more than 0"),
         ({"bodies": {"b": ENGINE | {"mas": 1}}}, "bodies.b.mas", "Nearest: mass"),
         ({"bodies": {"b": ENGINE | {"joint": "fre"}}}, "bodies.b.joint", "Nearest: mechanics.free"),

@@ -197,11 +197,11 @@ def test_a_matrix_with_seven_digits_is_made_orthonormal():
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ((1, 2), "is no pose"),
-        ("ground", "is no pose"),
-        (5.0, "is no pose"),
-        (None, "is no pose"),
-        ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], "is no pose"),
+        ((1, 2), "is not a pose"),
+        ("ground", "is not a pose"),
+        (5.0, "is not a pose"),
+        (None, "is not a pose"),
+        ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], "is not a pose"),
         ({"positon": (1, 2, 3)}, "has 'positon', needs position"),
         ({}, "is empty"),
         ({"position": (1, 2)}, "needs three numbers"),

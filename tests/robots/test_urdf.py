@@ -242,7 +242,7 @@ def test_nothing_that_moves(tmp_path: Path) -> None:
 
 
 FAULTS = {
-    "no robot": ("<a/>", "this is no URDF"),
+    "no robot": ("<a/>", "this is not a URDF"),
     "not well-formed": ("<robot><link></robot>", "robot.urdf:1: is not well-formed XML"),
     "document type": ("<!DOCTYPE robot [<!ENTITY a 'b'>]><robot/>", "declares a document type"),
     "empty": ("", "is not well-formed XML"),

@@ -242,7 +242,7 @@ def test_a_factor_that_is_none_is_refused(wrong: dict[str, object]) -> None:
 
 
 def test_a_rule_that_mentions_nothing() -> None:
-    with pytest.raises(cosim.ContractError, match="mentions 'gian', which is not there; nearest: 'gain'"):
+    with pytest.raises(cosim.ContractError, match="mentions 'gian', which does not exist; nearest: 'gain'"):
 
         class Wrong(cosim.Component):
             """A slip of the pen."""

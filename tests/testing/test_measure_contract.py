@@ -41,7 +41,7 @@ def test_right_measure_passes():
 
 
 def test_measures_of_bodies_and_coordinates_are_observed():
-    """They look at what is no source: a body and a joint that move."""
+    """They look at a class that is not a source: a body and a joint that move."""
     for cls in (cosim_mechanics.Position, cosim_mechanics.Velocity):
         state = observed_system(cls()).default_state().realize(cosim.Stage.ACCELERATION)
         assert math.isfinite(state["measure"])

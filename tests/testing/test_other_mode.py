@@ -15,7 +15,7 @@ asked = []
 class Case:
     @classmethod
     def count(cls):
-        print("what is printed is no answer")
+        print("what is printed is not an answer")
         asked.append(1)
         return [str(len(asked)), os.environ["COSIM_PLAIN"], os.getcwd()]
 

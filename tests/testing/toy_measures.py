@@ -193,7 +193,7 @@ class HoardingCase(MeasureContract):
 
 
 class HiddenCase(MeasureContract):
-    """Its value is no output of the system."""
+    """Its value is not an output of the system."""
 
     make = staticmethod(lambda: Double())
 

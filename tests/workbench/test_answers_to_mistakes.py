@@ -204,7 +204,7 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
     ),
     "a matrix in place of a pose": (
         lambda m: m.joint("pin", child="cart", name="pin", frame_on_parent=np.eye(4)),
-        "array([[1., 0., 0., 0.], [0., 1., 0., 0.], [0., 0., 1., 0... is no pose",
+        "array([[1., 0., 0., 0.], [0., 1., 0., 0.], [0., 0., 1., 0... is not a pose",
     ),
     "a table among the options": (
         lambda m: m.simulate(until=1.0, inputs=np.eye(2)),

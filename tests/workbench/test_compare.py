@@ -140,7 +140,7 @@ def test_a_run_that_ends_early_differs(tmp_path: Path, capsys: pytest.CaptureFix
     [
         (["a.csv", "none.csv"], "none.csv: no such file"),
         (["a.csv", "a.xyz"], "no plugin reads results that end in '.xyz'"),
-        (["a.csv", "a.csv", "--tol", "x"], "--tol: 'x' is no quantity"),
+        (["a.csv", "a.csv", "--tol", "x"], "--tol: 'x' is not a quantity"),
         (["a.csv", "a.csv", "--tol", "-1"], "--tol: is -1, needs a number from 0 on"),
         (["a.csv", "a.csv", "--time-tol", "1 m"], "--time-tol: "),
         (["a.csv", "a.csv", "--signals", "z"], "no signal in this result 'z'"),

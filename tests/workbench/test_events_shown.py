@@ -156,7 +156,7 @@ def test_a_checkpoint_between_two_points_of_the_output_is_resumed_without_a_gap(
         (lambda text: text[: len(text) // 3].rpartition("\n")[0] + "\n", "they end at t = "),
         (lambda text: text.replace("ball.height", "ball.depth"), "other signals"),
         (lambda text: text.rpartition("\n0.7,")[0] + "\n0.7" + 4 * ",9.0" + "\n", "other values there"),
-        (lambda text: "a letter\n", "is no result"),
+        (lambda text: "a letter\n", "is not a result"),
     ],
 )
 def test_a_resumed_run_replaces_no_other_results(

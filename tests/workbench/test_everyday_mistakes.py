@@ -50,11 +50,11 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
         lambda m: m.simulate(until=0.1, accuracy="high"),
         "accuracy: is 'high', needs a number, such as 1e-6",
     ),
-    "a progress that is no function": (
+    "a progress that is not a function": (
         lambda m: m.simulate(until=0.1, progress=5),  # type: ignore[arg-type]
         "progress: is 5, needs a function: it is called with the time, s",
     ),
-    "a progress of many runs that is no function": (
+    "a progress of many runs that is not a function": (
         lambda m: m.simulate_many({"cart.mass": [1.0]}, 0.1, progress=5),  # type: ignore[arg-type]
         "progress: is 5, needs a function: it is called with how many runs have ended, and how many",
     ),
@@ -76,7 +76,7 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
     ),
     "a signal by number": (
         lambda m: m.simulate(until=0.1, signals=[5]),  # type: ignore[list-item]
-        "signals: 5 is no text, needs a list of paths or patterns: ['engine.z', 'mount.*']",
+        "signals: 5 is not text, needs a list of paths or patterns: ['engine.z', 'mount.*']",
     ),
     "a number of signals": (
         lambda m: cosim.simulate(m.build(), until=0.1, signals=5),  # type: ignore[arg-type]
@@ -84,7 +84,7 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
     ),
     "signals of many runs by number": (
         lambda m: m.simulate_many({"cart.mass": [1.0]}, 0.1, signals=[5]),
-        "signals: 5 is no text, needs a list of paths or patterns",
+        "signals: 5 is not text, needs a list of paths or patterns",
     ),
     "an FMU with the ending of an archive": (
         lambda m: m.export_fmu("no such folder/x.zip", native=False),
@@ -102,7 +102,7 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
         lambda m: CoSimulation({"m": m.build()}, "plant.felt -> controller.speed"),
         "connections: is 'plant.felt -> controller.speed', needs a list: [",
     ),
-    "a progress of a co-simulation that is no function": (
+    "a progress of a co-simulation that is not a function": (
         lambda m: CoSimulation({"m": m.build()}).simulate(0.1, progress=5),  # type: ignore[arg-type]
         "progress: is 5, needs a function: it is called with the time, s",
     ),

@@ -117,7 +117,7 @@ def test_old_results_are_replaced_and_nothing_else(tmp_path: Path, monkeypatch: 
     some().to_parquet(path)
     assert sorted(p.name for p in path.iterdir()) == ["_summary.json", "part-000000.parquet"]
     (path / "thesis.doc").write_text("", "utf-8")
-    with pytest.raises(cosim.CosimError, match=r"has thesis.doc in it, which is no part of results"):
+    with pytest.raises(cosim.CosimError, match=r"has thesis.doc in it, which is not part of results"):
         some().to_parquet(path)
     assert (path / "part-000000.parquet").exists()
 
@@ -126,7 +126,7 @@ def test_old_results_are_replaced_and_nothing_else(tmp_path: Path, monkeypatch: 
     ("files", "said"),
     [
         ({}, "the folder has no part files"),
-        ({"part-000000.parquet": b"no"}, "is no Parquet that can be read"),
+        ({"part-000000.parquet": b"no"}, "is not a Parquet file that can be read"),
     ],
 )
 def test_what_is_no_result(tmp_path: Path, files: dict[str, bytes], said: str) -> None:

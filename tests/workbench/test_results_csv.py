@@ -189,7 +189,7 @@ def test_another_ending_is_refused_with_what_to_write(tmp_path: Path, name: str,
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", r"r\.csv:1: is no result"),
+        ("", r"r\.csv:1: is not a result"),
         ("x,y\n1,2\n", 'there is no column "time"'),
         ('"time","a","a"\n0,1,2\n', "two columns have the same name"),
         ('"time","a"\n0,1\n1\n', r"r\.csv:3: does not have the columns"),
@@ -219,7 +219,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(CosimError, match="no such file"):
         ResultsCsv().read(tmp_path / "r.csv")
     (tmp_path / "r.csv").write_bytes(b"\xff\xfe")
-    with pytest.raises(CosimError, match="no UTF-8"):
+    with pytest.raises(CosimError, match="not UTF-8"):
         ResultsCsv().read(tmp_path / "r.csv")
 
 

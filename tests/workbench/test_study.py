@@ -103,7 +103,7 @@ def test_distributions_by_factors():
         ("normal(1, 0)", "greater than 0"),
         ("narmal(1, 2)", "Nearest"),
         ("1 kg..2 kg:3", "kg"),
-        ("nan", "no quantity"),
+        ("nan", "not a quantity"),
         ("1e999, 2", "finite"),
         ("", "Write"),
     ],

@@ -112,7 +112,7 @@ class FunctionWriter(ExpressionWriter):
                 for one, value in zip(targets, values, strict=True):
                     self.emit(f"{one} = {value}")
             elif isinstance(tangents, list):
-                raise self.refuse("what varies is written where no tangent lies")
+                raise self.refuse("a value that varies is written to a place without a tangent")
         self.emit(f"{target} = {text}")
 
     def evaluate(self, node: form.Evaluate) -> None:

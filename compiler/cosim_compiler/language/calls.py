@@ -82,7 +82,7 @@ def _call(reader: Reading, function: object, items: list[Expression], node: ast.
         reader.refuse(
             node, f"{name} was made by another compiler (numba?): write a plain function, no decorator"
         )
-    reader.refuse(node, f"{ast.unparse(node.func)}() is no function of the language")
+    reader.refuse(node, f"{ast.unparse(node.func)}() is not a function of the language")
 
 
 def _of_method(reader: Reading, owner: Expression, named: ast.Attribute, node: ast.Call) -> Expression:

@@ -24,7 +24,7 @@ LEAST_WHOLE, MOST_WHOLE = -(2**63), 2**63 - 1
 
 
 class NoNumberError(Exception):
-    """A value of Python that is no number, tuple or array of the language; the text says what to write."""
+    """A value of Python that is not a number, tuple or array of the language; the text says what to write."""
 
 
 def known(value: Any) -> Known:
@@ -62,11 +62,13 @@ def constant(value: Any) -> Expression:
     if isinstance(value, np.ndarray):
         return _array(value)
     if value is None:
-        raise NoNumberError("None is no number: write math.nan, or a number of your own that stands for it")
+        raise NoNumberError(
+            "None is not a number: write math.nan, or a number of your own that stands for it"
+        )
     if isinstance(value, (np.float32, np.float16)):
         raise NoNumberError(f"it computes with fewer digits: write float({value})")
     if isinstance(value, enum.Enum):
-        raise NoNumberError(f"{value} is no number: write {type(value).__name__}.{value.name}.value")
+        raise NoNumberError(f"{value} is not a number: write {type(value).__name__}.{value.name}.value")
     raise NoNumberError(f"this is {_a(type(value).__name__)}, and the language has numbers, tuples and views")
 
 

@@ -158,7 +158,7 @@ class _Follower:
             return 1 << self._first[name] if name in self._first else 0
         if isinstance(kind, Number):
             return None
-        raise UnclearError("an argument that is no number and no view")
+        raise UnclearError("an argument that is neither a number nor a view")
 
     # states
 

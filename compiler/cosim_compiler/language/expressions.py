@@ -192,7 +192,7 @@ class ExpressionReader(OperatorReader):
         except IndexError:
             self.refuse(node, f"the tuple has {len(value)} items")
         except TypeError:
-            self.refuse(node.slice, f"the place [{index!r}] is no whole number: write int(…)")
+            self.refuse(node.slice, f"the place [{index!r}] is not a whole number: write int(…)")
 
     @staticmethod
     def _item(value: Expression, index: int) -> Expression:
@@ -222,7 +222,7 @@ class ExpressionReader(OperatorReader):
     def _index(self, node: ast.expr) -> Expression:
         value = self.typed(self.expression(node), node)
         if value.type not in (WHOLE, TRUTH):
-            self.refuse(node, f"the place [{in_words(value.type)}] is no whole number: write int(…)")
+            self.refuse(node, f"the place [{in_words(value.type)}] is not a whole number: write int(…)")
         return convert(value, WHOLE)
 
     def _of_view(self, value: Expression, node: ast.Subscript) -> Expression:

@@ -16,7 +16,7 @@ CALLS = (form.Call, form.CallLinked, form.CallAddress)
 def flows_of(function: Function) -> Flows:
     """For every element that a function writes or adds to: elements that the number may depend on.
 
-    Values and what decides whether a statement runs count. An index that is no constant stands for the
+    Values and what decides whether a statement runs count. An index that is not a constant stands for the
     whole parameter, and what a helper writes depends on everything that it is given.
     """
     following = _Flows(function)

@@ -24,7 +24,7 @@ SIMPLE = re.compile(
     r"(return|break|continue|goto)\b.*;|(\(void\))?\w+\(.*\);"
     r"|\*?\w+(\(\w*\))?((\.|->)\w+|\[[^\[\]]*\])* = .*;"
 )
-"""A statement that is no declaration and no block."""
+"""A statement that is not a declaration and no block."""
 LONGEST = 110
 
 

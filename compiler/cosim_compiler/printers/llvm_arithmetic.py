@@ -2,8 +2,8 @@
 
 Reals follow IEEE 754, whole numbers wrap around at 64 bits. What the processors leave open has one answer:
 division of whole numbers by zero is 0, the least number divided by -1 is itself, a shift by 64 or more
-moves everything out, and a real that is no 64-bit number becomes the least one. These are NumPy's answers, so
-plain Python has them, too.
+moves everything out, and a real that is not a 64-bit number becomes the least one. These are NumPy's answers,
+so plain Python has them, too.
 """
 
 from __future__ import annotations

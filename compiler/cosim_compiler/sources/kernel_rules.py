@@ -350,7 +350,7 @@ def _root(node: ast.Attribute) -> ast.AST:
 
 
 def _held(value: Any, node: ast.Attribute) -> Any:
-    """What an attribute of an object of the module is; None where it is no simple one."""
+    """What an attribute of an object of the module is; None where it is not a simple one."""
     return getattr(value, node.attr, None) if isinstance(node.value, ast.Name) else None
 
 

@@ -103,7 +103,7 @@ class Naming:
         return cls(naming, given)
 
     def path(self, path: str) -> str:
-        """The name of what is no variable: a clock, a terminal."""
+        """The name of what is not a variable: a clock, a terminal."""
         return self.names.get(path, c_identifier(path) if self.kind == "flat" else path)
 
     def renamed(

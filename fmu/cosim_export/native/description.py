@@ -327,7 +327,7 @@ def describe(
     sources : sequence of str
         Files that are compiled where the FMU brings sources; FMI 2.0 alone names them here.
     abilities : mapping of str to str, optional
-        Of what is no model: attributes in place of those that models have.
+        Of what is not a model: attributes in place of those that models have.
     """
     elements = [
         Element(name, {"modelIdentifier": interface.identifier, **(abilities or attributes)})

@@ -80,7 +80,7 @@ def variables_of(interface: FmuInterface) -> list[FmuArray]:
 
 
 def _with_its_rates(array: FmuArray, listed: Sequence[FmuArray]) -> list[FmuArray]:
-    """An array of states or of their rates, or its elements where the other one is no array."""
+    """An array of states or of their rates, or its elements where the other one is not an array."""
     own_names = tuple(v.name for v in array.elements)
     states: tuple[str, ...] = ()
     rates: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ def _runs(variables: Sequence[FmuVariable]) -> Iterator[tuple[str, list[FmuVaria
 
 
 def _array_name(name: str) -> str:
-    """``x`` for ``x[1]``, ``der(x)`` for ``der(x[1])``; empty for what is no element."""
+    """``x`` for ``x[1]``, ``der(x)`` for ``der(x[1])``; empty for what is not an element."""
     match = ELEMENT.fullmatch(name)
     if match is None or bool(match["der"]) != bool(match["end"]):
         return ""

@@ -119,7 +119,7 @@ class NativeFmuExporter(FmuExporter):
         """
         target, given = Path(path), NativeFmuOptions.of(options)
         if given.history is not None and not given.sources:
-            raise cosim.ModelError.of("history", "is fixed in sources alone: in a library histories grow")
+            raise cosim.ModelError.of("history", "applies to sources only: in a library histories grow")
         if given.exact_derivatives and given.sources:
             raise cosim.ModelError.of("exact_derivatives", "are not printed: leave out sources")
         version, kinds, chosen = native_choices(given)

@@ -221,7 +221,7 @@ class FmuInstance:
         for reference, value in zip(references, values, strict=True):
             if not math.isfinite(value) or value != math.floor(value):
                 name = self._variable(kind, reference).name
-                raise cosim.StateError(f"{name} is {value!r}, which is no integer")
+                raise cosim.StateError(f"{name} is {value!r}, which is not an integer")
 
     def _plan(self, kind: str, references: list[int]) -> Plan:
         variables = [self._variable(kind, reference) for reference in references]

@@ -70,7 +70,7 @@ def check_step(mode: str, present: float, stop: float | None, time: float, size:
             "state (fmi2SetFMUstate)"
         )
     if stop is not None and time + size > stop + slack:
-        raise cosim.StateError(f"the step ends after the stop time {stop!r} s that fmi2SetupExperiment gave")
+        raise cosim.StateError(f"the step ends after the stop time {stop!r} s set by fmi2SetupExperiment")
 
 
 def find_variable(interface: FmuInterface, kind: str, reference: int) -> FmuVariable:

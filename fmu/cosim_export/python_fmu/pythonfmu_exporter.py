@@ -113,7 +113,7 @@ class PythonFmuExporter(FmuExporter):
 
     The same model gives the same bytes; the identifier (guid) is a digest of the content.
 
-    Limits, which are those of pythonfmu 0.7: on Linux a host that is no Python program needs
+    Limits, which are those of pythonfmu 0.7: on Linux a host that is not a Python program needs
     ``LD_PRELOAD=libpython3.X.so``, unless `libpython` was given; where its library is not mended
     (`mend_library`), what is wrong in any call but fmi2DoStep is logged and the next fmi2DoStep answers
     "discard"; no directional derivatives.

@@ -20,7 +20,7 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec
 
 
 def share_libpython() -> None:
-    """Let extension modules find the symbols of Python where the host is no Python program.
+    """Let extension modules find the symbols of Python where the host is not a Python program.
 
     Such a host loads pythonfmu's library, and libpython with it, for that library alone; extension modules,
     which do not name libpython, then lack its symbols. Loading libpython once more, for all, is a job for
@@ -37,7 +37,7 @@ def share_libpython() -> None:
             for path in libraries:
                 loader = ExtensionFileLoader("libpython", path)
                 _imp.create_dynamic(ModuleSpec("libpython", loader, origin=path))
-        except ImportError:  # it is no extension module, but it is loaded
+        except ImportError:  # it is not an extension module, but it is loaded
             pass
         finally:
             sys.setdlopenflags(flags)
@@ -375,7 +375,7 @@ def create_slave_class() -> type:
         set_boolean = partialmethod(_set, "fmi2SetBoolean", "Boolean")
 
         def set_string(self, vrs: list[int], values: list[str]) -> None:
-            # Text that is no UTF-8 is a hole in the list, which nothing may read.
+            # Text that is not UTF-8 is a hole in the list, which nothing may read.
             is_whole = len(gc.get_referents(values)) == len(vrs)
             self._set("fmi2SetString", "String", vrs, list(values) if is_whole else ["\ufffd"] * len(vrs))
 

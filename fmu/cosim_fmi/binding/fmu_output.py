@@ -351,7 +351,7 @@ class FmuLog:
         self.messages.append((status, message.strip()))
         file = self._file  # a thread of the FMU may log while this one closes
         if file is not None and status in WRITTEN[self._level]:
-            with suppress(OSError, ValueError):  # a full disk is no fault of the run
+            with suppress(OSError, ValueError):  # a full disk is not a fault of the run
                 word = STATUS[status] if 0 <= status < len(STATUS) else str(status)
                 file.write(f"{word}: {message.strip()}\n")
 

@@ -149,7 +149,7 @@ def _count(root: Element, tag: str, by_key: Mapping[str, DeclaredVariable]) -> i
     for element in root.findall(f"ModelStructure/{tag}"):
         reference = element.get("valueReference", "").strip()
         if reference not in by_key:
-            raise ValueError(f"{tag} refers to {reference!r}, which is not there")
+            raise ValueError(f"{tag} refers to {reference!r}, which does not exist")
         total += math.prod(by_key[reference].sizes())
     return total
 
@@ -282,7 +282,7 @@ def _variable(element: Element, version: str, types: Mapping[str | None, Declare
     try:
         reference = int(given("valueReference", ""))
     except ValueError as error:
-        raise ValueError(f"variable {given('name')}: its valueReference is no number ({error})") from None
+        raise ValueError(f"variable {given('name')}: its valueReference is not a number ({error})") from None
     causality, variability = given("causality", "local"), given("variability")
     if version == "1.0":
         if variability == "parameter":
@@ -336,7 +336,7 @@ def _finish_third(
         try:
             return by_reference[text.strip()]
         except KeyError:
-            raise ValueError(f"variable {variable.name} refers to {text!r}, which is not there") from None
+            raise ValueError(f"variable {variable.name} refers to {text!r}, which does not exist") from None
 
     others = []
     for element, variable in zip(elements, variables, strict=True):

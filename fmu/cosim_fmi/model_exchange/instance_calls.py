@@ -98,7 +98,7 @@ def answer(at, t):
 
     This alone judges an evaluation, whichever host asks for it. `UNDEFINED` says what it finds. Where an
     event indicator is NaN that was a number before, an event could be missed: the derivatives are NaN there,
-    too, so that steps end before. What follows from states that are not finite is no finding: the step is
+    too, so that steps end before. What follows from states that are not finite is not a finding: the step is
     given up.
     """
     block = integers_at(at, SIZE)

@@ -242,7 +242,7 @@ def value_of(text: str, where: str) -> float:
     try:
         return float(word)
     except ValueError:
-        raise ValueError(f"{where}: {text!r} is no number") from None
+        raise ValueError(f"{where}: {text!r} is not a number") from None
 
 
 def _table(series: Mapping[str, Sequence[float]]) -> bytes:
@@ -263,7 +263,7 @@ def _beside(folder: Path, file: Path, address: str) -> Path:
     parts = urlsplit(address)
     path = (file.parent / unquote(parts.path)).resolve()
     if parts.scheme or parts.netloc or not parts.path or not path.is_relative_to(folder.resolve()):
-        raise ValueError(f"{address!r} is no file of this FMU")
+        raise ValueError(f"{address!r} is not a file of this FMU")
     if not path.is_file():
         raise ValueError(f"{address} is missing")
     return path
@@ -285,7 +285,7 @@ def _document(path: Path) -> Element:
     try:
         return ElementTree.fromstring(text.encode())
     except ElementTree.ParseError as error:
-        raise ValueError(f"{path.name} is no XML: {error}") from None
+        raise ValueError(f"{path.name} is not XML: {error}") from None
 
 
 def _tag(element: Element) -> str:

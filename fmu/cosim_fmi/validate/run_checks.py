@@ -410,6 +410,6 @@ RECORDED = "recorded.json"
 DECISIVE = "simulation"
 """A process that dies in it would die in all that follow."""
 FORGIVABLE = ("wrong steps", "wrong values")
-"""Those that do what no environment may do: what goes wrong in them is no error."""
+"""Those that do what no environment may do: what goes wrong in them is not an error."""
 OF_A_NEW_PROCESS = ("new process",)
 """Those that are run in a process in which nothing of the FMU has run before."""

@@ -51,7 +51,7 @@ def _described(read: ModelDescription) -> Iterator[tuple[str, str]]:
     able = read.co_simulation or read.model_exchange
     if able is not None:
         if not C_IDENTIFIER.fullmatch(able.identifier):
-            yield "error", f"modelIdentifier {able.identifier!r} is no C identifier"
+            yield "error", f"modelIdentifier {able.identifier!r} is not a C identifier"
         if able.needs_tool:
             yield "warning", "needsExecutionTool is true: some tools refuse such FMUs"
         if able.serializes and not able.saves:

@@ -47,7 +47,7 @@ def check_file(path: Path) -> Iterator[Finding]:
 
 
 def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
-    """What an FMU does when it is run; in processes of its own, so that it may crash.
+    """Findings of running an FMU, in separate processes, so that it may crash.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class ValidateCommand(cosim.Command):
     """Check FMUs, whoever made them: one line for each finding."""
 
     name: ClassVar[str] = "validate"
-    summary: ClassVar[str] = "check an FMU: its description, and what it does when it is run"
+    summary: ClassVar[str] = "check an FMU: its description and its behaviour"
     examples = (
         ("cosim validate mount.fmu", ""),
         ("cosim validate mount.fmu small.fmu --static", "without running their code"),
@@ -137,10 +137,13 @@ class ValidateCommand(cosim.Command):
         parser.add_argument("fmus", type=Path, nargs="+", metavar="FMU", help="the .fmu file")
         parser.add_argument("--static", action="store_true", help="do not run its code")
         parser.add_argument(
-            "--report", type=Path, metavar="FILE", help="write a table of all as a page: page.html"
+            "--report", type=Path, metavar="FILE", help="write a page with a table of all FMUs: page.html"
         )
         parser.add_argument(
-            "--timeout", default=f"{TIMEOUT:g} s", metavar="TIME", help="for a process that runs it (120 s)"
+            "--timeout",
+            default=f"{TIMEOUT:g} s",
+            metavar="TIME",
+            help="limit for each process that runs an FMU (120 s)",
         )
 
     def run(self, arguments: argparse.Namespace) -> int:

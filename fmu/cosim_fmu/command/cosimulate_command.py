@@ -67,7 +67,7 @@ class CosimulateCommand(cosim.Command):
     summary: ClassVar[str] = "run FMUs and models together, from a scenario file or an SSP"
     examples = (
         ("cosim cosimulate loop.toml --plot loop.png", "results to loop.csv, and a picture"),
-        ("cosim cosimulate loop.toml --explain", "who sees which value when; nothing is run"),
+        ("cosim cosimulate loop.toml --explain", "which participant receives which value when"),
         ('cosim cosimulate loop.toml --until "500 ms" -o short.csv --json', "for programs"),
     )
 
@@ -83,14 +83,18 @@ class CosimulateCommand(cosim.Command):
             "--until", metavar="TIME", help='end in s, or with a unit, instead of the file\'s: "500 ms"'
         )
         parser.add_argument(
-            "--real-time", metavar="RATE", type=float, default=math.inf, help="simulated s in a s, at most: 1"
+            "--real-time",
+            metavar="RATE",
+            type=float,
+            default=math.inf,
+            help="simulated seconds in a second, at most: 1",
         )
         parser.add_argument(
             "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf, .html"
         )
-        parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
-        parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
-        parser.add_argument("--algorithm", metavar="NAME", help="of an SSP: the master algorithm, jacobi")
+        parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
+        parser.add_argument("--step", metavar="TIME", help='communication step of an SSP: "1 ms"')
+        parser.add_argument("--algorithm", metavar="NAME", help="master algorithm of an SSP: jacobi")
         parser.add_argument(
             "--inputs",
             type=Path,
@@ -98,7 +102,9 @@ class CosimulateCommand(cosim.Command):
             help="values over time for free inputs, by their names: .csv",
         )
         parser.add_argument(
-            "--explain", action="store_true", help="print who sees which value when, and run nothing"
+            "--explain",
+            action="store_true",
+            help="print which participant receives which value when; run nothing",
         )
         parser.add_argument(
             "--verify",
@@ -111,33 +117,36 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument(
             "--require",
             choices=tuple(REQUIRED),
-            help="end with status 1, results written, unless the coupling error is fine, or is known",
+            help="write the results, but exit with status 1 unless the coupling error is fine, or known",
         )
         parser.add_argument(
-            "--checkpoint", type=Path, metavar="FILE", help="keep the whole co-simulation in this file"
+            "--checkpoint", type=Path, metavar="FILE", help="save the state of the co-simulation in this file"
         )
         parser.add_argument(
-            "--checkpoint-every", metavar="TIME", default="30 s", help="in wall-clock time (30 s)"
+            "--checkpoint-every",
+            metavar="TIME",
+            default="30 s",
+            help="wall-clock time between checkpoints (30 s)",
         )
-        parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
+        parser.add_argument("--resume", type=Path, metavar="FILE", help="continue from a checkpoint")
         place = parser.add_mutually_exclusive_group()
         place.add_argument(
             "--isolate",
             nargs="?",
             const="*",
             metavar="NAMES",
-            help='FMUs in processes of their own: all, or "plant,wheel_*"',
+            help='run FMUs in separate processes: all, or "plant,wheel_*"',
         )
         place.add_argument(
             "--in-process",
             action="store_true",
-            help="all in this very process, for debuggers: what an FMU ends, it ends",
+            help="run all in this process, for debuggers: an FMU that crashes ends the command",
         )
         parser.add_argument(
             "--accept-changed",
             action="append",
             metavar="NAME",
-            help="with --resume: go on with another file of this participant (a mended FMU)",
+            help="with --resume: accept a changed file of this participant (a corrected FMU)",
         )
         parser.add_argument(
             "-q", "--quiet", action="store_true", help="print nothing but errors and a bad verdict"
@@ -309,9 +318,9 @@ def check_target(target: Path) -> None:
 
 
 def check_is_own(sink: cosim.ResultSink, target: Path) -> None:
-    """Refuse to replace what is no result where the scenario, and no user, has said so: `ModelError`."""
+    """Refuse to replace what is not a result where the scenario, and no user, has said so: `ModelError`."""
     if not sink.is_own(target):
-        text = "exists, and is no result: it is replaced where you say so, with -o"
+        text = "exists, and is not a result: it is replaced where you say so, with -o"
         raise cosim.ModelError.of(str(target), text)
 
 

@@ -20,9 +20,9 @@ class ServeCommand(cosim.Command):
     name: ClassVar[str] = "serve"
     summary: ClassVar[str] = "run FMUs for co-simulations on other machines"
     examples = (
-        ("cosim serve --token-file ~/.cosim-token", "for this machine alone, and what tunnels lead to it"),
+        ("cosim serve --token-file ~/.cosim-token", "for this machine only, and tunnels to it"),
         ("cosim serve --listen 10.0.0.7 --port 7364 --token-file ~/.cosim-token", "for a network"),
-        ("cosim serve --stdio", 'what host = "ssh://user@machine" starts'),
+        ("cosim serve --stdio", 'started by host = "ssh://user@machine"'),
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
@@ -31,16 +31,16 @@ class ServeCommand(cosim.Command):
             "--listen",
             metavar="ADDRESS",
             default=LOOPBACK,
-            help="of this machine, 0.0.0.0 for all (127.0.0.1)",
+            help="address to listen at; 0.0.0.0 for all (127.0.0.1)",
         )
         parser.add_argument(
-            "--port", type=_port, default=PORT, metavar="N", help=f"0 for any that is free ({PORT})"
+            "--port", type=_port, default=PORT, metavar="N", help=f"0 for any free port ({PORT})"
         )
         parser.add_argument(
             "--token-file",
             type=Path,
             metavar="FILE",
-            help="has the secret that clients know; else COSIM_TOKEN_FILE names it, or COSIM_TOKEN has it",
+            help="file with the secret of the clients (COSIM_TOKEN_FILE; or the secret itself, COSIM_TOKEN)",
         )
         parser.add_argument(
             "--stdio", action="store_true", help="one run over standard input and output, without a token"
@@ -75,5 +75,5 @@ class ServeCommand(cosim.Command):
 def _port(text: str) -> int:
     number = int(text)
     if not 0 <= number < 65536:
-        raise argparse.ArgumentTypeError(f"{text} is no port")
+        raise argparse.ArgumentTypeError(f"{text} is not a port")
     return number

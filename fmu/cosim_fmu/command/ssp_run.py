@@ -32,7 +32,7 @@ class SspRun:
     options : dict of str to object
         For `CoSimulation.from_ssp`: ``step``, ``algorithm``, ``inputs``.
     isolation : Isolation
-        Which FMUs run in processes of their own.
+        Which FMUs run in separate processes.
     until : float
         s; known when it is coupled.
     findings : list of Problem

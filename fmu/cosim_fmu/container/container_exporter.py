@@ -205,7 +205,7 @@ def write_native_container(
 
 
 def _run_first_steps(loop: CoSimulation) -> None:
-    """So that all is looked up that a run looks up; a scenario that cannot run is no FMU."""
+    """So that all is looked up that a run looks up; a scenario that cannot run is not an FMU."""
     run = loop.led_run()
     run.begin()
     try:

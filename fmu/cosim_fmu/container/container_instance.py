@@ -210,7 +210,7 @@ class ContainerInstance:
         if not variable.is_settable:
             raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
         if isinstance(value, float) and not math.isfinite(value):
-            raise cosim.StateError(f"{variable.name}: {value!r} is no finite number")
+            raise cosim.StateError(f"{variable.name}: {value!r} is not a finite number")
         if self._values[variable.name] == value:
             return False
         if self.mode == STOPPED:

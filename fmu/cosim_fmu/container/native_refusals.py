@@ -53,6 +53,6 @@ def _why_python(participant: Any, description: ParticipantDescription, sources: 
     if type(participant) is not FmuParticipant:
         return f"a {description.kind}, which runs in Python"
     if sources:
-        return "an FMU, which is no C source"
+        return "an FMU, which is not a C source"
     why: str = participant.why_not_plain()
     return why

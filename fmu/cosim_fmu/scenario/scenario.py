@@ -133,7 +133,7 @@ class Scenario(ClosedAttributes):
         Raises
         ------
         ModelError
-            It cannot be read, is no TOML, or is a model.
+            It cannot be read, is not TOML, or is a model.
         """
         return cls.of(TomlFile.read(Path(path)), variant, isolation)
 

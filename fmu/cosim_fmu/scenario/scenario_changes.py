@@ -90,7 +90,7 @@ def parse_condition(text: str, descriptions: Descriptions) -> Condition:
     Raises
     ------
     ValueError
-        It is no condition, or is about a variable that there is not.
+        It is not a condition, or is about a variable that there is not.
     """
     return Condition(
         tuple(
@@ -107,12 +107,12 @@ def _comparison(text: str, descriptions: Descriptions) -> Comparison:
         path = name.strip()
         variable = _variable(path, descriptions)
         if variable.type not in ("boolean", "clock") or (is_negated and is_negated.strip()):
-            raise ValueError(f"'{text}' is no condition: write 'plant.T > 300 K', or a boolean")
+            raise ValueError(f"'{text}' is not a condition: write 'plant.T > 300 K', or a boolean")
         return Comparison(path, operator.eq, "not " not in text)
     path, sign, given = match.groups()
     variable = _variable(path, descriptions)
     if variable.type not in NUMBERS and sign not in ("==", "!="):
-        raise ValueError(f"'{text}': {path} is {variable.type}, which is compared by == and != alone")
+        raise ValueError(f"'{text}': {path} is {variable.type}, which can be compared by == and != only")
     if given.partition(".")[0] in descriptions:
         other = _variable(given, descriptions)
         if (other.type, other.unit) != (variable.type, variable.unit):

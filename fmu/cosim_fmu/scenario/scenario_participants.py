@@ -199,7 +199,7 @@ def _write_log(
         try:
             path = path_below(folder, file)
             if not is_log(path):
-                raise ValueError(f"{file!r} exists, and is no log: choose another name")
+                raise ValueError(f"{file!r} exists, and is not a log: choose another name")
             made.write_log(path, level)
         except ValueError as error:
             say("log", str(error))

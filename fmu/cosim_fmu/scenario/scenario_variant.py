@@ -16,7 +16,7 @@ from cosim_toml.toml_lines import KeyPath
 def lay_over(source: TomlFile, variant: str | None) -> None:
     """Take the tables of a variant in place of those of the file, and leave out all variants.
 
-    Tables are joined key by key; whatever is no table, lists too, takes the place of what was there.
+    Tables are joined key by key; whatever is not a table, lists too, takes the place of what was there.
 
     Parameters
     ----------

@@ -49,7 +49,9 @@ class MasterAlgorithmContract:
     def test_is_an_algorithm(self) -> None:
         """It derives from the contract, its marks are bools, and it says what it does."""
         made = self.make()
-        assert isinstance(made, cosim.MasterAlgorithm), f"{type(made).__name__} is no cosim.MasterAlgorithm"
+        assert isinstance(made, cosim.MasterAlgorithm), (
+            f"{type(made).__name__} is not a cosim.MasterAlgorithm"
+        )
         marks = ("exchanges_within_step", "solves_loops", "restores", "varies_step", "fixed_sequence")
         for mark in marks:
             assert isinstance(getattr(made, mark), bool), f"{mark} is {getattr(made, mark)!r}, needs a bool"

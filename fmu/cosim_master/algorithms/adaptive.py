@@ -117,7 +117,7 @@ class Adaptive(ProgrammedAlgorithm):
         Raises
         ------
         ModelError
-            There are no power bonds, or an absolute tolerance is given for what is no connected output.
+            There are no power bonds, or an absolute tolerance is given for what is not a connected output.
         """
         super().initialize(exchange, time)
         self.memory.row(layout.ALLOWED)[:] = allowed(self.tolerance, self._absolute, exchange.interface_names)

@@ -27,7 +27,7 @@ USUAL = 1e-2
 
 
 def check_tolerances(tolerance: float, absolute_tolerance: float | Mapping[str, float] | None) -> None:
-    """Refuse what is no tolerance.
+    """Refuse what is not a tolerance.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ class WaveformIteration(ProgrammedAlgorithm):
         """Which values did not settle."""
         guess, result = self.memory.row(layout.GUESS), self.memory.row(layout.NOW)
         size = self.tolerance * np.maximum(np.abs(guess), np.abs(result)) + self.absolute_tolerance
-        open_ = ~(np.abs(result - guess) <= size)  # what is no number, too
+        open_ = ~(np.abs(result - guess) <= size)  # what is not a number, too
         listed = ", ".join(
             f"{name}: {before:.9g} gives {after:.9g}"
             for name, before, after, wrong in zip(exchange.interface_names, guess, result, open_, strict=True)

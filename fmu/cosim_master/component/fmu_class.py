@@ -202,7 +202,7 @@ def _follows(
 
 
 def _option(kind: str, start: Any, items: Mapping[str, int] | None, about: str) -> Any:
-    """Of a parameter that is no real number; an enumeration is one of the names of its items."""
+    """Of a parameter that is not a real number; an enumeration is one of the names of its items."""
     names = {value: name for name, value in (items or {}).items()}
     if len(names) == len(items or {}) and start in names:
         return cosim.option(names[start], choices=tuple(names.values()), description=about)

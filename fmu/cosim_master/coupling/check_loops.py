@@ -235,7 +235,7 @@ def _no_power(bond: Bond, descriptions: Mapping[str, ParticipantDescription]) ->
                 break
         else:
             return ""
-    return "" if tuple(product.tolist()) == WATT else f"{' times '.join(names)} is no power"
+    return "" if tuple(product.tolist()) == WATT else f"{' times '.join(names)} is not a power"
 
 
 def _type(end: tuple[str, str], descriptions: Mapping[str, ParticipantDescription]) -> str:

@@ -41,7 +41,7 @@ class Connection:
         What values of a boolean, an integer or an enumeration become, before factor and offset; others stay
         as they are. Items of enumerations may be given by their names. An integer feeds a boolean with a map.
     reads_any : bool
-        Whether it may begin at a variable that is no output: a local, a constant.
+        Whether it may begin at a variable that is not an output: a local, a constant.
     """
 
     start: str
@@ -346,7 +346,7 @@ def _table(
     known = dict(items[1] or ()).values()
     wrong = next((value for value in table.values() if known and value not in known), None)
     if wrong is not None:
-        raise ValueError(f"{wrong} is no item of {names[1]}, which has {', '.join(map(str, known))}")
+        raise ValueError(f"{wrong} is not an item of {names[1]}, which has {', '.join(map(str, known))}")
     return table
 
 
@@ -366,4 +366,4 @@ def _value(name: str, kind: str, items: Items | None, given: Any) -> Any:
                 raise ValueError(str(cosim.LookUpError(f"item of {name}", text, known))) from None
     if kind == "real" and isinstance(given, (int, float)) and not isinstance(given, bool):
         return float(given)
-    raise ValueError(f"{given!r} is no value of {name}, which is {kind}")
+    raise ValueError(f"{given!r} is not a value of {name}, which is {kind}")

@@ -199,7 +199,7 @@ class RunOptions:
         Raises
         ------
         ModelError
-            The interval is no multiple of the step.
+            The interval is not a multiple of the step.
         """
         if self.interval is None:
             return self.decimation

@@ -45,9 +45,8 @@ FEW = 200
 class CompiledLoop:
     """Communication steps without Python between the calls of participants.
 
-    What is not as usual in a participant (an early return, an event, a failure) is handed over to it, and the
-    interpreter goes on after. A participant without functions of C, an algorithm that decides in Python, an
-    observer are called at their place.
+    The participant handles an early return, an event or a failure in Python; then the interpreter resumes.
+    Participants without functions of C, algorithms that decide in Python, and observers are called in Python.
 
     Parameters
     ----------

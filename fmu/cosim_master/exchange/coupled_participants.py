@@ -478,7 +478,7 @@ class CoupledParticipants:
         reached = self.guarded(name, step, time, size)
         if not isinstance(reached, (int, float)) or not reached <= latest:
             raise CoSimulationError(
-                self.time, f"step({time:.9g}, {size:.9g}) answered {reached!r}, needs the time reached", name
+                self.time, f"step({time:.9g}, {size:.9g}) returned {reached!r}, needs the time reached", name
             )
         return float(reached)
 
@@ -514,5 +514,5 @@ def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
     points = [InnerPoint(float(time), tuple(names), list(values)) for time, names, values in tell()]
     for point in points:
         if not math.isfinite(point.time) or len(point.names) != len(point.values):
-            raise ValueError(f"inside answered {point!r}: a time and one value for each name are needed")
+            raise ValueError(f"inside returned {point!r}: a time and one value for each name are needed")
     return points

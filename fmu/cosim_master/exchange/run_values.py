@@ -44,7 +44,7 @@ class ValueNumbers:
         self._next, self.size = 0.0, 0
 
     def of(self, kind: str, value: Any) -> float:
-        """The number of a value of a type; what is no number is a `TypeError` or `ValueError`."""
+        """The number of a value of a type; what is not a number is a `TypeError` or `ValueError`."""
         if kind not in TABLED:
             return float(value)
         number = self._numbers.get(value)

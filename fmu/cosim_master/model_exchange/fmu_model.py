@@ -191,7 +191,7 @@ class FmuModel:
         Raises
         ------
         FmiError
-            A call fails, there is no end of it, the next time event is no time, or a state is not finite.
+            A call fails, there is no end of it, the next time event is not a time, or a state is not finite.
         """
         nominals_changed = False
         for _ in range(MOST_EVENT_ITERATIONS):

@@ -185,7 +185,7 @@ def lose(head_at, why, which, value):
 
 
 def do(head_at, i):
-    """Do one operation that is no loop."""
+    """Do one operation that is not a loop."""
     head = integers_at(head_at, SIZE)
     operations = integers_at(head[OPERATIONS_AT], OPERATION * head[OPERATIONS])
     kind = operations[OPERATION * i]

@@ -32,7 +32,7 @@ def open_fmu(
     """A participant for Co-Simulation or Model Exchange (FMI 1.0, 2.0 or 3.0), as the file offers it.
 
     Where it offers both, its own solver steps it, unless there are options for an integrator. A file that
-    is no FMU makes a participant that says so when it is asked to describe itself.
+    is not an FMU makes a participant that says so when it is asked to describe itself.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def open_fmu(
     if interface.model_exchange or (options and "ModelExchange" in interface.offers):
         if inner_step is not None:
             raise cosim.ModelError.of(
-                "options.inner_step", "is for Co-Simulation: this FMU is solved from outside"
+                "options.inner_step", "applies to Co-Simulation: this FMU is integrated by its host"
             )
         # its solver is loaded where it is needed: a process for an FMU with its own begins sooner
         from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant

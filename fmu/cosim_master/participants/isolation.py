@@ -1,4 +1,4 @@
-"""Which participants run in processes of their own."""
+"""Which participants run in separate processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cosim_master.participants.process_participant import ProcessParticipant
 
 
 class Isolation(NamedTuple):
-    """Which participants run in processes of their own, by the options of the command line.
+    """Which participants run in separate processes, by the options of the command line.
 
     Attributes
     ----------

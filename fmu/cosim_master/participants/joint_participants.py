@@ -57,7 +57,7 @@ def join_participants(
     return {name: joined.get(name, participant) for name, participant in participants.items()}, system
 
 
-NO_FMU = "is no FMU that offers Model Exchange, so it cannot be solved jointly with others"
+NO_FMU = "is not an FMU that offers Model Exchange, so it cannot be solved jointly with others"
 
 
 def _refusal(participant: cosim.Participant) -> str:

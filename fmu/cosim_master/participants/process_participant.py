@@ -73,7 +73,7 @@ class ProcessParticipant(cosim.Participant):
     Raises
     ------
     ModelError
-        When `make` or its arguments cannot be handed over to another process; a host that is no address.
+        When `make` or its arguments cannot be handed over to another process; a host that is not an address.
 
     Examples
     --------
@@ -418,7 +418,7 @@ class ProcessParticipant(cosim.Participant):
     def _write_log_part(self, place: int, data: bytes) -> None:
         file = self._log_file
         if file is not None:
-            with suppress(OSError, ValueError):  # a full disk is no fault of the run
+            with suppress(OSError, ValueError):  # a full disk is not a fault of the run
                 file.seek(place)
                 file.write(data)
 

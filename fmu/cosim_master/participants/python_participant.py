@@ -164,7 +164,7 @@ def python_participant(path: Path, name: str, **options: Any) -> cosim.Participa
     Raises
     ------
     ModelError
-        There is no such file or name, the file raises an error, or what was made is no participant.
+        There is no such file or name, the file raises an error, or what was made is not a participant.
     """
     module = _loaded(path)
     if not callable(make := getattr(module, name, None)):

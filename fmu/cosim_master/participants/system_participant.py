@@ -118,7 +118,7 @@ class SystemParticipant(cosim.Participant):
         ----------
         inputs, reads : sequence of str
         flags : ndarray, shape (5,)
-            Not used: what is not as usual is done by the simulator.
+            Not used: the simulator handles events and failures.
 
         Raises
         ------

@@ -41,7 +41,7 @@ ELEMENTS = re.compile(r"[<>|][fiub][1-9][0-9]?")
 
 
 class MessageError(cosim.CosimError):
-    """What has arrived is no message."""
+    """What has arrived is not a message."""
 
 
 class Numbers(NamedTuple):
@@ -106,7 +106,7 @@ class Channel:
         Raises
         ------
         TypeError
-            Something in it is no plain data; nothing is sent.
+            Something in it is not plain data; nothing is sent.
         """
         with self._lock:
             self._blobs = []
@@ -126,7 +126,7 @@ class Channel:
             self.write(data)
 
     def check(self, value: Any) -> None:
-        """Raise `TypeError` for what is no plain data."""
+        """Raise `TypeError` for what is not plain data."""
         with self._lock:
             self._blobs = []
             self._encode(value)
@@ -137,7 +137,7 @@ class Channel:
             self._left += self.read(PIECE)
         size, length = HEAD.unpack_from(self._left)
         if length > size or size > (LARGEST if length else COUNT.size + 8 * MOST_NUMBERS):
-            raise MessageError(f"announces {size} bytes: no message of this program")
+            raise MessageError(f"announces {size} bytes: not a message of this program")
         end = HEAD.size + size
         whole: bytes | bytearray = self._left
         if len(whole) < end:
@@ -155,9 +155,9 @@ class Channel:
                 raise ValueError("more than one value")
             return found
         except StopIteration:
-            raise MessageError("is no message of this program: it ends too soon") from None
+            raise MessageError("is not a message of this program: it ends too soon") from None
         except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
-            raise MessageError(f"is no message of this program: {error}") from None
+            raise MessageError(f"is not a message of this program: {error}") from None
         finally:
             self._arrived = memoryview(b"")
 
@@ -194,7 +194,7 @@ class Channel:
         if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:
             flat = np.ascontiguousarray(value)
             return {MARK: [ARRAY, *self._behind(flat.tobytes()), flat.dtype.str, list(value.shape)]}
-        raise TypeError(f"a {type(value).__name__} is no plain data")
+        raise TypeError(f"a {type(value).__name__} is not plain data")
 
     def _behind(self, data: bytes) -> list[int]:
         """Place and length of bytes behind the JSON."""
@@ -226,11 +226,11 @@ class Channel:
 def _numbers(whole: bytes | bytearray, size: int) -> Numbers:
     """Of a message of so many bytes behind its head."""
     if size < COUNT.size:
-        raise MessageError("is no message of this program: it ends too soon")
+        raise MessageError("is not a message of this program: it ends too soon")
     (count,) = COUNT.unpack_from(whole, HEAD.size)
     reals, rest = divmod(size - COUNT.size * (1 + count), 8)
     if reals < 0 or rest:
-        raise MessageError("is no message of this program: numbers of another count")
+        raise MessageError("is not a message of this program: numbers of another count")
     found = layout(count, reals).unpack_from(whole)
     return Numbers(found[3 : 3 + count], found[3 + count :])
 

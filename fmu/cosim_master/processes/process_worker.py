@@ -272,7 +272,7 @@ class Worker:
                 try:
                     calls = steps_of_numbers(message) if has_numbers else [Call(*call) for call in message]
                 except (TypeError, ValueError, IndexError) as error:
-                    raise MessageError(f"is no list of calls: {error}") from None
+                    raise MessageError(f"is not a list of calls: {error}") from None
                 answers = [self._answer(call) for call in calls]
                 self._since = 0.0
                 self._calling(0, "")  # one process alone answers: see `_shared_name`
@@ -293,7 +293,7 @@ class Worker:
             return
         try:
             self._channel.send([answers, logs])
-        except TypeError as error:  # a value that is no plain data
+        except TypeError as error:  # a value that is not plain data
             self._channel.send([[_sendable(self._channel, answer, error) for answer in answers], logs])
 
     def _answer(self, call: Call) -> list[Any]:

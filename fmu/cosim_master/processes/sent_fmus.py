@@ -25,7 +25,7 @@ LARGEST_FOLDER = 16 << 30
 """Bytes of all files together; beyond, those that were not used for the longest time are removed."""
 DIGEST = re.compile(r"[0-9a-f]{64}")
 NAME = re.compile(r"[^\w .()+-]")
-"""What is no letter of a file's name here."""
+"""What is not a letter of a file's name here."""
 LONGEST_NAME = 100
 SUFFIX, ARRIVING = ".fmu", "arriving-"
 SECONDS_TO_ARRIVE = 3600.0
@@ -100,7 +100,7 @@ class SentFmus:
 
     def _path(self, digest: Any) -> Path:
         if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
-            raise cosim.CosimError("this is no SHA-256 of a file")
+            raise cosim.CosimError("this is not a SHA-256 of a file")
         return self._store / f"{digest}{SUFFIX}"
 
     def _has(self, digest: str, size: int) -> bool:

@@ -214,14 +214,14 @@ class Session(ABC):
             if not isinstance(message, Numbers):
                 answers, logs = message
             elif any(ticket.name != STEP for ticket in tickets):
-                raise ValueError("numbers for what is no step")
+                raise ValueError("numbers for a request that is not a step")
             else:
                 answers, logs = answers_of_numbers(message), []
             for ticket, answer in zip(tickets, answers, strict=True):
                 ticket.answer = answer
             self._write_logs(logs)
         except (ValueError, TypeError, IndexError) as error:
-            raise MessageError(f"is no answer: {error}") from None
+            raise MessageError(f"is not an answer: {error}") from None
 
     def _write_logs(self, logs: list[Any]) -> None:
         for number, place, data in logs:

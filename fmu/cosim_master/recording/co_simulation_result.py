@@ -125,7 +125,7 @@ class CouplingReport:
         """
         if wanted not in REQUIRED:
             raise cosim.CosimError(
-                f"require: {wanted!r} is no verdict, needs {' or '.join(map(repr, REQUIRED))}"
+                f"require: {wanted!r} is not a verdict, needs {' or '.join(map(repr, REQUIRED))}"
             )
         if self.verdict not in REQUIRED[wanted]:
             raise CouplingError(

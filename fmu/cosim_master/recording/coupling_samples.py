@@ -315,7 +315,7 @@ class CouplingSamples:
         self._added += rows.size
         collect = collect_samples if self._added < FEW else _compiled()
         collected = self._with_room(collected, len(rows))
-        with np.errstate(all="ignore"):  # what is no number is reported where it is passed on
+        with np.errstate(all="ignore"):  # what is not a number is reported where it is passed on
             head = head_of(collected)
             return collected, int(collect(int(head.ctypes.data), rows.ravel(), int(ends)))
 

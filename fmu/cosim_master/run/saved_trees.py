@@ -46,7 +46,7 @@ def from_bytes(data: bytes) -> Any:
     """
     start = len(MAGIC) + 4 + DIGEST
     if not data.startswith(MAGIC) or len(data) < start + 8:
-        raise cosim.CosimError("is no checkpoint of a co-simulation")
+        raise cosim.CosimError("is not a checkpoint of a co-simulation")
     version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 4], "little")
     if version != VERSION:
         raise cosim.CosimError(f"is a checkpoint of version {version}; this cosim reads version {VERSION}")
@@ -57,7 +57,7 @@ def from_bytes(data: bytes) -> Any:
     try:
         return _tree(json.loads(bytes(body[8:end])), body[end:])
     except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
-        raise cosim.CosimError(f"is no checkpoint of a co-simulation: {error}") from None
+        raise cosim.CosimError(f"is not a checkpoint of a co-simulation: {error}") from None
 
 
 def _plain(tree: Any, blobs: list[bytes], depth: int) -> Any:

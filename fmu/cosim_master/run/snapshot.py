@@ -107,7 +107,7 @@ class Snapshot:
         """
         tree = from_bytes(data)
         if not isinstance(tree, dict) or not isinstance(tree.get("identity"), dict):
-            raise cosim.CosimError("is no checkpoint of a co-simulation")
+            raise cosim.CosimError("is not a checkpoint of a co-simulation")
         check_form(tree, {"index": 0, "time": 0.0, "participants": {}}, "content")
         index, time = tree["index"], tree["time"]
         if index is None or index < 0 or time is None or not math.isfinite(time):
@@ -121,7 +121,7 @@ class Snapshot:
         Raises
         ------
         CosimError
-            It cannot be read, or is no snapshot.
+            It cannot be read, or is not a snapshot.
         """
         try:
             if path.stat().st_size > LARGEST:
@@ -332,7 +332,9 @@ def _algorithm_memory(algorithm: cosim.MasterAlgorithm) -> Any:
         return memory_of(algorithm)
     except TypeError as error:
         kind = type(algorithm).__name__
-        text = f"cannot be saved in a checkpoint: {kind} remembers what is no number, text or array ({error})"
+        text = (
+            f"cannot be saved in a checkpoint: {kind} remembers what is not a number, text or array ({error})"
+        )
         raise cosim.ModelError.of("master.algorithm", text) from None
 
 

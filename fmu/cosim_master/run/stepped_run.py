@@ -35,7 +35,7 @@ class DroppedRows(ResultStream):
 class SteppedRun(SimulationRun):
     """A run that goes to one time after the other, and back to what was saved.
 
-    Its steps are those of `SimulationRun`, to the bit. A time that is no communication point cuts the
+    Its steps are those of `SimulationRun`, to the bit. A time that is not a communication point cuts the
     communication step there, for all participants, as the tick of a clock does.
 
     Parameters

@@ -103,7 +103,7 @@ class Fit(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """An output that is no state: monomials of the states, and a line of the inputs that act at once."""
+    """An output that is not a state: monomials of the states, and a line of the inputs that act at once."""
 
     place: int
     rows: list[int]

@@ -57,7 +57,7 @@ class ExplicitMethod(MethodArrays):
     """The arrays of an explicit method.
 
     In ``work`` lie, as vectors, a derivative for each stage, for the end of the step and for each extra
-    stage; then what dense output keeps, three vectors, or one where it is no cubic; then the sizes of the
+    stage; then what dense output keeps, three vectors, or one where it is not a cubic; then the sizes of the
     states as they were at the start of the step.
     """
 

@@ -232,7 +232,7 @@ def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind
         newest -= 1
     if newest < 0:
         return 0.0
-    # At a jump that is no event no step is short enough; a hundred-thousandth of the delay resolves it.
+    # At a jump that is not an event no step is short enough; a hundred-thousandth of the delay resolves it.
     if t - past.time(newest) <= max(FINEST * (t - t_delayed), SHORTEST_STEP * max(1.0, abs(t))):
         return 0.0
     error = 0.0

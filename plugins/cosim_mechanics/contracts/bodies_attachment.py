@@ -29,7 +29,7 @@ class BodiesAttachment(Attachment):
         first, moving = assembly.attached_name(part, argument.of), BODY.everything(assembly)
         count = part.values.declarations[argument.of].size
         if first not in moving:
-            raise cosim.ModelError.of("", f"{argument.of} is '{first}', which is no body with a mass")
+            raise cosim.ModelError.of("", f"{argument.of} is '{first}', which is not a body with a mass")
         names = moving[moving.index(first) :][:count]
         if len(names) < count:
             raise cosim.ModelError.of(

@@ -168,7 +168,7 @@ class Constraint(Component):
         Raises
         ------
         LookUpError
-            When the constraint is no part of the State's system.
+            When the constraint is not part of the State's system.
         """
         parts = state.system.parts
         if type(parts.get(self.name)) is not type(self) or state.system.solver is None:

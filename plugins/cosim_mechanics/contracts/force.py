@@ -61,7 +61,7 @@ class Force(Component):
         Raises
         ------
         LookUpError
-            When the element is no part of the State's system.
+            When the element is not part of the State's system.
         """
         self._require_part_of(state)
         return force_contribution(state, self.name)

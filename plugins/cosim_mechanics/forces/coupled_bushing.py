@@ -45,7 +45,7 @@ def matrix(of: list[str]) -> Callable[[Any], NDArray[np.float64]]:
         flat = [item for row in rows for item in (row if isinstance(row, list) else [row])]
         if len(flat) != 36:
             raise ValueError(
-                f"{value!r} is no matrix: give 6 x 6 numbers, rotation first, or a diagonal of 6"
+                f"{value!r} is not a matrix: give 6 x 6 numbers, rotation first, or a diagonal of 6"
             )
         return np.array([number(item, i) for i, item in enumerate(flat)]).reshape(6, 6)
 

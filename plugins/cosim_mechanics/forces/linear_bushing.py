@@ -106,7 +106,7 @@ class LinearBushing(contracts.ForceElement):
     Raises
     ------
     ModelError
-        A negative stiffness or damping, a wrong shape, a frame that is no pose.
+        A negative stiffness or damping, a wrong shape, a frame that is not a pose.
     SimulationError
         The middle angle is +-pi/2 to rounding and there is a moment; another angle has jumped by a turn.
 
@@ -259,7 +259,7 @@ class LinearBushing(contracts.ForceElement):
         add_torque(F_GB1, scaled(-1.0, m_G))
         add_force_at(F_GB1, X_GB1, p_GM, scaled(-1.0, f_G))
 
-    # What a run begins with, and what handlers and users move, is no turn: only ends of steps are compared.
+    # Start values, and changes by handlers and users, are not a turn: only ends of steps are compared.
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     @cosim.kernel
     def _start(q, last_angles_next):

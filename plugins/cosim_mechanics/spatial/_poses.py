@@ -160,5 +160,5 @@ def is_pose(X_AB: Reals) -> bool:
     z = (X_AB[2], X_AB[5], X_AB[8])
     error = abs(dot(x, x) - 1.0) + abs(dot(y, y) - 1.0) + abs(dot(z, z) - 1.0)
     error += abs(dot(x, y)) + abs(dot(y, z)) + abs(dot(z, x))
-    # NaN is no pose either
+    # NaN is not a pose either
     return error <= 6e-6 and dot(cross(x, y), z) > 0.0

@@ -13,7 +13,7 @@ def pose_from_quaternion(q: Reals, p_FM: Reals) -> Pose:
     Raises
     ------
     ValueError
-        When the quaternion is zero, which is no rotation.
+        When the quaternion is zero, which is not a rotation.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def pose_from_quaternion(q: Reals, p_FM: Reals) -> Pose:
     square = w * w + x * x + y * y + z * z
     if square == 0.0:
         raise ValueError(
-            "the quaternion is zero, which is no rotation: set it to (1, 0, 0, 0) or any other direction"
+            "the quaternion is zero, which is not a rotation: set it to (1, 0, 0, 0) or any other direction"
         )
     n = 2.0 / square
     return (

@@ -71,7 +71,7 @@ def pose(value: Any) -> NDArray[np.float64]:
         return _from_parts(items, (0.0, 0.0, 0.0))
     if len(items) == 12 and not any(_is_sequence(item) for item in items):
         return _from_reals(items)
-    raise ValueError(f"{_quoted(value)} is no pose: {VALID}")
+    raise ValueError(f"{_quoted(value)} is not a pose: {VALID}")
 
 
 def pose_parameter(description: str = "") -> Any:
@@ -119,7 +119,7 @@ def _from_reals(items: Sequence[Any]) -> NDArray[np.float64]:
         )
     if np.linalg.det(rotation) < 0.0:
         raise ValueError(
-            "the rotation matrix of the pose is left-handed (determinant -1): a mirror image is no rotation; "
+            "the rotation matrix of the pose is left-handed (determinant -1): a mirror image is not a "
             "change the sign of one axis"
         )
     if error > ROUNDING:

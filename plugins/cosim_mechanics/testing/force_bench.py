@@ -220,7 +220,7 @@ class ForceBench(Bench):
 
 
 def realized(state: cosim.State, stage: cosim.Stage = cosim.Stage.ACCELERATION) -> cosim.State:
-    """The State, realized; where the element refuses (with an error), or has no numbers, is no example."""
+    """The State, realized. One that the element refuses with an error, or without numbers, is not usable."""
     try:
         state.realize(max(stage, cosim.Stage.ACCELERATION))
     except cosim.SimulationError as error:

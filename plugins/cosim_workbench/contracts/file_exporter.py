@@ -1,4 +1,4 @@
-"""What writes a file that is no model in a form for other tools."""
+"""What writes a file that is not a model in a form for other tools."""
 
 from __future__ import annotations
 

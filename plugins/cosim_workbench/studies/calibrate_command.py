@@ -31,44 +31,51 @@ class CalibrateCommand(cosim.Command):
     examples = (
         (
             'cosim calibrate mount.toml --data measured.csv --fit "mount_left.stiffness[5]=100..400 N/mm"',
-            "of the columns of measured.csv those that are signals of the model count",
+            "uses the columns of measured.csv that are signals of the model",
         ),
         (
             'cosim calibrate mount.toml --data m.csv --signal "engine.z=height" --noise "engine.z=0.1 mm" '
             '--fit "engine.mass=80..200 kg" --fit "mount_left.damping[5]=100..2000" --plot fit.png',
-            "a column of another name, whose noise is known, and a picture of both",
+            "a column with another name, known noise, and a picture of both signals",
         ),
     )
     failure: ClassVar[str] = "the fit did not converge"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """The model, what was measured, what is looked for."""
+        """The model, the measured signals, the parameters to fit."""
         parser.add_argument("model", type=Path, help="a model file or a scenario (TOML), or an SSP")
-        parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
+        parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
         parser.add_argument(
             "--inputs", type=Path, metavar="FILE", help="values over time for free inputs of a scenario: .csv"
         )
-        parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="what was measured")
+        parser.add_argument(
+            "--data", type=Path, required=True, metavar="FILE", help="file of measured signals"
+        )
         parser.add_argument(
             "--fit",
             action="append",
             required=True,
             metavar="PATH=LOW..HIGH",
-            help='what is looked for, and where: "mount.stiffness[5]=100 N/mm..400 N/mm"',
+            help='parameter and its range: "mount.stiffness[5]=100 N/mm..400 N/mm"',
         )
         parser.add_argument(
             "--signal",
             action="append",
             metavar="PATH[=COLUMN]",
-            help="of the model, with its column of the file (columns named like signals)",
+            help="signal to compare, and its column of the file (all columns named like signals)",
         )
         parser.add_argument(
-            "--noise", action="append", metavar="PATH=DEVIATION", help="of a signal (estimated)"
+            "--noise",
+            action="append",
+            metavar="PATH=DEVIATION",
+            help="standard deviation of the noise of a signal (estimated)",
         )
         parser.add_argument(
-            "--starts", type=int, default=1, metavar="NUMBER", help="points tried to begin with (1)"
+            "--starts", type=int, default=1, metavar="NUMBER", help="number of starting points (1)"
         )
-        parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="of these points (0)")
+        parser.add_argument(
+            "--seed", type=int, default=0, metavar="NUMBER", help="seed of the random starting points (0)"
+        )
         add_method(parser, " (1e-9)", "dormand_prince")
         add_threads(parser)
         parser.add_argument(

@@ -30,7 +30,7 @@ class Sensitivities(NamedTuple):
     signals : ndarray, shape (signals, times)
         As those of `FitRuns.run`.
     derivatives : ndarray, shape (unknowns, signals, times)
-        0 where the signal is no finite number.
+        0 where the signal is not a finite number.
     """
 
     signals: NDArray[np.float64]
@@ -55,13 +55,13 @@ class FitRuns(Protocol):
         """Where they begin, s."""
 
     def unit(self, path: str) -> str:
-        """Of a signal, or of what is looked for; `CosimError` where there is none."""
+        """Of a signal or a fitted parameter; `CosimError` where there is none."""
 
     def check_unknown(self, path: str) -> None:
         """Refuse what cannot be varied: `CosimError`."""
 
     def start(self, path: str) -> float | None:
-        """Where what is looked for begins; None where that is not known."""
+        """Start value of a fitted parameter; None where that is not known."""
 
     def prepare(self, signals: Sequence[str], times: Vector) -> None:
         """What is measured, and when (s)."""

@@ -189,7 +189,7 @@ class _Search:
                 if status != "failed" and np.isfinite(value):
                     values[number] = self._owner.sign * value
                 else:
-                    self.reason = str(reason) or "the objective is no finite number"
+                    self.reason = str(reason) or "the objective is not a finite number"
 
         self._runs.run(columns, count, self._pool, lambda *told: None, keep)
         self._points += list(points.T)

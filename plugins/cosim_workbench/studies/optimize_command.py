@@ -20,17 +20,17 @@ class OptimizeCommand(cosim.Command):
     """Find the parameters of a model or scenario with which an objective is least, or greatest."""
 
     name: ClassVar[str] = "optimize"
-    summary: ClassVar[str] = "find parameters with which an objective is least, or greatest"
+    summary: ClassVar[str] = "find parameters that minimize or maximize an objective"
     examples = (
         (
             'cosim optimize mount.toml --vary "mount_left.damping[5]=100..2000" --minimize "rms(engine.az)" '
             "--runs 20",
-            "of a model; each run is one of the 20",
+            "a model, with at most 20 runs",
         ),
         (
             'cosim optimize loop.toml --vary "right.cart.mass=1 kg..3 kg" --maximize "max(right.cart.x)" '
             "--runs 6 -o tried.csv",
-            "of a scenario; all points that were tried are in a table",
+            "a scenario; writes a table of all points",
         ),
     )
 
@@ -42,15 +42,19 @@ class OptimizeCommand(cosim.Command):
             action="append",
             required=True,
             metavar="PATH=LOW..HIGH",
-            help='what is looked for, and where: "mount.stiffness[5]=100 N/mm..400 N/mm"',
+            help='parameter and its range: "mount.stiffness[5]=100 N/mm..400 N/mm"',
         )
         goal = parser.add_mutually_exclusive_group(required=True)
         goal.add_argument("--minimize", metavar="OBJECTIVE", help='"max(engine.z)", "module:function"')
-        goal.add_argument("--maximize", metavar="OBJECTIVE", help="the same, to be greatest")
-        parser.add_argument("--runs", type=int, default=200, metavar="NUMBER", help="at most (200)")
-        parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="of what is drawn (0)")
+        goal.add_argument("--maximize", metavar="OBJECTIVE", help="the same, to be maximized")
+        parser.add_argument(
+            "--runs", type=int, default=200, metavar="NUMBER", help="largest number of runs (200)"
+        )
+        parser.add_argument(
+            "--seed", type=int, default=0, metavar="NUMBER", help="seed of the random points (0)"
+        )
         parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
-        parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
+        parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
         parser.add_argument(
             "--inputs", type=Path, metavar="FILE", help="values over time for free inputs of a scenario: .csv"
         )

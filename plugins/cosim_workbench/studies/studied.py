@@ -25,7 +25,7 @@ def studied(thing: Any, settings: Mapping[str, Any]) -> cosim.Model | StudySubje
     Raises
     ------
     ModelError
-        A file that is no model; an object that no plugin takes; settings of a subject that is made already.
+        A file is not a model; no plugin accepts an object; a subject that exists already gets settings.
     """
     if isinstance(thing, cosim.Model):
         return thing

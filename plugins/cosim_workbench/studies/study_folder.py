@@ -67,7 +67,7 @@ class StudyFolder:
                 (p.name for p in sorted(path.iterdir()) if p.name != LOCK and p.name[0] != "."), None
             )
             if other is not None:
-                raise cosim.CosimError(f"{path}: has {other} in it and is no study: choose another folder")
+                raise cosim.CosimError(f"{path}: has {other} in it and is not a study: choose another folder")
             with replaced_file(file) as draft:
                 draft.write_text(text, "utf-8")
 
@@ -155,7 +155,7 @@ class StudyFolder:
                 data, line = data[:-SUM_LENGTH], data[-SUM_LENGTH:]
                 if line != _sum_line(data):
                     raise cosim.CosimError(
-                        f"{file}: is damaged: its checksum does not fit; remove it: its points are run again"
+                        f"{file}: is damaged: its checksum does not match; remove it: its points run again"
                     )
             names, *rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""))
         except (OSError, ValueError, csv.Error) as error:

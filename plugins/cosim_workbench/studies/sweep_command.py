@@ -53,16 +53,18 @@ class SweepCommand(cosim.Command):
             help='"mount.stiffness[5]=1e5..3e5:21", "…=100 N/mm, 200 N/mm", "…=normal(2e5, 1e4)"',
         )
         parser.add_argument("--sample", metavar="KIND:COUNT", help="latin, sobol, halton or random (all)")
-        parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="of the sample (0)")
+        parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="seed of the sample (0)")
         parser.add_argument(
             "--objective",
             action="append",
             metavar="NAME",
-            help='what is kept: "peak=max(engine.z)", "module:function" (last values)',
+            help='value to record: "peak=max(engine.z)", "module:function" (last values)',
         )
-        parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="of the study (MODEL-study)")
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FOLDER", help="folder of the study (MODEL-study)"
+        )
         parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
-        parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
+        parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
         parser.add_argument(
             "--inputs", type=Path, metavar="FILE", help="values over time for free inputs of a scenario: .csv"
         )
@@ -72,10 +74,10 @@ class SweepCommand(cosim.Command):
             "--run-in",
             choices=PLACES,
             default=PLACES[0],
-            help="where runs of a scenario go: processes, or threads of one process",
+            help="run a scenario in processes, or in threads of one process",
         )
         parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler: tcp://host:8786")
-        parser.add_argument("--series", action="store_true", help="keep values over time, as Parquet")
+        parser.add_argument("--series", action="store_true", help="store values over time, as Parquet")
         parser.add_argument("--parquet", action="store_true", help="write table.parquet besides table.csv")
         parser.add_argument("--plot", type=Path, metavar="FILE", help="a scatter matrix: .png, .svg, .pdf")
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")

@@ -1,4 +1,4 @@
-/* A host that is no Python program and integrates itself: Model Exchange of FMI 2.0 or 3.0 with Euler's method.
+/* A host that is not a Python program and integrates itself: Model Exchange of FMI 2.0 or 3.0 with Euler's method.
 
 host_me VERSION LIBRARY TOKEN STATES STEPS H REFERENCE... : prints the values after each step, %.17g. */
 #include <dlfcn.h>

@@ -153,7 +153,7 @@ static Status read_whole(Instance *instance, const char *function, const Variabl
     }
     number = held != NULL ? *held : ((double *)arrays[variable->array].data)[variable->index];
     if (!(fabs(number) <= (double)MOST_WHOLE) || number != floor(number))
-        return refuse(instance, function, "%s is %g, which is no integer", variable->name, number);
+        return refuse(instance, function, "%s is %g, which is not an integer", variable->name, number);
     *value = (int64_t)number;
     return OK;
 }
@@ -479,7 +479,7 @@ Status set_slopes(Instance *instance, const char *function, const uint32_t *refe
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], REAL);
         if (variable == NULL) return ERROR;
-        if (variable->slope < 0) return refuse(instance, function, "%s: it is no input", variable->name);
+        if (variable->slope < 0) return refuse(instance, function, "%s: it is not an input", variable->name);
         if (orders[i] != 1)
             return refuse(instance, function, "%s: the order is %d, needs 1: inputs run along straight lines",
                           variable->name, (int)orders[i]);
@@ -591,7 +591,7 @@ static Status check_unknowns_and_knowns(Instance *instance, const char *function
         const Variable *known = find_variable(instance, function, knowns[i], REAL);
         if (known == NULL) return ERROR;
         if (known->settable == NEVER && known->array >= 0)
-            return refuse(instance, function, "%s: it is no input, parameter or state, and not the time", known->name);
+            return refuse(instance, function, "%s: it is not an input, parameter or state, and not the time", known->name);
     }
     return OK;
 }
