@@ -494,7 +494,7 @@ class TestWhatIsNotNative:
         ("words", "text"),
         [
             (["--kind", "me"], "kind: is not cs"),
-            (["--history", "9"], "history: is fixed in sources alone"),
+            (["--history", "9"], "history: applies to sources only"),
             (["--no-clocks"], "--clocks: not for the FMU of a scenario"),
         ],
     )

@@ -181,7 +181,7 @@ def test_what_cannot_be_printed_is_named(tmp_path: Path) -> None:
         export_sources(model, target)
     with pytest.raises(cosim.ModelError, match="integrators.dormand_prince"):
         export_sources(oscillator(), target, integrator="integrators.scipy_radau")
-    with pytest.raises(cosim.ModelError, match="history: is fixed in sources alone"):
+    with pytest.raises(cosim.ModelError, match="history: applies to sources only"):
         NativeFmuExporter().export(model, target, history=100)
     assert not target.exists()
 

@@ -361,7 +361,7 @@ def test_a_damaged_part_is_named_and_not_believed(model, tmp_path, damage):
     }
     part.write_text("".join(changed.get(damage, [])))
     with pytest.raises(
-        cosim.CosimError, match=r"part-\d+\.csv: is damaged: its checksum does not fit; remove it"
+        cosim.CosimError, match=r"part-\d+\.csv: is damaged: its checksum does not match; remove it"
     ):
         study().run()
     part.unlink()

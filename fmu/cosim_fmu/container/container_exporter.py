@@ -187,7 +187,7 @@ def write_native_container(
     if is_plain():
         raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
     if given.history is not None and not given.sources:
-        raise cosim.ModelError.of("history", "is fixed in sources alone: in a library histories grow")
+        raise cosim.ModelError.of("history", "applies to sources only: in a library histories grow")
     if problems := native_refusals(loop, sources=given.sources):  # before anything takes long
         raise cosim.ModelError(problems)
     version, kinds, chosen = native_choices(given)

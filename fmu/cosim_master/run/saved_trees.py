@@ -52,7 +52,7 @@ def from_bytes(data: bytes) -> Any:
         raise cosim.CosimError(f"is a checkpoint of version {version}; this cosim reads version {VERSION}")
     body = memoryview(data)[start:]
     if hashlib.sha256(body).digest() != data[start - DIGEST : start]:
-        raise cosim.CosimError("is damaged: its checksum does not fit")
+        raise cosim.CosimError("is damaged: its checksum does not match")
     end = 8 + int.from_bytes(body[:8], "little")
     try:
         return _tree(json.loads(bytes(body[8:end])), body[end:])
