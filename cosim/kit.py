@@ -310,7 +310,10 @@ if TYPE_CHECKING:
     from cosim_compiler.child_process import safe_spawn as safe_spawn
     from cosim_compiler.child_process import signals_held as signals_held
     from cosim_compiler.child_process import start_process as start_process
+    from cosim_compiler.derivatives.own_tangents import recorded_by as recorded_by
     from cosim_compiler.derivatives.own_tangents import tangent_of as tangent_of
+    from cosim_compiler.derivatives.tape_ends import pop as pop
+    from cosim_compiler.derivatives.tape_ends import push as push
     from cosim_compiler.derivatives.tangents import NoTangentError as NoTangentError
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
     from cosim_compiler.fingerprint import environment as environment

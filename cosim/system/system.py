@@ -39,6 +39,7 @@ from cosim.system.parameter_check import ParameterCheck
 from cosim.system.projection import Projection
 from cosim.system.signals import Signal, main_output
 from cosim.system.state import State
+from cosim.system.system_adjoints import SystemAdjoints
 from cosim.system.system_tangents import SystemTangents
 from cosim.system.variable import Variable
 from cosim_compiler import native
@@ -238,6 +239,11 @@ class System(FixedAttributes):
     def tangents(self) -> SystemTangents:
         """How what it computes changes with states, parameters, inputs and the time."""
         return SystemTangents(self)
+
+    @cached_property
+    def adjoints(self) -> SystemAdjoints:
+        """How much what it computes depends on states, parameters, inputs and the time: back from the end."""
+        return SystemAdjoints(self)
 
     def realize(self, state: State, stage: Stage) -> None:
         """Walk the schedule up to a stage.

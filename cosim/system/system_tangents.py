@@ -26,6 +26,13 @@ INCREMENT = 6.0554544523933429e-6
 """Of differences, in parts of the size of what is moved: the cube root of the spacing of numbers."""
 
 
+def kernel_of(block: Block) -> Any:
+    """The kernel function of a block; `NoTangentError` where it is plain Python."""
+    if block.is_python:
+        raise NoTangentError(f"{block.label}: it is plain Python")
+    return block.function
+
+
 def block_tangent(block: Block) -> Any:
     """The tangent of a block, a kernel function with `TANGENT_SIGNATURE`.
 
@@ -34,9 +41,7 @@ def block_tangent(block: Block) -> Any:
     NoTangentError
         It cannot be followed; says why.
     """
-    if block.is_python:
-        raise NoTangentError(f"{block.label}: it is plain Python")
-    return function_tangent(block.function)
+    return function_tangent(kernel_of(block))
 
 
 def function_tangent(function: Any) -> Any:
@@ -80,7 +85,7 @@ class SystemTangents:
         functions = {}
         for i in wanted:
             try:
-                functions[i] = self._tangent_of_row(i)
+                functions[i] = function_tangent(self.function_of(i))
             except NoTangentError as fault:
                 self.differences[i] = str(fault)
         compile_ahead([(function, TANGENT_SIGNATURE) for function in functions.values()])
@@ -89,13 +94,19 @@ class SystemTangents:
         self._known.update(wanted)
         return {i: self.differences[i] for i in rows if i in self.differences}
 
-    def _tangent_of_row(self, row: int) -> Any:
-        """The tangent of a block, or of what corrects a solution."""
+    def function_of(self, row: int) -> Any:
+        """The kernel function of a block, or of what corrects a solution.
+
+        Raises
+        ------
+        NoTangentError
+            It is plain Python.
+        """
         system = self._system
         number = row - len(system.blocks)
         if system.assembly.projection is not None and 0 <= number < len(system.assembly.projection.all):
-            return function_tangent(system.assembly.projection.all[number][0])
-        return block_tangent(self.block_of(row))
+            return system.assembly.projection.all[number][0]
+        return kernel_of(self.block_of(row))
 
     def block_of(self, row: int) -> Block:
         """The block of a row of the table that is none of the corrections."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cosim.testing.described import KitWarning as KitWarning
     from cosim.testing.integrator_contract import IntegratorContract as IntegratorContract
     from cosim.testing.measure_contract import MeasureContract as MeasureContract
+    from cosim.testing.adjoint_check import check_adjoints as check_adjoints
     from cosim.testing.tangent_check import check_tangents as check_tangents
 
 # Loaded on demand: pytest imports this package in every run, and has to rewrite the asserts of its modules.
@@ -29,6 +30,7 @@ _MODULES = {
     "KitWarning": "described",
     "IntegratorContract": "integrator_contract",
     "MeasureContract": "measure_contract",
+    "check_adjoints": "adjoint_check",
     "check_tangents": "tangent_check",
 }
 
@@ -37,6 +39,7 @@ __all__ = [
     "IntegratorContract",
     "KitWarning",
     "MeasureContract",
+    "check_adjoints",
     "check_tangents",
 ]
 
