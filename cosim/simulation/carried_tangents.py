@@ -61,6 +61,8 @@ class CarriedTangents:
         Of the run; of its system and its integrator.
     by : sequence of str
         Paths of parameters, start values, inputs and discrete variables, or of their elements.
+    directions : int, optional
+        How many there are, beside that of the flow; one for each path unless given.
 
     Raises
     ------
@@ -68,12 +70,13 @@ class CarriedTangents:
         Something in the system has no derivative along a run, or a path stands for nothing that varies.
     """
 
-    def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
+    def __init__(self, step: CompiledStep, by: Sequence[str], directions: int | None = None) -> None:
         self.by = list(by)
+        self.directions = len(self.by) if directions is None else directions
         self._step, self._system = step, step.system
         kernels = step.integrator.kernels(self._system)
         functions, problems = method_tangents(step, kernels)
-        problems += faults_of_paths(self._system, by) + faults_of_system(self._system)
+        problems += self._faults_of_paths() + faults_of_system(self._system)
         if problems:
             raise ModelError(problems)
         own: list[tuple[Any, str]] = [
@@ -84,7 +87,7 @@ class CarriedTangents:
         self._carry, self._keep = (native.compile_function(*named) for named in own)
         self._work = np.zeros(0) if kernels is None else kernels.work.copy()
         self._slots = [self._system.written_slot(path) for path in by]
-        directions, run = 1 + len(by), step.arrays
+        directions, run = 1 + self.directions, step.arrays
         sizes = self._system.assembly.layout.sizes
         n, np_, nd, nk = (sizes[letter] for letter in "ypdk")
         nc, memory, work = run.c.size, run.memory.size, run.work.size
@@ -125,6 +128,10 @@ class CarriedTangents:
         self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + memory + nd + nk), run.log.size))
         self._pieces: list[Reals] = []
 
+    def _faults_of_paths(self) -> list[Problem]:
+        """What stands against derivatives by what is named."""
+        return faults_of_paths(self._system, self.by)
+
     def begin(self, state: State) -> None:
         """Go along the run that begins with this State."""
         arrays, run = self._arrays, self._step.arrays
@@ -133,9 +140,7 @@ class CarriedTangents:
                 array[:] = 0
         for letter in "ypdk":
             arrays[letter][:] = state.arrays[letter]
-        for i, slot in enumerate(self._slots, start=1):
-            size = arrays[slot.array].size
-            arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
+        self._begin_directions()
         arrays["time_dots"][0] = 1.0
         arrays["work"][: self._work.size] = self._work
         self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
@@ -144,13 +149,19 @@ class CarriedTangents:
         self._step._use_arrays({"log": self._log})  # noqa: SLF001
         run.output.logging = LOG_TAPE
 
+    def _begin_directions(self) -> None:
+        """What moves at first: along each direction one number."""
+        for i, slot in enumerate(self._slots, start=1):
+            size = self._arrays[slot.array].size
+            self._arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
+
     def take(self, is_last: bool) -> Reals:
         """Read what the tape has; the events and findings on it, which stay in no buffer."""
         step = self._step
         used = int(step.arrays.output.log_used)
         if used == 0:
             return np.zeros(0)
-        arrays, width = self._arrays, int(step.arrays.chosen.values) * len(self.by)
+        arrays, width = self._arrays, int(step.arrays.chosen.values) * self.directions
         if arrays["rows"].size < 64 * width:
             arrays["rows"] = np.zeros(max(64 * width, TAPE_LENGTH))
         before = -1
@@ -273,18 +284,27 @@ def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:
     return problems
 
 
+def corrections_of(system: System) -> range:
+    """The rows of the table that correct a solution."""
+    return range(int(system.projection[NORMALIZE]), int(system.projection[ESTIMATES]))
+
+
+def rows_of_run(system: System) -> list[int]:
+    """The rows of the table that a run walks, but for handlers."""
+    return [
+        *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
+        *range(*system.inner_range),
+        *(() if system.remembering else range(*system.update_ranges["end"])),
+        *corrections_of(system),
+    ]
+
+
 def faults_of_system(system: System) -> list[Problem]:
     """What stands against derivatives of runs of a system; its tangents are made."""
     problems = []
     for part in dict.fromkeys(system.remembering):
         problems.append(Problem(part, "remembers a signal: tangents of what is remembered are not there yet"))
-    corrections = range(int(system.projection[NORMALIZE]), int(system.projection[ESTIMATES]))
-    rows = [
-        *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
-        *range(*system.inner_range),
-        *(() if system.remembering else range(*system.update_ranges["end"])),
-        *corrections,
-    ]
+    corrections, rows = corrections_of(system), rows_of_run(system)
     for row, reason in system.tangents.prepare(rows).items():
         owners = ["constraints"] if row in corrections else system.tangents.block_of(row).owners
         problems.append(Problem(", ".join(owners), reason))

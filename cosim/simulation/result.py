@@ -98,6 +98,7 @@ class Result(FixedAttributes):
         self.statistics = dict(statistics or {})
         self.message, self.unfinished = message, unfinished
         self.derivatives: dict[str, dict[str, NDArray[np.float64]]] = {}
+        self._trail: Trail | None = None
         self._model: Any = None  # of a run of a model, in this process
         if self.time.ndim != 1:
             problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
@@ -131,6 +132,38 @@ class Result(FixedAttributes):
         if by not in by_variable:
             raise LookUpError("derivative", by, by_variable)
         return by_variable[by]
+
+    def gradient(self, objective: str | Objective) -> Gradient:
+        """The gradient of a number that follows from this run, back along its steps.
+
+        Of a run that was asked for ``gradient=[by, …]``. It takes as long as three to six runs, however many
+        parameters there are.
+
+        Parameters
+        ----------
+        objective : str or callable
+            The path of a signal, for its last value; or a function of a result that returns a number and its
+            cotangents, as `cosim.integral_of_square` makes one.
+
+        Returns
+        -------
+        Gradient
+            NaN where the run has no derivatives: a finding says from when on, and why.
+
+        Raises
+        ------
+        LookUpError
+            The run was not asked for a gradient, or the objective names a signal that was not recorded.
+        SimulationError
+            A part of the run could not be gone back over.
+        """
+        from cosim.simulation.gradient import Gradient
+        from cosim.simulation.objectives import value_of
+
+        if self._trail is None:
+            raise LookUpError("gradient", str(objective), {})
+        value, cotangents = value_of(objective, self)
+        return Gradient(value, self, self._trail.gradient(cotangents, len(self)))
 
     def __repr__(self) -> str:
         span = f", {self.time[0]:g} s to {self.time[-1]:g} s" if self.time.size else ""

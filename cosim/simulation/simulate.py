@@ -98,6 +98,7 @@ def simulate(
     keep: Callable[[Result], object] | None = None,
     stream: ResultStream | None = None,
     derivatives: Sequence[str] = (),
+    gradient: Sequence[str] = (),
     **options: Any,
 ) -> Result:
     """Run a system and record signals.
@@ -133,6 +134,9 @@ def simulate(
         Paths of parameters, start values and inputs by which the recorded signals are differentiated:
         ``result.derivative("ball.height", "ball.mass")``. Their tangents go along the steps of the run;
         events are located to rounding then.
+    gradient : sequence of str
+        Paths of parameters, start values and inputs, arrays as a whole: ``result.gradient(objective)`` then
+        says how a number that follows from the run changes with them. Not with `derivatives` or `stream`.
     **options
         For `Simulator` (``event_limit``) and the integrator.
 
@@ -157,6 +161,8 @@ def simulate(
         _check_is_saved(system)
         if not isinstance(checkpoint, Checkpoint):
             checkpoint = Checkpoint(checkpoint)
+    if gradient and (derivatives or stream is not None):
+        raise ModelError([Problem("gradient", "leave out `derivatives` and `stream`: a run has one of the three")])
     until = end_of_run(until)
     options.setdefault("event_limit", RESULT_EVENTS)
     key = settings_key(integrator, accuracy, endless_events, options)
@@ -165,6 +171,7 @@ def simulate(
             system, state, integrator, accuracy, endless_events=endless_events, **options
         )
     carried = simulator.carry_tangents(derivatives) if derivatives else None
+    trail = simulator.leave_trail(gradient) if gradient else None
     start = simulator.state.time
     until = min(until, simulator.final_time)  # behind it no step advances time
     if not (math.isfinite(until) and until > start):
@@ -193,6 +200,10 @@ def simulate(
                 found = carried.derivatives(recorder.paths, lambda path: result[path].shape)
                 result.derivatives.update(found)
                 result.findings.extend(carried.findings)
+            if trail is not None:
+                trail.end(recorder.paths)
+                result._trail = trail
+                result.findings.extend(trail.findings)
             if stream is not None:
                 stream.close(result)
             if checkpoint is not None:

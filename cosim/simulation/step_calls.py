@@ -16,6 +16,7 @@ from cosim.errors import ModelError, SimulationError, StateError
 from cosim.preparation.compiled_step import CompiledStep
 from cosim.shown import shown
 from cosim.simulation.carried_tangents import CarriedTangents
+from cosim.simulation.returning_run import Trail
 from cosim.simulation.chosen_integrator import chosen_integrator
 from cosim.simulation.event_record import Finding
 from cosim.simulation.handled_events import EventLog
@@ -338,6 +339,14 @@ class StepCalls(ClosedAttributes):
         carried.begin(self.state)
         self._tangents = carried
         return carried
+
+    def leave_trail(self, by: Sequence[str]) -> Trail:
+        """Have the run leave a trail from the present State on, for gradients by these paths; as `Trail`."""
+        self._empty_log()
+        left = Trail(self._step, by)
+        left.begin(self.state)
+        self._tangents = left
+        return left
 
     def end_tape(self) -> None:
         """The run is over: tangents read what is left of its tape."""
