@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -109,6 +110,14 @@ class Trail(CarriedTangents):
         self._direction = [draw.uniform(0.5, 1.5, slot.size) for slot in self._slots]
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._chunks: list[Reals | Path] = []
+
+    def renewed(self) -> Trail:
+        """One for another run, with arrays of its own; results of runs before keep theirs."""
+        other = copy.copy(self)
+        other._arrays = {name: a if name == "table" else a.copy() for name, a in self._arrays.items()}
+        other._back = {name: a if name == "table" else a.copy() for name, a in self._back.items()}
+        other._folder, other._chunks = None, []
+        return other
 
     def _faults_of_paths(self) -> list[Problem]:
         problems = []

@@ -66,6 +66,7 @@ class StepCalls(ClosedAttributes):
         self._rows: RecordedRows | None = None
         self._tangents: CarriedTangents | None = None
         self._carried: CarriedTangents | None = None
+        self._trail: Trail | None = None
         self._inside_step = threading.Lock()
         time = self._state.time
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, time, time)
@@ -168,7 +169,7 @@ class StepCalls(ClosedAttributes):
         if self._rows is not None:
             self._rows.attach(step)
         self._step, self._handlers = step, handlers
-        self._tangents = self._carried = None
+        self._tangents = self._carried = self._trail = None
         self._integrator, self._origin = integrator, integrator.counts
         if state is not None:
             self._bind(state)
@@ -343,7 +344,9 @@ class StepCalls(ClosedAttributes):
     def leave_trail(self, by: Sequence[str]) -> Trail:
         """Have the run leave a trail from the present State on, for gradients by these paths; as `Trail`."""
         self._empty_log()
-        left = Trail(self._step, by)
+        before = self._trail
+        left = Trail(self._step, by) if before is None or before.by != list(by) else before.renewed()
+        self._trail = left
         left.begin(self.state)
         self._tangents = left
         return left
