@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import math
+import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,7 +110,7 @@ class Trail(CarriedTangents):
         }
         draw = np.random.default_rng(0)
         self._direction = [draw.uniform(0.5, 1.5, slot.size) for slot in self._slots]
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder = ""
         self._chunks: list[Reals | Path] = []
 
     def renewed(self) -> Trail:
@@ -116,7 +118,7 @@ class Trail(CarriedTangents):
         other = copy.copy(self)
         other._arrays = {name: a if name == "table" else a.copy() for name, a in self._arrays.items()}
         other._back = {name: a if name == "table" else a.copy() for name, a in self._back.items()}
-        other._folder, other._chunks = None, []
+        other._folder, other._chunks = "", []
         return other
 
     def _faults_of_paths(self) -> list[Problem]:
@@ -169,9 +171,10 @@ class Trail(CarriedTangents):
 
     def _write_piece(self, i: int) -> None:
         """Keep a piece of the trail in a file."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="cosim-trail-")
-        path = Path(self._folder.name) / f"{len(self._chunks)}.npy"
+        if not self._folder:
+            self._folder = tempfile.mkdtemp(prefix="cosim-trail-")
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        path = Path(self._folder) / f"{len(self._chunks)}.npy"
         np.save(path, self._chunks[i])
         self._chunks[i] = path
 

@@ -29,6 +29,42 @@ def end_of_phase(run, at, used):
     return at
 
 
+UPDATE_IS_NEXT, ROWS_ARE_NEXT, MORE_MAY_COME = range(3)
+
+
+def next_after_step(run, at, following, used, is_last):
+    """What is next where an update of memory stands on the tape: it, or rows inside the step before.
+
+    Rows show what the step had, so an update is put behind those that follow it.
+    """
+    end = following
+    while end < used and is_row_inside(run, end):
+        end += int(log.logged_finding(run, end).length)
+    if end == used and not is_last and 2 * (end - at) < run.log.shape[0]:
+        return MORE_MAY_COME
+    if end == following:
+        return UPDATE_IS_NEXT
+    update = rows_of(LoggedMemory, run.log, at, 1)[0]
+    length = update.length
+    time = update.time
+    kind = update.kind
+    side = update.side
+    for m in range(following, end):
+        run.log[at + m - following] = run.log[m]
+    update = rows_of(LoggedMemory, run.log, end - (following - at), 1)[0]
+    update.length = length
+    update.time = time
+    update.kind = kind
+    update.side = side
+    return ROWS_ARE_NEXT
+
+
+def is_row_inside(run, at):
+    """Whether a row inside a step stands there."""
+    is_row = int(log.logged_finding(run, at).kind) == log.ROW_WRITTEN
+    return is_row and rows_of(LoggedRow, run.log, at, 1)[0].is_inside != 0.0
+
+
 def carry(run, carrier, used, is_last):
     """Read the tape, `used` numbers, as far as rows have room; the place of the first that was not read."""
     width = (carrier.directions - 1) * run.chosen.values
@@ -37,6 +73,12 @@ def carry(run, carrier, used, is_last):
         record = log.logged_finding(run, at)
         kind = int(record.kind)
         following = at + int(record.length)
+        if kind == log.MEMORY_UPDATED:
+            next_record = next_after_step(run, at, following, used, is_last)
+            if next_record == MORE_MAY_COME:
+                break
+            if next_record == ROWS_ARE_NEXT:
+                continue
         if kind == log.PHASE_BEGUN:
             end = end_of_phase(run, following, used)
             if end == used and not is_last:

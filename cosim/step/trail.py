@@ -14,7 +14,7 @@ from cosim.step.carried_events import follow_memory, follow_phase
 from cosim.step.carried_rows import write_rows
 from cosim.step.carried_steps import follow_assembly, follow_step
 from cosim.step.carrier import IS_ENDLESS, carrier_at, lose, part_of
-from cosim.step.carrying import end_of_phase
+from cosim.step.carrying import MORE_MAY_COME, ROWS_ARE_NEXT, end_of_phase, next_after_step
 from cosim.step.run import Integers, Reals, arrays_at
 from cosim.step.tape import ASSEMBLY_WIDTH, STEP_WIDTH, LoggedMemory, LoggedPhase, LoggedRow, LoggedStep
 from cosim_compiler.array_groups import Table, address_reader
@@ -113,6 +113,12 @@ def trace(run, carrier, back, used, is_last):
         record = log.logged_finding(run, at)
         kind = int(record.kind)
         following = at + int(record.length)
+        if kind == log.MEMORY_UPDATED:
+            next_record = next_after_step(run, at, following, used, is_last)
+            if next_record == MORE_MAY_COME:
+                break
+            if next_record == ROWS_ARE_NEXT:
+                continue
         if kind == log.PHASE_BEGUN:
             end = end_of_phase(run, following, used)
             if end == used and not is_last:

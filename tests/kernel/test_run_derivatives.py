@@ -440,6 +440,12 @@ def test_a_variable_that_is_updated_at_every_step() -> None:
     assert result.derivative("x.m", "x.a")[-1] == pytest.approx(0.5 * result["x.m"][-1], rel=EXACT)
 
 
+def test_rows_inside_a_step_show_what_the_step_had() -> None:
+    result = differentiated(Held(), 1.0, ["x.a"])
+    assert len(np.unique(result["x.m"])) > 2
+    assert result.derivative("x.m", "x.a") == pytest.approx(0.5 * result["x.m"], rel=EXACT)
+
+
 def test_a_closed_chain_against_differences_of_runs() -> None:
     """A bar on two rods; a mass changes its motion, a start value is made to meet the constraint first."""
 
