@@ -177,6 +177,7 @@ if TYPE_CHECKING:
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
     from cosim.shown import shown as shown
+    from cosim.simulation.objectives import reduced_by as reduced_by
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
     from cosim.simulation.chosen_signals import choose_signals as choose_signals

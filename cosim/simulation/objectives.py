@@ -6,7 +6,7 @@ it changes with each of their recorded values, in their shape. You may write one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosim.errors import LookUpError
 from cosim.simulation.result import Result
+from cosim_compiler import native
+from cosim_compiler.derivatives.adjoints import HEAD, adjoint_function
+from cosim_compiler.errors import FullTapeError
 
+REDUCTION_SIGNATURE = "FF>f"
 Reals = NDArray[np.float64]
 Objective = Callable[[Result], tuple[float, dict[str, Reals]]]
 
@@ -81,6 +85,55 @@ def integral_of_square(path: str, target: ArrayLike | Callable[[Reals], ArrayLik
         deviation = numbers_of(result, path) - np.asarray(wanted, dtype=float)
         weights = widths_of(result)
         return float(weights @ deviation**2), {path: 2.0 * weights * deviation}
+
+    return evaluate
+
+
+def reduced_by(function: Any, paths: Sequence[str]) -> Objective:
+    """What a kernel function *(times, values)* makes of signals; its adjoint says how it changes with them.
+
+    Parameters
+    ----------
+    function : function
+        Takes the recorded times, and the values of one signal behind those of another; returns a number.
+    paths : sequence of str
+        Of signals that are one number each.
+
+    Raises
+    ------
+    NoTangentError, ContractError
+        The function has no adjoint.
+
+    Examples
+    --------
+    >>> import numpy, cosim
+    >>> def largest(times, values):
+    ...     found = values[0]
+    ...     for i in range(len(values)):
+    ...         found = max(found, values[i])
+    ...     return found
+    >>> run = cosim.Result(numpy.array([0.0, 1.0, 2.0]), {"x": numpy.array([3.0, 5.0, 4.0])})
+    >>> reduced_by(largest, ["x"])(run)
+    (5.0, {'x': array([0., 1., 0.])})
+    """
+    adjoint = adjoint_function(function, REDUCTION_SIGNATURE, frozenset({0}))
+    record = native.compile_function(adjoint.record, adjoint.record_signature)
+    reverse = native.compile_function(adjoint.reverse, adjoint.reverse_signature)
+
+    def evaluate(result: Result) -> tuple[float, dict[str, Reals]]:
+        values = np.concatenate([numbers_of(result, path) for path in paths])
+        direction = np.random.default_rng(0).uniform(0.5, 1.5, values.size)
+        tape = np.zeros(HEAD + 100 * (1 + values.size))
+        while True:
+            tape[:HEAD] = HEAD, 0.0
+            try:
+                value = float(record(result.time, values.copy(), direction.copy(), 0, tape, np.zeros(1)))
+                break
+            except FullTapeError:
+                tape = np.zeros(4 * tape.size)
+        root = np.zeros_like(values)
+        reverse(root, 1.0, tape)
+        return value, dict(zip(paths, np.split(root, len(paths)), strict=True))
 
     return evaluate
 

@@ -39,7 +39,7 @@ def check_against_tangents(model: cosim.Model, by: list[str], close: float = 1e-
     forward = model.simulate(derivatives=by, **options)
     back = model.simulate(gradient=by, **options)
     assert np.array_equal(back.time, forward.time)
-    assert not back.findings
+    assert not [finding for finding in back.findings if finding.kind == "no derivative"]
     for seed in range(2):
         draw = np.random.default_rng(seed)
         weights = {path: draw.uniform(-1.0, 1.0, forward[path].shape) for path in forward.derivatives}
