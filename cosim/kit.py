@@ -9,7 +9,8 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `read_cached` and `write_cached`: costly results, by the digest of their sources;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
-                  component is differentiated; `block_tangent`; `NoTangentError`
+                  component is differentiated; `block_tangent`; `NoTangentError`; `recorded_by`, `push` and
+                  `pop`: an adjoint of your own; `reduced_by`: the gradient of a number made of signals
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, `call_tangent`,
                   and the signatures;
                   `indirect_call`: one for a signature of your own

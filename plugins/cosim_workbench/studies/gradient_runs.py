@@ -56,7 +56,7 @@ class GradientRuns:
         Raises
         ------
         SimulationError
-            The run has failed.
+            The run has failed, or the objective.
         """
         if self.refusal:
             return None
@@ -69,7 +69,14 @@ class GradientRuns:
         except cosim.ModelError as error:
             self.refusal = "; ".join(str(problem) for problem in error.problems)
             return None
-        found = result.gradient(self._evaluate)
+        try:
+            answer = self._evaluate(result)
+        except Exception as error:
+            raise cosim.SimulationError(result.time[-1], f"objective: {type(error).__name__}: {error}") from error
+        if not isinstance(answer, tuple):
+            self.refusal = "the objective is a number without its cotangents"
+            return None
+        found = result.gradient(lambda _: answer)
         if not np.isfinite(found.vector).all():
             lost = [finding for finding in result.findings if finding.kind == "no derivative"]
             reasons = [f"{finding.witness}: {finding.message}" for finding in lost]
