@@ -178,7 +178,6 @@ if TYPE_CHECKING:
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
     from cosim.shown import shown as shown
-    from cosim.simulation.objectives import reduced_by as reduced_by
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
     from cosim.simulation.chosen_signals import choose_signals as choose_signals
@@ -191,6 +190,7 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
     from cosim.simulation.interrupt import waited_for_interrupt as waited_for_interrupt
     from cosim.simulation.missing_values import missing_value as missing_value
+    from cosim.simulation.objectives import reduced_by as reduced_by
     from cosim.simulation.output_interval import POINTS as POINTS
     from cosim.simulation.output_interval import checked_interval as checked_interval
     from cosim.simulation.output_interval import counted_grid as counted_grid
@@ -314,9 +314,9 @@ if TYPE_CHECKING:
     from cosim_compiler.child_process import start_process as start_process
     from cosim_compiler.derivatives.own_tangents import recorded_by as recorded_by
     from cosim_compiler.derivatives.own_tangents import tangent_of as tangent_of
+    from cosim_compiler.derivatives.tangents import NoTangentError as NoTangentError
     from cosim_compiler.derivatives.tape_ends import pop as pop
     from cosim_compiler.derivatives.tape_ends import push as push
-    from cosim_compiler.derivatives.tangents import NoTangentError as NoTangentError
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
     from cosim_compiler.fingerprint import environment as environment
     from cosim_compiler.foreign import call_with_array as call_with_array

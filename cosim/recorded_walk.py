@@ -1,4 +1,4 @@
-"""The adjoint of walking the schedule: blocks are recorded on a tape in their order, and go back in the other.
+"""The adjoint of walking the schedule: blocks are recorded on a tape, and gone back over from the last.
 
 The table of a recorded walk has twice as many rows: first those of the functions that record, with *(address,
 first, count)*, then those of the functions that go back.

@@ -105,7 +105,7 @@ call_dense_tangent = indirect_call(TANGENT_DENSE_SIGNATURE)
 """Call the tangent of a dense output; behind the arguments come those of t, work, y and out."""
 call_redo_record, call_redo_reverse = map(indirect_call, (REDO_RECORD_SIGNATURE, REDO_REVERSE_SIGNATURE))
 call_dense_record, call_dense_reverse = map(indirect_call, (DENSE_RECORD_SIGNATURE, DENSE_REVERSE_SIGNATURE))
-"""The adjoints of both: what records on a tape takes that, and where each view begins, behind the tangents; what
+"""The adjoints of both: what records takes where each view begins, and the tape, behind the tangents; what
 goes back takes the roots, the tape, and a view for the adjoint of the time."""
 call_dense = indirect_call(DENSE_SIGNATURE)
 """Call the dense output at that address; `arguments` is the tuple *(t, coefficients, work, y, out)*."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,11 @@ from cosim.html_table import html_table
 from cosim.matching import is_pattern, matches
 from cosim.options import check_ending, check_mapping, options_checked, seconds
 from cosim.shown import shown
+
+if TYPE_CHECKING:
+    from cosim.simulation.gradient import Gradient
+    from cosim.simulation.objectives import Objective
+    from cosim.simulation.returning_run import Trail
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
 PARQUET, DATASET = "workbench.parquet", "workbench.dataset"

@@ -89,7 +89,7 @@ class Trail(CarriedTangents):
         ]
         compile_ahead([*functions.values(), *own])
         self._trace, self._go_back = (native.compile_function(*named) for named in own)
-        missing = {name: 0 for name in ReturnPlan.declared}
+        missing = dict.fromkeys(ReturnPlan.declared, 0)
         addresses = {name: native.function_address(*function) for name, function in functions.items()}
         arrays = self._arrays
         n, parameters, discrete = (arrays[letter].size for letter in "ypd")
@@ -164,19 +164,20 @@ class Trail(CarriedTangents):
             self._back["trail"] = np.concatenate([written, np.zeros(written.size)])
             return
         self._chunks.append(written[:cut].copy())
-        if len(self._chunks) > IN_MEMORY:
-            self._write_piece(len(self._chunks) - IN_MEMORY - 1)
+        oldest = len(self._chunks) - IN_MEMORY - 1
+        if oldest >= 0:
+            self._chunks[oldest] = self._written_piece(self._chunks[oldest])
         written[: used - cut] = written[cut:used].copy()
         notes.used, notes.last_step = float(used - cut), 0.0
 
-    def _write_piece(self, i: int) -> None:
-        """Keep a piece of the trail in a file."""
+    def _written_piece(self, piece: Any) -> Path:
+        """The file in which a piece of the trail lies from now on."""
         if not self._folder:
             self._folder = tempfile.mkdtemp(prefix="cosim-trail-")
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         path = Path(self._folder) / f"{len(self._chunks)}.npy"
-        np.save(path, self._chunks[i])
-        self._chunks[i] = path
+        np.save(path, piece)
+        return path
 
     def end(self, paths: Sequence[str]) -> None:
         """The run is over; it has recorded these signals."""
@@ -206,7 +207,9 @@ class Trail(CarriedTangents):
         weights = self._weights(cotangents, rows)
         findings = self.findings
         if findings:
-            return {path: np.full(slot.size, math.nan) for path, slot in zip(self.by, self._slots, strict=True)}
+            return {
+                path: np.full(slot.size, math.nan) for path, slot in zip(self.by, self._slots, strict=True)
+            }
         while not self._has_gone_back(weights):
             self._back["tape"] = new_tape(4 * self._back["tape"].size)
         found = {}
@@ -221,7 +224,11 @@ class Trail(CarriedTangents):
         for path in self._paths:
             size = self._system.signal(path).slot.size
             given = cotangents.get(path)
-            part = np.zeros((rows, size)) if given is None else np.asarray(given, dtype=float).reshape(rows, size)
+            part = (
+                np.zeros((rows, size))
+                if given is None
+                else np.asarray(given, dtype=float).reshape(rows, size)
+            )
             parts.append(part)
         return np.ascontiguousarray(np.concatenate([np.zeros((rows, 0)), *parts], axis=1)).ravel()
 
@@ -248,7 +255,9 @@ class Trail(CarriedTangents):
             if notes.status == FULL_TAPE:
                 return False
             if notes.status != 0.0:
-                raise SimulationError(notes.failed_time, "going back over the run, it could not be done once more")
+                raise SimulationError(
+                    notes.failed_time, "going back over the run, it could not be done once more"
+                )
         return True
 
     def _compare(self, found: Mapping[str, Reals], weights: Reals) -> None:

@@ -162,7 +162,9 @@ def simulate(
         if not isinstance(checkpoint, Checkpoint):
             checkpoint = Checkpoint(checkpoint)
     if gradient and (derivatives or stream is not None):
-        raise ModelError([Problem("gradient", "leave out `derivatives` and `stream`: a run has one of the three")])
+        raise ModelError(
+            [Problem("gradient", "leave out `derivatives` and `stream`: a run has one of the three")]
+        )
     until = end_of_run(until)
     options.setdefault("event_limit", RESULT_EVENTS)
     key = settings_key(integrator, accuracy, endless_events, options)

@@ -16,13 +16,13 @@ from cosim.errors import ModelError, SimulationError, StateError
 from cosim.preparation.compiled_step import CompiledStep
 from cosim.shown import shown
 from cosim.simulation.carried_tangents import CarriedTangents
-from cosim.simulation.returning_run import Trail
 from cosim.simulation.chosen_integrator import chosen_integrator
 from cosim.simulation.event_record import Finding
 from cosim.simulation.handled_events import EventLog
 from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.recorded_events import RecordReader
 from cosim.simulation.recorded_rows import RecordedRows
+from cosim.simulation.returning_run import Trail
 from cosim.simulation.statistics import Statistics, read_statistics
 from cosim.simulation.status import EventStatus, Reason, SimulatorStatus
 from cosim.simulation.step_errors import failed_handler, failure, handler_failure

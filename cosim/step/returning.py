@@ -1,12 +1,12 @@
 """Going back along a run: how a weighted sum of what it has recorded changes with what it began with.
 
-The trail is read from its end. Each record is done once more, from what it began with, by functions that put
-on a tape what their reverse needs; then the adjoints go back along it. A step is two such parts: the evaluation
-at its start, and the method's own step; the tape has room for one step, not for a run.
+The trail is read from its end. Each record is done once more, from what it began with, by functions that
+put on a tape what their reverse needs; then the adjoints go back along it. A step is two such parts: the
+evaluation at its start, and the method's own step; the tape has room for one step, not for a run.
 
-Adjoints are those at a time that moves, as the tangents are (see `carrying`): beside those of the states stands
-that of the time. A row at a fixed time adds its weights w to the states, and -f w to the time; where an event
-shifts the time, y + f shift, the shift gets the adjoint f y.
+Adjoints are those at a time that moves, as the tangents are (see `carrying`): beside those of the states
+stands that of the time. A row at a fixed time adds its weights w to the states, and -f w to the time; where
+an event shifts the time, y + f shift, the shift gets the adjoint f y.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ def record_redo(run, carrier, back, address, t, y, y_dot, c, c_dot):
             method.coefficients, run.settings, carrier.memory, carrier.work, method.slot_numbers,
             carrier.time_dots[ALONG], y_dot, part_of(carrier.p_dots, ALONG, carrier.p),
             part_of(carrier.d_dots, ALONG, carrier.d), back.h, c_dot,
-            part_of(carrier.memory_dots, ALONG, carrier.memory), part_of(carrier.work_dots, ALONG, carrier.work),
+            part_of(carrier.memory_dots, ALONG, carrier.memory),
+            part_of(carrier.work_dots, ALONG, carrier.work),
             0, 0, 0, 0, 0, 0, 0, back.tape,
         ),
     )  # fmt: skip
@@ -143,10 +144,10 @@ def add_to(target, source):
 def has_weights(run, back, row):
     """Whether a row counts."""
     width = run.chosen.values
+    found = False
     for i in range(width):
-        if back.weights[row * width + i] != 0.0:
-            return True
-    return False
+        found = found or back.weights[row * width + i] != 0.0
+    return found
 
 
 # ---- steps
@@ -170,7 +171,13 @@ def back_step(run, carrier, back, at, head):
     if n > 0:
         at_kink = begin_again(run, carrier, method, head)
         if at_kink and not record_spare(
-            run, carrier, back, run.plan.first_row, run.plan.derivatives.last, carrier.notes.time, head.time_dot
+            run,
+            carrier,
+            back,
+            run.plan.first_row,
+            run.plan.derivatives.last,
+            carrier.notes.time,
+            head.time_dot,
         ):
             fail(back, t)
             return
@@ -280,7 +287,11 @@ def back_inside(run, carrier, back, at, head):
     for i in range(count):
         row = rows_of(TrailRecord, back.trail, first + i * INSIDE_WIDTH, 1)[0]
         if has_weights(run, back, int(row.row)):
-            if wanted == 0 and run.plan.method.complete != 0 and not record_completion(run, carrier, back, head):
+            if (
+                wanted == 0
+                and run.plan.method.complete != 0
+                and not record_completion(run, carrier, back, head)
+            ):
                 return False
             wanted += 1
             if not record_dense_row(run, carrier, back, row):
@@ -598,7 +609,8 @@ def back_assembly(run, carrier, back, at, head):
         return
     code = record_redo(
         run, carrier, back, back.plan.settle, t,
-        carrier.y, part_of(carrier.y_dots, ALONG, carrier.y), carrier.c, part_of(carrier.c_dots, ALONG, carrier.c),
+        carrier.y, part_of(carrier.y_dots, ALONG, carrier.y),
+        carrier.c, part_of(carrier.c_dots, ALONG, carrier.c),
     )  # fmt: skip
     if code != DONE or back.tape[1] != 0.0:
         fail(back, t)

@@ -132,7 +132,9 @@ def trace(run, carrier, back, used, is_last):
             if int(carrier.notes.rows_used) + width > carrier.rows.shape[0]:
                 break
             row = rows_of(LoggedRow, run.log, at, 1)[0]
-            if carrier.notes.lost == 0.0 and not write_record(run, carrier, back, record, row.is_inside, 0, 0):
+            if carrier.notes.lost == 0.0 and not write_record(
+                run, carrier, back, record, row.is_inside, 0, 0
+            ):
                 break
             back.notes.rows += 1.0
             write_rows(run, carrier, row)

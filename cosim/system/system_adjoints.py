@@ -1,4 +1,4 @@
-"""How what a system computes depends on all that it is made of: adjoints along its schedule, back from the end."""
+"""How what a system computes depends on all that it is made of: adjoints, back along its schedule."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class SystemAdjoints:
     Attributes
     ----------
     table : ndarray of int64
-        As that of the system, twice one below the other: with the addresses of the functions that record, and of
-        those that go back.
+        As that of the system, twice one below the other: with the addresses of the functions that record,
+        and of those that go back.
     refusals : dict of int to str
         By the row of the table, why a block that was needed so far has no adjoint.
     """
@@ -118,8 +118,8 @@ class SystemAdjoints:
         weights : ndarray
             Of the cache, which begins with y_dot.
         by : mapping of str to ndarray, optional
-            A direction, by the letters of `Slot`: both sides of an ``==`` that are equal and move apart along it
-            count as different. All that there is moves unless given.
+            A direction, by the letters of `Slot`: both sides of an ``==`` that are equal and move apart
+            along it count as different. All that there is moves unless given.
         last : Stage
             Up to which adjoints are computed.
         time : float

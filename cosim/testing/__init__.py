@@ -17,11 +17,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cosim.testing.adjoint_check import check_adjoints as check_adjoints
     from cosim.testing.component_contract import ComponentContract as ComponentContract
     from cosim.testing.described import KitWarning as KitWarning
     from cosim.testing.integrator_contract import IntegratorContract as IntegratorContract
     from cosim.testing.measure_contract import MeasureContract as MeasureContract
-    from cosim.testing.adjoint_check import check_adjoints as check_adjoints
     from cosim.testing.tangent_check import check_tangents as check_tangents
 
 # Loaded on demand: pytest imports this package in every run, and has to rewrite the asserts of its modules.

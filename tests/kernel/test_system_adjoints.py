@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from test_system_tangents import InPython, engine, oscillator
@@ -10,6 +16,8 @@ import cosim
 from cosim.system.system_adjoints import SystemAdjoints
 from cosim.testing import check_adjoints
 from cosim_compiler.derivatives.tangents import NoTangentError
+
+FEWEST = 300
 
 
 def weights_of(system: cosim.System, path: str) -> np.ndarray:
@@ -61,7 +69,9 @@ def test_a_whole_evaluation_against_its_tangent() -> None:
     back = system.adjoints.along(state, weights)
     y = draw.uniform(-1.0, 1.0, system.ny)
     mass, stiffness = (system.written_slot(path) for path in ("engine.mass", "rubber.stiffness"))
-    forward = system.tangents.moved(state, {"engine.mass": 2.0, "rubber.stiffness": np.arange(6.0), "time": 1.0}, y)
+    forward = system.tangents.moved(
+        state, {"engine.mass": 2.0, "rubber.stiffness": np.arange(6.0), "time": 1.0}, y
+    )
     expected = float(weights @ forward["c"])
     found = back["y"] @ y + 2.0 * back["p"][mass.offset] + back["time"]
     found += back["p"][stiffness.offset : stiffness.offset + 6] @ np.arange(6.0)
@@ -87,3 +97,19 @@ def test_the_check_finds_a_wrong_adjoint(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(SystemAdjoints, "go_back", wrong)
     with pytest.raises(AssertionError, match="its adjoint gives"):
         check_adjoints(state)
+
+
+@pytest.mark.thorough
+def test_every_kernel_function_of_the_product() -> None:
+    folder = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, "-P", str(folder / "adjoints_of_kernels_run.py")],
+        env={**os.environ, "COSIM_PLAIN": "1", "PYTHONPATH": str(folder.parents[1] / "release")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert not found["faults"], "\n".join(found["faults"])
+    assert found["compared"] > FEWEST

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from language_tools import compiled_together
-from programs_run import SIGNATURE, Difference, arguments, are_equal
+from programs_run import SIGNATURE, Difference, are_equal, arguments
 from tangents_run import CALLS, outcome, programs, with_tangents
 
 from cosim_compiler.code import BY_LLVM, Coder

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from cosim_compiler.derivatives.expression_writer import as_identifier, has_reals
 from cosim_compiler.derivatives.own_tangents import RECORDED
-from cosim_compiler.derivatives.recording_writer import HEAD, RecordingWriter
+from cosim_compiler.derivatives.recording_writer import RecordingWriter
+from cosim_compiler.derivatives.segments import HEAD
 from cosim_compiler.derivatives.tangent_values import Varying, leaves
 from cosim_compiler.derivatives.writer import TangentWriter
 from cosim_compiler.errors import ContractError
@@ -52,10 +53,10 @@ class AdjointWriter(TangentWriter):
     def adjoint(self, function: Function, given: Varying) -> _Written:
         """The adjoint of a function in the text.
 
-        The recording function takes the arguments, the tangents of what varies, for each view that varies where
-        in its root it begins, and the tape. It returns the result, the tangents of what varies of it, and for
-        each view in it where it begins. The reverse one takes the roots of the views, the adjoints of the reals
-        of the result, and the tape; it returns the adjoints of the reals that were given.
+        The recording function takes the arguments, the tangents of what varies, for each view that varies
+        where in its root it begins, and the tape. It returns the result, the tangents of what varies of it,
+        and for each view in it where it begins. The reverse one takes the roots of the views, the adjoints
+        of the reals of the result, and the tape; it returns the adjoints of the reals that were given.
         """
         key = id(function), given
         if key in self._adjoints:
@@ -89,12 +90,13 @@ class AdjointWriter(TangentWriter):
 def adjoint_function(function: types.FunctionType, signature: str, fixed: frozenset[int] = NONE) -> Adjoint:
     r"""The adjoint of a kernel function: how a number that depends on its results changes with its arguments.
 
-    `record` is the tangent along one direction with a tape: it takes the arguments, the tangents of those that
-    vary, for each view that varies where in its root it begins (0), the tape, and a view for the tangent of a
-    result that is a real. The tape is a view of reals that begins with ``2.0, 0.0``: how much of it is used, and
-    whether it was full. `reverse` takes for each view that varies its root, in which the adjoints lie when the
-    function has ended, and leaves in it those of the start; the adjoint of a result that is a real; the tape,
-    from which it takes what `record` has put there; and, if reals vary, a view to which it writes their adjoints.
+    `record` is the tangent along one direction with a tape: it takes the arguments, the tangents of those
+    that vary, for each view that varies where in its root it begins (0), the tape, and a view for the
+    tangent of a result that is a real. The tape is a view of reals that begins with ``2.0, 0.0``: how much
+    of it is used, and whether it was full. `reverse` takes for each view that varies its root, in which the
+    adjoints lie when the function has ended, and leaves in it those of the start; the adjoint of a result
+    that is a real; the tape, from which it takes what `record` has put there; and, if reals vary, a view to
+    which it writes their adjoints.
 
     Parameters
     ----------

@@ -122,9 +122,9 @@ RECORDED: dict[Any, tuple[Any, Any]] = {}
 def recorded_by(function: Any, reverse: Any) -> Callable[[Tangent], Tangent]:
     """Mark a function as the one that records another one on a tape, beside the function that goes back.
 
-    The recording one takes the arguments, their tangents, for each view of reals where in its root it begins,
-    and the tape; it returns the result, which does not vary. All views of reals must vary. The reverse one takes
-    the roots and the tape, and returns the adjoints of the reals; see `recording_writer`.
+    The recording one takes the arguments, their tangents, for each view of reals where in its root it
+    begins, and the tape; it returns the result, which does not vary. All views of reals must vary. The
+    reverse one takes the roots and the tape, and returns the adjoints of the reals; see `recording_writer`.
     """
 
     def mark(recording: Tangent) -> Tangent:

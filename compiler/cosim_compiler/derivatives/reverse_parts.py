@@ -1,13 +1,15 @@
 """What the writer of adjoints knows of a value: where its adjoint lies, and how it goes on to what made it.
 
-An adjoint is a number for each real: by how much the result of everything changes with it. One of a local name
-is a local name of the reverse function, one of an element of a view an element of another view, the *root*.
+An adjoint is a number for each real: by how much the result of everything changes with it. One of a local
+name is a local name of the reverse function, one of an element of a view an element of another view, the
+*root*.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class NameLeaf:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a view, a record or an element begins in its root: at `base`, a name or nothing, and so many on."""
+    """Where a view, a record or an element begins in its root: `shift` numbers behind `base`, a name."""
 
     root: str
     base: str = ""
@@ -65,6 +67,11 @@ class Rate(str):
         made = super().__new__(cls, text)
         made.slope = slope
         return made
+
+
+def slope_of(tangents: Any) -> Any:
+    """Where the adjoint of a real, or of the elements of a view, is: of tangents that are a `Rate`."""
+    return tangents[0].slope
 
 
 class Segment:

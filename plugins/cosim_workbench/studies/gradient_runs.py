@@ -72,7 +72,9 @@ class GradientRuns:
         try:
             answer = self._evaluate(result)
         except Exception as error:
-            raise cosim.SimulationError(result.time[-1], f"objective: {type(error).__name__}: {error}") from error
+            raise cosim.SimulationError(
+                result.time[-1], f"objective: {type(error).__name__}: {error}"
+            ) from error
         if not isinstance(answer, tuple):
             self.refusal = "the objective is a number without its cotangents"
             return None

@@ -75,9 +75,8 @@ class ModelRuns:
 
     def gradients(self) -> GradientRuns:
         """Runs with the gradient of the objective, where there is one alone."""
-        (function,) = [*self._reductions.values(), *self._of_results.values()]
-        state = self._ensemble.start.copy()
-        return GradientRuns(self.system, state, function, self._settings)
+        objective = next(iter([*self._reductions.values(), *self._of_results.values()]))
+        return GradientRuns(self.system, self._ensemble.start.copy(), objective, self._settings)
 
     def start(self, path: str) -> float:
         """The model's own value of a variable."""

@@ -31,7 +31,7 @@ Progress = Callable[[int, int, int], Any]
 
 
 FLAT = 1e-12
-"""Relative: where the objective decreases by less in a step along gradients, and where these are smaller, it ends."""
+"""Relative decrease of the objective, and size of the gradient, at which a search along gradients ends."""
 LOST = 1e100
 """What stands for the objective of a run that failed, in the search along gradients."""
 
@@ -131,8 +131,8 @@ class Optimization(FixedAttributes):
         progress : callable, optional
             Called with how many runs are done, how many there may be, how many have failed.
         local : bool
-            Whether to look nowhere else: the search goes on from the model's own values, or from the middle of
-            a range that they lie outside of. For many parameters, of a model.
+            Whether to look nowhere else: the search goes on from the model's own values, or from the middle
+            of a range that they lie outside of. For many parameters, of a model.
 
         Returns
         -------
