@@ -60,14 +60,11 @@ if TYPE_CHECKING:
     from cosim.registration.hookspecs import hookimpl as hookimpl
     from cosim.registration.kinds import plugin_kind as plugin_kind
     from cosim.registration.registry import registry as registry
+    from cosim.simulation import objectives as objectives
     from cosim.simulation.assembler import assemble as assemble
     from cosim.simulation.checkpoint import Checkpoint as Checkpoint
     from cosim.simulation.checkpoint import read_checkpoint as read_checkpoint
     from cosim.simulation.event_record import EventRecord as EventRecord
-    from cosim.simulation.gradient import Gradient as Gradient
-    from cosim.simulation.objectives import end_value as end_value
-    from cosim.simulation.objectives import integral as integral
-    from cosim.simulation.objectives import integral_of_square as integral_of_square
     from cosim.simulation.result import Result as Result
     from cosim.simulation.result_files import read_result as read_result
     from cosim.simulation.result_files import save_result as save_result

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.errors import LookUpError
-from cosim.simulation.result import Result
 
 Reals = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ class Gradient(Mapping[str, Reals]):
         The run.
     """
 
-    def __init__(self, value: float, result: Result, parts: Mapping[str, Reals]) -> None:
+    def __init__(self, value: float, result: Any, parts: Mapping[str, Reals]) -> None:
         self.value, self.result = value, result
         self._parts = dict(parts)
 

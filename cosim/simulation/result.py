@@ -21,8 +21,6 @@ from cosim.shown import shown
 
 if TYPE_CHECKING:
     from cosim.simulation.gradient import Gradient
-    from cosim.simulation.objectives import Objective
-    from cosim.simulation.returning_run import Trail
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
 PARQUET, DATASET = "workbench.parquet", "workbench.dataset"
@@ -103,7 +101,7 @@ class Result(FixedAttributes):
         self.statistics = dict(statistics or {})
         self.message, self.unfinished = message, unfinished
         self.derivatives: dict[str, dict[str, NDArray[np.float64]]] = {}
-        self._trail: Trail | None = None
+        self._trail: Any = None  # of a run that was asked for a gradient
         self._model: Any = None  # of a run of a model, in this process
         if self.time.ndim != 1:
             problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
@@ -138,7 +136,7 @@ class Result(FixedAttributes):
             raise LookUpError("derivative", by, by_variable)
         return by_variable[by]
 
-    def gradient(self, objective: str | Objective) -> Gradient:
+    def gradient(self, objective: Any) -> Gradient:
         """The gradient of a number that follows from this run, back along its steps.
 
         Of a run that was asked for ``gradient=[by, …]``. It takes as long as three to six runs, however many
@@ -148,7 +146,7 @@ class Result(FixedAttributes):
         ----------
         objective : str or callable
             The path of a signal, for its last value; or a function of a result that returns a number and its
-            cotangents, as `cosim.integral_of_square` makes one.
+            cotangents, as `cosim.objectives.integral_of_square` makes one.
 
         Returns
         -------
@@ -162,13 +160,10 @@ class Result(FixedAttributes):
         SimulationError
             A part of the run could not be gone back over.
         """
-        from cosim.simulation.gradient import Gradient
-        from cosim.simulation.objectives import value_of
-
         if self._trail is None:
             raise LookUpError("gradient", str(objective), {})
-        value, cotangents = value_of(objective, self)
-        return Gradient(value, self, self._trail.gradient(cotangents, len(self)))
+        gradient: Gradient = self._trail.gradient(objective, self)
+        return gradient
 
     def __repr__(self) -> str:
         span = f", {self.time[0]:g} s to {self.time[-1]:g} s" if self.time.size else ""

@@ -8,7 +8,7 @@ import math
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,9 @@ from cosim.simulation.carried_tangents import (
     CarriedTangents,
     rows_of_run,
 )
+from cosim.simulation.gradient import Gradient
+from cosim.simulation.objectives import Objective, value_of
+from cosim.simulation.result import Result
 from cosim.step import returning, trail
 from cosim.step.carrier import Carrier
 from cosim.step.constraints import settle_by_address
@@ -189,34 +192,25 @@ class Trail(CarriedTangents):
         self._run = self._step.arrays._replace(choice=choice)
         self._rows = np.concatenate([np.zeros(0), *self._pieces])
 
-    def gradient(self, cotangents: Mapping[str, Reals], rows: int) -> dict[str, Reals]:
-        """How a number that follows from the recorded signals changes with what was named.
-
-        Parameters
-        ----------
-        cotangents : mapping of str to ndarray
-            By recorded signals how the number changes with each of their values, shape (rows, …).
-        rows : int
-            How many the result has.
-
-        Raises
-        ------
-        SimulationError
-            A part of the run could not be gone back over.
-        """
-        weights = self._weights(cotangents, rows)
-        findings = self.findings
-        if findings:
-            return {
-                path: np.full(slot.size, math.nan) for path, slot in zip(self.by, self._slots, strict=True)
+    def gradient(self, objective: str | Objective, result: Result) -> Gradient:
+        """As `Result.gradient`, of the run that has left this trail."""
+        value, cotangents = value_of(objective, result)
+        weights = self._weights(cotangents, len(result))
+        if self.findings:
+            found = {path: np.full(slot.size, math.nan) for path, slot in self._named_slots()}
+        else:
+            while not self._has_gone_back(weights):
+                self._back["tape"] = new_tape(4 * self._back["tape"].size)
+            found = {
+                path: self._back[slot.array][slot.offset : slot.offset + slot.size].copy()
+                for path, slot in self._named_slots()
             }
-        while not self._has_gone_back(weights):
-            self._back["tape"] = new_tape(4 * self._back["tape"].size)
-        found = {}
-        for path, slot in zip(self.by, self._slots, strict=True):
-            found[path] = self._back[slot.array][slot.offset : slot.offset + slot.size].copy()
-        self._compare(found, weights)
-        return found
+            self._compare(found, weights)
+        return Gradient(value, result, found)
+
+    def _named_slots(self) -> Iterator[tuple[str, Any]]:
+        """What was named, with where it is written."""
+        return zip(self.by, self._slots, strict=True)
 
     def _weights(self, cotangents: Mapping[str, Reals], rows: int) -> Reals:
         """One row behind the other, in the order in which values are recorded."""

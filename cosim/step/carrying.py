@@ -33,7 +33,7 @@ UPDATE_IS_NEXT, ROWS_ARE_NEXT, MORE_MAY_COME = range(3)
 
 
 def next_after_step(run, at, following, used, is_last):
-    """What is next where an update of memory stands on the tape: it, or rows inside the step before.
+    """What is next where an update of memory is on the tape: it, or rows inside the step before.
 
     Rows show what the step had, so an update is put behind those that follow it.
     """
@@ -60,7 +60,7 @@ def next_after_step(run, at, following, used, is_last):
 
 
 def is_row_inside(run, at):
-    """Whether a row inside a step stands there."""
+    """Whether a record is that of a row inside a step."""
     is_row = int(log.logged_finding(run, at).kind) == log.ROW_WRITTEN
     return is_row and rows_of(LoggedRow, run.log, at, 1)[0].is_inside != 0.0
 

@@ -173,7 +173,7 @@ class Chain(cosim.Component):
 
 def test_many_parameters_and_an_integral() -> None:
     model = model_of(Chain())
-    objective = cosim.integral_of_square("x.energy", lambda t: 0.1 * t)
+    objective = cosim.objectives.integral_of_square("x.energy", lambda t: 0.1 * t)
     options = {"until": 1.0, "accuracy": 1e-8, "output_interval": 0.1}
     gradient = model.gradient(objective, ["x.m", "x.k", "x.x"], **options)
     named = ["x.m[3]", "x.k[0]", "x.k[19]", "x.x[7]"]
@@ -194,16 +194,16 @@ def test_one_run_has_many_gradients_also_after_others() -> None:
     model.simulate(gradient=["x.e"], signals=["x.speed"], **{**options, "until": 0.3})
     model.simulate(derivatives=["x.g"], **options)
     assert first.gradient("x.height")["x.e"] == expected
-    assert first.gradient(cosim.end_value("x.speed"))["x.e"] != expected
+    assert first.gradient(cosim.objectives.end_value("x.speed"))["x.e"] != expected
     assert first.gradient(lambda run: (7.0, {})).vector.tolist() == [0.0]
 
 
 def test_long_trails_lie_in_pieces_and_in_files(monkeypatch: pytest.MonkeyPatch) -> None:
     options = {"until": 2.0, "output_interval": 0.01}
-    whole = model_of(Ball()).gradient(cosim.integral("x.height"), ["x.e", "x.g"], **options)
+    whole = model_of(Ball()).gradient(cosim.objectives.integral("x.height"), ["x.e", "x.g"], **options)
     monkeypatch.setattr("cosim.simulation.returning_run.TRAIL_LENGTH", 2000)
     monkeypatch.setattr("cosim.simulation.returning_run.IN_MEMORY", 1)
-    pieces = model_of(Ball()).gradient(cosim.integral("x.height"), ["x.e", "x.g"], **options)
+    pieces = model_of(Ball()).gradient(cosim.objectives.integral("x.height"), ["x.e", "x.g"], **options)
     trail = pieces.result._trail
     assert len(trail._chunks) >= 3
     assert list(Path(trail._folder).iterdir())

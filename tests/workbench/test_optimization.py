@@ -115,7 +115,7 @@ HEIGHT = 1.25 * (1.0 - math.exp(-0.2)) / 0.2
 
 @pytest.mark.parametrize(
     "objective",
-    ["last(h.v)", (final, "h.v"), cosim.end_value("h.v")],
+    ["last(h.v)", (final, "h.v"), cosim.objectives.end_value("h.v")],
     ids=["reduction", "kernel function", "objective"],
 )
 def test_along_gradients_from_the_models_own_values(objective: Any) -> None:

@@ -174,7 +174,7 @@ class OperationRecorder(ViewRecorder):
 
         def rule(weight: str) -> str:
             given = [(text, [weight] if j == i else None) for j, (text, _) in enumerate(pairs)]
-            found: Any = operator_rates.of_mathematics(self, name, value, given)  # type: ignore[arg-type]
+            found: Any = operator_rates.of_mathematics(self, name, value, given)
             item = found[0]
             return str(item[0] if isinstance(item, list) else item)
 

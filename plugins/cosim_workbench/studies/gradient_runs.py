@@ -26,7 +26,7 @@ class GradientRuns:
         With which runs begin.
     objective : str, tuple or callable
         A reduction, as ``"rms(engine.z)"`` or a kernel function with its signals; or a function of a `Result`
-        that returns a number and its cotangents, as `cosim.integral_of_square` makes one.
+        that returns a number and its cotangents, as `cosim.objectives.integral_of_square` makes one.
     settings : mapping
         Of each run.
 

@@ -59,7 +59,7 @@ class Optimization(FixedAttributes):
         Paths of variables with their ranges: ``{"mount.stiffness[5]": "100 N/mm..300 N/mm"}``.
     minimize, maximize : str, tuple or callable
         One of them: an objective as for `Study`: ``"max(engine.z)"``, ``"module:function"``, a function. One
-        that returns a number and its cotangents, such as ``cosim.integral_of_square("x")``, has gradients.
+        that returns a number and its cotangents has gradients: ``cosim.objectives.integral_of_square("x")``.
     seed : int
         Of what is drawn.
     **settings
