@@ -397,14 +397,14 @@ class Model(ClosedAttributes):
         result._model = self
         return result
 
-    def gradient(self, objective: str | Objective, by: Sequence[str], **settings: Any) -> Gradient:
+    def gradient(self, objective: str | Objective, by: str | Sequence[str], **settings: Any) -> Gradient:
         """Run the model, and how a number that follows from the run changes with parameters and start values.
 
         Parameters
         ----------
         objective : str or callable
             As for `Result.gradient`.
-        by : sequence of str
+        by : str or sequence of str
             Paths of parameters, start values and inputs, arrays as a whole.
         **settings
             As for `simulate`.
@@ -413,7 +413,9 @@ class Model(ClosedAttributes):
         -------
         Gradient
         """
-        return self.simulate(gradient=list(by), **settings).gradient(objective)
+        return self.simulate(gradient=[by] if isinstance(by, str) else list(by), **settings).gradient(
+            objective
+        )
 
     def prepare(self, **settings: Any) -> System:
         """The system, as `build` makes it, after checking what a run with these settings needs.

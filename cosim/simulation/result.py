@@ -490,7 +490,7 @@ class Result(FixedAttributes):
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled and copied: all but the model."""
-        return {**self.__dict__, "_model": None}
+        return {**self.__dict__, "_model": None, "_trail": None}
 
     def _write(self, id: str, path: Path) -> Any:
         """Write a file whose ending says what it is."""

@@ -98,7 +98,7 @@ def simulate(
     keep: Callable[[Result], object] | None = None,
     stream: ResultStream | None = None,
     derivatives: Sequence[str] = (),
-    gradient: Sequence[str] = (),
+    gradient: str | Sequence[str] = (),
     **options: Any,
 ) -> Result:
     """Run a system and record signals.
@@ -134,7 +134,7 @@ def simulate(
         Paths of parameters, start values and inputs by which the recorded signals are differentiated:
         ``result.derivative("ball.height", "ball.mass")``. Their tangents go along the steps of the run;
         events are located to rounding then.
-    gradient : sequence of str
+    gradient : str or sequence of str
         Paths of parameters, start values and inputs, arrays as a whole: ``result.gradient(objective)`` then
         says how a number that follows from the run changes with them. Not with `derivatives` or `stream`.
     **options
@@ -173,7 +173,8 @@ def simulate(
             system, state, integrator, accuracy, endless_events=endless_events, **options
         )
     carried = simulator.carry_tangents(derivatives) if derivatives else None
-    trail = simulator.leave_trail(gradient) if gradient else None
+    by = [gradient] if isinstance(gradient, str) else list(gradient)
+    trail = simulator.leave_trail(by) if by else None
     start = simulator.state.time
     until = min(until, simulator.final_time)  # behind it no step advances time
     if not (math.isfinite(until) and until > start):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,7 +87,13 @@ EXPLICIT = {
 }
 
 
-@pytest.mark.parametrize("method", EXPLICIT)
+def methods() -> list[Any]:
+    """One in the short run."""
+    quick = ("dormand_prince",)
+    return [pytest.param(name, marks=() if name in quick else pytest.mark.thorough) for name in EXPLICIT]
+
+
+@pytest.mark.parametrize("method", methods())
 def test_along_the_steps_of_every_explicit_method(method: str) -> None:
     options = {
         "until": 1.0,
@@ -114,6 +122,7 @@ def double_pendulum() -> Multibody:
     return model
 
 
+@pytest.mark.thorough
 def test_a_mechanism_and_its_energy() -> None:
     by = ["arm.mass", "tip.mass", "shoulder.q", "elbow.u", "gravity.gravity[1]"]
     options = {"until": 0.3, "output_interval": 0.05, "signals": ["shoulder.q", "elbow.u", "energy.*"]}
@@ -196,6 +205,34 @@ def test_one_run_has_many_gradients_also_after_others() -> None:
     assert first.gradient("x.height")["x.e"] == expected
     assert first.gradient(cosim.objectives.end_value("x.speed"))["x.e"] != expected
     assert first.gradient(lambda run: (7.0, {})).vector.tolist() == [0.0]
+
+
+class Ticks(cosim.Component):
+    """Law: at each tick s grows by a s; shown is b s + t."""
+
+    a = cosim.parameter(default=0.5)
+    b = cosim.parameter(default=2.0)
+    s = cosim.discrete(start=1.0)
+    shown = cosim.output()
+
+    @cosim.kernel
+    def show(b, s, t, shown):
+        shown[0] = b * s + t
+
+    @cosim.every(0.3, does="discrete")
+    @cosim.kernel
+    def tick(a, s, s_next):
+        s_next[0] = s + a * s
+
+
+def test_a_system_without_states() -> None:
+    """At 1 s four ticks have passed: b (1 + a)^4 s + t."""
+    options = {"until": 1.0, "output_interval": 0.25}
+    gradient = model_of(Ticks()).gradient("x.shown", ["x.a", "x.b", "x.s"], **options)
+    assert gradient.vector == pytest.approx([8.0 * 1.5**3, 1.5**4, 2.0 * 1.5**4], rel=EXACT)
+    run = model_of(Ticks()).simulate(gradient="x.b", **options)
+    assert run.gradient("x.shown")["x.b"].tolist() == [1.5**4]
+    assert pickle.loads(pickle.dumps(run))._trail is None
 
 
 def test_long_trails_lie_in_pieces_and_in_files(monkeypatch: pytest.MonkeyPatch) -> None:
