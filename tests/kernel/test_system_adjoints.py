@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -10,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_system_tangents import InPython, engine, oscillator
+from test_system_tangents import InPython, Valve, engine, oscillator
 
 import cosim
+from cosim.kit import kernel_derivatives, tangent_of
 from cosim.system.system_adjoints import SystemAdjoints
 from cosim.testing import check_adjoints
 from cosim_compiler.derivatives.tangents import NoTangentError
@@ -76,6 +78,59 @@ def test_a_whole_evaluation_against_its_tangent() -> None:
     found = back["y"] @ y + 2.0 * back["p"][mass.offset] + back["time"]
     found += back["p"][stiffness.offset : stiffness.offset + 6] @ np.arange(6.0)
     assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_adjoint_of_an_authors_tangent_follows_from_it() -> None:
+    """The iteration of the function is not followed: its tangent along 1 is its slope."""
+    model = cosim.Model("m")
+    model.add(Valve(), "valve")
+    system = model.build()
+    found = system.adjoints.along(system.default_state(), weights_of(system, "valve.flow"))
+    slot = system.written_slot("valve.pressure")
+    slope = 1.0 / 13.0 / (2.0 * math.sqrt(2.0))
+    assert found["d"][slot.offset] == pytest.approx(slope, rel=1e-14)
+
+
+def scale(values):
+    for i in range(2):
+        values[i] *= 2.0
+
+
+@tangent_of(scale)
+def scale_tangent(values, values_dot):
+    for i in range(2):
+        values_dot[i] *= 2.0
+
+
+class Scaled(cosim.Component):
+    """Law: twice x, by a function that has its own tangent and writes to a view."""
+
+    x = cosim.input(shape=2)
+    out = cosim.output(shape=2)
+
+    @cosim.kernel
+    def evaluate(x, out):
+        out[0], out[1] = x[0], x[1]
+        scale(out)
+
+
+def test_what_has_no_adjoint_is_described_with_the_line() -> None:
+    (found,) = kernel_derivatives(Scaled)
+    assert found.refusal == ""
+    assert "evaluate: scale: its author's tangent has no adjoint" in found.no_adjoint
+    model = cosim.Model("m")
+    model.add(Scaled(), "s")
+    system = model.build()
+    with pytest.raises(NoTangentError, match="s: .*scale: its author's tangent has no adjoint"):
+        system.adjoints.along(system.default_state(), np.zeros(1))
+
+
+@pytest.mark.thorough
+def test_every_kernel_function_of_a_registered_component_has_an_adjoint() -> None:
+    listed = [cosim.registry().get("component", e.id) for e in cosim.registry().entries("component")]
+    found = [kernel for cls in listed for kernel in kernel_derivatives(cls)]
+    assert len(found) > FEWEST
+    assert [f"{kernel.name}: {kernel.no_adjoint}" for kernel in found if kernel.no_adjoint] == []
 
 
 def test_what_has_no_adjoint_is_named() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import types
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cosim_compiler.derivatives.expression_writer import as_identifier, has_reals
+from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.derivatives.own_tangents import RECORDED
 from cosim_compiler.derivatives.recording_writer import RecordingWriter
 from cosim_compiler.derivatives.segments import HEAD
@@ -15,7 +17,7 @@ from cosim_compiler.derivatives.writer import TangentWriter
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Function
-from cosim_compiler.language.types import REAL, Tuple, View, types_of
+from cosim_compiler.language.types import REAL, Tuple, Type, View, types_of
 from cosim_compiler.record import rows_of
 from cosim_compiler.sources.run_source import run_source
 from cosim_compiler.tables import as_table, zeros
@@ -131,6 +133,23 @@ def adjoint_function(function: types.FunctionType, signature: str, fixed: frozen
     return _adjoints[key]
 
 
+def adjoint_refusal(function: types.FunctionType, kinds: Sequence[Type]) -> str:
+    r"""Why a function that has a tangent has no adjoint; empty where it has one.
+
+    Examples
+    --------
+    >>> f = run_source("def f(x):\n    return x * x")["f"]
+    >>> adjoint_refusal(f, (REAL,))
+    ''
+    """
+    program = Program()
+    try:
+        AdjointWriter(program).adjoint(program.function(function, tuple(kinds)), tuple(map(has_reals, kinds)))
+    except NoTangentError as fault:
+        return str(fault)
+    return ""
+
+
 def _written(function: types.FunctionType, signature: str, fixed: frozenset[int]) -> Adjoint:
     letters, answer = signature.split(">")
     kinds, result = types_of(signature)
@@ -187,4 +206,4 @@ def _written(function: types.FunctionType, signature: str, fixed: frozenset[int]
     return Adjoint(made["record"], f"{record_letters}>{answer}", made["reverse"], f"{reverse_letters}>v")
 
 
-__all__ = ["HEAD", "Adjoint", "adjoint_function"]
+__all__ = ["HEAD", "Adjoint", "adjoint_function", "adjoint_refusal"]
