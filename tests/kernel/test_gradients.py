@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -315,3 +318,21 @@ def test_random_chains_of_parts() -> None:
         model.add(Kinked(c=draw.uniform(0.3, 0.8)), "k")
         by = [*(f"b{i}.{name}" for i in range(3) for name in ("g", "e", "h0")), "k.c", "k.y"]
         check_against_tangents(model, by, until=1.0, output_interval=0.1)
+
+
+@pytest.mark.thorough
+def test_the_same_bytes_compiled_and_in_plain_python() -> None:
+    folder = Path(__file__).parent
+    found = []
+    for plain in ("0", "1"):
+        done = subprocess.run(
+            [sys.executable, "-P", str(folder / "gradient_bytes_run.py")],
+            env={**os.environ, "COSIM_PLAIN": plain, "PYTHONPATH": f"{folder}{os.pathsep}{folder.parent}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout)
+    assert len(found[0]) > 300
+    assert found[0] == found[1]
