@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -161,19 +156,3 @@ def test_the_check_finds_a_wrong_adjoint(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(SystemAdjoints, "go_back", wrong)
     with pytest.raises(AssertionError, match="its adjoint gives"):
         check_adjoints(state)
-
-
-@pytest.mark.thorough
-def test_every_kernel_function_of_the_product() -> None:
-    folder = Path(__file__).parent
-    done = subprocess.run(
-        [sys.executable, "-P", str(folder / "adjoints_of_kernels_run.py")],
-        env={**os.environ, "COSIM_PLAIN": "1", "PYTHONPATH": str(folder.parents[1] / "release")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert not found["faults"], "\n".join(found["faults"])
-    assert found["compared"] > FEWEST
