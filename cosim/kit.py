@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from cosim.component.history import History as History
     from cosim.component.history import Ring as Ring
     from cosim.component.history import history_at as history_at
+    from cosim.component.history import is_same as is_same
     from cosim.component.history import margin as margin
     from cosim.component.kink_functions import missed_kinks as missed_kinks
     from cosim.component.values import NUMERIC as NUMERIC
@@ -199,6 +200,8 @@ if TYPE_CHECKING:
     from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning
     from cosim.simulation.python_in_steps import python_in_steps as python_in_steps
+    from cosim.simulation.result import derivative_name as derivative_name
+    from cosim.simulation.result import quotient as quotient
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics

@@ -9,10 +9,10 @@ from cosim_compiler.calls import called_by_name, indirect_call, status_call
 from cosim_compiler.derivatives.own_tangents import tangent_of
 
 BLOCK_SIGNATURE = "fFFFIFFIii>v"
-TANGENT_SIGNATURE = "fFFFIFFIiifFFFF>v"
-TANGENT_WALK_SIGNATURE = "TIiifFFFIFFfFFFF>i"
+TANGENT_SIGNATURE = "fFFFIFFIiifFFFFF>v"
+TANGENT_WALK_SIGNATURE = "TIiifFFFIFFfFFFFF>i"
 HISTORIES = frozenset({5})
-"""The arguments of a block whose tangents its own does not take: what is remembered is fixed."""
+"""The arguments of a block that hold what is remembered."""
 STEP_SIGNATURE = "TIiifFFFIFFFFFFIff>i"
 REDO_SIGNATURE = "TIiifFFFIFFFFFFI>i"
 DENSE_SIGNATURE = "fFFFF>v"
@@ -46,41 +46,20 @@ def walk(table, ints, first, last, t, y, p, d, k, h, c):
 
 
 call_tangent = status_call(TANGENT_SIGNATURE)
-"""Call the tangent of a block: its arguments, then the tangents of t, y, p, d and c."""
-
-
-def walk_tangents(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, c_dot):
-    """As `walk`, the tangents of the blocks: `table` holds their addresses."""
-    for i in range(first, last):
-        if (
-            call_tangent(
-                table[i, 0],
-                t,
-                y,
-                p,
-                d,
-                k,
-                h,
-                c,
-                ints,
-                table[i, 1],
-                table[i, 2],
-                t_dot,
-                y_dot,
-                p_dot,
-                d_dot,
-                c_dot,
-            )
-            != 0
-        ):
-            return i + 1
-    return 0
+"""Call the tangent of a block: its arguments, then the tangents of t, y, p, d, h and c."""
 
 
 @tangent_of(walk, with_values=True)
 def follow_walk(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, h_dot, c_dot):
-    """The tangent of `walk` where `table` holds the addresses of tangents: histories are fixed."""
-    return walk_tangents(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, c_dot)
+    """The tangent of `walk`: as it, the tangents of blocks, whose addresses `table` holds."""
+    for i in range(first, last):
+        status = call_tangent(
+            table[i, 0], t, y, p, d, k, h, c, ints, table[i, 1], table[i, 2],
+            t_dot, y_dot, p_dot, d_dot, h_dot, c_dot,
+        )  # fmt: skip
+        if status != 0:
+            return i + 1
+    return 0
 
 
 def repeat_walk(table, ints, first, last, t, y, p, d, k, h, c, times):

@@ -28,6 +28,7 @@ PACKAGES = {
 PUBLIC = {
     "cosim_mechanics.spatial",
     "cosim_mechanics.contracts",
+    "cosim_animation.meshes",
     "cosim_ensembles.kit",
     "cosim_fmu.abilities",
     "cosim_integrators.kit",
@@ -106,6 +107,7 @@ OWN_LIBRARIES = {
     "cosim_ssp": {"fmpy", "lxml"},
     "cosim_fmu": {"fmpy", "lxml"},
     "cosim_robots": {"lxml"},
+    "cosim_animation": {"trimesh", "pygltflib"},
 }
 FMU_PACKAGES = ("cosim_fmi", "cosim_master", "cosim_export", "cosim_ssp", "cosim_fmu")
 """From below to above: one imports any module of those before it, but the exports and the master use each
@@ -123,6 +125,8 @@ HEAVY = {
     "pyarrow",
     "xarray",
     "distributed",
+    "trimesh",
+    "pygltflib",
     "pytest",
     "hypothesis",
 }

@@ -162,3 +162,42 @@ def test_names_that_come_late(package: str) -> None:
     done = subprocess.run([sys.executable, "-c", known + code], capture_output=True, text=True)
     # a module of the same name would take the place of what is asked for
     assert done.stdout == "set()\n", done.stderr
+
+
+SINK = """
+import cosim
+
+class {name}(cosim.ResultSink):
+    '''Writes a word.'''
+    suffixes = (".{word}",)
+
+    def write(self, result, path):
+        path.write_text("written")
+"""
+REGISTERED = """
+import cosim
+from acme_lamps.first import First
+from acme_lamps.second import Second
+
+@cosim.hookimpl
+def cosim_register(register):
+    register("lamps.first", First)
+    register("lamps.second", Second)
+"""
+
+
+def test_an_ending_loads_the_class_that_has_it_alone(place: Place) -> None:
+    for word in ("first", "second"):
+        (place.package / f"{word}.py").write_text(
+            SINK.replace("{word}", word).replace("{name}", word.title())
+        )
+    (place.package / "plugin.py").write_text(REGISTERED)
+    code = (
+        "import sys; from pathlib import Path; from cosim.simulation.result_files import result_sink\n"
+        "print(type(result_sink(Path('a.FIRST'))).__name__, 'acme_lamps.second' in sys.modules)\n"
+        "try: result_sink(Path('a.third'))\n"
+        "except Exception as error: print(error)\n"
+    )
+    endings = "a.third: no plugin writes results that end in '.third'. There are: .first, .second."
+    assert place.python(code).splitlines() == ["First True", endings]
+    assert place.python(code).splitlines() == ["First False", endings]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import re
 from pathlib import Path
 
@@ -64,6 +65,8 @@ def test_every_public_name_of_a_package_is_there(pages: dict[str, str]) -> None:
         for name, _ in names:
             headings = (f"## {name}\n", f'      heading: "{name}"\n', f"`{name}`")
             assert any(heading in text for heading in headings), f"{package}.{name}"
+        without = [name for name, thing in names if inspect.isroutine(thing) and not inspect.getdoc(thing)]
+        assert not without, f"help({package}) says nothing of {without}"
     contract = pages["reference/api/cosim.testing.md"].split('      heading: "MeasureContract"\n')[1]
     inherited = contract.split(":::")[0]
     assert "test_refuses_parameters_out_of_bounds" in inherited, "what a base that is not public has"

@@ -21,16 +21,25 @@ COUNT, HEIGHT, UNTIL = 100, 0.3, 2.0
 ACCURACIES = (1e-3, 1e-4, 1e-5)
 
 
-def build(count: int, friction: float) -> cosim.System:
-    """Spheres of 1 kg and 0.1 m above a floor, a grid of ten in a row."""
+LAW = {"stiffness": 1e7, "restitution": 0.5}
+
+
+def build(count: int, friction: float, heap: bool = False) -> cosim.System:
+    """Spheres of 1 kg and 0.1 m above a floor, a grid of ten in a row; a contact for each, or one heap."""
     model = Multibody("spheres")
     for i in range(count):
         ball = model.body(f"ball{i}", mass=1.0, inertia=(0.004,) * 3)
         place = [1, 0, 0, 0, 0.3 * (i % 10), 0.3 * (i // 10), HEIGHT]
         model.joint("free", child=ball, q=place)
+        if not heap:
+            model.add(
+                "mechanics.sphere_contact", f"floor{i}", body1="ground", body2=ball, radius=0.1,
+                static_friction=friction, dynamic_friction=friction, **LAW,
+            )  # fmt: skip
+    if heap:
         model.add(
-            "mechanics.sphere_contact", f"floor{i}", body1="ground", body2=ball, radius=0.1, stiffness=1e7,
-            restitution=0.5, static_friction=friction, dynamic_friction=friction,
+            "mechanics.ball_heap", "heap", body1="ground", balls="ball0", radii=[0.1] * count,
+            planes=[(0, 0, 1, 0)], friction=friction, **LAW,
         )  # fmt: skip
     return model.build()
 
@@ -52,13 +61,14 @@ def run(system: cosim.System, accuracy: float, rounds: int) -> tuple[float, np.n
 
 def main() -> None:
     """Print one line for each setting: CPU time of the run and largest error of a height."""
-    for friction in (0.0, 0.5):
-        system = build(COUNT, friction)
-        _, right = run(build(1, friction), 1e-9, 1)
+    for heap, friction in ((False, 0.0), (False, 0.5), (True, 0.0), (True, 0.5)):
+        system = build(COUNT, friction, heap)
+        _, right = run(build(1, friction, heap), 1e-9, 1)
         for accuracy in ACCURACIES:
             seconds, heights = run(system, accuracy, 3)
             error = abs(heights - right).max()
-            print(f"cosim, friction {friction}, accuracy {accuracy:.0e}: {seconds:.3f} s, {error:.1e} m")
+            kind = "heap" if heap else "contacts"
+            print(f"cosim, {kind}, friction {friction}, {accuracy:.0e}: {seconds:.3f} s, {error:.1e} m")
     try:
         runs = run_peer("mujoco", "contact/peer_mujoco.py", [str(COUNT), str(HEIGHT), str(UNTIL)])
     except PeerError as error:

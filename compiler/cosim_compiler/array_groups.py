@@ -73,6 +73,7 @@ def address_reader(letter: str, group: Any) -> Callable[..., Any]:
     def arrays_at(address: int) -> Any:
         return read(integers_at(address, words))
 
+    arrays_at.__doc__ = f"The {group.__name__} whose head begins at an address."
     arrays_at.__dict__[GROUP_AT] = letter
     compounds[letter] = (group, letters_of(group))
     return arrays_at

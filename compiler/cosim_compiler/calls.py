@@ -40,6 +40,9 @@ def indirect_call(signature: str) -> Callable[[int, Any], Any]:
     def call(address, arguments):
         return plain_functions[address](*arguments)
 
+    call.__doc__ = (
+        f"Call the function with the signature {signature!r} at an address with a tuple, for its result."
+    )
     call.__dict__[INDIRECT] = signature
     return call
 
@@ -59,6 +62,9 @@ def status_call(signature: str) -> Callable[..., int]:
             return 1
         return 0
 
+    call.__doc__ = (
+        f"Call the function with the signature {signature!r} at an address: 0, or 1 where it raised."
+    )
     call.__dict__[STATUS] = signature
     return call
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from cosim.stage import Stage
+
 
 @dataclass(frozen=True)
 class Offer:
@@ -22,6 +24,8 @@ class Offer:
     meaning : str
     array : str
         Where the provider keeps it: "c" (computed), "p" (parameter) or "y" (state).
+    added_at : Stage
+        Of what accumulates: the earliest stage at which it is added to.
     """
 
     slot: str
@@ -29,6 +33,7 @@ class Offer:
     accumulates: bool = False
     meaning: str = ""
     array: str = "c"
+    added_at: Stage = Stage.DYNAMICS
 
 
 class Attachment(ABC):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from cosim_compiler.derivatives.own_tangents import tangent_of
 from cosim_compiler.record import Record, rows_of, width_of, words_of
 from cosim_compiler.sources.views import bundle
 
@@ -78,6 +79,17 @@ def empty_ring(start: int) -> list[int]:
 def margin(t):
     """How far two times may differ and still be one instant, s."""
     return SAME_TIME * max(1.0, abs(t))
+
+
+def is_same(left, right):
+    """Whether two numbers are the same."""
+    return left == right
+
+
+@tangent_of(is_same, with_values=True)
+def is_same_number(left, right, left_dot, right_dot):
+    """What is one entry, or no jump, is so by its numbers alone, however their tangents differ."""
+    return left == right
 
 
 @bundle
@@ -227,19 +239,19 @@ class History(NamedTuple):
             index = count - 1
             while index >= 0 and self.time(index) > t:
                 index -= 1
-            if index >= 0 and self.time(index) == t and self.kind(index) < 0.0:
+            if index >= 0 and is_same(self.time(index), t) and self.kind(index) < 0.0:
                 self.write(index, t, INSIDE, value, derivative)
                 return
         known = math.inf
         while count > 0:
             newest = self.entry(count - 1)
-            if newest.time < t or (newest.time == t and newest.kind <= 0.0 < side):
+            if newest.time < t or (is_same(newest.time, t) and newest.kind <= 0.0 < side):
                 break
-            if newest.time == t and side > 0.0:
+            if is_same(newest.time, t) and side > 0.0:
                 known = newest.kind - 1.0
             count -= 1
         kind = min(side, 0.0)
-        if side > 0.0 and count > 0 and self.time(count - 1) == t:
+        if side > 0.0 and count > 0 and is_same(self.time(count - 1), t):
             order = min(known, self.break_order(count - 1, side, smoothness, value, derivative))
             if order == math.inf:
                 self.limit_oldest(count)
@@ -294,9 +306,9 @@ class History(NamedTuple):
         """Note how smoothly the history goes on from a function with these values (NaN: from none)."""
         if self.count == 1 and value == value:
             self.ring.start_order = 2
-            if self.value(0) != value:
+            if not is_same(self.value(0), value):
                 self.ring.start_order = 0
-            elif self.derivative(0) != derivative:
+            elif not is_same(self.derivative(0), derivative):
                 self.ring.start_order = 1
 
     def forget_after(self, t):
@@ -330,7 +342,7 @@ class History(NamedTuple):
             time = self.time(index)
             if not time <= now:
                 break
-            if before == time:
+            if is_same(before, time):
                 jump = index
             before = time
             index += 1
@@ -374,7 +386,7 @@ class History(NamedTuple):
     def last_of_piece(self, begin):
         """Index of the last entry of the piece that begins there; -1 when it is the newest of all."""
         for index in range(begin, self.count - 1):
-            if self.time(index) == self.time(index + 1):
+            if is_same(self.time(index), self.time(index + 1)):
                 return index
         return -1
 
@@ -405,7 +417,7 @@ class History(NamedTuple):
             order = float(self.ring.start_order)
             index = 1
         # several at one instant, with nothing between them
-        while index < self.count and self.time(index) == self.break_time:
+        while index < self.count and is_same(self.time(index), self.break_time):
             order = min(order, self.kind(index) - 1.0)
             index += 1
         return order
@@ -433,10 +445,10 @@ class History(NamedTuple):
         if side == AFTER_ARRIVAL:
             return smoothness
         entry = self.entry(index)
-        if entry.value != value:
+        if not is_same(entry.value, value):
             return 0.0
         unknown = derivative != derivative or entry.derivative != entry.derivative
-        if not unknown and entry.derivative != derivative:
+        if not unknown and not is_same(entry.derivative, derivative):
             return 1.0
         if unknown and smoothness < math.inf:
             return 1.0

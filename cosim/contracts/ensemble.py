@@ -56,6 +56,8 @@ class Ensemble(FixedAttributes):
         As many as there are processors unless given. The bytes of results do not depend on it.
     endless_events : str
         As for `Simulator`.
+    derivatives : sequence of str
+        As for `simulate`: signals ``d(of)/d(by)`` of the result, over time. Threads share one lock then.
     **options
         For the integrator.
 
@@ -111,6 +113,7 @@ class Ensemble(FixedAttributes):
         state: State | None = None,
         threads: int | None = None,
         endless_events: str = "hold",
+        derivatives: Sequence[str] = (),
         **options: Any,
     ) -> Ensemble:
         """An ensemble of the class that the plugin registers."""

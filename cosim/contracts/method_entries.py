@@ -35,6 +35,7 @@ def step_entry(arrays: type, step: Callable[..., Any]) -> Callable[..., Any]:
         method = arrays(y.shape[0], coefficients, settings, memory, work, slots)
         return step(system, method, t, t_stop, limit)
 
+    step_by_address.__doc__ = step.__doc__
     return step_by_address
 
 
@@ -56,6 +57,7 @@ def redo_entry(arrays: type, function: Callable[..., Any]) -> Callable[..., Any]
         system = OdeSystem(table, ints, first, last, y, p, d, k, h, c)
         return function(system, arrays(y.shape[0], coefficients, settings, memory, work, slots), t)
 
+    call_by_address.__doc__ = function.__doc__
     return call_by_address
 
 

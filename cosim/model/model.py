@@ -588,7 +588,7 @@ class Model(ClosedAttributes):
         """
         path = Path(path)
         readers = registry().entries("model_reader")
-        fitting = [entry for entry in readers if path.suffix.lower() in entry.cls.suffixes]
+        fitting = [entry for entry in readers if path.suffix.lower() in entry.suffixes]
         if len(fitting) == 1:
             model: Model = fitting[0].cls().read(path)
             log.info("read %s", path)
@@ -598,7 +598,7 @@ class Model(ClosedAttributes):
             raise CosimError(
                 f"{path}: models that end in '{path.suffix}' are read by {owners}: uninstall one"
             )
-        endings = ", ".join(dict.fromkeys(suffix for entry in readers for suffix in entry.cls.suffixes))
+        endings = ", ".join(dict.fromkeys(suffix for entry in readers for suffix in entry.suffixes))
         hint = f"There are: {endings}." if endings else "Installed: `cosim plugins`."
         raise CosimError(f"{path}: no plugin reads models that end in '{path.suffix}'. {hint}")
 

@@ -33,6 +33,7 @@ def answered(name: str, function: Callable[[Run, float], int]) -> Entry:
     )
     namespace: dict[str, Any] = {"function": function, "StepFailure": StepFailure, "__name__": __name__}
     entry: Entry = run_source(text, namespace, f"entry point {name}")[name]
+    entry.__doc__ = function.__doc__
     return entry
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cosim.component.arguments import STATES
+from cosim.component.component import Component
 from cosim.component.kernel_function import DIRECTIONS, KernelFunction
+from cosim.component.kink_functions import CONSTANT
 from cosim.step.records import FALLING, RISING
 from cosim.system.dependencies import places
 from cosim.system.system import System
+from cosim_compiler.sources.straight import is_straight
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Witness:
         Whether it is true or false (1 and -1 in the cache) instead of a number that varies.
     sources : frozenset of (str, int)
         What it is computed from at the same instant: arrays and places in them, the time is ("t", 0).
+    is_straight : bool
+        Whether it is a sum of states and the time, each times a constant.
     """
 
     path: str
@@ -39,6 +45,7 @@ class Witness:
     rate: int = -1
     is_condition: bool = False
     sources: frozenset[tuple[str, int]] = frozenset()
+    is_straight: bool = False
 
     @property
     def is_moved(self) -> bool:
@@ -64,5 +71,24 @@ def list_witnesses(system: System) -> list[Witness]:
                 place = slots[kernel.name].offset
                 direction = FALLING * falling + RISING * rising
                 sources = frozenset(places(graph.sources(slots[kernel.name])))
-                witnesses.append(Witness(path, kernel, place, direction, rate, kernel.is_condition, sources))
+                straight = _is_straight(part, kernel)
+                witnesses.append(
+                    Witness(path, kernel, place, direction, rate, kernel.is_condition, sources, straight)
+                )
     return witnesses
+
+
+def _is_straight(part: Component, kernel: KernelFunction) -> bool:
+    """Whether it is a sum of the part's own states and the time, each times a constant."""
+    if kernel.is_python or kernel.is_condition:
+        return False
+    moving = set()
+    for argument in part.arguments[kernel.name]:
+        declaration = part.declarations.get(argument.of)
+        if argument.role == "time" or (
+            argument.role == "own" and declaration is not None and declaration.kind in STATES
+        ):
+            moving.add(argument.name)
+        elif argument.role != "own" or declaration is None or declaration.kind not in CONSTANT:
+            return False
+    return is_straight(kernel.function, frozenset(moving))

@@ -10,6 +10,23 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
+OF_OTHERS = {
+    **dict.fromkeys(
+        ("load", "load_model", "read_model", "read", "open", "from_file", "from_toml"),
+        "cosim.Model.from_file('model.toml')",
+    ),
+    **dict.fromkeys(("run", "solve", "integrate", "simulate_model"), "model.simulate(until=2.0)"),
+    "plot": "result.plot('part.signal')",
+    "export_fmu": "model.export_fmu('model.fmu')",
+    "load_result": "cosim.read_result('result.csv')",
+    "load_fmu": "cosim_fmu.CoSimulation({'plant': 'plant.fmu'}, [])",
+    "cosimulate": "cosim_fmu.CoSimulation({'plant': 'plant.fmu', …}, […]).simulate(until=2.0)",
+    "Study": "from cosim_workbench.studies import Study",
+    **{word: f"import cosim_{word}" for word in ("mechanics", "signals", "measures", "integrators", "fmu")},
+}
+"""What people look for in ``cosim`` by the names of other programs, and what to write."""
+
+
 class MissingNameError(AttributeError):
     """A package has no such name; the text is made when it is read."""
 
@@ -52,12 +69,16 @@ def sentence(package: str, name: str, known: Iterable[str]) -> str:
     "module 'cosim' has no 'Multibody': write `from cosim_mechanics import Multibody`"
     >>> sentence("cosim", "RungeKuttaMerson", ["Model"])
     "module 'cosim' has no 'RungeKuttaMerson': it is registered: write 'integrators.runge_kutta_merson'"
+    >>> sentence("cosim", "load_model", ["Model"])
+    "module 'cosim' has no 'load_model': write `cosim.Model.from_file('model.toml')`"
     """
     says = f"module {package!r} has no {name!r}"
     if name.startswith("_"):
         return says
     from cosim_compiler.nearest import nearest_names
 
+    if package == "cosim" and name in OF_OTHERS:
+        return f"{says}: write `{OF_OTHERS[name]}`"
     if places := _packages_with(package, name):
         return f"{says}: write {' or '.join(f'`from {place} import {name}`' for place in places)}"
     if id := _id_of_class(name):

@@ -14,6 +14,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import astuple, fields
 from typing import Any
 
 from cosim.registration.plugin_loader import Candidate, discover, load_plugin
@@ -42,12 +43,13 @@ def _indexed(candidate: Candidate) -> PluginRecord:
 def _digest(candidate: Candidate) -> str:
     """The key of the record of a plugin: a digest of its distribution and its location."""
     about = (candidate.name, candidate.value, candidate.distribution, candidate.version)
-    key = [__version__, sys.version, _place(_top(candidate.value)), about]
+    known = [field.name for field in fields(UnloadedClass)]
+    key = [__version__, sys.version, _place(_top(candidate.value)), about, known]
     return hashlib.sha256(json.dumps(key).encode()).hexdigest()
 
 
 def _to_bytes(record: PluginRecord) -> bytes:
-    rows = [[e.id, e.known.target, e.known.kinds, e.known.name, e.known.summary] for e in record.entries]
+    rows = [[entry.id, *astuple(entry.known)] for entry in record.entries]
     modules = sorted(_modules(record))
     files = {path: _stamp(path) for path in sorted(set(_files(modules)))}
     places = {package: _place(package) for package in sorted({_top(name) for name in modules})}
@@ -78,8 +80,8 @@ def _from_bytes(content: bytes, candidate: Candidate) -> PluginRecord | None:
         return None
     owner = candidate.name, candidate.distribution, candidate.version
     entries = tuple(
-        Entry(id, UnloadedClass(target, tuple(kinds), word, summary), *owner)
-        for id, target, kinds, word, summary in document["entries"]
+        Entry(id, UnloadedClass(target, tuple(kinds), name, summary, tuple(suffixes)), *owner)
+        for id, target, kinds, name, summary, suffixes in document["entries"]
     )
     return PluginRecord(*owner, candidate.value, "loaded", document["contract"], entries)
 

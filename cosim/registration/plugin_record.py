@@ -68,6 +68,11 @@ class Entry:
         return self.kinds[0]
 
     @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Endings of the files that it reads or writes."""
+        return self.known.suffixes
+
+    @property
     def target(self) -> str:
         """Where the class is: ``module:qualified.name``."""
         return self.known.target

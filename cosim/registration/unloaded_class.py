@@ -26,19 +26,22 @@ class UnloadedClass:
         The nearest first.
     name, summary : str
         What a command says of itself; empty for others.
+    suffixes : tuple of str
+        Endings of the files that it reads or writes.
     """
 
     target: str
     kinds: tuple[str, ...] = ()
     name: str = ""
     summary: str = ""
+    suffixes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, loaded: type[Any]) -> UnloadedClass:
         """The record of a class that is imported already."""
         kinds = kinds_of(loaded)
-        words = (loaded.name, loaded.summary) if "command" in kinds else ("", "")
-        return cls(place_of(loaded), kinds, *words)
+        name, summary = (loaded.name, loaded.summary) if "command" in kinds else ("", "")
+        return cls(place_of(loaded), kinds, name, summary, tuple(getattr(loaded, "suffixes", ())))
 
     def load(self) -> type[Any]:
         """Import the module and take the class from it; whatever the import raises goes on."""

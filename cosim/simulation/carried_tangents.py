@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.component.history import ENTRY_WIDTH, RING, Ring
+from cosim.contracts.method_kernels import SMOOTH_UNTIL
 from cosim.contracts.method_layout import WORK_HEADER
 from cosim.errors import ModelError, Problem
 from cosim.simulation.event_record import Finding
@@ -17,13 +19,22 @@ from cosim.step.carrier import CARRY_NOTES, Carrier, CarryNotes, CarryPlan
 from cosim.step.carrying import CARRY_SIGNATURE, KEEP_SIGNATURE
 from cosim.step.constraints import ESTIMATES, NORMALIZE, settle_by_address
 from cosim.step.records import LOG_TAPE
+from cosim.step.sliding_field import sliding_field
 from cosim.step.tape import STEP_WIDTH
-from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, TANGENT_DENSE_SIGNATURE, TANGENT_REDO_SIGNATURE
+from cosim.system.system import BREAK_ORDER
+from cosim.system.system_tangents import function_tangent
+from cosim.walker import (
+    DENSE_SIGNATURE,
+    REDO_SIGNATURE,
+    TANGENT_DENSE_SIGNATURE,
+    TANGENT_REDO_SIGNATURE,
+    TANGENT_SIGNATURE,
+)
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.array_groups import head_of
 from cosim_compiler.convention import address_of
-from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
+from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.record import rows_of, words_of
 
 if TYPE_CHECKING:
@@ -35,6 +46,7 @@ if TYPE_CHECKING:
 
 Reals = NDArray[np.float64]
 NO_DERIVATIVE = "no derivative"
+CONSTANT = "table", "held_table", "held_ints", "numbers", "integers", "break_orders"
 TAPE_LENGTH = 100_000
 """Numbers of the tape that are read at once, at least; and numbers of tangents."""
 FIXED_IN_STEPS, FIXED_IN_DENSE = frozenset({11, 12}), frozenset({1})
@@ -48,6 +60,7 @@ OF_HANDLERS = {
 }
 OF_STATES = {
     carrier.JUMPS: "its derivative jumps where no event is: make a witness of it",
+    carrier.JUMPS_MEET: "two jumps of its derivative meet at one instant and move apart: one-sided",
     carrier.WAS_CHANGED: "it was changed in a way that is not recorded",
 }
 
@@ -70,11 +83,13 @@ class CarriedTangents:
         Something in the system has no derivative along a run, or a path stands for nothing that varies.
     """
 
+    _held_text = "a witness is held, by an implicit method or in a way that varies: that is not followed"
+
     def __init__(self, step: CompiledStep, by: Sequence[str], directions: int | None = None) -> None:
         self.by = list(by)
         self.directions = len(self.by) if directions is None else directions
         self._step, self._system = step, step.system
-        kernels = step.integrator.kernels(self._system)
+        kernels = own_kernels(step)
         functions, problems = method_tangents(step, kernels)
         problems += self._faults_of_paths() + faults_of_system(self._system)
         if problems:
@@ -88,23 +103,31 @@ class CarriedTangents:
         self._work = np.zeros(0) if kernels is None else kernels.work.copy()
         self._slots = [self._system.written_slot(path) for path in by]
         directions, run = 1 + self.directions, step.arrays
-        sizes = self._system.assembly.layout.sizes
-        n, np_, nd, nk = (sizes[letter] for letter in "ypdk")
+        start = self._system.start_arrays()
+        n, np_, nd, nk = (start[letter].size for letter in "ypdk")
         nc, memory, work = run.c.size, run.memory.size, run.work.size
+        points = int(run.plan.points_inside) if self._system.rings else 0
+        of_histories = [ring.offset + m for ring in self._system.rings for m in range(RING)]
         addresses = {name: native.function_address(*function) for name, function in functions.items()}
-        plan = CarryPlan(**{"complete": 0, "directions": directions, **addresses})
+        self._follows_holds = self._goes_through_holds and int(run.plan.held.last) > 0
+        holds = {"follows_holds": int(self._follows_holds)}
+        plan = CarryPlan(**{"complete": 0, "directions": directions, **holds, **addresses})
         self._arrays = {
-            "table": self._system.tangents.table,
+            "table": self._system.run_tangents.table,
+            **self._held_arrays(),
             "numbers": np.array(words_of(plan), dtype=np.int64),
             "notes_numbers": np.zeros(CARRY_NOTES),
             "y": np.zeros(n),
             "p": np.zeros(np_),
             "d": np.zeros(nd),
-            "k": np.zeros(nk, dtype=np.int64),
+            "k": np.zeros(directions * nk, dtype=np.int64),
+            "h": np.zeros(0),
             "c": np.zeros(nc),
             "memory": np.zeros(memory),
             "start_memory": np.zeros(memory),
             "work": np.zeros(work),
+            "swaps": np.zeros(directions * len(run.swaps)),
+            "spare_work": np.zeros(work),
             "time_dots": np.zeros(directions),
             "y_dots": np.zeros(directions * n),
             "p_dots": np.zeros(directions * np_),
@@ -114,6 +137,7 @@ class CarriedTangents:
             "memory_dots": np.zeros(directions * memory),
             "work_dots": np.zeros(directions * work),
             "heads": np.zeros(directions * WORK_HEADER),
+            "slopes_before": np.zeros(n),
             "pace_before": np.zeros(n),
             "spare_y": np.zeros(n),
             "spare_y_dot": np.zeros(n),
@@ -121,25 +145,62 @@ class CarriedTangents:
             "spare_c_dot": np.zeros(nc),
             "wanted": np.zeros(directions),
             "kept": np.zeros((directions + 1) * len(run.kinks)),
+            "inner_caches": np.zeros(nc * points),
+            "inner_dots": np.zeros(nc * points),
+            "break_orders": break_orders(self._system, run.kinks),
+            "integers": np.setdiff1d(np.arange(nk), of_histories),
+            "former": np.full(np_ + nd, np.nan),
+            "former_dots": np.zeros(directions * (np_ + nd)),
             "working": np.zeros(n + np_ + nd + nk),
             "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
             "rows": np.zeros(0),
         }
-        self._log = np.zeros(max(TAPE_LENGTH, 8 * (STEP_WIDTH + n + memory + nd + nk), run.log.size))
+        longest = STEP_WIDTH + n + run.memory.size + nd + nk + nc + run.held_ints.size  # record
+        self._log = np.zeros(max(TAPE_LENGTH, 8 * longest, run.log.size))
         self._pieces: list[Reals] = []
+
+    @property
+    def _goes_through_holds(self) -> bool:
+        """Whether steps are followed while witnesses are held."""
+        return not self._step.integrator.capabilities.implicit
 
     def _faults_of_paths(self) -> list[Problem]:
         """What stands against derivatives by what is named."""
         return faults_of_paths(self._system, self.by)
 
+    def _held_arrays(self) -> dict[str, NDArray[np.int64]]:
+        """As the run has them, with the addresses of tangents."""
+        arrays = {name: getattr(self._step.arrays, name).copy() for name in ("held_table", "held_ints")}
+        held, system = self._step.tables.held, self._system
+        if not self._follows_holds or held is None:
+            return arrays
+        tangents: Any = system.run_tangents
+        for name, place, row in held.copies:
+            tangent = tangents.table[row, 0]
+            projection = system.assembly.projection
+            if row >= len(system.blocks) and projection is not None:
+                correction = projection.all[row - len(system.blocks)][0]  # has the states as histories
+                address = function_tangent(correction, with_histories=True), TANGENT_SIGNATURE
+                tangent = native.function_address(*address)
+            arrays[name].reshape(-1)[place] = tangent
+        address = function_tangent(sliding_field, with_histories=True), TANGENT_SIGNATURE
+        arrays["held_table"][-1, 0] = native.function_address(*address)
+        return arrays
+
     def begin(self, state: State) -> None:
         """Go along the run that begins with this State."""
         arrays, run = self._arrays, self._step.arrays
         for name, array in arrays.items():
-            if name not in ("table", "numbers", "rows"):
+            if name not in (*CONSTANT, "rows"):
                 array[:] = 0
-        for letter in "ypdk":
+        for letter in "ypd":
             arrays[letter][:] = state.arrays[letter]
+        cache = self._system.new_cache()  # what nothing computes is not 0
+        arrays["c"][: cache.size] = cache
+        directions = 1 + self.directions
+        arrays["k"][:] = np.tile(state.arrays["k"], directions)
+        arrays["h"] = np.tile(state.arrays["h"], directions)
+        arrays["h_dots"] = np.zeros(arrays["h"].size)
         self._begin_directions()
         arrays["time_dots"][0] = 1.0
         arrays["work"][: self._work.size] = self._work
@@ -172,7 +233,9 @@ class CarriedTangents:
             if rows:
                 self._pieces.append(arrays["rows"][:rows].copy())
                 self._notes.rows_used = 0.0
-            if end in (used, before):
+            if self._notes.needs_room:
+                self._lengthen_histories()
+            elif end in (used, before):
                 break
             before = end
         self._notes.log_used = 0.0
@@ -189,10 +252,36 @@ class CarriedTangents:
         head = head_of(Carrier(**self._arrays))
         return int(self._carry(step.head_address, address_of(head), used, int(is_last)))
 
+    def _lengthen_histories(self) -> None:
+        """Double the room of histories in which a step might not find enough."""
+        arrays, directions = self._arrays, 1 + self.directions
+        k, used, pieces = arrays["k"].reshape(directions, -1), 0, []
+        both = np.stack([arrays["h"], arrays["h_dots"]]).reshape(2, directions, -1)
+        for slot in self._system.rings:
+            ring = rows_of(Ring, k[0], slot.offset, 1)[0]
+            order = (ring.oldest + np.arange(ring.capacity)) % ring.capacity
+            entries = both[:, :, ring.start : ring.stop].reshape(2, directions, -1, ENTRY_WIDTH)[:, :, order]
+            capacity = ring.capacity
+            while capacity - ring.count < self._step.arrays.plan.room:
+                capacity *= 2
+            longer = np.zeros((2, directions, capacity, ENTRY_WIDTH))
+            longer[:, :, : ring.capacity] = entries
+            pieces.append(longer.reshape(2, directions, -1))
+            for i in range(directions):
+                ring = rows_of(Ring, k[i], slot.offset, 1)[0]
+                ring.start, ring.oldest, ring.capacity = used, 0, capacity
+            used += ENTRY_WIDTH * capacity
+        arrays["h"], arrays["h_dots"] = np.concatenate(pieces, axis=2).reshape(2, -1).copy()
+        self._notes.needs_room = 0.0
+
     def _keep_events(self, step: CompiledStep, end: int) -> int:
         if native.is_plain():
             return int(carrying.keep_events(step.arrays, end))
         return int(self._keep(step.head_address, end))
+
+    def rows(self, values: int) -> Reals:
+        """Tangents of so many recorded numbers, variable by variable; shape (rows, variables * values)."""
+        return np.concatenate([np.zeros(0), *self._pieces]).reshape(-1, len(self.by) * values)
 
     def derivatives(self, paths: Sequence[str], shapes: Any) -> dict[str, dict[str, Reals]]:
         """The tangents of the recorded signals: by signal and by variable.
@@ -205,7 +294,7 @@ class CarriedTangents:
             The shape of the values of a signal, by its path.
         """
         values = sum(self._system.signal(path).slot.size for path in paths)
-        rows = np.concatenate([np.zeros(0), *self._pieces]).reshape(-1, len(self.by), values)
+        rows = self.rows(values).reshape(-1, len(self.by), values)
         found: dict[str, dict[str, Reals]] = {}
         at = 0
         for path in paths:
@@ -231,17 +320,20 @@ class CarriedTangents:
             letter, number = ("y", subject) if subject < self._system.ny else ("d", subject - self._system.ny)
             what = next(iter(self._system.paths_at(letter, [number])), "")
             text = OF_STATES[reason]
-        elif reason == carrier.IS_ENDLESS:
-            what = self._step.tables.agenda_of.witnesses[subject].path
-            text = "its events follow each other without end"
         elif reason == carrier.IS_HELD:
-            text = "a witness is held: the tangents of what holds it are not there yet"
+            text = self._held_text
         elif reason == carrier.BLOCK_FAILED:
             what = ", ".join(self._system.tangents.block_of(subject).owners)
             text = "its tangent cannot be computed"
         else:
             text = "a step could not be taken once more"
         return [Finding(notes.lost_time, NO_DERIVATIVE, what, text)]
+
+
+def own_kernels(step: CompiledStep) -> MethodKernels | None:
+    """The functions of the method of a run once more, with numbers of their own: a run counts in its own."""
+    integrator = step.integrator
+    return integrator.with_accuracy(integrator.accuracy).kernels(step.system)
 
 
 def method_tangents(
@@ -251,6 +343,8 @@ def method_tangents(
     name = type(step.integrator).__name__
     if kernels is None or step.method is not None:
         return {}, [Problem("integrator", f"{name} takes its steps in Python: they have no tangents")]
+    from cosim_compiler.derivatives.tangents import tangent_function  # most runs need none
+
     found: dict[str, tuple[Any, str]] = {}
     functions = kernels.functions
     for which, function, signature, wanted, fixed in (
@@ -267,6 +361,15 @@ def method_tangents(
             return {}, [Problem("integrator", f"{name}: its steps have no tangents: {fault}")]
         assert found[which][1] == wanted
     return found, []
+
+
+def break_orders(system: System, kinks: Sequence[int]) -> NDArray[np.int64]:
+    """Where in the cache the order of the delayed break stands that arrives at each kink; -1: it is none."""
+    found = dict.fromkeys(map(int, kinks), -1)
+    for slots in system.assembly.layout.slots.values():
+        if SMOOTH_UNTIL in slots and BREAK_ORDER in slots:
+            found |= dict(zip(slots[SMOOTH_UNTIL].elements, slots[BREAK_ORDER].elements, strict=True))
+    return np.array([found[int(kink)] for kink in kinks], dtype=np.int64)
 
 
 def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:
@@ -294,7 +397,7 @@ def rows_of_run(system: System) -> list[int]:
     return [
         *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
         *range(*system.inner_range),
-        *(() if system.remembering else range(*system.update_ranges["end"])),
+        *(row for updates in system.update_ranges.values() for row in range(*updates)),
         *corrections_of(system),
     ]
 
@@ -302,13 +405,11 @@ def rows_of_run(system: System) -> list[int]:
 def faults_of_system(system: System) -> list[Problem]:
     """What stands against derivatives of runs of a system; its tangents are made."""
     problems = []
-    for part in dict.fromkeys(system.remembering):
-        problems.append(Problem(part, "remembers a signal: tangents of what is remembered are not there yet"))
     corrections, rows = corrections_of(system), rows_of_run(system)
-    for row, reason in system.tangents.prepare(rows).items():
+    for row, reason in system.run_tangents.prepare(rows).items():
         owners = ["constraints"] if row in corrections else system.tangents.block_of(row).owners
         problems.append(Problem(", ".join(owners), reason))
     for key, row in system.handler_blocks.items():
-        for reason in system.tangents.prepare([row]).values():
+        for reason in system.run_tangents.prepare([row]).values():
             problems.append(Problem(".".join(map(str, key)) if isinstance(key, tuple) else str(key), reason))
     return problems

@@ -29,6 +29,17 @@ EVENT_PICTURE, EVENT_TABLE = "workbench.event_plot", "workbench.event_table"
 """Ids of the result sinks behind the methods of `Result`."""
 
 
+def derivative_name(of: str, by: str) -> str:
+    """The name of a derivative among the signals of a file."""
+    return f"d({of})/d({by})"
+
+
+def quotient(unit: str, by: str) -> str:
+    """A unit over another one."""
+    over = f"({unit})" if "/" in unit else unit  # a/b/c could be meant in two ways
+    return unit if by == "1" else f"{over}/({by})"
+
+
 class Result(FixedAttributes):
     """Signals over time, with their units, the events and the statistics of the run.
 
@@ -102,6 +113,7 @@ class Result(FixedAttributes):
         self.message, self.unfinished = message, unfinished
         self.derivatives: dict[str, dict[str, NDArray[np.float64]]] = {}
         self._trail: Any = None  # of a run that was asked for a gradient
+        self.variable_units: dict[str, str] = {}  # of what there are derivatives by
         self._model: Any = None  # of a run of a model, in this process
         if self.time.ndim != 1:
             problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
@@ -121,8 +133,9 @@ class Result(FixedAttributes):
     def derivative(self, of: str, by: str) -> NDArray[np.float64]:
         """How a signal changes with a parameter or start value, at each of the times, in its shape.
 
-        Of a run that was asked for ``derivatives=[by, …]``. At an event that moves both sides are derivatives
-        at a fixed time. NaN where there is none: a finding says from when on, and why.
+        Of a run that was asked for ``derivatives=[by, …]``, or of a file with its results. At an event that
+        moves both sides are derivatives at a fixed time. NaN where there is none: a finding says from when
+        on, and why.
 
         Raises
         ------
@@ -130,6 +143,9 @@ class Result(FixedAttributes):
             The run was not asked for it.
         """
         by_variable = self.derivatives.get(of)
+        saved = derivative_name(of, by)
+        if by_variable is None and saved in self.signals:
+            return self.signals[saved]
         if by_variable is None:
             raise LookUpError("derivative", of, self.derivatives)
         if by not in by_variable:
@@ -164,6 +180,22 @@ class Result(FixedAttributes):
             raise LookUpError("gradient", str(objective), {})
         gradient: Gradient = self._trail.gradient(objective, self)
         return gradient
+
+    def with_derivatives(self) -> Result:
+        """The result with its derivatives as further signals, as files have them: ``d(of)/d(by)``.
+
+        Their units are quotients. `derivative` finds them there, too.
+        """
+        signals, units = dict(self.signals), dict(self.units)
+        for of, by_variable in self.derivatives.items():
+            for by, values in by_variable.items():
+                name = derivative_name(of, by)
+                signals[name], units[name] = (
+                    values,
+                    quotient(self.units[of], self.variable_units.get(by, "1")),
+                )
+        more = self.events, self.statistics, self.message, self.findings, self.unfinished
+        return self._of_same_run(Result(self.time, signals, units, *more))
 
     def __repr__(self) -> str:
         span = f", {self.time[0]:g} s to {self.time[-1]:g} s" if self.time.size else ""
@@ -395,6 +427,7 @@ class Result(FixedAttributes):
         sink = self._sink(EVENT_PICTURE)
         return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
 
+    @options_checked
     def to_csv(self, path: str | PathLike[str]) -> Path:
         """Write a CSV file that fmpy, spreadsheets and `cosim info` read; every number reads back exactly.
 
@@ -410,6 +443,7 @@ class Result(FixedAttributes):
         """
         return self._write(CSV, Path(path))
 
+    @options_checked
     def to_parquet(self, path: str | PathLike[str]) -> Path:
         """Write a folder of Parquet files that pandas and others read as one table; units are metadata.
 
@@ -457,7 +491,13 @@ class Result(FixedAttributes):
         return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
 
     @options_checked
-    def animate(self, *patterns: str, path: str | PathLike[str] | None = None, model: Any = None) -> Any:
+    def animate(
+        self,
+        *patterns: str,
+        path: str | PathLike[str] | None = None,
+        model: Any = None,
+        compared: Result | None = None,
+    ) -> Any:
         """Play a run of a mechanism in 3-D, with signals beside and events on the line of time.
 
         The result needs the coordinates of all joints (``"hinge.q"``) or the poses of all bodies
@@ -468,9 +508,12 @@ class Result(FixedAttributes):
         *patterns : str
             Signals beside, as for `select`; the first ones that move unless given.
         path : path_like, optional
-            Where to write the page, ``.html``; without it a notebook shows it.
+            Where to write the page, ``.html``, or a glTF file that moves, ``.glb``; without it a notebook
+            shows the page.
         model : Model, optional
             That of the run; known where the result comes from `Model.simulate`.
+        compared : Result, optional
+            Of another run of that model, which the page shows pale in the same picture.
 
         Returns
         -------
@@ -484,9 +527,9 @@ class Result(FixedAttributes):
         sink = self._sink(ANIMATION)
         chosen = self._model if model is None else model
         if path is None:
-            return sink.show(self, chosen, patterns)
+            return sink.show(self, chosen, patterns, compared)
         check_ending(Path(path), *sink.suffixes)
-        return sink.write(self, Path(path), chosen, patterns)
+        return sink.write(self, Path(path), chosen, patterns, compared)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled and copied: all but the model."""
@@ -497,7 +540,7 @@ class Result(FixedAttributes):
         sink = self._sink(id)
         if not path.is_dir():  # the sink says what is wrong with it
             check_ending(path, *sink.suffixes)
-        return sink.write(self, path)
+        return sink.write(self.with_derivatives() if self.derivatives else self, path)
 
     @staticmethod
     def _sink(id: str) -> Any:

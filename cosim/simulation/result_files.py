@@ -30,14 +30,11 @@ def result_sink(path: Path, *, reads: bool = False) -> ResultSink:
     """
     from cosim.registration.registry import registry
 
-    sinks = {
-        suffix: entry.cls
-        for entry in registry().entries("result_sink")
-        if not reads or entry.cls.read is not ResultSink.read
-        for suffix in entry.cls.suffixes
-    }
-    sink = sinks.get(path.suffix.lower())
+    entries = registry().entries("result_sink")
+    fitting = [entry for entry in entries if path.suffix.lower() in entry.suffixes]
+    sink = next((entry.cls for entry in reversed(fitting) if not reads or _reads(entry.cls)), None)
     if sink is None:
+        sinks = {suffix for entry in entries if not reads or _reads(entry.cls) for suffix in entry.suffixes}
         instead = "" if reads or ".csv" not in sinks else f": write {path.with_suffix('.csv')}"
         does, endings = "reads" if reads else "writes", ", ".join(sorted(sinks))
         raise CosimError(
@@ -45,6 +42,10 @@ def result_sink(path: Path, *, reads: bool = False) -> ResultSink:
         )
     writer: ResultSink = sink()
     return writer
+
+
+def _reads(sink: type[ResultSink]) -> bool:
+    return sink.read is not ResultSink.read
 
 
 def read_result(path: str | PathLike[str]) -> Result:

@@ -20,6 +20,7 @@ from cosim.simulation.carried_tangents import (
     FIXED_IN_DENSE,
     FIXED_IN_STEPS,
     CarriedTangents,
+    own_kernels,
     rows_of_run,
 )
 from cosim.simulation.gradient import Gradient
@@ -44,7 +45,7 @@ from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.array_groups import head_of
 from cosim_compiler.convention import address_of
 from cosim_compiler.derivatives.adjoints import adjoint_function
-from cosim_compiler.derivatives.tangents import NoTangentError
+from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.errors import FullTapeError
 from cosim_compiler.record import rows_of, words_of
 
@@ -79,10 +80,12 @@ class Trail(CarriedTangents):
         Something in the system has no adjoint, or a path stands for nothing that varies.
     """
 
+    _held_text = "a witness is held: gradients do not go back over that yet"
+    _goes_through_holds = False
+
     def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
         super().__init__(step, by, directions=1)
-        kernels = step.integrator.kernels(self._system)
-        functions, problems = method_adjoints(step, kernels)
+        functions, problems = method_adjoints(step, own_kernels(step))
         problems += faults_of_adjoints(self._system)
         if problems:
             raise ModelError(problems)
@@ -295,6 +298,12 @@ def method_adjoints(
 
 def faults_of_adjoints(system: System) -> list[Problem]:
     """What stands against gradients of runs of a system; its adjoints are made."""
+    remembering = [
+        Problem(part, "remembers a signal: gradients do not go back over what is remembered yet")
+        for part in dict.fromkeys(system.remembering)
+    ]
+    if remembering:
+        return remembering
     handlers = [row for row in system.handler_blocks.values() if row >= 0]
     rows = [*rows_of_run(system), *handlers]
     return [

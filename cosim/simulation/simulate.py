@@ -202,6 +202,7 @@ def simulate(
             if carried is not None:
                 found = carried.derivatives(recorder.paths, lambda path: result[path].shape)
                 result.derivatives.update(found)
+                result.variable_units.update({path: system.signal(path).units[0] for path in derivatives})
                 result.findings.extend(carried.findings)
             if trail is not None:
                 trail.end(recorder.paths)

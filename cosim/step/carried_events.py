@@ -1,41 +1,42 @@
-"""Carrying tangents over what happens at an instant: handlers, and updates of what is remembered."""
+"""Carrying tangents over the handlers of an instant."""
 
 from __future__ import annotations
 
 import math
 
 from cosim.step import event_log as log
+from cosim.step.block_calls import number_of_variable
+from cosim.step.carried_holds import store_former
+from cosim.step.carried_steps import settle_kinks
 from cosim.step.carrier import (
     CHANGES_ORDER,
     GRAZES,
     HAS_PERIOD,
     IS_CONDITION,
-    IS_MOTION,
+    IS_HELD,
     IS_PYTHON,
     IS_REPORT,
     NOT_FRESH,
+    PARTLY_RELEASED,
+    is_same_shift,
     lose,
+    own_part,
     part_of,
     realize_tangents,
     shift_time,
     walk_present,
 )
-from cosim.step.records import IN_D, IN_K, IN_P, IN_Y, SCHEDULED, SIGNALED, TIMED, TRIGGERED
+from cosim.step.records import SCHEDULED, SIGNALED, TIMED, TRIGGERED
+from cosim.step.run import Variables
+from cosim.step.saved_variables import copy_reals, different
 
 GRAZING = 1e-9
 """A witness that is slower than this part of what moves it touches zero, and does not cross it."""
-SAME_SHIFT = 1e-9
-"""Two events whose times move alike up to this part stay in their order."""
-NEARLY_ZERO = 1e-14  # s: shifts that are that small are none
 
 
 def follow_phase(run, carrier, cause, first, last):
     """Differentiate the handlers of one kind and cause, whose events lie in a part of the tape."""
-    if cause == SIGNALED:
-        for i in range(len(run.signals)):
-            carrier.k[run.signals[i]] = 0
-        carrier.notes.freshness = NOT_FRESH
-    realize_tangents(run, carrier, IS_REPORT)
+    begin_phase(run, carrier, cause)
     at = first
     while at < last:
         event = log.logged_event(run, at)
@@ -43,15 +44,27 @@ def follow_phase(run, carrier, cause, first, last):
             move_time(run, carrier, run.handlers[int(event.handler)])
             realize_tangents(run, carrier, IS_REPORT)
         at += int(event.length)
-    copy_to_working(carrier)
+    copy_to_working(run, carrier)
     at = first
     while at < last:
         event = log.logged_event(run, at)
         if event.handler >= 0.0 and event.answer > 0.0:
             follow_handler(run, carrier, run.handlers[int(event.handler)])
         at += int(event.length)
-    copy_from_working(carrier)
+    copy_from_working(run, carrier)
     carrier.notes.freshness = NOT_FRESH
+
+
+def begin_phase(run, carrier, cause):
+    """Evaluate what handlers of a cause read; then it is known whether the time has moved with a kink."""
+    if cause == SIGNALED:
+        for i in range(carrier.directions):
+            k = own_part(carrier, carrier.k, i)
+            for signal in run.signals:
+                k[signal] = 0
+        carrier.notes.freshness = NOT_FRESH
+    realize_tangents(run, carrier, IS_REPORT)
+    settle_kinks(run, carrier)
 
 
 def move_time(run, carrier, handler):
@@ -63,9 +76,7 @@ def move_time(run, carrier, handler):
         shift_time(run, carrier, carrier.wanted)
         return
     for i in range(1, carrier.directions):
-        present = carrier.time_dots[i]
-        wanted = carrier.wanted[i]
-        if not abs(wanted - present) <= SAME_SHIFT * abs(wanted) + NEARLY_ZERO:
+        if not is_same_shift(carrier.wanted[i], carrier.time_dots[i]):
             lose(carrier, carrier.notes.time, CHANGES_ORDER, handler.number)
 
 
@@ -80,6 +91,9 @@ def wants_shift(run, carrier, handler):
             carrier.wanted[i] = part_of(carrier.d_dots, i, carrier.d)[handler.flag] if is_timer else 0.0
         return True
     if handler.cause != TRIGGERED:
+        return False
+    if carrier.notes.is_held == PARTLY_RELEASED:
+        lose(carrier, time, IS_HELD, 0)
         return False
     place = run.probes[handler.flag].value
     speed = part_of(carrier.c_dots, 0, carrier.c)[place]
@@ -98,60 +112,47 @@ def wants_shift(run, carrier, handler):
     return True
 
 
-def place_of(carrier, array, offset):
-    """Where a variable lies in a working copy."""
-    if array == IN_Y:
-        return offset
-    if array == IN_P:
-        return carrier.y.shape[0] + offset
-    at_d = carrier.y.shape[0] + carrier.p.shape[0]
-    return at_d + offset if array == IN_D else at_d + carrier.d.shape[0] + offset
-
-
-def copy_to_working(carrier):
+def copy_to_working(run, carrier):
     """Copy the variables, and their tangents, to what handlers write to."""
-    n = carrier.y.shape[0]
-    at_d = n + carrier.p.shape[0]
-    at_k = at_d + carrier.d.shape[0]
-    copy_into(carrier.working, 0, carrier.y)
-    copy_into(carrier.working, n, carrier.p)
-    copy_into(carrier.working, at_d, carrier.d)
-    for m in range(carrier.k.shape[0]):
-        carrier.working[at_k + m] = float(carrier.k[m])
+    k = own_part(carrier, carrier.k, 0)
+    copy_variables(Variables(carrier.y, carrier.p, carrier.d, k), run.split(carrier.working, k))
+    at_k = carrier.working.shape[0] - k.shape[0]
+    for m in range(k.shape[0]):
+        carrier.working[at_k + m] = float(k[m])
     for i in range(1, carrier.directions):
         dots = part_of(carrier.working_dots, i, carrier.working)
-        copy_into(dots, 0, part_of(carrier.y_dots, i, carrier.y))
-        copy_into(dots, n, part_of(carrier.p_dots, i, carrier.p))
-        copy_into(dots, at_d, part_of(carrier.d_dots, i, carrier.d))
+        copy_variables(variable_dots(carrier, i), run.split(dots, k))
 
 
-def copy_from_working(carrier):
+def copy_from_working(run, carrier):
     """Make the variables, and their tangents, those that handlers have left."""
-    n = carrier.y.shape[0]
-    at_d = n + carrier.p.shape[0]
-    at_k = at_d + carrier.d.shape[0]
-    copy_from(carrier.working, 0, carrier.y)
-    copy_from(carrier.working, n, carrier.p)
-    copy_from(carrier.working, at_d, carrier.d)
-    for m in range(carrier.k.shape[0]):
-        carrier.k[m] = int(carrier.working[at_k + m])
-    for i in range(1, carrier.directions):
-        dots = part_of(carrier.working_dots, i, carrier.working)
-        copy_from(dots, 0, part_of(carrier.y_dots, i, carrier.y))
-        copy_from(dots, n, part_of(carrier.p_dots, i, carrier.p))
-        copy_from(dots, at_d, part_of(carrier.d_dots, i, carrier.d))
+    at_k = carrier.working.shape[0] - run.k.shape[0]
+    for i in range(carrier.directions):
+        k = own_part(carrier, carrier.k, i)
+        for m in carrier.integers:
+            k[m] = int(carrier.working[at_k + m])
+        if i > 0:
+            dots = part_of(carrier.working_dots, i, carrier.working)
+            copy_variables(run.split(dots, k), variable_dots(carrier, i))
+        else:
+            copy_variables(run.split(carrier.working, k), Variables(carrier.y, carrier.p, carrier.d, k))
 
 
-def copy_into(target, at, source):
-    """Copy numbers to a place."""
-    for m in range(source.shape[0]):
-        target[at + m] = source[m]
+def variable_dots(carrier, i):
+    """The tangents of the variables along a direction."""
+    return Variables(
+        part_of(carrier.y_dots, i, carrier.y),
+        part_of(carrier.p_dots, i, carrier.p),
+        part_of(carrier.d_dots, i, carrier.d),
+        carrier.k,
+    )
 
 
-def copy_from(source, at, target):
-    """Copy numbers from a place."""
-    for m in range(target.shape[0]):
-        target[m] = source[at + m]
+def copy_variables(source, target):
+    """Copy those that are real."""
+    copy_reals(source.y, target.y)
+    copy_reals(source.p, target.p)
+    copy_reals(source.d, target.d)
 
 
 def follow_handler(run, carrier, handler):
@@ -164,39 +165,17 @@ def follow_handler(run, carrier, handler):
         c_dot = part_of(carrier.c_dots, i, carrier.c)
         dots = part_of(carrier.working_dots, i, carrier.working)
         for result in run.results_of(handler):
-            place = place_of(carrier, result.array, result.offset)
+            place = number_of_variable(run, result.array, result.offset)
             for m in range(result.size):
                 carrier.c[result.at + m] = carrier.working[place + m]
                 c_dot[result.at + m] = dots[place + m] if place < at_k else 0.0
         walk_present(run, carrier, i, handler.block, handler.block + 1)
     for result in run.results_of(handler):
-        place = place_of(carrier, result.array, result.offset)
+        place = number_of_variable(run, result.array, result.offset)
         for m in range(result.size):
+            if different(carrier.working[place + m], carrier.c[result.at + m]):
+                store_former(run, carrier, result.array, result.offset + m)
             carrier.working[place + m] = carrier.c[result.at + m]
             for i in range(1, carrier.directions):
                 dots = part_of(carrier.working_dots, i, carrier.working)
                 dots[place + m] = part_of(carrier.c_dots, i, carrier.c)[result.at + m]
-
-
-def follow_memory(run, carrier, side):
-    """Give auto-update variables their new values, and these their tangents."""
-    realize_tangents(run, carrier, IS_MOTION)
-    rows = run.plan.end_updates
-    for i in range(1, carrier.directions):
-        c_dot = part_of(carrier.c_dots, i, carrier.c)
-        d_dot = part_of(carrier.d_dots, i, carrier.d)
-        carrier.c[run.plan.side] = side
-        for swap in run.swaps:
-            is_whole = swap.array == IN_K
-            carrier.c[swap.update] = float(carrier.k[swap.offset]) if is_whole else carrier.d[swap.offset]
-            c_dot[swap.update] = 0.0 if is_whole else d_dot[swap.offset]
-        walk_present(run, carrier, i, rows.first, rows.last)
-    for swap in run.swaps:
-        if swap.array == IN_K:
-            carrier.k[swap.offset] = int(carrier.c[swap.update])
-            continue
-        carrier.d[swap.offset] = carrier.c[swap.update]
-        for i in range(1, carrier.directions):
-            d_dot = part_of(carrier.d_dots, i, carrier.d)
-            d_dot[swap.offset] = part_of(carrier.c_dots, i, carrier.c)[swap.update]
-    carrier.notes.freshness = NOT_FRESH

@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 
 from cosim.contracts.method_layout import DONE
-from cosim.step.carried_steps import load_head, store_head
 from cosim.step.carrier import (
     FAILED,
     IS_MOTION,
     call_followed,
     copy_cache_aside,
+    load_head,
     lose,
     method_of,
+    own_part,
     part_of,
     realize_tangents,
+    store_head,
     walk_along,
+    walk_motion,
     walk_spare,
 )
-from cosim.step.records import IN_C, IN_D, IN_P, IN_Y
+from cosim.step.records import IN_C, IN_D, IN_K, IN_P, IN_Y
+from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_tangent
 
 
@@ -26,6 +30,47 @@ def write_rows(run, carrier, row):
     """Write the tangents of the recorded values, at a fixed time."""
     if row.is_inside == 0.0:
         realize_tangents(run, carrier, IS_MOTION)
+        write_row(run, carrier, row)
+        return
+    exchange_swapped_along(run, carrier)  # inside a step they are what the step had
+    write_row(run, carrier, row)
+    exchange_swapped_along(run, carrier)
+
+
+def save_swapped_along(run, carrier):
+    """Keep the auto-update variables as they are during the step that begins, and their tangents."""
+    count = len(run.swaps)
+    for j in range(count):
+        swap = run.swaps[j]
+        for i in range(carrier.directions):
+            carrier.swaps[i * count + j] = swapped_along(carrier, swap, i)
+
+
+def exchange_swapped_along(run, carrier):
+    """Exchange them with what `save_swapped_along` has kept; twice leaves them as they were."""
+    count = len(run.swaps)
+    for j in range(count):
+        swap = run.swaps[j]
+        for i in range(carrier.directions):
+            kept = carrier.swaps[i * count + j]
+            carrier.swaps[i * count + j] = swapped_along(carrier, swap, i)
+            if swap.array == IN_K:
+                own_part(carrier, carrier.k, i)[swap.offset] = int(kept)
+            elif i == 0:
+                carrier.d[swap.offset] = kept
+            else:
+                part_of(carrier.d_dots, i, carrier.d)[swap.offset] = kept
+
+
+def swapped_along(carrier, swap, i):
+    """The tangent of an auto-update variable along a direction; of the first one, the flow, its value."""
+    if swap.array == IN_K:
+        return float(own_part(carrier, carrier.k, i)[swap.offset])
+    return carrier.d[swap.offset] if i == 0 else part_of(carrier.d_dots, i, carrier.d)[swap.offset]
+
+
+def write_row(run, carrier, row):
+    """Write the tangents of the recorded values, of the present or inside the last step."""
     has_computed = 0
     for value in run.chosen_values:
         has_computed += value.array == IN_C
@@ -64,26 +109,14 @@ def look_here(run, carrier, i, t, has_computed):
     for m in range(c_dot.shape[0]):
         carrier.spare_c_dot[m] = c_dot[m]
     if time_dot != 0.0:
-        rows = run.plan.derivatives
-        walk_along(run, carrier, i, rows.first, rows.last, t, 0.0, carrier.spare_y_dot, carrier.spare_c_dot)
+        walk_motion(run, carrier, i, t, 0.0, carrier.y, carrier.spare_y_dot, carrier.c, carrier.spare_c_dot)
     for block in run.blocks_outside:
         walk_along(run, carrier, i, block, block + 1, t, 0.0, carrier.spare_y_dot, carrier.spare_c_dot)
 
 
 def look_inside(run, carrier, i, t, has_computed):
     """The tangents at a time inside the last step, into the spare arrays."""
-    method = method_of(run, carrier)
-    if run.plan.method.complete != 0 and carrier.notes.is_complete == 0.0:
-        complete_step(run, carrier)
-    load_head(carrier, i)
-    call_dense_tangent(
-        carrier.plan.dense,
-        (
-            t, method.coefficients, carrier.work, carrier.spare_y, carrier.spare_y,
-            0.0, part_of(carrier.work_dots, i, carrier.work), carrier.spare_y_dot, carrier.spare_y_dot,
-        ),
-    )  # fmt: skip
-    store_head(carrier, i)
+    interpolate_along(run, carrier, i, t, 0.0)
     if has_computed == 0:
         return
     copy_cache_aside(carrier, i)
@@ -91,20 +124,47 @@ def look_inside(run, carrier, i, t, has_computed):
         walk_spare(run, carrier, i, block, block + 1, t, 0.0, carrier.spare_y_dot)
 
 
+def interpolate_along(run, carrier, i, t, t_dot):
+    """The states at a time inside the last step, which may move, and their tangents: the spare ones."""
+    if carrier.notes.is_complete == 0.0:
+        complete_step(run, carrier)
+    load_head(carrier, i)
+    call_dense_along(run, carrier, i, t, t_dot)
+    store_head(carrier, i)
+
+
+def call_dense_along(run, carrier, i, t, t_dot):
+    """Call the tangent of dense output along a direction."""
+    call_dense_tangent(
+        carrier.plan.dense,
+        (
+            t, method_of(run, carrier).coefficients, carrier.work, carrier.spare_y, carrier.spare_y,
+            t_dot, part_of(carrier.work_dots, i, carrier.work), carrier.spare_y_dot, carrier.spare_y_dot,
+        ),
+    )  # fmt: skip
+
+
 def complete_step(run, carrier):
-    """Complete what dense output needs of the last step, with its tangents."""
-    for i in range(1, carrier.directions):
-        y_dot = part_of(carrier.y_dots, i, carrier.y)
-        for m in range(y_dot.shape[0]):
-            carrier.spare_y[m] = carrier.y[m]
-            carrier.spare_y_dot[m] = y_dot[m]
-        copy_cache_aside(carrier, i)
+    """Complete what dense output needs of the last step, with its tangents.
+
+    Its first call in a step may change what the step has left: each direction begins with the same numbers.
+    """
+    first = 0 if len(run.rings) > 0 else 1
+    copy_reals(carrier.work, carrier.spare_work)
+    for i in range(first, carrier.directions):
+        copy_reals(carrier.spare_work, carrier.work)
         load_head(carrier, i)
-        code = call_followed(
-            run, carrier, i, carrier.plan.complete, carrier.notes.time,
-            carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
-        )  # fmt: skip
-        if code != DONE:
-            lose(carrier, carrier.notes.time, FAILED, 0)
+        if run.plan.method.complete != 0:
+            copy_reals(carrier.y, carrier.spare_y)
+            copy_reals(part_of(carrier.y_dots, i, carrier.y), carrier.spare_y_dot)
+            copy_cache_aside(carrier, i)
+            code = call_followed(
+                run, carrier, i, carrier.plan.complete, carrier.notes.time,
+                carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
+            )  # fmt: skip
+            if code != DONE:
+                lose(carrier, carrier.notes.time, FAILED, 0)
+        work = method_of(run, carrier).work
+        call_dense_along(run, carrier, i, 0.5 * (work.start + work.end), 0.0)
         store_head(carrier, i)
     carrier.notes.is_complete = 1.0

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from cosim.contracts.method_layout import DONE, WORK_HEADER, MethodArrays
+import math
+
+from cosim.contracts.method_layout import DONE
+from cosim.stage import Stage
+from cosim.step.carried_holds import follow_holds
+from cosim.step.carried_memory import remember_inside_along
+from cosim.step.carried_rows import complete_step, save_swapped_along
 from cosim.step.carrier import (
     FAILED,
-    IS_HELD,
     IS_MOTION,
     JUMPS,
+    JUMPS_MEET,
+    KINKS_ALIKE,
+    KINKS_APART,
+    NO_KINK,
     NOT_FRESH,
     WAS_CHANGED,
     call_followed,
     copy_cache_aside,
+    is_same_shift,
     lose,
     method_of,
+    moved_along,
+    own_part,
     part_of,
     realize_tangents,
     shift_time,
-    walk_present,
-    walk_spare,
+    store_head,
+    walk_motion,
+    walk_present_motion,
 )
 from cosim.step.constraints import has_corrections
+from cosim.step.saved_variables import copy_reals
 from cosim.step.tape import STEP_WIDTH, LoggedStep
 from cosim_compiler.record import rows_of
 
+ON_REPORT = int(Stage.REPORT)
 HARDLY = 1e-6
 """By so much of its size the flow and its tangent may differ at the end of a step; see `follow_step`."""
 SUSPECT = 0.1
@@ -40,11 +55,13 @@ def follow_step(run, carrier, at):
     """Move values and tangents on to the end of a step of the run."""
     notes = carrier.notes
     step = rows_of(LoggedStep, run.log, at, 1)[0]
-    if step.is_held != 0.0:
-        lose(carrier, step.start, IS_HELD, 0)
-        return
     take_start(run, carrier, step, at + STEP_WIDTH)
+    follow_holds(run, carrier, step, at)
+    if notes.lost != 0.0:
+        return
+    save_swapped_along(run, carrier)
     realize_tangents(run, carrier, IS_MOTION)
+    settle_kinks(run, carrier)
     keep_kinks(run, carrier)
     begin_flow(run, carrier)
     n = carrier.y.shape[0]
@@ -66,6 +83,9 @@ def follow_step(run, carrier, at):
         is_suspect = missed > expected + HARDLY * max(1.0, abs(carrier.c[m]))
         if is_suspect and jumps_inside(run, carrier, step, m, SUSPECT * missed):
             lose(carrier, step.start, JUMPS, m)
+    if run.plan.remembers != 0 and n > 0:
+        complete_step(run, carrier)
+        remember_inside_along(run, carrier, step.start, step.time)
     pass_kinks(run, carrier, step)
 
 
@@ -97,9 +117,11 @@ def derivative_between(run, carrier, step, start, share, m):
         carrier.spare_y[j] = (1.0 - share) * start[j] + share * carrier.y[j]
     for j in range(carrier.c.shape[0]):
         carrier.spare_c[j] = carrier.c[j]
-    rows = run.plan.derivatives
     t = (1.0 - share) * step.start + share * step.time
-    walk_spare(run, carrier, 0, rows.first, rows.last, t, 0.0, carrier.spare_y_dot)
+    walk_motion(
+        run, carrier, 0, t, 0.0,
+        carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
+    )  # fmt: skip
     return carrier.spare_c[m]
 
 
@@ -111,7 +133,7 @@ def begin_flow(run, carrier):
         differs = differs or flow[m] != carrier.c[m]
         flow[m] = carrier.c[m]
     if differs:
-        walk_present(run, carrier, 0, run.plan.derivatives.first, run.plan.derivatives.last)
+        walk_present_motion(run, carrier, 0)
 
 
 def take_start(run, carrier, step, at):
@@ -128,19 +150,22 @@ def take_start(run, carrier, step, at):
                 lose(carrier, step.start, WAS_CHANGED, m)
             carrier.y[m] = begin
             notes.freshness = NOT_FRESH
-    for m in range(nm):
+    for m in range(carrier.start_memory.shape[0]):
         carrier.start_memory[m] = run.log[at + n + m]
     for m in range(nd):
         begin = run.log[at + n + nm + m]
         if begin != carrier.d[m] and (begin == begin or carrier.d[m] == carrier.d[m]):
-            lose(carrier, step.start, WAS_CHANGED, n + m)
+            if run.stages_of_d[m] < ON_REPORT:  # else nothing that moves depends on it
+                lose(carrier, step.start, WAS_CHANGED, n + m)
             carrier.d[m] = begin
             notes.freshness = NOT_FRESH
-    for m in range(carrier.k.shape[0]):
-        begin = int(run.log[at + n + nm + nd + m])
-        if begin != carrier.k[m]:
-            carrier.k[m] = begin
-            notes.freshness = NOT_FRESH
+    for i in range(carrier.directions):
+        k = own_part(carrier, carrier.k, i)
+        for m in carrier.integers:
+            begin = int(run.log[at + n + nm + nd + m])
+            if begin != k[m]:
+                k[m] = begin
+                notes.freshness = NOT_FRESH
     if notes.time != step.start:
         notes.time = step.start
         notes.freshness = NOT_FRESH
@@ -205,30 +230,6 @@ def take_step(run, carrier, step):
         store_head(carrier, i)
 
 
-def moved_along(run, carrier, i):
-    """The tangents of the method's arrays along a direction."""
-    method = method_of(run, carrier)
-    memory_dot = part_of(carrier.memory_dots, i, carrier.memory)
-    work_dot = part_of(carrier.work_dots, i, carrier.work)
-    return MethodArrays(
-        method.n, method.coefficients, run.settings, memory_dot, work_dot, method.slot_numbers
-    )
-
-
-def store_head(carrier, i):
-    """Keep what `work` begins with: a direction has its own flags of what dense output has at hand."""
-    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
-    for m in range(WORK_HEADER):
-        head[m] = carrier.work[m]
-
-
-def load_head(carrier, i):
-    """Restore what `store_head` has kept."""
-    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
-    for m in range(WORK_HEADER):
-        carrier.work[m] = head[m]
-
-
 def is_at_kink(carrier, method):
     """Whether the start of a step is at a kink."""
     found = False
@@ -243,17 +244,10 @@ def leave_kink(run, carrier, i, step, start, slope, slope_dot):
     for m in range(carrier.y.shape[0]):
         carrier.spare_y[m] = start[m] + ahead * slope[m]
     copy_cache_aside(carrier, i)
-    rows = run.plan.derivatives
-    walk_spare(
-        run,
-        carrier,
-        i,
-        rows.first,
-        rows.last,
-        step.start + ahead,
-        carrier.time_dots[i],
-        part_of(carrier.y_dots, i, carrier.y),
-    )
+    walk_motion(
+        run, carrier, i, step.start + ahead, carrier.time_dots[i],
+        carrier.spare_y, part_of(carrier.y_dots, i, carrier.y), carrier.spare_c, carrier.spare_c_dot,
+    )  # fmt: skip
     for m in range(slope_dot.shape[0]):
         slope_dot[m] = carrier.spare_c_dot[m]
 
@@ -269,10 +263,45 @@ def keep_kinks(run, carrier):
 
 def pass_kinks(run, carrier, step):
     """Where a component is smooth no more, at a time of its own, the time moves as that."""
+    notes = carrier.notes
     count = len(run.kinks)
+    notes.passed_kinks = NO_KINK
     for j in range(count):
         at = carrier.kept[j]
-        if step.start < at and abs(at - step.time) <= KINK_REACHED * max(1.0, abs(step.time)):
+        if not (step.start < at and abs(at - step.time) <= KINK_REACHED * max(1.0, abs(step.time))):
+            continue
+        order = carrier.break_orders[j]
+        if order >= 0 and 0.0 < carrier.c[order] < math.inf:
+            continue  # derivatives do not jump there
+        if notes.passed_kinks == NO_KINK:
+            notes.passed_kinks = KINKS_ALIKE
+            for m in range(carrier.y.shape[0]):
+                carrier.slopes_before[m] = carrier.c[m]
             for i in range(1, carrier.directions):
                 carrier.wanted[i] = carrier.kept[(i + 1) * count + j]
-            shift_time(run, carrier, carrier.wanted)
+            continue
+        for i in range(1, carrier.directions):
+            if not is_same_shift(carrier.kept[(i + 1) * count + j], carrier.wanted[i]):
+                notes.passed_kinks = KINKS_APART
+    if notes.passed_kinks != NO_KINK:
+        shift_time(run, carrier, carrier.wanted)
+
+
+def settle_kinks(run, carrier):
+    """Whether derivatives jump at the kinks that were passed: then no event may shift the time once more."""
+    notes = carrier.notes
+    if notes.passed_kinks == NO_KINK:
+        return
+    copy_reals(carrier.y, carrier.spare_y)
+    copy_reals(carrier.c, carrier.spare_c)
+    t = notes.time + BEHIND_KINK * max(1.0, abs(notes.time))
+    walk_motion(
+        run, carrier, 0, t, 0.0,
+        carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
+    )  # fmt: skip
+    for m in range(carrier.y.shape[0]):
+        if abs(carrier.spare_c[m] - carrier.slopes_before[m]) > HARDLY * max(1.0, abs(carrier.spare_c[m])):
+            if notes.passed_kinks == KINKS_APART:
+                lose(carrier, notes.time, JUMPS_MEET, m)
+            notes.is_shifted = 1.0
+    notes.passed_kinks = NO_KINK

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.contracts.method_layout import MethodArrays
+from cosim.contracts.method_layout import WORK_HEADER, MethodArrays
 from cosim.step.integration import numbers_where
 from cosim.step.run import Integers, Reals
-from cosim.walker import call_redo_tangent, walk_tangents
+from cosim.walker import call_redo_tangent, follow_walk
 from cosim_compiler.array_groups import Table, address_reader
 from cosim_compiler.record import Record, rows_of, width_of
 
-GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD, IS_ENDLESS = range(1, 7)
-"""Why there are no tangents any more: of a handler, the last of a witness."""
-JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED = range(7, 12)
+GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD = range(1, 6)
+"""Why there are no tangents any more: of a handler."""
+JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED, JUMPS_MEET = range(7, 13)
 """The same of a state or variable, of a step, of a row of the table."""
 
 
@@ -28,6 +28,7 @@ class CarryPlan(Record):
     dense: int
     complete: int
     settle: int  # of `constraints.settle`
+    follows_holds: int  # whether steps of the method are followed while witnesses are held
     directions: int  # with that of the flow, which is the first
 
 
@@ -37,32 +38,45 @@ class CarryNotes(Record):
     time: float  # s
     freshness: float  # of the cache and its tangents: NOT_FRESH, IS_MOTION, IS_REPORT
     is_shifted: float  # whether an event of this instant has shifted the time
+    passed_kinks: float  # NO_KINK, KINKS_ALIKE, KINKS_APART: at this instant, until what they do is known
+    is_held: float  # NOT_HELD, HELD, or PARTLY_RELEASED since the last step
     is_complete: float  # whether the dense output of the last step is
     lost: float  # 0, or why there are no tangents any more
     lost_time: float  # s
     lost_subject: float
     rows_used: float
     log_used: float
+    needs_room: float  # whether histories have to be longer before it goes on
 
 
+NO_KINK, KINKS_ALIKE, KINKS_APART = 0.0, 1.0, 2.0
+NOT_HELD, HELD, PARTLY_RELEASED = 0.0, 1.0, 2.0
 NOT_FRESH, IS_MOTION, IS_REPORT = 0.0, 1.0, 2.0
 CARRY_PLAN, CARRY_NOTES = width_of(CarryPlan), width_of(CarryNotes)
 
 
 class Carrier(NamedTuple):
-    """The arrays of tangents that are carried: values, and one direction after the other."""
+    """The arrays of tangents that are carried: values, and one direction after the other.
+
+    Of `k` and `h` each direction has its own values: updates of histories move them beside their tangents.
+    """
 
     table: Table  # of the tangents of blocks
+    held_table: Table  # as `Run.held_table`, of tangents
+    held_ints: Integers  # with the addresses of tangents in the row of `sliding_field`
     numbers: Integers  # a `CarryPlan`
     notes_numbers: Reals  # `CarryNotes`
     y: Reals
     p: Reals
     d: Reals
     k: Integers
+    h: Reals
     c: Reals
     memory: Reals
     start_memory: Reals  # at the start of the step
     work: Reals
+    swaps: Reals  # auto-update variables at the start of the step, then their tangents
+    spare_work: Reals
     time_dots: Reals
     y_dots: Reals
     p_dots: Reals
@@ -72,6 +86,7 @@ class Carrier(NamedTuple):
     memory_dots: Reals
     work_dots: Reals
     heads: Reals  # what `work` begins with, for each direction
+    slopes_before: Reals  # derivatives before the kinks that were passed last
     pace_before: Reals  # how fast derivatives change at the start of a step
     spare_y: Reals
     spare_y_dot: Reals
@@ -79,6 +94,12 @@ class Carrier(NamedTuple):
     spare_c_dot: Reals
     wanted: Reals  # tangents of the time of an event
     kept: Reals  # times of kinks, then their tangents
+    inner_caches: Reals  # of points inside a step
+    inner_dots: Reals  # along one direction
+    break_orders: Integers  # where in the cache that of the break that arrives at each kink stands, or -1
+    integers: Integers  # where in `k` what belongs to no history lies
+    former: Reals  # parameters and discrete variables before a handler has changed them last
+    former_dots: Reals
     working: Reals  # what handlers write to: y, p, d and k
     working_dots: Reals
     rows: Reals  # tangents of the recorded values
@@ -108,6 +129,22 @@ def part_of(dots, i, like):
     return dots[i * size : (i + 1) * size]
 
 
+def own_part(carrier, numbers, i):
+    """The numbers of a direction, of those that each direction has as many of."""
+    size = numbers.shape[0] // carrier.directions
+    return numbers[i * size : (i + 1) * size]
+
+
+SAME_SHIFT = 1e-9
+"""Two events whose times move alike up to this part stay in their order."""
+NEARLY_ZERO = 1e-14  # s: shifts that are that small are none
+
+
+def is_same_shift(one, other):
+    """Whether two times move alike."""
+    return abs(one - other) <= SAME_SHIFT * abs(one) + NEARLY_ZERO
+
+
 def lose(carrier, time, reason, subject):
     """There are no tangents from a time on; the first reason stays."""
     notes = carrier.notes
@@ -117,27 +154,53 @@ def lose(carrier, time, reason, subject):
         notes.lost_subject = float(subject)
 
 
-def walk_along(run, carrier, i, first, last, t, t_dot, y_dot, c_dot):
-    """Walk blocks and their tangents along a direction, at the present values."""
-    status = walk_tangents(
-        carrier.table, run.ints, first, last, t,
-        carrier.y, carrier.p, carrier.d, carrier.k, run.h, carrier.c,
-        t_dot, y_dot, part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d), c_dot,
+def walk_with(run, carrier, i, first, last, t, t_dot, y, y_dot, c, c_dot):
+    """Walk blocks and their tangents along a direction, on these states and this cache."""
+    status = follow_walk(
+        carrier.table, run.ints, first, last, t, y, carrier.p, carrier.d,
+        own_part(carrier, carrier.k, i), own_part(carrier, carrier.h, i), c,
+        t_dot, y_dot, part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d),
+        own_part(carrier, carrier.h_dots, i), c_dot,
     )  # fmt: skip
     if status != 0:
         lose(carrier, t, BLOCK_FAILED, status - 1)
+
+
+def walk_along(run, carrier, i, first, last, t, t_dot, y_dot, c_dot):
+    """As `walk_with`, of the present values."""
+    walk_with(run, carrier, i, first, last, t, t_dot, carrier.y, y_dot, carrier.c, c_dot)
 
 
 def walk_spare(run, carrier, i, first, last, t, t_dot, y_dot):
-    """As `walk_along`, of the spare states and cache."""
-    status = walk_tangents(
-        carrier.table, run.ints, first, last, t,
-        carrier.spare_y, carrier.p, carrier.d, carrier.k, run.h, carrier.spare_c,
+    """As `walk_with`, of the spare states and cache."""
+    walk_with(
+        run, carrier, i, first, last, t, t_dot, carrier.spare_y, y_dot, carrier.spare_c, carrier.spare_c_dot
+    )
+
+
+def walk_motion(run, carrier, i, t, t_dot, y, y_dot, c, c_dot):
+    """As `walk_with`, all that the motion needs, with what holds witnesses where some are held."""
+    rows = run.plan.derivatives
+    if carrier.notes.is_held != HELD:
+        walk_with(run, carrier, i, rows.first, rows.last, t, t_dot, y, y_dot, c, c_dot)
+        return
+    held = run.plan.held
+    status = follow_walk(
+        carrier.held_table, carrier.held_ints, held.first, held.last, t, y, carrier.p, carrier.d,
+        own_part(carrier, carrier.k, i), own_part(carrier, carrier.h, i), c,
         t_dot, y_dot, part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d),
-        carrier.spare_c_dot,
+        own_part(carrier, carrier.h_dots, i), c_dot,
     )  # fmt: skip
     if status != 0:
-        lose(carrier, t, BLOCK_FAILED, status - 1)
+        lose(carrier, t, BLOCK_FAILED, min(status - 1 - held.first + rows.first, rows.last - 1))
+
+
+def walk_present_motion(run, carrier, i):
+    """As `walk_motion`, at the present time, into the cache."""
+    walk_motion(
+        run, carrier, i, carrier.notes.time, carrier.time_dots[i],
+        carrier.y, part_of(carrier.y_dots, i, carrier.y), carrier.c, part_of(carrier.c_dots, i, carrier.c),
+    )  # fmt: skip
 
 
 def walk_present(run, carrier, i, first, last):
@@ -154,17 +217,18 @@ def realize_tangents(run, carrier, wanted):
     known = notes.freshness
     if known >= wanted:
         return
-    derivatives = run.plan.derivatives
-    last = derivatives.last if wanted == IS_MOTION else run.plan.report_end
-    first = run.plan.first_row if known == NOT_FRESH else derivatives.last
-    for i in range(1, carrier.directions):
-        walk_present(run, carrier, i, first, last)
     if known == NOT_FRESH:
+        first = run.plan.derivatives.first
+        for i in range(1, carrier.directions):
+            walk_present(run, carrier, i, run.plan.first_row, first)
+            walk_present_motion(run, carrier, i)
         flow = part_of(carrier.y_dots, 0, carrier.y)
         for m in range(flow.shape[0]):
             flow[m] = carrier.c[m]
-        first = derivatives.first
-    walk_present(run, carrier, 0, first, last)
+        walk_present_motion(run, carrier, 0)
+    if wanted == IS_REPORT:
+        for i in range(carrier.directions):
+            walk_present(run, carrier, i, run.plan.derivatives.last, run.plan.report_end)
     notes.freshness = wanted
 
 
@@ -187,23 +251,41 @@ def shift_time(run, carrier, wanted):
 
 def method_of(run, carrier):
     """The arrays of the method, with those of its last step that belong to the tangents."""
-    coefficients, slots = numbers_where(run, False)
-    return MethodArrays(run.y.shape[0], coefficients, run.settings, carrier.memory, carrier.work, slots)
+    is_held = carrier.notes.is_held == HELD
+    coefficients, slots = numbers_where(run, is_held)
+    size = run.plan.sizes.held_memory if is_held else run.plan.sizes.memory
+    memory = carrier.memory[:size]
+    return MethodArrays(run.y.shape[0], coefficients, run.settings, memory, carrier.work, slots)
+
+
+def moved_along(run, carrier, i):
+    """The tangents of the method's arrays along a direction."""
+    method = method_of(run, carrier)
+    memory_dot = part_of(carrier.memory_dots, i, carrier.memory)[: method.memory_numbers.shape[0]]
+    work_dot = part_of(carrier.work_dots, i, carrier.work)
+    return MethodArrays(
+        method.n, method.coefficients, run.settings, memory_dot, work_dot, method.slot_numbers
+    )
 
 
 def call_followed(run, carrier, i, address, t, y, y_dot, c, c_dot):
     """Call the tangent of one of the method's functions along a direction; a method's code."""
     method = method_of(run, carrier)
-    rows = run.plan.derivatives
+    moved = moved_along(run, carrier, i)
+    is_held = carrier.notes.is_held == HELD
+    first = run.plan.held.first if is_held else run.plan.derivatives.first
+    last = run.plan.held.last if is_held else run.plan.derivatives.last
+    table = carrier.held_table if is_held else carrier.table
+    ints = carrier.held_ints if is_held else run.ints
     return call_redo_tangent(
         address,
         (
-            carrier.table, run.ints, rows.first, rows.last, t,
-            y, carrier.p, carrier.d, carrier.k, run.h, c,
-            method.coefficients, run.settings, carrier.memory, carrier.work, method.slot_numbers,
+            table, ints, first, last, t,
+            y, carrier.p, carrier.d, own_part(carrier, carrier.k, i), own_part(carrier, carrier.h, i), c,
+            method.coefficients, run.settings, method.memory_numbers, carrier.work, method.slot_numbers,
             carrier.time_dots[i], y_dot, part_of(carrier.p_dots, i, carrier.p),
-            part_of(carrier.d_dots, i, carrier.d), part_of(carrier.h_dots, i, run.h), c_dot,
-            part_of(carrier.memory_dots, i, carrier.memory), part_of(carrier.work_dots, i, carrier.work),
+            part_of(carrier.d_dots, i, carrier.d), own_part(carrier, carrier.h_dots, i), c_dot,
+            moved.memory_numbers, moved.work_numbers,
         ),
     )  # fmt: skip
 
@@ -214,3 +296,17 @@ def copy_cache_aside(carrier, i):
     for m in range(c_dot.shape[0]):
         carrier.spare_c[m] = carrier.c[m]
         carrier.spare_c_dot[m] = c_dot[m]
+
+
+def store_head(carrier, i):
+    """Keep what `work` begins with: a direction has its own flags of what dense output has at hand."""
+    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
+    for m in range(WORK_HEADER):
+        head[m] = carrier.work[m]
+
+
+def load_head(carrier, i):
+    """Restore what `store_head` has kept."""
+    head = carrier.heads[i * WORK_HEADER : (i + 1) * WORK_HEADER]
+    for m in range(WORK_HEADER):
+        carrier.work[m] = head[m]

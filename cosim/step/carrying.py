@@ -13,10 +13,12 @@ fixed time a tangent is Y - f time_dot.
 from __future__ import annotations
 
 from cosim.step import event_log as log
-from cosim.step.carried_events import follow_memory, follow_phase
+from cosim.step.carried_events import follow_phase
+from cosim.step.carried_holds import follow_release
+from cosim.step.carried_memory import follow_memory, has_room
 from cosim.step.carried_rows import write_rows
 from cosim.step.carried_steps import follow_assembly, follow_step
-from cosim.step.carrier import IS_ENDLESS, carrier_at, lose
+from cosim.step.carrier import carrier_at
 from cosim.step.run import arrays_at
 from cosim.step.tape import ASSEMBLY_WIDTH, LoggedMemory, LoggedPhase, LoggedRow
 from cosim_compiler.record import rows_of
@@ -29,42 +31,6 @@ def end_of_phase(run, at, used):
     return at
 
 
-UPDATE_IS_NEXT, ROWS_ARE_NEXT, MORE_MAY_COME = range(3)
-
-
-def next_after_step(run, at, following, used, is_last):
-    """What is next where an update of memory is on the tape: it, or rows inside the step before.
-
-    Rows show what the step had, so an update is put behind those that follow it.
-    """
-    end = following
-    while end < used and is_row_inside(run, end):
-        end += int(log.logged_finding(run, end).length)
-    if end == used and not is_last and 2 * (end - at) < run.log.shape[0]:
-        return MORE_MAY_COME
-    if end == following:
-        return UPDATE_IS_NEXT
-    update = rows_of(LoggedMemory, run.log, at, 1)[0]
-    length = update.length
-    time = update.time
-    kind = update.kind
-    side = update.side
-    for m in range(following, end):
-        run.log[at + m - following] = run.log[m]
-    update = rows_of(LoggedMemory, run.log, end - (following - at), 1)[0]
-    update.length = length
-    update.time = time
-    update.kind = kind
-    update.side = side
-    return ROWS_ARE_NEXT
-
-
-def is_row_inside(run, at):
-    """Whether a record is that of a row inside a step."""
-    is_row = int(log.logged_finding(run, at).kind) == log.ROW_WRITTEN
-    return is_row and rows_of(LoggedRow, run.log, at, 1)[0].is_inside != 0.0
-
-
 def carry(run, carrier, used, is_last):
     """Read the tape, `used` numbers, as far as rows have room; the place of the first that was not read."""
     width = (carrier.directions - 1) * run.chosen.values
@@ -73,12 +39,6 @@ def carry(run, carrier, used, is_last):
         record = log.logged_finding(run, at)
         kind = int(record.kind)
         following = at + int(record.length)
-        if kind == log.MEMORY_UPDATED:
-            next_record = next_after_step(run, at, following, used, is_last)
-            if next_record == MORE_MAY_COME:
-                break
-            if next_record == ROWS_ARE_NEXT:
-                continue
         if kind == log.PHASE_BEGUN:
             end = end_of_phase(run, following, used)
             if end == used and not is_last:
@@ -92,14 +52,16 @@ def carry(run, carrier, used, is_last):
             write_rows(run, carrier, rows_of(LoggedRow, run.log, at, 1)[0])
         elif carrier.notes.lost != 0.0:
             pass
+        elif kind in (log.STEP_TAKEN, log.MEMORY_UPDATED) and not has_room(run, carrier):
+            break
         elif kind == log.STEP_TAKEN:
             follow_step(run, carrier, at)
         elif kind == log.ASSEMBLED:
             follow_assembly(run, carrier, at + ASSEMBLY_WIDTH)
         elif kind == log.MEMORY_UPDATED:
-            follow_memory(run, carrier, rows_of(LoggedMemory, run.log, at, 1)[0].side)
-        elif kind in (log.CHATTERING, log.ZENO, log.HELD):
-            lose(carrier, record.time, IS_ENDLESS, int(record.subject))
+            follow_memory(run, carrier, rows_of(LoggedMemory, run.log, at, 1)[0])
+        elif kind in (log.RELEASED, log.RELEASED_BY_HANDLER, log.RELEASED_BY_WRITE):
+            follow_release(run, carrier)
         at = following
     carrier.notes.log_used = float(at)
     return at

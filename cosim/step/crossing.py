@@ -306,27 +306,61 @@ def first_crossing(run: Run, start: float, stop: float, window: float, differenc
     The points LEFT and RIGHT then are those of the window. `difference` is what undeclared rates are taken
     over.
     """
-    points = points_of(run)
     if parts == PARTS:
         evaluate_with_rates(run, start + ASKEW * (stop - start), difference, LEFT)
+    evaluate_start(run, start, difference)
+    for number in range(1, parts + 1):
+        evaluate_end(run, start, stop, difference, parts, number)
+        if crosses_in_part(run, window, difference, parts > PARTS):
+            store_window(run)
+            return True
+    return False
+
+
+def crosses_in_quarter(
+    run: Run, start: float, stop: float, window: float, difference: float, part: int
+) -> bool:
+    """As `first_crossing`, of one of `PARTS` parts alone."""
+    points = points_of(run)
+    if part == 0:
+        evaluate_start(run, start, difference)
+    else:
+        evaluate_end(run, start, stop, difference, PARTS, part)
+        copy_point(points, FIRST_STACKED, LEFT)
+    evaluate_end(run, start, stop, difference, PARTS, part + 1)
+    has_crossed = crosses_in_part(run, window, difference, False)
+    if has_crossed:
+        store_window(run)
+    return has_crossed
+
+
+def evaluate_start(run: Run, start: float, difference: float) -> None:
+    """The witnesses at the start of a search, into LEFT."""
+    points = points_of(run)
     evaluate_with_rates(run, start, difference, LEFT)
     for i in range(points.witnesses):
         values_at(points, LEFT)[i] = run.start_values[i]
-    for number in range(1, parts + 1):
-        end = stop
-        if number < parts:
-            end = start + (stop - start) * (number / parts)
-        evaluate_with_rates(run, end, -difference, FIRST_STACKED)
-        if number == parts:
-            for i in range(points.witnesses):
-                values_at(points, FIRST_STACKED)[i] = run.stop_values[i]
-        elif parts == PARTS:
-            copy_point(points, FIRST_STACKED, QUARTERS + number - 1)
-        if crosses_in_part(run, window, difference, parts > PARTS):
-            run.search_window.start = time_at(points, LEFT)
-            run.search_window.end = time_at(points, RIGHT)
-            return True
-    return False
+
+
+def evaluate_end(run: Run, start: float, stop: float, difference: float, parts: int, number: int) -> None:
+    """The witnesses at the end of the part of that number, from 1, into the first stacked point."""
+    points = points_of(run)
+    end = stop
+    if number < parts:
+        end = start + (stop - start) * (number / parts)
+    evaluate_with_rates(run, end, -difference, FIRST_STACKED)
+    if number == parts:
+        for i in range(points.witnesses):
+            values_at(points, FIRST_STACKED)[i] = run.stop_values[i]
+    elif parts == PARTS:
+        copy_point(points, FIRST_STACKED, QUARTERS + number - 1)
+
+
+def store_window(run: Run) -> None:
+    """The crossing lies between LEFT and RIGHT."""
+    points = points_of(run)
+    run.search_window.start = time_at(points, LEFT)
+    run.search_window.end = time_at(points, RIGHT)
 
 
 def crosses_in_part(run: Run, window: float, difference: float, is_fine: bool) -> bool:

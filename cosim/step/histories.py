@@ -71,7 +71,7 @@ def remember(run: Run, side: float, smoothness: float) -> None:
     realize(run, MOTION)
     if run.plan.end_updates.is_empty():
         return
-    log_memory(run, side)
+    log_memory(run, side, smoothness)
     update_memory(run, run.plan.end_updates, run.clock.time, run.y, run.c, side, smoothness)
     if len(run.rings) != 0 and run.evaluation.stage >= MOTION:
         evaluate_past(run)
@@ -108,16 +108,8 @@ def evaluate_past(run: Run) -> None:
 def update_memory(
     run: Run, rows: RowRange, t: float, y: Reals, c: Reals, side: float, smoothness: float
 ) -> None:
-    """Append to histories and swap in new values of auto-update variables, from any cache.
-
-    A break is of no account where it is smoother than the order of the method.
-    """
-    c[run.plan.side] = side
-    for source in run.smoothness:
-        order = smoothness
-        if side == AFTER_ARRIVAL and source.is_immediate == 0:
-            order = smoothness + 1.0
-        c[source.at] = order if order <= float(run.plan.order) else math.inf
+    """Append to histories and swap in new values of auto-update variables, from any cache."""
+    set_side(run, c, side, smoothness)
     for swap in run.swaps:
         c[swap.update] = present_value(run, swap)
     walk_rows(run, rows.first, rows.last, t, y, c)
@@ -129,6 +121,19 @@ def update_memory(
         if value != present_value(run, swap):
             swap_in(run, swap, value)
             run.evaluation.stage = min(run.evaluation.stage, valid_stage(swap))
+
+
+def set_side(run: Run, c: Reals, side: float, smoothness: float) -> None:
+    """Write into a cache on which side of an instant updates are, and how smooth sources are there.
+
+    A break is of no account where it is smoother than the order of the method.
+    """
+    c[run.plan.side] = side
+    for source in run.smoothness:
+        order = smoothness
+        if side == AFTER_ARRIVAL and source.is_immediate == 0:
+            order = smoothness + 1.0
+        c[source.at] = order if order <= float(run.plan.order) else math.inf
 
 
 def present_value(run: Run, swap: Swap) -> float:

@@ -97,6 +97,7 @@ class WitnessKind(Record):
     is_condition: int  # whether it is true or false instead of a number that varies
     is_moved: int  # whether it changes with the states or the time; else it jumps where variables are written
     is_timed: int  # whether it is computed from the time
+    is_straight: int  # whether it is a sum of states and the time, each times a constant
 
 
 class WitnessOptions(Record):

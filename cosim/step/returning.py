@@ -14,7 +14,8 @@ from __future__ import annotations
 from cosim.contracts.method_layout import DONE, MethodArrays
 from cosim.recorded_walk import record_walk, reverse_walk
 from cosim.step import event_log as log
-from cosim.step.carried_events import copy_to_working, place_of
+from cosim.step.block_calls import number_of_variable
+from cosim.step.carried_events import copy_to_working
 from cosim.step.carried_steps import BEHIND_KINK, KINK_REACHED, is_at_kink, moved_along
 from cosim.step.carrier import (
     IS_REPORT,
@@ -22,11 +23,12 @@ from cosim.step.carrier import (
     carrier_at,
     copy_cache_aside,
     method_of,
+    own_part,
     part_of,
     realize_tangents,
 )
 from cosim.step.constraints import has_corrections
-from cosim.step.records import IN_C, IN_D, IN_K, IN_P, IN_Y, SCHEDULED, SIGNALED, TIMED, TRIGGERED
+from cosim.step.records import IN_C, IN_D, IN_K, IN_P, IN_Y, SCHEDULED, TIMED, TRIGGERED
 from cosim.step.run import arrays_at
 from cosim.step.trail import ALONG, FULL_TAPE, INSIDE_WIDTH, NO_WAY, TrailRecord, load_record, returner_at
 from cosim.walker import call_dense_record, call_dense_reverse, call_redo_record, call_redo_reverse
@@ -71,7 +73,7 @@ def record_rows(run, carrier, back, first, last, t, t_dot):
     """Evaluate blocks at the present states, on the tape; whether that was possible."""
     status = record_walk(
         back.table, run.ints, first, last, t,
-        carrier.y, carrier.p, carrier.d, carrier.k, run.h, carrier.c,
+        carrier.y, carrier.p, carrier.d, own_part(carrier, carrier.k, ALONG), run.h, carrier.c,
         t_dot, part_of(carrier.y_dots, ALONG, carrier.y), part_of(carrier.p_dots, ALONG, carrier.p),
         part_of(carrier.d_dots, ALONG, carrier.d), back.h, part_of(carrier.c_dots, ALONG, carrier.c),
         0, 0, 0, 0, 0, back.tape,
@@ -83,7 +85,7 @@ def record_spare(run, carrier, back, first, last, t, t_dot):
     """As `record_rows`, at the spare states and into the spare cache."""
     status = record_walk(
         back.table, run.ints, first, last, t,
-        carrier.spare_y, carrier.p, carrier.d, carrier.k, run.h, carrier.spare_c,
+        carrier.spare_y, carrier.p, carrier.d, own_part(carrier, carrier.k, ALONG), run.h, carrier.spare_c,
         t_dot, carrier.spare_y_dot, part_of(carrier.p_dots, ALONG, carrier.p),
         part_of(carrier.d_dots, ALONG, carrier.d), back.h, carrier.spare_c_dot,
         0, 0, 0, 0, 0, back.tape,
@@ -104,25 +106,26 @@ def reverse_spare(back):
 def record_redo(run, carrier, back, address, t, y, y_dot, c, c_dot):
     """Call the recording function of one of the method's; a method's code."""
     method = method_of(run, carrier)
+    moved = moved_along(run, carrier, ALONG)
     rows = run.plan.derivatives
     return call_redo_record(
         address,
         (
             back.table, run.ints, rows.first, rows.last, t,
-            y, carrier.p, carrier.d, carrier.k, run.h, c,
-            method.coefficients, run.settings, carrier.memory, carrier.work, method.slot_numbers,
+            y, carrier.p, carrier.d, own_part(carrier, carrier.k, ALONG), run.h, c,
+            method.coefficients, run.settings, method.memory_numbers, carrier.work, method.slot_numbers,
             carrier.time_dots[ALONG], y_dot, part_of(carrier.p_dots, ALONG, carrier.p),
             part_of(carrier.d_dots, ALONG, carrier.d), back.h, c_dot,
-            part_of(carrier.memory_dots, ALONG, carrier.memory),
-            part_of(carrier.work_dots, ALONG, carrier.work),
+            moved.memory_numbers, moved.work_numbers,
             0, 0, 0, 0, 0, 0, 0, back.tape,
         ),
     )  # fmt: skip
 
 
-def reverse_redo(back, address, y, c):
+def reverse_redo(run, back, address, y, c):
     """Go back along it: the adjoint of the time."""
-    call_redo_reverse(address, (y, back.p, back.d, back.h, c, back.memory, back.work, back.tape, back.bars))
+    memory = back.memory[: run.plan.sizes.memory]
+    call_redo_reverse(address, (y, back.p, back.d, back.h, c, memory, back.work, back.tape, back.bars))
     return back.bars[0]
 
 
@@ -195,17 +198,17 @@ def back_step(run, carrier, back, at, head):
             return
     if not back_inside(run, carrier, back, at, head):
         return
-    for j in range(count - 1, -1, -1):
-        kink = carrier.kept[j]
-        if t < kink and abs(kink - head.time) <= KINK_REACHED * max(1.0, abs(head.time)):
-            shift = flow_of(carrier, back.y)
-            back.kinks[j] += notes.time_bar + shift
-            notes.time_bar = -shift
+    reached = kink_that_shifts(run, carrier, head)
+    if reached >= 0:
+        shift = flow_of(carrier, back.y)
+        back.kinks[reached] += notes.time_bar + shift
+        notes.time_bar = -shift
     if n > 0:
         moved = MethodArrays(
-            n, method.coefficients, run.settings, back.memory, back.work, method.slot_numbers
+            n, method.coefficients, run.settings, back.memory[: run.plan.sizes.memory], back.work,
+            method.slot_numbers,
         )
-        notes.time_bar += reverse_redo(back, back.plan.step_back, back.y, back.c)
+        notes.time_bar += reverse_redo(run, back, back.plan.step_back, back.y, back.c)
         notes.time_bar += moved.work.start + moved.work.end
         add_to(back.y, moved.start)
         slope = moved.slope
@@ -224,6 +227,15 @@ def back_step(run, carrier, back, at, head):
         back.c[run.kinks[j]] += back.kinks[j]
     notes.time_bar += reverse_rows(back)
     clear(back.c)
+
+
+def kink_that_shifts(run, carrier, head):
+    """The kink with which the time of the end of a step moves, as `carried_steps.pass_kinks` says; or -1."""
+    for j in range(len(run.kinks)):
+        kink = carrier.kept[j]
+        if head.start < kink and abs(kink - head.time) <= KINK_REACHED * max(1.0, abs(head.time)):
+            return j
+    return -1
 
 
 def begin_again(run, carrier, method, head):
@@ -262,10 +274,21 @@ def begin_again(run, carrier, method, head):
     return True
 
 
-def rows_inside(back, at, head):
-    """How many rows behind a step on the trail lie inside it."""
+def first_inside(back, at, head):
+    """Where rows inside a step may stand on the trail: behind updates of variables at its end."""
     end = int(back.notes.used)
     place = at + int(head.length)
+    while place < end:
+        update = rows_of(TrailRecord, back.trail, place, 1)[0]
+        if int(update.kind) != log.MEMORY_UPDATED:
+            break
+        place += int(update.length)
+    return place
+
+
+def rows_inside(back, place):
+    """How many rows inside a step stand on the trail from a place on."""
+    end = int(back.notes.used)
     count = 0
     while place < end:
         row = rows_of(TrailRecord, back.trail, place, 1)[0]
@@ -281,8 +304,8 @@ def back_inside(run, carrier, back, at, head):
 
     All are recorded first: the first dense output of a step stores what the others use.
     """
-    count = rows_inside(back, at, head)
-    first = at + int(head.length)
+    first = first_inside(back, at, head)
+    count = rows_inside(back, first)
     wanted = 0
     for i in range(count):
         row = rows_of(TrailRecord, back.trail, first + i * INSIDE_WIDTH, 1)[0]
@@ -304,7 +327,7 @@ def back_inside(run, carrier, back, at, head):
     if wanted > 0 and run.plan.method.complete != 0:
         clear(back.spare_y)
         clear(back.spare_c)
-        back.notes.time_bar += reverse_redo(back, back.plan.complete_back, back.spare_y, back.spare_c)
+        back.notes.time_bar += reverse_redo(run, back, back.plan.complete_back, back.spare_y, back.spare_c)
         add_to(back.y, back.spare_y)
         add_to(back.c, back.spare_c)
     return True
@@ -418,9 +441,6 @@ def back_phase(run, carrier, back, at, head):
     first = load_record(carrier, back, at)
     last = first + int(head.events)
     notes = back.notes
-    if int(head.flag) == SIGNALED:
-        for i in range(len(run.signals)):
-            carrier.k[run.signals[i]] = 0
     shifts = -1
     if head.is_shifted == 0.0:
         shifts = event_that_shifts(run, back, first, last)
@@ -434,7 +454,7 @@ def back_phase(run, carrier, back, at, head):
         fail(back, head.time)
         return
     top = back.tape[0]
-    copy_to_working(carrier)
+    copy_to_working(run, carrier)
     if not record_handlers(run, carrier, back, first, last, head):
         fail(back, head.time)
         return
@@ -503,7 +523,7 @@ def record_handlers(run, carrier, back, first, last, head):
         if event.handler >= 0.0 and event.answer > 0.0:
             handler = run.handlers[int(event.handler)]
             for result in run.results_of(handler):
-                place = place_of(carrier, result.array, result.offset)
+                place = number_of_variable(run, result.array, result.offset)
                 for m in range(result.size):
                     carrier.c[result.at + m] = carrier.working[place + m]
                     c_dot[result.at + m] = dots[place + m] if place < at_k else 0.0
@@ -511,7 +531,7 @@ def record_handlers(run, carrier, back, first, last, head):
             if not record_rows(run, carrier, back, block, block + 1, head.time, head.time_dot):
                 return False
             for result in run.results_of(handler):
-                place = place_of(carrier, result.array, result.offset)
+                place = number_of_variable(run, result.array, result.offset)
                 for m in range(result.size):
                     carrier.working[place + m] = carrier.c[result.at + m]
                     dots[place + m] = c_dot[result.at + m]
@@ -532,14 +552,14 @@ def reverse_handlers(run, carrier, back, first, last):
     for wanted in range(called - 1, -1, -1):
         handler = run.handlers[handler_of_call(back, first, wanted)]
         for result in run.results_of(handler):
-            place = place_of(carrier, result.array, result.offset)
+            place = number_of_variable(run, result.array, result.offset)
             if place < at_k:
                 for m in range(result.size):
                     back.c[result.at + m] += back.working[place + m]
                     back.working[place + m] = 0.0
         back.notes.time_bar += reverse_rows(back)
         for result in run.results_of(handler):
-            place = place_of(carrier, result.array, result.offset)
+            place = number_of_variable(run, result.array, result.offset)
             for m in range(result.size):
                 if place < at_k:
                     back.working[place + m] += back.c[result.at + m]
@@ -573,9 +593,10 @@ def back_memory(run, carrier, back, at, head):
     c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
     d_dot = part_of(carrier.d_dots, ALONG, carrier.d)
     carrier.c[run.plan.side] = head.flag
+    k = own_part(carrier, carrier.k, ALONG)
     for swap in run.swaps:
         is_whole = swap.array == IN_K
-        carrier.c[swap.update] = float(carrier.k[swap.offset]) if is_whole else carrier.d[swap.offset]
+        carrier.c[swap.update] = float(k[swap.offset]) if is_whole else carrier.d[swap.offset]
         c_dot[swap.update] = 0.0 if is_whole else d_dot[swap.offset]
     if not record_rows(run, carrier, back, rows.first, rows.last, head.time, head.time_dot):
         fail(back, head.time)
@@ -615,7 +636,7 @@ def back_assembly(run, carrier, back, at, head):
     if code != DONE or back.tape[1] != 0.0:
         fail(back, t)
         return
-    notes.time_bar += reverse_redo(back, back.plan.settle_back, back.y, back.c)
+    notes.time_bar += reverse_redo(run, back, back.plan.settle_back, back.y, back.c)
     clear(back.work)
     clear(back.memory)
     notes.time_bar += reverse_rows(back)

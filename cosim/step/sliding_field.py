@@ -16,7 +16,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cosim.step.run import Integers, Reals
-from cosim.walker import call_block
+from cosim.walker import call_block, call_tangent
+from cosim_compiler.derivatives.own_tangents import tangent_of
 from cosim_compiler.record import Record, Rows, rows_of, width_of
 
 PUSHED, SWITCHED = 0, 1
@@ -144,6 +145,15 @@ def held_witnesses(a: Held) -> Rows[HeldWitness]:
 def call_listed(a: Held, block: ListedBlock, t: float, y: Reals, h: Reals, c: Reals) -> None:
     """Call a block that is listed in the row."""
     call_block(block.address, t, y, a.p, a.d, a.k, h, c, a.ints, block.start, block.rows)
+
+
+@tangent_of(call_listed, with_values=True)
+def follow_listed(a, block, t, y, h, c, a_dot, t_dot, y_dot, h_dot, c_dot):
+    """The tangent of `call_listed` where tangents of blocks are listed."""
+    call_tangent(
+        block.address, t, y, a.p, a.d, a.k, h, c, a.ints, block.start, block.rows,
+        t_dot, y_dot, a_dot[0], a_dot[1], h_dot, c_dot,
+    )  # fmt: skip
 
 
 def evaluate(a: Held, t: float, y: Reals, c: Reals) -> None:

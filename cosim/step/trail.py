@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cosim.step import event_log as log
-from cosim.step.carried_events import follow_memory, follow_phase
+from cosim.step.carried_events import begin_phase, follow_phase
+from cosim.step.carried_holds import follow_release
+from cosim.step.carried_memory import follow_memory
 from cosim.step.carried_rows import write_rows
 from cosim.step.carried_steps import follow_assembly, follow_step
-from cosim.step.carrier import IS_ENDLESS, carrier_at, lose, part_of
-from cosim.step.carrying import MORE_MAY_COME, ROWS_ARE_NEXT, end_of_phase, next_after_step
+from cosim.step.carrier import carrier_at, own_part, part_of
+from cosim.step.carrying import end_of_phase
 from cosim.step.run import Integers, Reals, arrays_at
 from cosim.step.tape import ASSEMBLY_WIDTH, STEP_WIDTH, LoggedMemory, LoggedPhase, LoggedRow, LoggedStep
 from cosim_compiler.array_groups import Table, address_reader
@@ -113,18 +115,13 @@ def trace(run, carrier, back, used, is_last):
         record = log.logged_finding(run, at)
         kind = int(record.kind)
         following = at + int(record.length)
-        if kind == log.MEMORY_UPDATED:
-            next_record = next_after_step(run, at, following, used, is_last)
-            if next_record == MORE_MAY_COME:
-                break
-            if next_record == ROWS_ARE_NEXT:
-                continue
         if kind == log.PHASE_BEGUN:
             end = end_of_phase(run, following, used)
             if end == used and not is_last:
                 break
             cause = int(rows_of(LoggedPhase, run.log, at, 1)[0].cause)
             if carrier.notes.lost == 0.0 and end > following:
+                begin_phase(run, carrier, cause)
                 if not write_record(run, carrier, back, record, float(cause), following, end):
                     break
                 follow_phase(run, carrier, cause, following, end)
@@ -149,13 +146,13 @@ def trace(run, carrier, back, used, is_last):
                 break
             follow_assembly(run, carrier, at + ASSEMBLY_WIDTH)
         elif kind == log.MEMORY_UPDATED:
-            side = rows_of(LoggedMemory, run.log, at, 1)[0].side
+            memory = rows_of(LoggedMemory, run.log, at, 1)[0]
             if len(run.swaps) > 0:
-                if not write_record(run, carrier, back, record, side, 0, 0):
+                if not write_record(run, carrier, back, record, memory.side, 0, 0):
                     break
-                follow_memory(run, carrier, side)
-        elif kind in (log.CHATTERING, log.ZENO, log.HELD):
-            lose(carrier, record.time, IS_ENDLESS, int(record.subject))
+                follow_memory(run, carrier, memory)
+        elif kind in (log.RELEASED, log.RELEASED_BY_HANDLER, log.RELEASED_BY_WRITE):
+            follow_release(run, carrier)
         at = following
     carrier.notes.log_used = float(at)
     return at
@@ -176,7 +173,7 @@ def write_record(run, carrier, back, record, flag, first, last):
     is_inside = kind == log.ROW_WRITTEN and flag != 0.0  # it needs nothing but the step before it
     length = INSIDE_WIDTH
     if not is_inside:
-        length += 2 * (n + nd + nm + parameters) + carrier.k.shape[0] + events
+        length += 2 * (n + nd + nm + parameters) + run.k.shape[0] + events
     at = int(notes.used)
     if at + length > back.trail.shape[0]:
         notes.is_full = 1.0
@@ -199,8 +196,9 @@ def write_record(run, carrier, back, record, flag, first, last):
     put(back.trail, place + n, carrier.d)
     put(back.trail, place + n + nd, carrier.start_memory)
     place += n + nd + nm
-    for m in range(carrier.k.shape[0]):
-        back.trail[place + m] = float(carrier.k[m])
+    k = own_part(carrier, carrier.k, ALONG)
+    for m in range(k.shape[0]):
+        back.trail[place + m] = float(k[m])
     if kind == log.STEP_TAKEN:
         notes.last_step = float(at)
         head.start = rows_of(LoggedStep, run.log, first, 1)[0].start
@@ -211,12 +209,12 @@ def write_record(run, carrier, back, record, flag, first, last):
             back.trail[at + TRAIL_WIDTH + n + nd + m] = run.log[source + n + m]
         for m in range(nd):
             back.trail[at + TRAIL_WIDTH + n + m] = run.log[source + n + nm + m]
-        for m in range(carrier.k.shape[0]):
+        for m in range(k.shape[0]):
             back.trail[place + m] = run.log[source + n + nm + nd + m]
     elif kind == log.ASSEMBLED:
         for m in range(n):
             back.trail[at + TRAIL_WIDTH + m] = run.log[first + ASSEMBLY_WIDTH + m]
-    place += carrier.k.shape[0]
+    place += k.shape[0]
     put(back.trail, place, part_of(carrier.y_dots, ALONG, carrier.y))
     put(back.trail, place + n, part_of(carrier.d_dots, ALONG, carrier.d))
     put(back.trail, place + n + nd, part_of(carrier.memory_dots, ALONG, carrier.memory))
@@ -241,9 +239,12 @@ def load_record(carrier, back, at):
     take(back.trail, place + n, carrier.d)
     take(back.trail, place + n + nd, carrier.start_memory)
     place += n + nd + nm
-    for m in range(carrier.k.shape[0]):
-        carrier.k[m] = int(back.trail[place + m])
-    place += carrier.k.shape[0]
+    count = own_part(carrier, carrier.k, 0).shape[0]
+    for i in range(carrier.directions):
+        k = own_part(carrier, carrier.k, i)
+        for m in range(count):
+            k[m] = int(back.trail[place + m])
+    place += count
     take(back.trail, place, part_of(carrier.y_dots, ALONG, carrier.y))
     take(back.trail, place + n, part_of(carrier.d_dots, ALONG, carrier.d))
     take(back.trail, place + n + nd, part_of(carrier.memory_dots, ALONG, carrier.memory))

@@ -8,6 +8,7 @@ from cosim.step.block_calls import copy_cache, probed
 from cosim.step.crossing import (
     MOST_PARTS,
     PARTS,
+    crosses_in_quarter,
     declared_rate,
     first_crossing,
     is_crossing,
@@ -21,7 +22,7 @@ from cosim.step.holds import (
     store_held_rates,
 )
 from cosim.step.integration import complete, redo
-from cosim.step.records import FALLING, LOG_TAPE, RISING, STOP_RUN
+from cosim.step.records import BOTH, FALLING, LOG_TAPE, RISING, STOP_RUN
 from cosim.step.run import Integers, Run
 from cosim.step.search_points import (
     ASIDE,
@@ -39,6 +40,7 @@ from cosim.step.search_points import (
     spacing_for,
     values_at,
 )
+from cosim.step.straight_witnesses import UNCLEAR, first_part
 from cosim.step.triggered import store_located_window, trigger_handlers
 from cosim.step.watched import (
     RATE_SPACING,
@@ -64,6 +66,7 @@ from cosim.step.zeros import (
 )
 
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
+WINDOW_OF_TAPE = 1e-10  # s, at most: where tangents are carried
 NEARLY = 0.5  # of the window: so near to the end of a step an event is at its end
 AIM = 0.01  # of the window: so far behind a zero that was foreseen the step toward it ends
 CORRECTIONS = 80  # of the time of an event, where dense output and a step of its own differ
@@ -177,9 +180,19 @@ def isolation_window(run: Run) -> float:
     if accuracy != accuracy:
         return math.nan
     shortest = max(1e-14, 1e-14 * abs(run.clock.time))
-    if run.output.logging == LOG_TAPE:
-        return shortest  # tangents are those of states at which a witness is zero
-    return max(shortest, 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed == 0.0 else fixed))
+    window = 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed == 0.0 else fixed)
+    if run.output.logging == LOG_TAPE:  # tangents are those of states at which a witness is zero
+        # one that may slide has to pass its zero by more than rounding
+        window = min(window, WINDOW_OF_TAPE) if may_slide(run) else shortest
+    return max(shortest, window)
+
+
+def may_slide(run: Run) -> bool:
+    """Whether some witness triggers both ways: its handlers may switch it back and forth."""
+    slides = False
+    for witness in run.witness_kinds:
+        slides = slides or (witness.direction == BOTH and witness.is_condition == 0)
+    return slides
 
 
 def spacing_of(x: float) -> float:
@@ -263,6 +276,9 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
     shortest = max(CLOSER * window, 4.0 * spacing_of(abs(stop)))
     difference = DIFFERENCE * (stop - start)
     clear_searched(points)
+    part = first_part(run, start, stop)
+    if part != UNCLEAR:
+        return part < PARTS and crosses_in_quarter(run, start, stop, shortest, difference, part)
     has_crossed = first_crossing(run, start, stop, shortest, difference, PARTS)
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
     spacing = (stop - start) / PARTS

@@ -95,27 +95,35 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
         is_checked, is_read = is_debugging() and not kernel.is_python, argument.effect == "read"
         shown = kernel.shown(argument.name)
         call.append(f"_checked({view}, {shown!r}, {is_read})" if is_checked else view)
-    result = condition = refused = ""
+    result = condition = passed = refused = ""
     if not kernel.is_python:  # what a method returns is not used
         result = f"c[ints[r + {width - 1}]] = " if has_result(kernel) else ""
         condition = " else -1.0" if kernel.is_condition else ""
         result += "1.0 if " if condition else ""
-        refused = _refused(width) if kernel.role == "check" else ""
+        passed, refused = _passed_and_refused(width) if kernel.role == "check" else ("", "")
     return (
         "def block(t, y, p, d, k, h, c, ints, first, count):\n"
         "    for i in range(count):\n"
         f"        r = first + {width} * i\n"
         f"{_switched_off(arguments, place, size_of)}"
+        f"{passed}"
         f"        {result}_kernel({', '.join(call)}){condition}\n"
         f"{refused}"
     )
 
 
-def _refused(width: int) -> str:
-    """The lines that end the walk where a check refuses values; its number stays in the cache."""
+UNCHECKED = -1.0
+"""What a host writes where a check leaves its number: values a little beside the edge are not refused then;
+differences need them (a mass at a point has no inertia that could differ alone)."""
+
+
+def _passed_and_refused(width: int) -> tuple[str, str]:
+    """The lines before a check, and those after it, which end the walk; its number stays in the cache."""
+    number = f"c[ints[r + {width - 1}]]"
     return (
-        f"        if c[ints[r + {width - 1}]] != 0.0:\n"
-        '            raise ValueError("the values of parameters do not fit together")\n'
+        f"        if {number} == {UNCHECKED}:\n            continue\n",
+        f"        if {number} != 0.0:\n"
+        '            raise ValueError("the values of parameters do not fit together")\n',
     )
 
 

@@ -170,20 +170,30 @@ class Assembly:
                 kinds[id(listed)] = tuple((d.name, d.kind, d.size) for d in listed.values())
             alike.setdefault(kinds[id(listed)], []).append(part)
         for parts in alike.values():
+            owners = [part.name for part in parts]
+            slots_of = [layout.slots[owner] for owner in owners]
             for declarations in zip(*(part.declarations.values() for part in parts), strict=True):
-                for part, declaration in zip(parts, declarations, strict=True):
-                    self._allocate_declared(part.name, part, declaration)
+                key, kind, size = declarations[0].name, declarations[0].kind, declarations[0].size
+                if kind in CACHE_KINDS and kind != "input":
+                    made = layout.allocate_each("c", size, key, owners)
+                elif kind == "parameter":
+                    numbers = [_repeated(part.values.numbers[key], size) for part in parts]
+                    self.start["p"].frombytes(np.concatenate(numbers, dtype=np.float64).tobytes())
+                    made = layout.allocate_each("p", size, "", owners)
+                else:
+                    for part, declaration in zip(parts, declarations, strict=True):
+                        self._allocate_declared(part.name, part, declaration)
+                    continue
+                for slots, slot in zip(slots_of, made, strict=True):
+                    slots[key] = slot
 
     def _allocate_declared(self, name: str, part: Component, declaration: Declaration) -> None:
-        """Allocate the slots of a declaration of a part, of all kinds but states."""
+        """Allocate the slots of a declaration of a part, where each part has its own way to the numbers."""
         layout, key, kind, size = self.layout, declaration.name, declaration.kind, declaration.size
         slots, start_values = layout.slots[name], part.values.numbers
-        if kind in CACHE_KINDS:
+        if kind == "input":
             slots[key] = layout.allocate("c", size, key, name)
-            if kind == "input":
-                slots[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
-        elif kind == "parameter":
-            slots[key] = self.constant("p", _repeated(start_values[key], size))
+            slots[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
         elif kind == "option":
             slots[key] = self.constant("p", [_option_number(part, key)])
         elif kind in ("discrete", "integer", "signal"):

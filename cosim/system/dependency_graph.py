@@ -156,7 +156,7 @@ class Graph:
             if slot.array != "c":
                 slots.add(slot)
                 continue
-            for i in self.makers(self.layout.region_of(slot.offset)):
+            for i in (i for region in self.layout.regions_of([slot]) for i in self.makers(region)):
                 block = self.blocks[i]
                 if i not in flows:
                     flows[i] = block.flows()
@@ -255,11 +255,18 @@ def merged_rows(blocks: Sequence[Block]) -> NDArray[np.int64]:
 
 def _regions(blocks: Sequence[Block], effect: str, starts: NDArray[np.int64]) -> ShortLists:
     """The regions of the cache, which start there, that blocks read, write, or add to."""
-    offsets, counts, slots_of = array("i"), array("i"), attrgetter(effect)
+    offsets, ends, counts, slots_of = array("i"), array("i"), array("i"), attrgetter(effect)
     for block in blocks:
         before = len(offsets)
         for where, offset, size in slots_of(block):
             if where == "c" and size:
                 offsets.append(offset)
+                ends.append(offset + size)
         counts.append(len(offsets) - before)
-    return ShortLists(np.searchsorted(starts, offsets, side="right") - 1, counts)
+    first = np.searchsorted(starts, offsets, side="right") - 1
+    spans = np.searchsorted(starts, ends, side="left") - first  # 1 but of slots of several parts
+    if not np.any(spans > 1):
+        return ShortLists(first, counts)
+    owners = np.repeat(np.repeat(np.arange(len(blocks)), counts), spans)
+    within = np.arange(spans.sum()) - np.repeat(np.cumsum(spans) - spans, spans)
+    return ShortLists(np.repeat(first, spans) + within, np.bincount(owners, minlength=len(blocks)))

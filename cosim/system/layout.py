@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cosim.component.declaration import Declaration
@@ -45,14 +45,33 @@ class Layout:
             self._owners.append(owner)
         return slot
 
+    def allocate_each(self, array: str, size: int, name: str, owners: Sequence[str]) -> list[Slot]:
+        """As `allocate`, a stretch for each of these owners, one behind the other."""
+        start, count = self.sizes[array], len(owners)
+        self.sizes[array] = start + count * size
+        slots = [Slot(array, start + i * size, size) for i in range(count)]
+        if array == "c" and size:
+            self.regions += range(start, start + count * size, size)
+            self._names += [name] * count
+            self._owners += owners
+        return slots
+
     def region_of(self, offset: int) -> int:
         """Index of the allocation in the cache that holds this offset."""
         return bisect.bisect_right(self.regions, offset) - 1
 
     def regions_of(self, slots: Iterable[Slot]) -> list[int]:
-        """The regions of the cache in which these slots lie; empty slots have none."""
-        starts, position = self.regions, bisect.bisect_right
-        return [position(starts, offset) - 1 for array, offset, size in slots if array == "c" and size]
+        """The regions of the cache in which these slots lie; empty slots have none, long ones several."""
+        starts, position, count = self.regions, bisect.bisect_right, len(self.regions)
+        found = []
+        for array, offset, size in slots:
+            if array == "c" and size:
+                region = position(starts, offset) - 1
+                found.append(region)
+                while region + 1 < count and starts[region + 1] < offset + size:
+                    region += 1
+                    found.append(region)
+        return found
 
     def region_name(self, region: int) -> str:
         """The name of a region, for messages."""

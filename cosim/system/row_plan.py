@@ -13,7 +13,8 @@ from cosim.stage import Stage
 from cosim.system import adapter
 from cosim.system.blocks import TIME, Block, Flows, Slot
 from cosim.system.vector_flows import VectorFlows
-from cosim_compiler.language.flows import RETURNED, Element, kept_flows
+from cosim_compiler.language.flow_elements import RETURNED, Element
+from cosim_compiler.language.kept_flows import kept_flows
 
 OWN_ROLES = ("own", "ring", "switch", "derivative")
 """Of arguments whose slots a part has under their names when the layout is made."""
@@ -133,5 +134,6 @@ def _least_stage(cls: type[Component], argument: Argument) -> Stage:
     if argument.role == "derivative":
         return DERIVED_AT[cls.declarations[argument.of].kind]
     if argument.role == "offered" and argument.effect == "add":
-        return Stage.DYNAMICS
+        offers = cls.declarations[argument.of].options["attachment"].offers.values()
+        return max(offer.added_at for offer in offers if offer.slot == argument.slot)
     return Stage.EMPTY

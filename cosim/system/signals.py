@@ -82,7 +82,7 @@ class Paths:
             With the nearest name and what exists.
         """
         place = self.place(path)
-        units = self._units_at(place, self.units(self._parts[place.part], place.declaration))
+        units = (place.unit,) if place.unit else self._units_at(place)
         return Signal(place.part, place.name, place.slot, units, place.declaration)
 
     def units(self, part: Component, declaration: Declaration) -> tuple[str, ...]:
@@ -96,12 +96,15 @@ class Paths:
 
     def place(self, path: str) -> Place:
         """Find what `signal` finds, without its units."""
-        match = PATH.match(path)
-        if match is None:
-            raise LookUpError("signal", path, [], "A path is part, part.name or part.name[index].")
-        part_name, name, index = match["part"], match["name"], match["index"]
-        if part_name not in self._parts:
-            raise LookUpError("part", part_name, self._parts)
+        part_name, _, name = path.partition(".")
+        index = None
+        if part_name not in self._parts or not name.isidentifier():
+            match = PATH.match(path)
+            if match is None:
+                raise LookUpError("signal", path, [], "A path is part, part.name or part.name[index].")
+            part_name, name, index = match["part"], match["name"], match["index"]
+            if part_name not in self._parts:
+                raise LookUpError("part", part_name, self._parts)
         part, slots = self._parts[part_name], self._layout.slots[part_name]
         if name is None:
             name = main_output(part)
@@ -126,11 +129,9 @@ class Paths:
             raise LookUpError("signal", path, [f"{part_name}.{name}[{i}]" for i in range(slot.size)])
         return Place(part_name, name, slot.part(int(index)), declaration, int(index))
 
-    @staticmethod
-    def _units_at(place: Place, units: tuple[str, ...]) -> tuple[str, ...]:
+    def _units_at(self, place: Place) -> tuple[str, ...]:
         """The units at a place, from those of what is declared there."""
-        if place.unit:
-            return (place.unit,)
+        units = self.units(self._parts[place.part], place.declaration)
         if place.declaration.name != place.name:
             units = tuple(unit_product((unit,), ("s",)) for unit in units)
         return units if place.element is None or len(units) == 1 else (units[place.element],)

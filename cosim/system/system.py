@@ -39,13 +39,14 @@ from cosim.system.parameter_check import ParameterCheck
 from cosim.system.projection import Projection
 from cosim.system.signals import Signal, main_output
 from cosim.system.state import State
-from cosim.system.system_adjoints import SystemAdjoints
 from cosim.system.system_tangents import SystemTangents
 from cosim.system.variable import Variable
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 
 if TYPE_CHECKING:
+    from cosim.system.system_adjoints import SystemAdjoints
+
     Model = Any
 
 
@@ -232,6 +233,11 @@ class System(FixedAttributes):
 
     def derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Which derivatives depend on which states: starts of the columns, shape (ny + 1,), and rows."""
+        starts, rows = self._derivative_structure
+        return starts.copy(), rows.copy()
+
+    @cached_property
+    def _derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         graph = self.assembly.graph
         return derivative_structure([graph.blocks[i] for i in graph.sequence], self.ny)
 
@@ -243,7 +249,14 @@ class System(FixedAttributes):
     @cached_property
     def adjoints(self) -> SystemAdjoints:
         """How much what it computes depends on states, parameters, inputs and the time: back from the end."""
+        from cosim.system.system_adjoints import SystemAdjoints  # most runs need none
+
         return SystemAdjoints(self)
+
+    @cached_property
+    def run_tangents(self) -> SystemTangents:
+        """As `tangents`, with those of what is remembered: as a run needs them."""
+        return SystemTangents(self, with_histories=True) if self.rings else self.tangents
 
     def realize(self, state: State, stage: Stage) -> None:
         """Walk the schedule up to a stage.

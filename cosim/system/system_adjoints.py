@@ -21,7 +21,7 @@ from cosim.walker import BLOCK_SIGNATURE, HISTORIES
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.derivatives.adjoints import HEAD, Adjoint, adjoint_function
-from cosim_compiler.derivatives.tangents import NoTangentError
+from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.errors import ContractError
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from cosim.stage import Stage
 from cosim.system.blocks import Block
-from cosim.walker import BLOCK_SIGNATURE, HISTORIES, TANGENT_SIGNATURE, TANGENT_WALK_SIGNATURE, walk_tangents
+from cosim.walker import BLOCK_SIGNATURE, HISTORIES, TANGENT_SIGNATURE, TANGENT_WALK_SIGNATURE, follow_walk
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
-from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
+from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.errors import ContractError
 
 if TYPE_CHECKING:
@@ -33,21 +33,31 @@ def kernel_of(block: Block) -> Any:
     return block.function
 
 
-def block_tangent(block: Block) -> Any:
+def block_tangent(block: Block, with_histories: bool = False) -> Any:
     """The tangent of a block, a kernel function with `TANGENT_SIGNATURE`.
+
+    Parameters
+    ----------
+    block : Block
+    with_histories : bool
+        Whether what is remembered varies, too. Otherwise its tangents are not read: any view will do.
 
     Raises
     ------
     NoTangentError
         It cannot be followed; says why.
     """
-    return function_tangent(kernel_of(block))
+    return function_tangent(kernel_of(block), with_histories)
 
 
-def function_tangent(function: Any) -> Any:
+def function_tangent(function: Any, with_histories: bool = False) -> Any:
     """The tangent of a kernel function with the signature of a block; `NoTangentError` as `block_tangent`."""
+    from cosim_compiler.derivatives.tangents import NONE, tangent_function  # most runs need none
+
     try:
-        tangent, signature = tangent_function(function, BLOCK_SIGNATURE, 1, HISTORIES)
+        tangent, signature = tangent_function(
+            function, BLOCK_SIGNATURE, unread=NONE if with_histories else HISTORIES
+        )
     except ContractError as fault:
         raise NoTangentError(str(fault)) from fault
     assert signature == TANGENT_SIGNATURE
@@ -62,6 +72,8 @@ class SystemTangents:
     Parameters
     ----------
     system : System
+    with_histories : bool
+        Whether what is remembered varies with a direction; otherwise the past is fixed.
 
     Attributes
     ----------
@@ -71,13 +83,13 @@ class SystemTangents:
         As that of the system, with the addresses of tangents where they were needed so far.
     """
 
-    def __init__(self, system: System) -> None:
-        self._system = system
+    def __init__(self, system: System, with_histories: bool = False) -> None:
+        self._system, self.with_histories = system, with_histories
         self.table: NDArray[np.int64] = system.table.copy()
         self.table[:, 0] = 0
         self.differences: dict[int, str] = {}
         self._known: set[int] = set()
-        self._walk = native.compile_function(walk_tangents, TANGENT_WALK_SIGNATURE)
+        self._walk = native.compile_function(follow_walk, TANGENT_WALK_SIGNATURE)
 
     def prepare(self, rows: Iterable[int]) -> dict[int, str]:
         """Make the tangents of blocks; why some of them cannot be followed."""
@@ -85,7 +97,7 @@ class SystemTangents:
         functions = {}
         for i in wanted:
             try:
-                functions[i] = function_tangent(self.function_of(i))
+                functions[i] = self._tangent_of_row(i)
             except NoTangentError as fault:
                 self.differences[i] = str(fault)
         compile_ahead([(function, TANGENT_SIGNATURE) for function in functions.values()])
@@ -93,6 +105,17 @@ class SystemTangents:
             self.table[i] = native.function_address(function, TANGENT_SIGNATURE), *system.table[i, 1:]
         self._known.update(wanted)
         return {i: self.differences[i] for i in rows if i in self.differences}
+
+    def _tangent_of_row(self, row: int) -> Any:
+        """The tangent of a block, or of what corrects a solution: that has no histories."""
+        is_block = row not in self._corrections
+        return function_tangent(self.function_of(row), is_block and self.with_histories)
+
+    @property
+    def _corrections(self) -> range:
+        """The rows of the table that correct a solution."""
+        first, projection = len(self._system.blocks), self._system.assembly.projection
+        return range(first, first if projection is None else first + len(projection.all))
 
     def function_of(self, row: int) -> Any:
         """The kernel function of a block, or of what corrects a solution.
@@ -103,9 +126,8 @@ class SystemTangents:
             It is plain Python.
         """
         system = self._system
-        number = row - len(system.blocks)
-        if system.assembly.projection is not None and 0 <= number < len(system.assembly.projection.all):
-            return system.assembly.projection.all[number][0]
+        if row in self._corrections:
+            return system.assembly.projection.all[row - len(system.blocks)][0]
         return kernel_of(self.block_of(row))
 
     def block_of(self, row: int) -> Block:
@@ -151,7 +173,7 @@ class SystemTangents:
         while at < end:
             until = min((i for i in self.differences if at <= i < end), default=end)
             if until > at:
-                self.follow(state, at, until, values, (time, *moved, c_dot))
+                self.follow(state, at, until, values, (time, *moved, values[4], c_dot))
             if until < end:
                 self._divide(state, until, values, (time, *moved), c_dot)
             at = until + 1

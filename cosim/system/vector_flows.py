@@ -10,8 +10,6 @@ from cosim.component.component import Component
 from cosim.component.kernel_function import KernelFunction
 from cosim.system.blocks import Flows, Slot
 from cosim_compiler.errors import ContractError
-from cosim_compiler.language.element_flows import UnclearError, element_flows
-from cosim_compiler.language.program import Program
 
 SHORT = 8
 """Vectors of so many elements count as one: little is gained, and their Jacobians stay what they were."""
@@ -80,6 +78,10 @@ class VectorFlows:
         declarations = self._cls.declarations
         if any(array_of(a, declarations) == "h" or a.role == "ring" for a in self._arguments):
             return []
+
+        from cosim_compiler.language.element_flows import UnclearError, element_flows
+        from cosim_compiler.language.program import Program  # most models have no vectors that are longer
+
         try:
             function = Program().function(
                 self._kernel.function, types_of(self._arguments, self._cls.declarations)

@@ -127,6 +127,9 @@ class ComponentContract(PartContract):
 
     def test_has_an_effect(self) -> None:
         """Something that it computes is not zero, or changes, or one of its events happens."""
+        cls = type(self.make())
+        if not cls.kernels and not cls.handlers:
+            pytest.skip(f"{cls.__name__} computes nothing")
         assert any(self._acts(values) for values in self.draws()), (
             f"in {self.until:g} s nothing that it computes changes or differs from 0, and it has no event: "
             "give `inputs` or parameters with which it acts, or a longer `until`"

@@ -32,7 +32,8 @@ def missing_prose(component: Any) -> list[str]:
     own = vars(type(component)).get("__doc__") or ""
     if not own.strip():
         return ["everything: say in a sentence what it is"]
-    return [] if "law" in own.lower() else ["its law: write 'Law: f = …' with its symbols"]
+    computes = getattr(component, "kernels", True) or component.handlers
+    return [] if "law" in own.lower() or not computes else ["its law: write 'Law: f = …' with its symbols"]
 
 
 def check_bounds(component: Any) -> None:

@@ -209,10 +209,14 @@ class IntegratorContract:
                 integrator.interpolate(outside, out)
 
     def test_dense_output_has_its_order(self) -> None:
-        """The slope of the error inside one step over its length."""
+        """The slope of the error inside one step over its length, at the start of a run.
+
+        A method that begins at a lower order reaches that of its dense output later.
+        """
         system, errors, lengths = known_system(), [], []
         out, begin = np.zeros(system.ny), 0.3
-        wanted = min(self.make(fixed_step=0.1).order, self.capabilities.dense_order) + 1
+        wanted = min(self.make(fixed_step=0.1).order, self.capabilities.dense_order)
+        wanted += 1 if self.capabilities.restarts_cheaply else 0
         for number in range(12):
             lengths.append(0.6 * 0.75**number)
             state = system.default_state()

@@ -23,6 +23,8 @@ class AnimateCommand(cosim.Command):
         ("cosim animate mount.toml", "run it; mount.html"),
         ("cosim animate arm.urdf --until 2 -o arm.html", "a robot"),
         ("cosim animate mount.toml --result mount.csv", "a run that was recorded"),
+        ("cosim animate mount.toml --result a.csv --compare b.csv", "two runs in one picture"),
+        ("cosim animate arm.urdf -o arm.glb", "for Blender and other programs"),
     )
     failure: ClassVar[str] = "the run could not go on"
 
@@ -30,16 +32,21 @@ class AnimateCommand(cosim.Command):
         """The model, the run, what is plotted."""
         parser.add_argument("model", type=Path, help="a model file or a robot")
         parser.add_argument("signals", nargs="*", metavar="SIGNAL", help="plotted beside (a choice)")
-        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the page (MODEL.html)")
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FILE", help="the page (MODEL.html), or a glTF file (.glb)"
+        )
         parser.add_argument("--result", type=Path, metavar="FILE", help="play this in place of a new run")
+        parser.add_argument(
+            "--compare", type=Path, metavar="FILE", help="the result of another run, pale in the same picture"
+        )
         parser.add_argument("--until", metavar="TIME", help='end of the run in s, or with a unit: "500 ms"')
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, run, write."""
         target = arguments.output or Path(f"{arguments.model.stem}.html")
-        if target.suffix.lower() != ".html":
-            raise cosim.CosimError(f"{target}: the name of a page ends in .html")
+        if target.suffix.lower() not in AnimationPage.suffixes:
+            raise cosim.CosimError(f"{target}: the name of a page ends in .html, of a glTF file in .glb")
         if not target.parent.is_dir():
             raise cosim.CosimError(f"{target}: there is no folder {target.parent}")
         model = cosim.Model.from_file(arguments.model)
@@ -50,8 +57,10 @@ class AnimateCommand(cosim.Command):
             if arguments.until is not None:
                 settings["until"] = arguments.until
             result = model.simulate(**AnimationPage.settings(model, settings))
-        AnimationPage().write(result, target, model, arguments.signals)
+        compared = None if arguments.compare is None else cosim.read_result(arguments.compare)
+        AnimationPage().write(result, target, model, arguments.signals, compared)
         self.report(page=target, frames=len(result), bytes=target.stat().st_size)
         if not arguments.quiet:
-            print(f"{model.name} → {target} ({target.stat().st_size / 1000:.0f} kB): open it in a browser")
+            opened = "a browser" if target.suffix.lower() == ".html" else "Blender, or a viewer of glTF"
+            print(f"{model.name} → {target} ({target.stat().st_size / 1000:.0f} kB): open it in {opened}")
         return 0

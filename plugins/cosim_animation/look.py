@@ -51,7 +51,7 @@ class Look(cosim.Component):
     """
 
     shape: ClassVar[str] = ""
-    """What the page draws: box, sphere, cylinder, capsule, cone."""
+    """What the page draws: box, sphere, cylinder, capsule, cone, mesh."""
 
     body = contracts.body(description="the body that it is fixed on")
     frame = pose_parameter("pose of the shape on the body")

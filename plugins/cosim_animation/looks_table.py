@@ -11,7 +11,7 @@ Report = Callable[[str, str], None]
 
 
 class LooksTable(cosim.ModelTable):
-    """``[looks.cab]``: a shape with ``type`` (box, sphere, cylinder, capsule, cone), ``body``, its values."""
+    """``[looks.cab]``: a shape with ``type`` (box, sphere, cylinder …, mesh), ``body``, its values."""
 
     table = "looks"
     prefix: ClassVar[str] = "animation"

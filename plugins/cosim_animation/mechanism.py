@@ -26,6 +26,8 @@ class Mechanism:
     joints : list of str
     links : list of str
         Elements between two points.
+    contacts : list of str
+        What says where two surfaces touch and how they push.
     looks : list of Look
     up : ndarray, shape (3,)
         Against gravity.
@@ -35,6 +37,7 @@ class Mechanism:
     bodies: list[str] = field(default_factory=list)
     joints: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
+    contacts: list[str] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
     up: Any = None
 
@@ -58,6 +61,8 @@ class Mechanism:
                 mechanism.bodies.insert(0, name)
             elif names >= {"parent", "child", "X_FM"}:
                 mechanism.joints.append(name)
+            elif names >= {"point", "normal", "normal_force"}:
+                mechanism.contacts.append(name)
             elif names >= {"body1", "body2"} and _kind(part) is not None:
                 mechanism.links.append(name)
         if not any("mass" in type(model[name]).declarations for name in mechanism.bodies):
@@ -74,7 +79,8 @@ class Mechanism:
 
     def forces(self) -> list[str]:
         """Paths that say how elements pull or push, for arrows."""
-        slots = (("tension", self.links), ("F_GM", self.links))
+        touching = ("point", "normal", "normal_force", "friction")
+        slots = (("tension", self.links), ("F_GM", self.links), *((s, self.contacts) for s in touching))
         return [f"{n}.{s}" for s, names in slots for n in names if s in type(self.model[n]).declarations]
 
     def ends(self, name: str) -> list[tuple[str, Any]]:

@@ -80,6 +80,26 @@ def quaternions(rotations: NDArray[np.float64]) -> NDArray[np.float64]:
     return turned + 0.0
 
 
+def at_times(
+    wanted: NDArray[np.float64], time: NDArray[np.float64], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Values over time, shape (n, …), at other times, on lines between; the first and last ones beyond.
+
+    >>> at_times(np.array([0.5, 3.0]), np.array([0.0, 1.0]), np.array([[0.0], [4.0]])).tolist()
+    [[2.0], [4.0]]
+    """
+    flat = values.reshape(len(time), -1)
+    columns = [np.interp(wanted, time, column) for column in flat.T]
+    return np.array(columns).T.reshape(len(wanted), *values.shape[1:])
+
+
+def packed_integers(values: Any) -> str:
+    """Whole numbers as base64 of little-endian words of four bytes."""
+    import base64
+
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<u4").tobytes()).decode()
+
+
 def packed(values: Any) -> str:
     """Numbers as base64 of little-endian floats of four bytes."""
     import base64

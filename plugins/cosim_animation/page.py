@@ -11,6 +11,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import choose_signals
+from cosim_animation.gltf import gltf_of
 from cosim_animation.mechanism import Mechanism
 from cosim_animation.scene import scene_of
 
@@ -20,9 +21,12 @@ HEIGHT = 560
 
 
 class AnimationPage(cosim.ResultSink):
-    """A page of HTML that plays a run in 3-D, with everything in it: no network, no other files."""
+    """A page of HTML that plays a run in 3-D, with everything in it: no network, no other files.
 
-    suffixes = (".html",)
+    Or a glTF file (.glb) with the same bodies in motion, for other programs.
+    """
+
+    suffixes = (".html", ".glb")
 
     @staticmethod
     def settings(model: cosim.Model, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,33 +42,55 @@ class AnimationPage(cosim.ResultSink):
         path: Path,
         model: cosim.Model | None = None,
         signals: Sequence[str] = (),
+        compared: cosim.Result | None = None,
     ) -> Path:
-        """Write the page of a run of a model."""
-        text = self.text(result, model, signals)
+        """Write the page of a run of a model, or, where the name ends in .glb, a glTF file that moves."""
+        if path.suffix.lower() == ".glb":
+            if compared is not None:
+                raise cosim.CosimError(
+                    f"{path}: two runs in one picture are a page: let the name end in .html"
+                )
+            data = gltf_of(_known(model), result)
+        else:
+            data = self.text(result, model, signals, compared).encode()
         try:
-            path.write_text(text, "utf-8")
+            path.write_bytes(data)
         except OSError as error:
             raise cosim.CosimError(f"{path}: cannot be written: {error.strerror}") from None
         return path
 
     def show(
-        self, result: cosim.Result, model: cosim.Model | None = None, signals: Sequence[str] = ()
+        self,
+        result: cosim.Result,
+        model: cosim.Model | None = None,
+        signals: Sequence[str] = (),
+        compared: cosim.Result | None = None,
     ) -> Any:
         """What a notebook shows."""
-        return ShownPage(self.text(result, model, signals))
+        return ShownPage(self.text(result, model, signals, compared))
 
-    def text(self, result: cosim.Result, model: cosim.Model | None, signals: Sequence[str]) -> str:
+    def text(
+        self,
+        result: cosim.Result,
+        model: cosim.Model | None,
+        signals: Sequence[str],
+        compared: cosim.Result | None = None,
+    ) -> str:
         """The page of a run of a model."""
-        if model is None:
-            raise cosim.CosimError(
-                "the result does not know its model: write result.animate(model=model), or animate the "
-                "result of model.simulate()"
-            )
-        scene = scene_of(model, result, signals)
+        scene = scene_of(_known(model), result, signals, compared)
         data = json.dumps(scene, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         # a "<" in a name would end the script; as an escape it is the same text for JSON
         parts = {"title": html.escape(scene["title"]), "data": data.replace("<", "\\u003c")}
         return re.sub(r"{{(\w+)}}", lambda match: parts[match[1]], TEMPLATE.read_text("utf-8"))
+
+
+def _known(model: cosim.Model | None) -> cosim.Model:
+    if model is None:
+        raise cosim.CosimError(
+            "the result does not know its model: write result.animate(model=model), or animate the "
+            "result of model.simulate()"
+        )
+    return model
 
 
 class ShownPage:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cosim_dynamics.equations_of_motion import torque_equations as torque_equations
     from cosim_dynamics.find_equilibrium import equilibrium as equilibrium
     from cosim_dynamics.find_equilibrium import start_values as start_values
+    from cosim_dynamics.find_placement import inverse_kinematics as inverse_kinematics
     from cosim_dynamics.jacobians import frame_bias as frame_bias
     from cosim_dynamics.jacobians import frame_jacobian as frame_jacobian
     from cosim_dynamics.jacobians import point_bias as point_bias
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from cosim_dynamics.operators import mass_matrix as mass_matrix
     from cosim_dynamics.operators import mass_solve as mass_solve
     from cosim_dynamics.operators import mass_times as mass_times
+    from cosim_dynamics.placement import Placement as Placement
     from cosim_dynamics.spatial_sval import SpatialSVal as SpatialSVal
     from cosim_dynamics.sval import SVal as SVal
     from cosim_dynamics.sval_solver import SValSolver as SValSolver

@@ -111,7 +111,7 @@ def _equations_of_joint(motion: TreeMotion, index: int, wrench: SpatialSVal) -> 
     def value(name: str, element: int) -> float:
         if name == "tau":
             return 0.0
-        return float(np.reshape(motion.state[f"{joint.name}.{name}"], -1)[element])
+        return motion.element(joint, name, element)
 
     def acceleration(i: int) -> SVal:
         return SVal.acceleration(int(speeds[i]))

@@ -101,10 +101,17 @@ class Equations:
             )
 
 
+def has_own_equations(joint: contracts.Joint) -> bool:
+    """Whether the class of the joint brings equations of its own."""
+    return type(joint).create_equations is not contracts.Joint.create_equations
+
+
 def own_equations(
-    joint: contracts.Joint, equations: Equations, look_up: Callable[[str, int], Any]
+    joint: contracts.Joint, equations: Equations, look_up: Callable[[str, int], Any], has_rotors: bool = True
 ) -> list[SVal]:
     """What the joint's ``create_equations`` returns, as s-vals; `look_up` says what ``self.<name>`` is.
+
+    With `has_rotors` the inertias that force elements add are in it.
 
     Raises
     ------
@@ -123,11 +130,23 @@ def own_equations(
             raise cosim.ContractError(
                 f"{where}: equation {i} is a {type(returned[i]).__name__}, needs an s-val"
             )
-    return [equation for equation in svals if equation is not None]
+    sound = [equation for equation in svals if equation is not None]
+    if not has_rotors:
+        return sound
+    return [
+        equation + look_up("added_inertia", i) * equations.acceleration(joint, i)
+        for i, equation in enumerate(sound)
+    ]
 
 
-def trace(joint: contracts.Joint) -> tuple[SymbolGraph, JointEquations]:
+def trace(joint: contracts.Joint, has_rotors: bool) -> tuple[SymbolGraph, JointEquations]:
     """Call a joint's ``create_equations`` with symbols and take the result apart.
+
+    Parameters
+    ----------
+    joint : Joint
+    has_rotors : bool
+        Whether force elements add inertias to its coordinates.
 
     Raises
     ------
@@ -136,7 +155,8 @@ def trace(joint: contracts.Joint) -> tuple[SymbolGraph, JointEquations]:
     """
     graph = SymbolGraph()
     wrench = [SVal(0.0, {("wrench", k): 1.0}) for k in range(6)]
-    equations = own_equations(joint, Equations(joint, wrench, SVal.acceleration, graph.slot), graph.slot)
+    given = Equations(joint, wrench, SVal.acceleration, graph.slot)
+    equations = own_equations(joint, given, graph.slot, has_rotors)
     where = f"{type(joint).__name__}.create_equations"
     for i, equation in enumerate(equations):
         for k in range(6):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import cosim
 from cosim.kit import Block
 from cosim_dynamics.connectivity import Report
-from cosim_dynamics.joint_equations import trace
+from cosim_dynamics.joint_equations import has_own_equations, trace
 from cosim_dynamics.solver_blocks import traced_block
 from cosim_dynamics.symbol import HERE
 from cosim_dynamics.tree import Tree
@@ -24,7 +24,7 @@ KERNEL = str(Path(inspect.getfile(cosim.Model)).parents[1])
 
 
 class JointTerms:
-    """Kernels for the joints that bring equations of their own.
+    """Kernels for the joints that bring equations of their own, or whose coordinates drive rotors.
 
     Attributes
     ----------
@@ -46,11 +46,12 @@ class JointTerms:
         self.blocks: list[Block] = []
         self.slots: dict[str, Slot] = {}
         self.couples: list[str] = []
+        with_rotors = joints_with_rotors(assembly)
         for link in tree.links:
             joint = link.joint
-            if joint.nu and type(joint).create_equations is not contracts.Joint.create_equations:
+            if joint.nu and (has_own_equations(joint) or joint.name in with_rotors):
                 try:
-                    self._add(assembly, joint)
+                    self._add(assembly, joint, joint.name in with_rotors)
                 except Exception as error:  # the author's code: whatever it raises is a fault of the model
                     problem(joint.name, with_line(error))
 
@@ -61,13 +62,25 @@ class JointTerms:
             return None
         return slot.part(joint.nu * speed).offset, slot.part(joint.nu * joint.nu + speed).offset
 
-    def _add(self, assembly: Assembly, joint: contracts.Joint) -> None:
-        graph, equations = trace(joint)
+    def _add(self, assembly: Assembly, joint: contracts.Joint, has_rotors: bool) -> None:
+        graph, equations = trace(joint, has_rotors)
         block, self.slots[joint.name] = traced_block(
             assembly, joint, graph, equations.results, assembly.slot, "own equations"
         )
         self.blocks.append(block)
         self.couples += [joint.name] if joint.nu > 1 else []
+
+
+def joints_with_rotors(assembly: Assembly) -> set[str]:
+    """Names of the joints to whose coordinates force elements add inertia."""
+    names: set[str] = set()
+    for part in assembly.parts(contracts.Force):
+        for arguments in part.arguments.values():
+            for argument in arguments:
+                if argument.role == "offered" and argument.slot == "added_inertia":
+                    path = assembly.attached_path(part, argument.of)
+                    names.add(path.partition("[")[0].partition(".")[0])
+    return names
 
 
 def with_line(error: Exception) -> str:

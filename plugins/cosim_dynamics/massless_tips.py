@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -17,25 +18,25 @@ from cosim_mechanics import contracts
 NOTHING = 1e-14
 
 
-def check_tips(tree: Tree, problem: Report) -> None:
+def check_tips(tree: Tree, has_own_terms: Container[str], problem: Report) -> None:
     """Report tips whose inertia does not resist their joint: the mass matrix would be singular in every pose.
 
     Only tips, with the values and in the pose that the model was given; what comes about later is found when
-    the equations are solved. Joints with equations of their own may bring inertia, so they are passed over.
+    the equations are solved. Joints with equations of their own, or with rotors, have more inertia, so they
+    are passed over.
     """
     carrying = {link.parent for link in tree.links}
     for i, link in enumerate(tree.links):
-        own = type(link.joint).create_equations is not contracts.Joint.create_equations
-        if i in carrying or own or not link.joint.nu:
+        if i in carrying or link.joint.name in has_own_terms or not link.joint.nu:
             continue
         H, X_FM = _motion(link.joint)
         if H is None or X_FM is None:
             continue
         R_FM, p_FM = X_FM[:9].reshape(3, 3), X_FM[9:]
-        H_M = np.vstack([R_FM.T @ H[:3], R_FM.T @ H[3:]])
+        w, v = R_FM.T @ H[:3], R_FM.T @ H[3:]
         if link.reversed:  # F moves against M: about F's origin and in its axes
-            H_M = np.vstack([-H[:3], np.cross(H[:3], p_FM[:, None], axis=0) - H[3:]])
-        values, vectors = np.linalg.eigh(H_M.T @ _inertia_at_joint(link) @ H_M)
+            w, v = -H[:3], np.cross(H[:3], p_FM[:, None], axis=0) - H[3:]
+        values, vectors = np.linalg.eigh(_resistance(link, w, v))
         if not values[0] > NOTHING * abs(values[-1]):
             free = ", ".join(f"u[{k}]" for k in np.flatnonzero(abs(vectors[:, 0]) > 1e-6))
             problem(
@@ -69,19 +70,22 @@ def find_unresisted(state: cosim.State) -> str:
     return f"; here nothing resists {' together with '.join(joints)}" if joints else ""
 
 
-def _inertia_at_joint(link: Link) -> NDArray[np.float64]:
-    """Spatial inertia of the body about the origin and in the axes of its joint frame, shape (6, 6)."""
+def _resistance(link: Link, w: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mass matrix of the body alone, shape (nu, nu).
+
+    `w` and `v`, shape (3, nu), are angular velocities and velocities at the origin and in the axes of its
+    joint frame, a column for each speed of the joint.
+    """
     numbers = link.body.values.numbers
-    xx, yy, zz, xy, xz, yz = numbers["inertia"]
+    xx, yy, zz, xy, xz, yz = numbers["inertia"].tolist()
     frame = link.joint.values.numbers["frame_on_parent" if link.reversed else "frame_on_child"]
     R, p = frame[:9].reshape(3, 3), frame[9:]
+    x, y, z = (R.T @ (numbers["center_of_mass"] - p)).tolist()
+    turning = R @ w
+    moving = v + np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]) @ w  # of the centre of mass
+    central = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     mass = float(numbers["mass"][0])
-    arm = R.T @ (numbers["center_of_mass"] - p)
-    central = R.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R
-    skew = np.array([[0, -arm[2], arm[1]], [arm[2], 0, -arm[0]], [-arm[1], arm[0], 0]])
-    result: NDArray[np.float64] = np.block(
-        [[central - mass * skew @ skew, mass * skew], [-mass * skew, mass * np.eye(3)]]
-    )
+    result: NDArray[np.float64] = turning.T @ central @ turning + mass * moving.T @ moving
     return result
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_dynamics.joint_equations import Equations, own_equations
+from cosim_dynamics.joint_equations import Equations, has_own_equations, own_equations
 from cosim_dynamics.sval import SVal
 from cosim_dynamics.tree_motion import TreeMotion
 from cosim_mechanics import contracts
@@ -56,7 +56,7 @@ def mass_matrix(system: cosim.System, state: cosim.State) -> Array:
     [[1.0]]
     """
     motion = TreeMotion(system, state)
-    M = _own(motion)[0]
+    M = _own(motion, without_tau=True)[0]
     for i in range(len(motion.links)):
         mass, inertia = motion.inertia(i)
         J = motion.jacobian(i, motion.center(i))
@@ -73,7 +73,7 @@ def mass_times(system: cosim.System, state: cosim.State, v: Any) -> Array:
         When `v` has another shape.
     """
     motion, given = TreeMotion(system, state), _over_speeds(system, v, "v")
-    result: Array = _own(motion)[0] @ given
+    result: Array = _own(motion, without_tau=True)[0] @ given
     for i in range(len(motion.links)):
         mass, inertia = motion.inertia(i)
         J = motion.jacobian(i, motion.center(i))
@@ -172,20 +172,22 @@ def kinetic_energy(system: cosim.System, state: cosim.State) -> float:
 
 
 def _own(motion: TreeMotion, without_tau: bool = False) -> tuple[Array, Array]:
-    """What joints' own equations add to M and V, and ``-tau`` of all joints in V."""
-    system, state = motion.system, motion.state
-    M, V = np.zeros((system.nu, system.nu)), np.zeros(system.nu)
+    """What joints' own equations and rotors add to M and V, and ``-tau`` of all joints in V."""
+    nu = motion.system.nu
+    M, V = np.zeros((nu, nu)), np.zeros(nu)
     for link, speeds in zip(motion.links, motion.speeds, strict=True):
         joint = link.joint
-        if type(joint).create_equations is contracts.Joint.create_equations:
-            if joint.nu and not without_tau:
-                V[speeds] -= motion.read(joint, "tau")
+        if not has_own_equations(joint):
+            if joint.nu:
+                M[speeds, speeds] += motion.added_inertia(joint)
+                if not without_tau:
+                    V[speeds] -= motion.read(joint, "tau")
             continue
 
         def value(name: str, element: int, joint: contracts.Joint = joint) -> float:
             if without_tau and name == "tau":
                 return 0.0
-            return float(np.reshape(state[f"{joint.name}.{name}"], -1)[element])
+            return motion.element(joint, name, element)
 
         equations = Equations(joint, [SVal(0.0)] * 6, SVal.acceleration, value)
         for i, equation in zip(speeds, own_equations(joint, equations, value), strict=True):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim_dynamics.link import Link
 from cosim_dynamics.tree import Tree
+from cosim_mechanics.contracts import Joint
 
 Array = NDArray[np.float64]
 
@@ -98,6 +99,17 @@ class TreeMotion:
     def read(self, part: cosim.Component, name: str) -> Array:
         """A variable of a part, as an array."""
         return np.asarray(self.state[f"{part.name}.{name}"], dtype=float)
+
+    def added_inertia(self, joint: Joint) -> Array:
+        """What rotors add to the diagonal of the mass matrix for the speeds of a joint, kg.m2 or kg."""
+        slot = self.system.assembly.layout.slots[joint.name]["added_inertia"]
+        cache = self.system.arrays(self.state)[5]
+        return np.asarray(cache[slot.offset : slot.offset + slot.size], dtype=float)
+
+    def element(self, joint: Joint, name: str, element: int) -> float:
+        """One element of a quantity of a joint."""
+        values = self.added_inertia(joint) if name == "added_inertia" else self.read(joint, name)
+        return float(values.reshape(-1)[element])
 
     def pose(self, link: int) -> tuple[Array, Array]:
         """R_GB and p_GB of a link; Ground's for -1."""

@@ -116,7 +116,7 @@ class TreeSolver(contracts.DynamicsSolver):
         terms = JointTerms(assembly, tree, problem)
         constraints = ModelConstraints(assembly, problem)
         if not faults:
-            check_tips(tree, problem)
+            check_tips(tree, terms.slots, problem)
             self.check(tree, terms, problem)
         if faults:
             return []

@@ -63,6 +63,7 @@ class BatchEnsemble(cosim.Ensemble):
         state: State | None = None,
         threads: int | None = None,
         endless_events: str = "hold",
+        derivatives: Sequence[str] = (),
         **options: Any,
     ) -> None:
         check_system(system, "Ensemble")
@@ -73,12 +74,14 @@ class BatchEnsemble(cosim.Ensemble):
         self._settings = {
             **{"until": until, "integrator": integrator, "accuracy": accuracy},
             **{"output_interval": output_interval, "reduce": reduce, "endless_events": endless_events},
-            "signals": signals,
+            **{"signals": signals, "derivatives": derivatives},
             **options,
         }
         self._options = options
         integrator_of_all = self._integrator()
-        self.plan = Plan(system, until, accuracy, output_interval, signals, reduce, state, endless_events)
+        self.plan = Plan(
+            system, until, accuracy, output_interval, signals, reduce, state, endless_events, derivatives
+        )
         self.start, self.columns, self.units = self.plan.start, self.plan.columns, self.plan.units()
         self.in_python = python_parts(system, integrator_of_all)
         self._runs: list[CompiledRuns | SimulatorRuns] = []
@@ -272,7 +275,7 @@ class BatchEnsemble(cosim.Ensemble):
 
         Systems that are not for the method are refused at the State `start`, as a single run does.
         """
-        kind = SimulatorRuns if self.in_python else CompiledRuns
+        kind = SimulatorRuns if self.in_python or self.plan.derivatives else CompiledRuns
         integrator = self._integrator()
         if type(integrator).check is not Integrator.check:
             integrator.check(self.system, start.copy().realize(Stage.ACCELERATION))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import ModelError, State, StateError, System
-from cosim.kit import SLACK, checked_interval, choose_signals, output_times
+from cosim.kit import SLACK, checked_interval, choose_signals, derivative_name, output_times, quotient
 from cosim_ensembles.reduction import Reduction, read_reductions
 
 MOST_NUMBERS = 2**21
@@ -22,7 +22,7 @@ class Plan:
 
     Parameters
     ----------
-    system, until, accuracy, output_interval, signals, reduce, state, endless_events
+    system, until, accuracy, output_interval, signals, reduce, state, endless_events, derivatives
         As for `Ensemble`.
 
     Attributes
@@ -33,10 +33,12 @@ class Plan:
         s.
     times : ndarray, shape (points,)
         The common grid.
-    columns : list of str
+    recorded : list of str
         Paths of the recorded numbers.
+    columns : list of str
+        These, and behind them their derivatives.
     signals : dict of str to (int, int)
-        For each recorded path its columns, first and behind the last.
+        For each recorded path, and each derivative, its columns, first and behind the last.
     reductions : list of Reduction
     """
 
@@ -50,8 +52,10 @@ class Plan:
         reduce: Sequence[Any] | Mapping[str, Any] | None,
         state: State | None,
         endless_events: str,
+        derivatives: Sequence[str] = (),
     ) -> None:
         self.system, self.accuracy, self.endless_events = system, accuracy, endless_events
+        self.derivatives = list(derivatives)
         self.start = system.default_state() if state is None else state.copy()
         if self.start.agenda.initialized:
             raise StateError("this State was initialized: an ensemble begins with States that were not")
@@ -75,7 +79,19 @@ class Plan:
             size = system.signal(path).slot.size
             self.signals[path] = len(self.columns), len(self.columns) + size
             self.columns += [path] if size == 1 else [f"{path}[{i}]" for i in range(size)]
+        self.recorded = list(self.columns)
+        for by in self.derivatives:
+            self._add_derivatives(by, paths)
+        if self.derivatives and not self.keeps_series:
+            raise ModelError.of("derivatives", "are kept over time: name signals beside the reductions")
         self.reductions: list[Reduction] = [] if reductions_of is None else reductions_of(self.columns)
+
+    def _add_derivatives(self, by: str, paths: Sequence[str]) -> None:
+        """Columns for the derivatives of the recorded signals by a variable."""
+        for path in paths:
+            name, size = derivative_name(path, by), self.system.signal(path).slot.size
+            self.signals[name] = len(self.columns), len(self.columns) + size
+            self.columns += [name] if size == 1 else [f"{name}[{i}]" for i in range(size)]
 
     @property
     def points(self) -> int:
@@ -89,10 +105,15 @@ class Plan:
 
     def units(self) -> dict[str, str]:
         """The units of the recorded paths and of the reductions."""
-        units_of_elements = {path: self.system.signal(path).units for path in self.signals}
+        derived = {derivative_name(of, by) for of in self.signals for by in self.derivatives}
+        paths = [path for path in self.signals if path not in derived]
+        units_of_elements = {path: self.system.signal(path).units for path in paths}
         recorded = {
             path: units[0] if len(set(units)) == 1 else "1" for path, units in units_of_elements.items()
         }
+        for by in self.derivatives:
+            unit = self.system.signal(by).units[0]
+            recorded |= {derivative_name(of, by): quotient(recorded[of], unit) for of in paths}
         return recorded | {r.name: r.unit for r in self.reductions}
 
     def _grid(self) -> NDArray[np.float64]:

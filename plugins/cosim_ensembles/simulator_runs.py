@@ -1,4 +1,4 @@
-"""Runs of a system with parts in Python, one `Simulator` after the other."""
+"""Runs of a system with parts in Python, or with derivatives, one `Simulator` after the other."""
 
 from __future__ import annotations
 
@@ -42,15 +42,17 @@ class SimulatorRuns:
         plan, block = self.plan, self._block
         state = self._changes.state_of(self._start, run)
         integrator = self._integrator.with_accuracy(self._integrator.accuracy)
+        limit = 1 if plan.derivatives else 0  # events are on their tape
         simulator = Simulator(
-            plan.system, state, integrator, endless_events=plan.endless_events, event_limit=0
+            plan.system, state, integrator, endless_events=plan.endless_events, event_limit=limit
         )
+        carried = simulator.carry_tangents(plan.derivatives) if plan.derivatives else None
         code = failures.REACHED
         failed: SimulationError | None = None
         try:
             status = simulator.initialize()
             grid = {"origin": plan.begin, "interval": plan.interval, "point": 1.0, "until": plan.until}
-            simulator.record(plan.columns, "grid alone", **grid)
+            simulator.record(plan.recorded, "grid alone", **grid)
             simulator.record_now()
             while status.succeeded and simulator.state.time < plan.until:
                 status = simulator.advance_some(plan.until)
@@ -67,6 +69,10 @@ class SimulatorRuns:
         if code == failures.TERMINATED and len(rows) and rows[-1, 0] != simulator.state.time:
             simulator.record_now()
             ended = np.concatenate([rows, simulator.take_rows()])
+        if carried is not None:
+            simulator.end_tape()
+            tangents = carried.rows(len(plan.recorded))
+            rows, ended = (np.hstack([part, tangents[: len(part)]]) for part in (rows, ended))
         self._store_run(run, code, rows, ended)
         block.ends[run] = simulator.state.time
         statistics = simulator.statistics

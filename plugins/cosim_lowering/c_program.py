@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from cosim.kit import (
     ARRAYS,
@@ -58,6 +59,8 @@ class CProgram:
         Names of entry points without their prefix, as for `machine_code`.
     raised : int
         What an entry point returns where a kernel function raised.
+    prefix : str
+        With it begin the names of the entry points.
 
     Attributes
     ----------
@@ -65,7 +68,7 @@ class CProgram:
         The file. It includes ``arrays_of_c.h``, which declares `Array`.
     """
 
-    def __init__(self, program: Program, entries: Sequence[str], raised: int) -> None:
+    def __init__(self, program: Program, entries: Sequence[str], raised: int, prefix: str = "cosim") -> None:
         self.program = program
         constants = constants_of(program)
         functions = program.functions
@@ -93,7 +96,10 @@ class CProgram:
         parts += [*self.lowered.tables, "", *self.lowered.functions]
         parts += [self._call_by_number(letters) for letters in signatures]
         parts += [self._walk(), _run_of(program, constants)]
-        parts += [_entry(entry, functions[f"lowered_{entry}"][1], self.lowered, raised) for entry in entries]
+        parts += [
+            _entry(f"{prefix}_{entry}", f"lowered_{entry}", functions, self.lowered, raised)
+            for entry in entries
+        ]
         self.text = "\n".join(parts)
 
     def _call_by_number(self, letters: str) -> str:
@@ -221,9 +227,9 @@ def _run_of(program: Program, constants: Collection[str]) -> str:
     return f"{head}\n{listed},\n    }};\n    return run;\n}}\n"
 
 
-def _entry(entry: str, letters: str, lowered: LoweredC, raised: int) -> str:
+def _entry(entry: str, of: str, functions: Mapping[str, Any], lowered: LoweredC, raised: int) -> str:
     """What others call: all arrays of an instance, and a time."""
-    name = lowered.names[f"lowered_{entry}"]
+    name, letters = lowered.names[of], functions[of][1]
     arguments = ["&run", "time"]
     lines = ["    const group_Run run = run_of(arrays);"]
     if letters != ENTRY_SIGNATURE:
@@ -240,4 +246,27 @@ def _entry(entry: str, letters: str, lowered: LoweredC, raised: int) -> str:
         lines += [f"    return status != 0 ? {raised} : found;"]
     else:
         lines += [f"    return {name}({', '.join(arguments)});"]
-    return "\n".join([f"int64_t cosim_{entry}(Array *arrays, double time) {{", *lines, "}", ""])
+    return "\n".join([f"int64_t {entry}(Array *arrays, double time) {{", *lines, "}", ""])
+
+
+def plain_functions_in_c(functions: Mapping[str, tuple[Callable[..., Any], str]]) -> str:
+    """Functions of numbers alone as a file of C; each is offered as ``int32_t NAME(RESULT *found, …)``.
+
+    They answer a status, 0 unless they have raised, and write what they return.
+
+    Parameters
+    ----------
+    functions : mapping of str to (function, str)
+        By name: plain function and signature.
+    """
+    lowered = lower_to_c(functions, "Run", {}, {}, {}, {}, True)
+    parts = [lowered.head, "", *lowered.types, *lowered.tables, "", *lowered.functions]
+    for name, (_, letters) in functions.items():
+        of, names = lowered.names[name], _names(letters)
+        head = f"int32_t {name}({RESULTS[letters[-1]]} *found, {', '.join(parameters_in_c(letters, names))})"
+        call = ", ".join(names)
+        done = f"*found = {of}({call});\n    return 0;"
+        if of in lowered.raising:
+            done = f"return {of}({call}, found);"
+        parts.append(f"{head};\n{head} {{\n    {done}\n}}\n")
+    return "\n".join(parts)

@@ -27,17 +27,18 @@ GROWS = ("h",)
 """Arrays that a host makes longer between calls."""
 
 
-def machine_code(program: Program, entries: Sequence[str], raised: int) -> MachineCode:
+def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: str = "cosim") -> MachineCode:
     """All functions of a program, linked and optimized as a whole.
 
     Parameters
     ----------
     program : Program
     entries : sequence of str
-        Names of entry points without their prefix; the module offers each as ``cosim_NAME``, see
+        Names of entry points without their prefix; the module offers each as ``PREFIX_NAME``, see
         `entry_points`. Constant arrays are its own: what it receives in their place is ignored.
     raised : int
         What an entry point returns where a kernel function raised.
+    prefix : str
     """
     functions = program.functions
     step, texts = lowered_texts(program)
@@ -48,9 +49,9 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
     ]
     for entry in entries:
         lowered = f"lowered_{entry}"
-        calls.append(entry_point(f"cosim_{entry}", lowered, functions[lowered][1], raised))
+        calls.append(entry_point(f"{prefix}_{entry}", lowered, functions[lowered][1], raised))
     log.info("optimizing %d functions as a whole", len(functions))
-    offered = [f"cosim_{entry}" for entry in entries]
+    offered = [f"{prefix}_{entry}" for entry in entries]
     return MachineCode(["\n".join(calls), step, *texts.values()], offered)
 
 

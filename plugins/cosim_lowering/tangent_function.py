@@ -35,7 +35,7 @@ def tangent_functions(system: cosim.System) -> dict[str, tuple[Callable[..., Any
         first, count = (int(number) for number in system.table[row, 1:])
         lines.append(
             f"    tangent_{row}(t, y, p, d, k, h, c, INTS, {first}, {count}, "
-            "time_dot[0], y_dot, p_dot, d_dot, c_dot)"
+            "time_dot[0], y_dot, p_dot, d_dot, h, c_dot)"
         )
     lines.append("    return 0")
     made = run_source("\n".join(lines) + "\n", space, "tangents of a system")["tangents"]

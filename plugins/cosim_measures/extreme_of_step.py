@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cosim.kit import is_same
 from cosim_measures.histories import has_derivatives, interpolate_history, value_in_piece
 from cosim_measures.histories.lookup import DENSE
 
@@ -50,7 +51,7 @@ def is_inside(past, t):
 def newest_step(past):
     """Indices of the entries at the two ends of the newest step; the first is -1 where there is no step."""
     last = past.count - 1
-    while last > 0 and past.time(last - 1) == past.time(last):
+    while last > 0 and is_same(past.time(last - 1), past.time(last)):
         last -= 1
     first = last - 1
     while first > 0 and past.kind(first) < 0.0:

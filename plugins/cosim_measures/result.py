@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import cosim
 
@@ -32,6 +32,8 @@ class Result(cosim.Measure):
     >>> Result(depends_on="position").depends_on
     'position'
     """
+
+    contract_kit: ClassVar[str] = cosim.Component.contract_kit  # not a number before it is set
 
     depends_on = cosim.option("time", choices=STAGES, description="stage that has to be realized before")
 

@@ -34,30 +34,41 @@ if TYPE_CHECKING:
     from cosim_mechanics.contracts import ForceElement as ForceElement
     from cosim_mechanics.contracts import Joint as Joint
     from cosim_mechanics.contracts import Law as Law
+    from cosim_mechanics.contracts import Surfaces as Surfaces
+    from cosim_mechanics.contracts import bodies as bodies
     from cosim_mechanics.contracts import body as body
     from cosim_mechanics.contracts import coordinate as coordinate
     from cosim_mechanics.contracts import dissipated_energy as dissipated_energy
     from cosim_mechanics.contracts import supplied_energy as supplied_energy
     from cosim_mechanics.corners import box_corners as box_corners
     from cosim_mechanics.corners import capsule_ends as capsule_ends
+    from cosim_mechanics.corners import hull_triangles as hull_triangles
     from cosim_mechanics.corners import hull_vertices as hull_vertices
     from cosim_mechanics.cylinder import Cylinder as Cylinder
     from cosim_mechanics.energy import Energy as Energy
     from cosim_mechanics.forces.actuator import Actuator as Actuator
     from cosim_mechanics.forces.applied_force import AppliedForce as AppliedForce
     from cosim_mechanics.forces.applied_wrench import AppliedWrench as AppliedWrench
+    from cosim_mechanics.forces.ball_heap import BallHeap as BallHeap
+    from cosim_mechanics.forces.box_contact import BoxContact as BoxContact
     from cosim_mechanics.forces.capsule_contact import CapsuleContact as CapsuleContact
     from cosim_mechanics.forces.constant_force import ConstantForce as ConstantForce
     from cosim_mechanics.forces.constant_torque import ConstantTorque as ConstantTorque
+    from cosim_mechanics.forces.convex_contact import ConvexContact as ConvexContact
+    from cosim_mechanics.forces.convex_contact import capsule_on as capsule_on
     from cosim_mechanics.forces.coordinate_damper import CoordinateDamper as CoordinateDamper
     from cosim_mechanics.forces.coordinate_friction import CoordinateFriction as CoordinateFriction
+    from cosim_mechanics.forces.coordinate_inertia import CoordinateInertia as CoordinateInertia
     from cosim_mechanics.forces.coordinate_spring import CoordinateSpring as CoordinateSpring
     from cosim_mechanics.forces.coordinate_stop import CoordinateStop as CoordinateStop
     from cosim_mechanics.forces.coupled_bushing import CoupledBushing as CoupledBushing
+    from cosim_mechanics.forces.cylinder_contact import CylinderContact as CylinderContact
     from cosim_mechanics.forces.global_damper import GlobalDamper as GlobalDamper
     from cosim_mechanics.forces.gravity import Gravity as Gravity
     from cosim_mechanics.forces.joint_motor import JointMotor as JointMotor
     from cosim_mechanics.forces.linear_bushing import LinearBushing as LinearBushing
+    from cosim_mechanics.forces.mesh_contact import MeshContact as MeshContact
+    from cosim_mechanics.forces.rim_contact import RimContact as RimContact
     from cosim_mechanics.forces.smooth_sphere_contact import SmoothSphereContact as SmoothSphereContact
     from cosim_mechanics.forces.sphere_contact import SphereContact as SphereContact
     from cosim_mechanics.forces.tabular_spring import TabularSpring as TabularSpring
@@ -75,6 +86,7 @@ if TYPE_CHECKING:
     from cosim_mechanics.position import Position as Position
     from cosim_mechanics.rigid_body import RigidBody as RigidBody
     from cosim_mechanics.screw import Screw as Screw
+    from cosim_mechanics.shapes import Shape as Shape
     from cosim_mechanics.slider import Slider as Slider
     from cosim_mechanics.translation import Translation as Translation
     from cosim_mechanics.unchecked_body import UncheckedBody as UncheckedBody

@@ -1,4 +1,4 @@
-"""Points in which rounded bodies touch a plane: corners of boxes, ends of capsules, vertices of meshes."""
+"""Points and triangles of shapes: corners of boxes, ends of capsules, hulls of meshes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import cosim
 from cosim_mechanics.spatial import pose
@@ -65,16 +66,42 @@ def hull_vertices(vertices: Any, frame: Any = (0.0, 0.0, 0.0)) -> list[tuple[flo
     >>> len(hull_vertices([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.1, 0.1, 0.1)]))
     4
     """
+    points, hull = _hull(vertices)
+    return _placed(list(points[np.sort(hull.vertices)]), frame)
+
+
+def hull_triangles(vertices: Any, frame: Any = (0.0, 0.0, 0.0)) -> NDArray[np.float64]:
+    """The triangles of the convex hull of points, in the frame of the body, for ``mechanics.mesh_contact``.
+
+    Shape (n, 9): three corners each, which go round against the clock as seen from outside.
+
+    Examples
+    --------
+    >>> hull_triangles([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]).shape
+    (4, 9)
+    """
+    points, hull = _hull(vertices)
+    corners = points[hull.simplices]
+    inward = np.einsum(
+        "ij,ij->i",
+        np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]),
+        hull.equations[:, :3],
+    )
+    corners[inward < 0.0] = corners[inward < 0.0][:, ::-1]
+    return np.array(_placed(list(corners.reshape(-1, 3)), frame)).reshape(-1, 9)
+
+
+def _hull(vertices: Any) -> tuple[NDArray[np.float64], Any]:
+    """Points as an array, and their convex hull."""
     from scipy.spatial import ConvexHull, QhullError
 
     points = np.asarray(vertices, dtype=float)
     if points.ndim != 2 or points.shape[1] != 3:
         raise cosim.ModelError.of("vertices", f"vertices have shape {points.shape}, need (n, 3)")
     try:
-        kept = np.sort(ConvexHull(points).vertices)
+        return points, ConvexHull(points)
     except QhullError:
         raise cosim.ModelError.of("vertices", "the vertices lie in a plane, or are fewer than 4") from None
-    return _placed(list(points[kept]), frame)
 
 
 def _placed(points: Sequence[Any], frame: Any) -> list[tuple[float, float, float]]:

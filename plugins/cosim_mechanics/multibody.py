@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import cosim
 import cosim.kit
 from cosim_mechanics.complete_model import GRAVITY, complete_model, mechanics_id
+from cosim_mechanics.shapes import Shape, contacts_between
 
 if TYPE_CHECKING:
-    from cosim_mechanics.contracts import Constraint, Joint
+    from cosim_mechanics.contracts import Constraint, Contact, Joint
     from cosim_mechanics.forces.sphere_contact import SphereContact
     from cosim_mechanics.rigid_body import RigidBody
 
@@ -73,7 +74,39 @@ class Multibody(cosim.Model):
         ModelError
             All faults of the file together, each with its line.
         """
-        reader: Any = cosim.registry().get("model_reader", "robots.urdf")()
+        return cls._read_robot("robots.urdf", path, options)
+
+    @classmethod
+    @cosim.kit.options_checked
+    def from_mjcf(cls, path: str | PathLike[str], **options: Any) -> Self:
+        """The bodies, joints and actuators of a model of MuJoCo.
+
+        Coordinates of hinges and slides are those of MuJoCo. Of free and ball joints they count from where
+        the file puts the body.
+
+        Parameters
+        ----------
+        path : path_like
+        **options
+            `keep_fixed`: whether bodies with mass that are fixed to others stay bodies of their own (False);
+            `actuators`: whether joints that the file drives have an input (True); `motors`: whether that is
+            a `JointMotor` with the greatest effort of the file (False; servos always are).
+
+        Returns
+        -------
+        Multibody
+            `remarks` lists what of the file was not taken over, and what was changed.
+
+        Raises
+        ------
+        ModelError
+            All faults of the file and of those that it includes, each with its line.
+        """
+        return cls._read_robot("robots.mjcf", path, options)
+
+    @classmethod
+    def _read_robot(cls, id: str, path: str | PathLike[str], options: dict[str, Any]) -> Self:
+        reader: Any = cosim.registry().get("model_reader", id)()
         return cast("Self", reader.read_into(cls, Path(path), **options))
 
     @property
@@ -185,4 +218,38 @@ class Multibody(cosim.Model):
                 ),
             )
             for i, point in enumerate(points, 1)
+        ]
+
+    @cosim.kit.options_checked
+    def shape_contacts(
+        self, name: str, body1: Any, shape1: Shape, body2: Any, shape2: Shape, **values: Any
+    ) -> list[Contact]:
+        """Add the contacts that two shapes need.
+
+        Parameters
+        ----------
+        name : str
+            Of the contact; if there are several they are ``name_1``, ``name_2`` …
+        body1, body2 : body or its name
+        shape1, shape2 : Shape
+            Of `cosim_mechanics.shapes`: one of them a `HalfSpace`, a `Sphere` or a `Capsule`.
+        **values
+            As of `Contact`: `stiffness`, `restitution`, `static_friction` …
+
+        Returns
+        -------
+        list of Contact
+            Where a contact has the second shape on its body 1, the bodies have changed places.
+
+        Raises
+        ------
+        ModelError
+            There is no contact of these two shapes, or one lacks the rounding that a plane needs.
+        """
+        contacts, changed = contacts_between(shape1, shape2)
+        ends = {"body1": body2, "body2": body1} if changed else {"body1": body1, "body2": body2}
+        names = [name] if len(contacts) == 1 else [f"{name}_{i}" for i in range(1, len(contacts) + 1)]
+        return [
+            cast("Contact", self.add(id_, each, **ends, **parameters, **values))
+            for each, (id_, parameters) in zip(names, contacts, strict=True)
         ]

@@ -47,6 +47,36 @@ def pose_along(axis: Reals, kind: str) -> Reals:
     return (*(columns[j][i] + 0.0 for i in range(3) for j in range(3)), 0.0, 0.0, 0.0)
 
 
+def rotation_to(vector: NDArray[np.float64], scalar: float) -> Reals:
+    """The rotation, by rows, of a quaternion of length 1.
+
+    >>> rotation_to(np.array((0.0, 0.0, 1.0)), 0.0)
+    (-1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 1.0)
+    """
+    x, y, z = map(float, vector)
+    w = float(scalar)
+    rows = (
+        *(w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+        *(2.0 * (x * y + w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z - w * x)),
+        *(2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z),
+    )
+    return tuple(value + 0.0 for value in rows)
+
+
+def rotation_onto(direction: NDArray[np.float64]) -> Reals:
+    """The least rotation, by rows, that brings the z axis into a direction; about x where that is -z.
+
+    >>> rotation_onto(np.array((0.0, 0.0, 2.0)))
+    (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    """
+    unit = direction / np.linalg.norm(direction)
+    axis = np.array((-unit[1], unit[0], 0.0))
+    size = float(np.linalg.norm(axis))
+    axis = axis / size if size > 1e-10 else np.array((1.0, 0.0, 0.0))
+    half = 0.5 * math.atan2(size, float(unit[2]))
+    return rotation_to(axis * math.sin(half), math.cos(half))
+
+
 def matrix_of(inertia: Reals) -> NDArray[np.float64]:
     """The matrix of six elements xx yy zz xy xz yz."""
     xx, yy, zz, xy, xz, yz = inertia

@@ -8,30 +8,32 @@ from typing import ClassVar
 
 import cosim
 from cosim_robots.import_robot import fill_model, import_robot
+from cosim_robots.mjcf_reader import MjcfReader
 from cosim_robots.toml_text import toml_text
 from cosim_robots.tree import BASES
 from cosim_robots.urdf_reader import UrdfReader
 
-READERS = {suffix: reader for reader in (UrdfReader,) for suffix in reader.suffixes}
+READERS = {suffix: reader for reader in (UrdfReader, MjcfReader) for suffix in reader.suffixes}
 
 
 class ImportCommand(cosim.Command):
     """Write a robot's file as a model file."""
 
     name: ClassVar[str] = "import"
-    known_as: ClassVar[tuple[str, ...]] = ("urdf", "read", "load")
-    summary: ClassVar[str] = "write a robot (URDF) as a model file"
+    known_as: ClassVar[tuple[str, ...]] = ("urdf", "mjcf", "mujoco", "read", "load")
+    summary: ClassVar[str] = "write a robot (URDF, MJCF) as a model file"
     examples = (
         ("cosim import arm.urdf", "arm.toml, and a list of what was not taken over"),
         ("cosim import dog.urdf -o dog.toml --base free", "the first link moves freely"),
+        ("cosim import humanoid.xml", "a model of MuJoCo"),
         ("cosim export arm.urdf --native", "arm.fmu: efforts of the joints in, angles and rates out"),
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The robot, the model file, how it is made."""
-        parser.add_argument("robot", type=Path, help="a URDF file")
+        parser.add_argument("robot", type=Path, help="a URDF or MJCF file")
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the model file (ROBOT.toml)")
-        parser.add_argument("--base", choices=BASES, default="fixed", help="of the first link (fixed)")
+        parser.add_argument("--base", choices=BASES, help="of the first link (fixed; MJCF says it itself)")
         parser.add_argument(
             "--keep-fixed", action="store_true", help="links with mass on fixed joints stay bodies"
         )

@@ -25,7 +25,7 @@ def import_robot(
     read: Callable[[Path], Robot],
     path: Path,
     *,
-    base: str = "fixed",
+    base: str | None = None,
     keep_fixed: bool = False,
     actuators: bool = True,
     motors: bool = False,
@@ -37,8 +37,9 @@ def import_robot(
     read : callable
         Reads the robot from the file.
     path : Path
-    base : str
-        ``"fixed"``: the first link is fixed on the world. ``"free"``: it moves freely.
+    base : str, optional
+        ``"fixed"`` (default): the first link is fixed on the world. ``"free"``: it moves freely. MJCF says it
+        in the file.
     keep_fixed : bool
         Whether links with mass that are fixed to others stay bodies of their own, with a weld joint.
     actuators : bool

@@ -23,11 +23,11 @@ def line_of(place: str) -> str:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a link looks like: an id of ``animation``, its pose on the link, its sizes, and its color."""
+    """What a link looks like: an id of ``animation``, its pose on the link, its values, and its color."""
 
     kind: str
     pose: Reals
-    sizes: tuple[tuple[str, float | Reals], ...]
+    sizes: tuple[tuple[str, float | Reals | str], ...]
     color: Reals | None = None
 
 
@@ -44,6 +44,8 @@ class Link:
     center_of_mass: Reals = (0.0, 0.0, 0.0)
     inertia: Reals = (0.0,) * 6
     shapes: tuple[Shape, ...] = ()
+    is_between: bool = False
+    """Whether it stands for no link of the file, but between two joints of one."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class RobotJoint:
     """A joint between two links.
 
     `kind` is an id of ``mechanics``. `frame_on_parent` and `frame_on_child` are the poses of its frames as
-    the joints of ``mechanics`` need them: their axis of motion is z (pin, planar) or x (slider).
+    the joints of ``mechanics`` need them: their axis of motion is z (pin, planar) or x (slider). One that is
+    driven can get an input; with gains of a servo that is a target.
     """
 
     name: str
@@ -81,6 +84,9 @@ class RobotJoint:
     stiffness: float = 0.0
     rest: float = 0.0
     mimic: Mimic | None = None
+    is_driven: bool = True
+    servo_stiffness: float = 0.0
+    servo_damping: float = 0.0
 
     @property
     def line(self) -> str:
@@ -91,6 +97,11 @@ class RobotJoint:
     def is_fixed(self) -> bool:
         """Whether nothing moves."""
         return self.kind == "weld"
+
+    @property
+    def is_servo(self) -> bool:
+        """Whether its actuator follows a target."""
+        return self.servo_stiffness > 0.0 or self.servo_damping > 0.0
 
 
 @dataclass
@@ -111,6 +122,8 @@ class Robot:
         Those of links that became part of the world.
     gravity : three reals, optional
         Where the file says it, m/s2.
+    joins_world : bool
+        Whether the file says how its bodies are joined to the world.
     """
 
     name: str
@@ -121,6 +134,7 @@ class Robot:
     frames: dict[str, tuple[str, Reals]] = field(default_factory=dict)
     fixed_shapes: list[Shape] = field(default_factory=list)
     gravity: Reals | None = None
+    joins_world: bool = False
 
     def replace_joint(self, old: RobotJoint, **changes: object) -> None:
         """Put a changed joint in the place of another."""

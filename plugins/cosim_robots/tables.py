@@ -17,6 +17,7 @@ UNSAID = 1e4
 """Stiffness of a stop where the file says no greatest effort, N.m/rad or N/m."""
 DISSIPATION = {"pin": 1.0, "slider": 10.0}
 """Of stops, s/rad and s/m."""
+SPEEDS = {"pin": 1, "slider": 1, "ball": 3, "planar": 3, "free": 6}
 HELD = ("ground", "gravity", "energy")
 
 
@@ -90,7 +91,7 @@ def tables_of(robot: Robot, actuators: bool, motors: bool) -> ModelTables:
         on = "the world" if carrier == ROOT else f"'{links[carrier]}'"
         at = [round(x, 9) + 0.0 for x in pose[9:]]
         made.remarks.append(f"link '{name}' is fixed on {on} and part of it, its origin at {at}")
-    if not motors and any(joint.speed or joint.effort for joint in robot.joints):
+    if not motors and any(j.is_driven and not j.is_servo and (j.speed or j.effort) for j in robot.joints):
         made.remarks.append(
             "greatest efforts and speeds of joints do not bound the inputs: import with motors"
         )
@@ -139,7 +140,8 @@ def _new_name(name: str, taken: set[str], ending: str = "_") -> str:
 
 def _derived(name: str) -> Iterable[str]:
     """Names of the parts that come with a joint."""
-    return (f"{name}_{part}" for part in ("motor", "stop", "damper", "friction", "spring", "mimic"))
+    parts = ("motor", "stop", "damper", "friction", "spring", "rotor", "mimic")
+    return (f"{name}_{part}" for part in parts)
 
 
 def _body(link: Link) -> dict[str, Any]:
@@ -171,15 +173,28 @@ def _joint(joint: RobotJoint, ends: dict[str, str]) -> dict[str, Any]:
 
 
 def _elements(joint: RobotJoint, name: str, actuators: bool, motors: bool) -> dict[str, Any]:
-    """What acts on the coordinate of a joint."""
-    if joint.kind not in ("pin", "slider"):
-        return {}
+    """What acts on the coordinates of a joint."""
     made: dict[str, Any] = {}
-    on = {"coordinate": name}
-    if joint.damping:
-        made[f"{name}_damper"] = {"type": "coordinate_damper", **on, "damping": joint.damping}
-    if joint.friction:
-        made[f"{name}_friction"] = {"type": "coordinate_friction", **on, "friction": joint.friction}
+    count = SPEEDS.get(joint.kind, 0)
+    for number in range(count):
+        on = {"coordinate": name if count == 1 else f"{name}[{number}]"}
+        ending = "" if count == 1 else str(number)
+        if joint.damping:
+            made[f"{name}_damper{ending}"] = {"type": "coordinate_damper", **on, "damping": joint.damping}
+        if joint.friction:
+            made[f"{name}_friction{ending}"] = {
+                "type": "coordinate_friction",
+                **on,
+                "friction": joint.friction,
+            }
+        if joint.armature:
+            rotor = {"type": "coordinate_inertia", **on, "reflected_inertia": joint.armature}
+            made[f"{name}_rotor{ending}"] = rotor
+    if count != 1:
+        return made
+    if joint.stiffness:
+        spring = {"type": "coordinate_spring", **on, "stiffness": joint.stiffness}
+        made[f"{name}_spring"] = spring | ({"neutral": joint.rest} if joint.rest else {})
     if joint.lower is not None and joint.upper is not None and joint.mimic is None:
         stiffness = joint.effort / PLAY[joint.kind] if joint.effort else UNSAID
         ends = {"lower": joint.lower, "upper": joint.upper}
@@ -190,8 +205,11 @@ def _elements(joint: RobotJoint, name: str, actuators: bool, motors: bool) -> di
             "stiffness": stiffness,
             "dissipation": DISSIPATION[joint.kind],
         }
-    if (actuators or motors) and joint.mimic is None:
-        made[f"{name}_motor"] = {"type": "joint_motor" if motors else "actuator", **on}
-        limits = {"greatest_effort": joint.effort, "greatest_speed": joint.speed} if motors else {}
-        made[f"{name}_motor"] |= {key: limit for key, limit in limits.items() if limit}
+    if (actuators or motors) and joint.is_driven and joint.mimic is None:
+        is_motor = motors or joint.is_servo
+        made[f"{name}_motor"] = {"type": "joint_motor" if is_motor else "actuator", **on}
+        values = {"stiffness": joint.servo_stiffness, "damping": joint.servo_damping}
+        values |= {"greatest_effort": joint.effort or 0.0, "greatest_speed": joint.speed or 0.0}
+        if is_motor:
+            made[f"{name}_motor"] |= {key: value for key, value in values.items() if value}
     return made

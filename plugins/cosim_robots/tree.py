@@ -11,6 +11,7 @@ import cosim
 from cosim_mechanics.spatial import IDENTITY, compose, inverse, station
 from cosim_robots.frames import Reals, elements_of, matrix_of, turned_inertia
 from cosim_robots.robot import ROOT, Link, Robot, RobotJoint, line_of
+from cosim_robots.xml_document import MOST_SHOWN
 
 BASES = ("fixed", "free")
 LEAST_MASS = 1e-30
@@ -18,7 +19,7 @@ LEAST_MASS = 1e-30
 
 
 def check_tree(robot: Robot) -> str:
-    """The first link: the one that no joint moves.
+    """The first link: the one that no joint moves; `ROOT` where the file says how its bodies stand.
 
     Raises
     ------
@@ -30,7 +31,7 @@ def check_tree(robot: Robot) -> str:
     moved: dict[str, RobotJoint] = {}
     for joint in robot.joints:
         for end in (joint.parent, joint.child):
-            if end not in robot.links:
+            if end not in robot.links and not (end == ROOT and robot.joins_world):
                 text = str(cosim.LookUpError("link", end, robot.links))
                 problems.append(cosim.Problem(joint.place, f"joint '{joint.name}': {text}"))
         if joint.child in moved:
@@ -44,6 +45,8 @@ def check_tree(robot: Robot) -> str:
         problems.append(cosim.Problem(robot.place, "has no links"))
     if problems:
         raise cosim.ModelError(problems)
+    if robot.joins_world:
+        return ROOT
     roots = [name for name in robot.links if name not in moved]
     if len(roots) > 1:
         listed = ", ".join(f"'{name}'" for name in roots)
@@ -93,16 +96,23 @@ def _leaders(joints: dict[str, RobotJoint], joint: RobotJoint) -> list[str]:
     return names
 
 
-def stand(robot: Robot, root: str, base: str) -> None:
+def stand(robot: Robot, root: str, base: str | None) -> None:
     """Put the joint between the world and the first link.
 
     Parameters
     ----------
     robot : Robot
     root : str
-    base : str
-        ``"fixed"`` or ``"free"``.
+    base : str, optional
+        ``"fixed"`` or ``"free"``; None: as the file says, or fixed.
     """
+    if robot.joins_world:
+        if base is not None:
+            raise cosim.CosimError(
+                f"{robot.place}: this file says itself how its bodies are joined to the world: leave out base"
+            )
+        return
+    base = BASES[0] if base is None else base
     if base not in BASES:
         raise cosim.CosimError(f"base is {base!r}, needs one of {', '.join(BASES)}")
     taken = {joint.name for joint in robot.joints} | set(robot.links)
@@ -147,7 +157,7 @@ def fix_massless_tips(robot: Robot) -> None:
     """Fix joints that move no mass at all: no equation would say how they move."""
     masses = {name: link.mass for name, link in robot.links.items()}
     for joint in reversed(_outward(robot)):
-        if masses[joint.child] == 0.0 and not joint.is_fixed:
+        if masses[joint.child] == 0.0 and not joint.is_fixed and joint.armature == 0.0:
             robot.remarks.append(f"joint '{joint.name}' moves no mass: it is fixed at 0 ({joint.line})")
             _fix(robot, joint, 0.0)
         if joint.parent != ROOT:
@@ -188,12 +198,22 @@ def merge_fixed(robot: Robot, keep: bool) -> None:
 
 def give_least_mass(robot: Robot) -> None:
     """Bodies have mass: one without it between two joints gets a mass that rounding does not see."""
+    between = []
     for name, link in robot.links.items():
-        if link.mass == 0.0:
-            robot.links[name] = replace(link, mass=LEAST_MASS)
+        if link.mass > 0.0:
+            continue
+        robot.links[name] = replace(link, mass=LEAST_MASS)
+        if link.is_between:
+            between.append(name)
+        else:
             robot.remarks.append(
                 f"link '{name}' has no mass: it gets {LEAST_MASS:g} kg ({line_of(link.place)})"
             )
+    if between:
+        listed = ", ".join(between[:MOST_SHOWN]) + (" …" if len(between) > MOST_SHOWN else "")
+        robot.remarks.append(
+            f"{len(between)} links between two joints of one body get {LEAST_MASS:g} kg: {listed}"
+        )
 
 
 def _outward(robot: Robot) -> list[RobotJoint]:

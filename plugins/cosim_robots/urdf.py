@@ -7,6 +7,7 @@ from pathlib import Path
 import cosim
 from cosim_mechanics.spatial import IDENTITY, compose, norm
 from cosim_robots.frames import Reals, pose_along, pose_from_rpy, turned_inertia
+from cosim_robots.mesh_files import find_mesh
 from cosim_robots.robot import Link, Mimic, Robot, RobotJoint, Shape
 from cosim_robots.xml_document import Element, XmlDocument
 
@@ -19,7 +20,7 @@ KINDS = {
     "planar": "planar",
 }
 OF_A_JOINT = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
-MESHES = "meshes of links are not taken over"
+MESHES = "meshes whose file is not there, or of a format that is not read, are not taken over"
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -96,19 +97,24 @@ def _color(document: XmlDocument, material: Element | None) -> Reals | None:
 
 
 def _shape(document: XmlDocument, visual: Element, colors: dict[str, Reals]) -> Shape | None:
-    """A box, a cylinder or a sphere; None, and a remark, for a mesh."""
+    """A box, a cylinder, a sphere or a surface from a file; None, and a remark, for what cannot be drawn."""
     geometry = document.child(visual, "geometry")
     form = next(document.children(geometry), None)
-    if form is None or form.tag not in ("box", "cylinder", "sphere"):
-        document.leave_out(
-            visual, MESHES if form is not None and form.tag == "mesh" else "shapes unknown here"
-        )
+    if form is None or form.tag not in ("box", "cylinder", "sphere", "mesh"):
+        document.leave_out(visual, "shapes unknown here")
         return None
     material = document.child(visual, "material")
     color = _color(document, material)
     if color is None and material is not None:
         color = colors.get(material.get("name", ""))
-    sizes: tuple[tuple[str, float | Reals], ...]
+    sizes: tuple[tuple[str, float | Reals | str], ...]
+    if form.tag == "mesh":
+        file = find_mesh(document.path, form.get("filename", ""))
+        if file is None:
+            document.leave_out(visual, MESHES)
+            return None
+        factors = document.numbers(form, "scale", (1.0, 1.0, 1.0))
+        return Shape("mesh", _pose(document, visual), (("file", str(file)), ("scale", factors)), color)
     if form.tag == "box":
         sides = document.numbers(form, "size", (0.0, 0.0, 0.0))
         sizes, least = (("size", sides),), min(sides)

@@ -14,6 +14,9 @@ LARGEST_DOCUMENT = 64 * 2**20
 MOST_SHOWN = 8
 """Lines that a remark lists."""
 
+FILE = "{http://www.w3.org/XML/1998/namespace}base"
+"""Attribute with the file of an element that was included."""
+
 Element = Any
 """Of lxml."""
 
@@ -39,20 +42,22 @@ class XmlDocument:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problems: list[cosim.Problem] = []
-        self._left_out: dict[str, list[int]] = {}
-        self.root = self._parse()
+        self._left_out: dict[str, list[str]] = {}
+        self.root = self.parse(path)
 
-    def _parse(self) -> Element:
+    @staticmethod
+    def parse(path: Path) -> Element:
+        """The root of a file; raises `ModelError` as the class does."""
         from lxml import etree
 
         try:
-            if self.path.stat().st_size > LARGEST_DOCUMENT:
+            if path.stat().st_size > LARGEST_DOCUMENT:
                 raise cosim.ModelError.of(
-                    str(self.path), f"is larger than {LARGEST_DOCUMENT // 2**20} MiB, which are read at most"
+                    str(path), f"is larger than {LARGEST_DOCUMENT // 2**20} MiB, which are read at most"
                 )
-            data = self.path.read_bytes()
+            data = path.read_bytes()
         except OSError as error:
-            raise cosim.ModelError.of(str(self.path), f"cannot be read: {error.strerror}") from None
+            raise cosim.ModelError.of(str(path), f"cannot be read: {error.strerror}") from None
         parser = etree.XMLParser(
             resolve_entities=False,
             no_network=True,
@@ -64,14 +69,14 @@ class XmlDocument:
         try:
             root = etree.fromstring(data, parser)
         except etree.XMLSyntaxError as error:
-            where = f"{self.path}:{error.lineno or 1}"
+            where = f"{path}:{error.lineno or 1}"
             raise cosim.ModelError.of(where, f"is not well-formed XML: {error.msg}") from None
         except ValueError as error:  # an encoding that is none
-            raise cosim.ModelError.of(str(self.path), f"is not well-formed XML: {error}") from None
+            raise cosim.ModelError.of(str(path), f"is not well-formed XML: {error}") from None
         info = root.getroottree().docinfo
         if info.internalDTD is not None or info.doctype:
             text = "declares a document type (<!DOCTYPE …>), which no robot needs: refused"
-            raise cosim.ModelError.of(str(self.path), text)
+            raise cosim.ModelError.of(str(path), text)
         return root
 
     def check(self) -> None:
@@ -81,7 +86,21 @@ class XmlDocument:
 
     def place(self, element: Element) -> str:
         """File and line of an element."""
-        return f"{self.path}:{element.sourceline}"
+        return f"{self._file(element) or self.path}:{element.sourceline}"
+
+    @staticmethod
+    def set_file(element: Element, path: Path) -> None:
+        """Note the file of an element that is not from the main one."""
+        if element.get(FILE) is None:
+            element.set(FILE, str(path))
+
+    @staticmethod
+    def _file(element: Element) -> str:
+        while element is not None:
+            if element.get(FILE) is not None:
+                return str(element.get(FILE))
+            element = element.getparent()
+        return ""
 
     def fault(self, element: Element, text: str) -> None:
         """Record a fault."""
@@ -89,7 +108,9 @@ class XmlDocument:
 
     def leave_out(self, element: Element, what: str) -> None:
         """Record what the model does not have; the same words at several places make one remark."""
-        self._left_out.setdefault(what, []).append(element.sourceline)
+        file = self._file(element)
+        line = f"{Path(file).name}:{element.sourceline}" if file else str(element.sourceline)
+        self._left_out.setdefault(what, []).append(line)
 
     def remarks(self) -> list[str]:
         """What was left out, with lines."""
@@ -139,8 +160,8 @@ class XmlDocument:
         return values
 
 
-def _lines(lines: list[int]) -> str:
-    shown = ", ".join(str(line) for line in lines[:MOST_SHOWN])
+def _lines(lines: list[str]) -> str:
+    shown = ", ".join(lines[:MOST_SHOWN])
     word = "line" if len(lines) == 1 else "lines"
     more = f" and {len(lines) - MOST_SHOWN} more" if len(lines) > MOST_SHOWN else ""
     return f"{word} {shown}{more}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -86,6 +87,7 @@ class StateSpace(cosim.Measure):
     """
 
     elementwise = False
+    tried_with: ClassVar[Mapping[str, Any]] = {"A": [[0, 1], [-4, -0.4]], "B": [0, 1], "C": [1, 0]}
     conditions: ClassVar[dict[str, Any]] = {
         "feeds_through": lambda part: bool(part.values.numbers["D"].any())
     }

@@ -44,9 +44,7 @@ class InfoCommand(cosim.Command):
     def run(self, arguments: argparse.Namespace) -> int:
         """Describe it by its ending."""
         path: Path = arguments.file
-        models = [
-            suffix for entry in cosim.registry().entries("model_reader") for suffix in entry.cls.suffixes
-        ]
+        models = [suffix for entry in cosim.registry().entries("model_reader") for suffix in entry.suffixes]
         kinds = {
             **dict.fromkeys(models, describe_model),
             ".fmu": describe_fmu,
@@ -54,7 +52,7 @@ class InfoCommand(cosim.Command):
             ".parquet": describe_results,
         }
         for entry in cosim.registry().entries("describer"):
-            kinds.update(dict.fromkeys(entry.cls.suffixes, partial(_described, entry.cls())))
+            kinds.update(dict.fromkeys(entry.suffixes, partial(_described, entry.cls())))
         if path.suffix.lower() not in kinds:
             endings = ", ".join(kinds)
             raise cosim.CosimError(f"{path}: no file that is known here; the name has to end in {endings}")

@@ -76,7 +76,7 @@ class RunCommand(cosim.Command):
             "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf, .html"
         )
         parser.add_argument(
-            "--animate", type=Path, metavar="FILE", help="play the run of a mechanism in 3-D too: .html"
+            "--animate", type=Path, metavar="FILE", help="play the run of a mechanism in 3-D too: .html, .glb"
         )
         parser.add_argument(
             "--trace", choices=["events"], help="print every event: cause, handler, what it changed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from cosim_workbench.studies import Study
 HEADER = "# Made by `cosim new --stubs` from what is installed. Make it again after a plugin has changed.\n"
 SCALAR, ARRAY, PART = "float | str", "ArrayLike | Sequence[Any]", "cosim.Component | str"
 GIVEN = (*NUMERIC, "option", "attachment")
+KNOWN_TYPE = re.compile(r"(bool|int|float|str|None)( \| (bool|int|float|str|None))*")
 TAKEN = ("kind", "name", "self")
 """Arguments that methods of a model have themselves."""
 
@@ -31,7 +33,7 @@ def stub_files(registry: Any = None) -> dict[Path, str]:
     """
     plugins = registry or cosim.registry()
     parts = [entry for entry in plugins.entries("component") if not entry.cls.takes_more]
-    methods = {entry.id: option_names(entry.cls) for entry in plugins.entries("integrator")}
+    methods = {entry.id: _typed_options(entry.cls) for entry in plugins.entries("integrator")}
     files: dict[Path, str] = {}
     for module in sorted({entry.cls.__module__ for entry in parts}):
         classes = {entry.cls.__qualname__: entry.cls for entry in parts if entry.cls.__module__ == module}
@@ -51,6 +53,7 @@ def stub_files(registry: Any = None) -> dict[Path, str]:
             "verify": [_simulate("self, ", methods, "verify", "Verification")],
         },
         "cosim.simulation.simulate": {"simulate": [_simulate("system: System, ", methods)]},
+        "cosim.simulation.simulator": {"__init__": [_simulator(methods)]},
         "cosim.contracts.ensemble": {"__new__": [_ensemble(methods)]},
         "cosim_workbench.studies.study": {"__init__": [_study(methods)]},
     }
@@ -146,7 +149,7 @@ def _argument(declared: Declaration) -> str:
         return f"Literal[{', '.join(map(repr, words))}]"
     if declared.kind == "option":
         return "Any" if declared.start is None else f"{type(declared.start).__name__}"
-    if declared.convert is not None:
+    if declared.convert is not None and declared.shape:
         return "Any"
     if declared.shape and not declared.options.get("each"):
         return f"{ARRAY} | {SCALAR}"
@@ -194,7 +197,7 @@ def _joint(entry: Entry, parts: Iterable[Entry]) -> str:
     return f"def joint(self, kind: {_words(entry, parts)}, {ends}{given}) -> {_name(entry.cls)}: ..."
 
 
-def _exported(exporters: Iterable[Entry], methods: Mapping[str, list[str]]) -> str:
+def _exported(exporters: Iterable[Entry], methods: Mapping[str, Mapping[str, str]]) -> str:
     """An export with all options of exporters and of integrators."""
     own = ("path", "native", "exporter")
     names = dict.fromkeys([n for entry in exporters for n in entry.cls().option_names() if n not in own])
@@ -205,40 +208,54 @@ def _exported(exporters: Iterable[Entry], methods: Mapping[str, list[str]]) -> s
 
 
 def _simulate(
-    first: str, methods: Mapping[str, list[str]], name: str = "simulate", answer: str = "Result"
+    first: str, methods: Mapping[str, Mapping[str, str]], name: str = "simulate", answer: str = "Result"
 ) -> str:
     """A run with all options of runs, of simulators and of integrators."""
-    own = [*option_names(cosim.simulate), *option_names(cosim.Simulator)]
+    own = _typed_options(cosim.Simulator) | _typed_options(cosim.simulate)
     return f"def {name}({first}{_settings(own, methods)}) -> {answer}: ..."
 
 
-def _ensemble(methods: Mapping[str, list[str]]) -> str:
+def _simulator(methods: Mapping[str, Mapping[str, str]]) -> str:
+    """A Simulator, with all options of its own and of integrators."""
+    own = _typed_options(cosim.Simulator)
+    return f"def __init__(self, system: System, {_settings(own, methods)}) -> None: ..."
+
+
+def _ensemble(methods: Mapping[str, Mapping[str, str]]) -> str:
     """Many runs, with all options of them and of integrators."""
-    own = [n for n in option_names(cosim.Ensemble.__new__) if n != "cls"]
+    own = _typed_options(cosim.Ensemble.__new__)
     return f"def __new__(cls, system: cosim.System, {_settings(own, methods)}) -> Ensemble: ..."
 
 
-def _study(methods: Mapping[str, list[str]]) -> str:
+def _study(methods: Mapping[str, Mapping[str, str]]) -> str:
     """A study, with all options of its own, of ensembles and of integrators."""
     first = "model: Any, vary: Mapping[str, Any], objectives: Sequence[Any] | Mapping[str, Any] | None = ..."
-    own = [*option_names(Study), "run_in", *option_names(cosim.Ensemble.__new__)]
-    rest = [n for n in own if n not in ("model", "vary", "objectives", "cls", "reduce")]
+    own = _typed_options(Study) | {"run_in": "Any"} | _typed_options(cosim.Ensemble.__new__)
+    rest = {n: own[n] for n in own if n not in ("model", "vary", "objectives", "reduce")}
     return f"def __init__(self, {first}, *, {_settings(rest, methods)}) -> None: ..."
 
 
-def _settings(own: Iterable[str], methods: Mapping[str, list[str]]) -> str:
-    """Options of runs, and those of integrators, with their types."""
+def _settings(own: Mapping[str, str], methods: Mapping[str, Mapping[str, str]]) -> str:
+    """Options of runs, and those of integrators, with their types: the order is that of a call."""
     ids = [f"{id!r}, {id.rpartition('.')[2]!r}" for id in methods]
-    types = {
-        "until": "float | str",
-        "integrator": f"Literal[{', '.join(ids)}] | cosim.Integrator | type[cosim.Integrator]",
-        "output_interval": "float | str",
-        "signals": "Sequence[str] | str",
-        "threads": "int",
-    }
-    names = dict.fromkeys([*own, *(n for options in methods.values() for n in options)])
-    listed = [n for n in names if n not in ("self", "system", "options")]
-    return ", ".join(f"{n}: {types.get(n, 'Any')} | None = ..." for n in listed)
+    types = dict(own)
+    for options in methods.values():
+        types = {**options, **types}
+    names = dict.fromkeys([*own, *types])
+    types["integrator"] = f"Literal[{', '.join(ids)}] | cosim.Integrator | type[cosim.Integrator]"
+    types["signals"] = "Sequence[str] | str"
+    listed = [n for n in names if n not in ("cls", "self", "system", "options", "settings")]
+    return ", ".join(f"{n}: {types[n].removesuffix(' | None')} | None = ..." for n in listed)
+
+
+def _typed_options(function: Any) -> dict[str, str]:
+    """The type of each option by its name: that of its signature if every stub knows its words, else Any."""
+    annotated: dict[str, str] = {}
+    for base in reversed(function.__mro__) if isinstance(function, type) else ():
+        annotated |= getattr(vars(base).get("__init__"), "__annotations__", {})
+    annotated |= {} if isinstance(function, type) else function.__annotations__
+    known = {name: annotated.get(name, "Any") for name in option_names(function)}
+    return {n: text if KNOWN_TYPE.fullmatch(str(text)) else "Any" for n, text in known.items()}
 
 
 def _name(cls: type[Any]) -> str:

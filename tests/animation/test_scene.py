@@ -15,6 +15,7 @@ import pytest
 import cosim
 from cosim.cli import main
 from cosim_animation.default_shapes import box_of_inertia, rod_between
+from cosim_animation.mechanism import Mechanism
 from cosim_animation.motion import MOST_FRAMES, frame_rows, quaternions
 from cosim_mechanics import Multibody
 
@@ -92,7 +93,7 @@ def test_a_result_without_its_model_is_answered(run: Any) -> None:
     with pytest.raises(cosim.CosimError, match="no bodies"):
         copied.animate(model=cosim.Model("empty"))
     with pytest.raises(cosim.CosimError, match="html"):
-        result.animate(path="run.glb")
+        result.animate(path="run.mp4")
 
 
 def test_names_cannot_leave_the_data(tmp_path: Path) -> None:
@@ -110,8 +111,65 @@ def test_run_writes_the_page_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     words = ["run", str(EXAMPLES / "four_bar" / "four_bar.toml"), "--until", "0.05", "-q"]
     assert main([*words, "--animate", "bar.html"]) == 0
     assert scene_in(Path("bar.html").read_text("utf-8"))["bodies"][1]["shapes"]
-    assert main([*words, "--animate", "bar.glb"]) == 2
+    assert main([*words, "--animate", "bar.mp4"]) == 2
     assert main(["animate", words[1], "--result", "four_bar.csv", "-o", "again.html", "-q"]) == 0
+
+
+def test_two_runs_in_one_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one at the times of the first, on lines between its rows; beyond its end the last row."""
+    first, other = pendulum(), pendulum()
+    other.set_start("hinge.q", 0.1)
+    names = ["hinge.q", "bob.X_GB"]
+    result = first.simulate(until=0.2, output_interval=0.004, signals=names)
+    shorter = other.simulate(until=0.1, output_interval=0.002, signals=names)
+    scene = scene_in(result.animate("hinge.q", compared=shorter).text)
+    shown = floats(scene["positions2"]).reshape(-1, 2, 3)[:, 1]
+    np.testing.assert_allclose(shown[:26], shorter["bob.X_GB"][::2, 9:], atol=1e-6)
+    np.testing.assert_allclose(shown[26:], np.tile(shorter["bob.X_GB"][-1, 9:], (25, 1)), atol=1e-6)
+    turns = floats(scene["turns2"]).reshape(-1, 2, 4)
+    np.testing.assert_allclose(np.linalg.norm(turns, axis=-1), 1.0, atol=1e-6)
+    (line,) = scene["panels"][0]["lines"]
+    np.testing.assert_allclose(floats(line["second"])[:26], np.ravel(shorter["hinge.q"])[::2], atol=1e-6)
+    assert "positions2" not in scene_in(result.animate().text)
+    with pytest.raises(cosim.CosimError, match=r"two runs in one picture are a page"):
+        result.animate(path=tmp_path / "two.glb", compared=shorter)
+    monkeypatch.chdir(tmp_path)
+    example = str(EXAMPLES / "four_bar" / "four_bar.toml")
+    for name in ("a.csv", "b.csv"):
+        assert main(["run", example, "--until", "0.05", "-q", "-o", name, "--animate", "one.html"]) == 0
+    command = ["animate", example, "--result", "a.csv", "--compare", "b.csv", "-q"]
+    assert main([*command, "-o", "two.html"]) == 0
+    assert "positions2" in scene_in(Path("two.html").read_text("utf-8"))
+
+
+def test_contacts_touch_where_they_push() -> None:
+    """A ball at rest on the ground: at its lowest point, with its weight."""
+    model = Multibody("ball")
+    model.body("ball", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    model.joint("free", child="ball", name="flight", q=(1, 0, 0, 0, 0.3, 0, 0.5))
+    values = {"body1": "ground", "body2": "ball", "radius": 0.5, "stiffness": 1e7, "dissipation": 50.0}
+    model.add("mechanics.sphere_contact", "touch", **values)
+    result = model.simulate(until=0.5, **{"signals": Mechanism.of(model).forces() + ["flight.q"]})
+    scene = scene_in(result.animate().text)
+    (contact,) = scene["contacts"]
+    points, force = (floats(contact[key]).reshape(-1, 3) for key in ("points", "force"))
+    assert points[-1] == pytest.approx([0.3, 0, 0], abs=2e-4)  # it is 0.16 mm deep
+    assert force[-1] == pytest.approx([0, 0, 2 * 9.81], rel=1e-3)
+    assert not any(line["name"].startswith("touch") for panel in scene["panels"] for line in panel["lines"])
+
+
+def test_moments_of_bushings_have_arrows() -> None:
+    model = Multibody("hub")
+    model.body("hub", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model.joint("free", child="hub", name="free", q=(1, 0, 0, 0, 0, 0, 0), u=(0, 0, 1, 0, 0, 0))
+    values = {"body1": "ground", "body2": "hub"}
+    model.add(
+        "mechanics.linear_bushing", "rubber", **values, stiffness=(5, 5, 5, 100, 100, 100), damping=(0,) * 6
+    )
+    result = model.simulate(until=0.1, signals=["free.q", "rubber.F_GM"])
+    (link,) = scene_in(result.animate().text)["links"]
+    np.testing.assert_allclose(floats(link["moment"]).reshape(-1, 3), result["rubber.F_GM"][:, :3], rtol=1e-6)
+    np.testing.assert_allclose(floats(link["force"]).reshape(-1, 3), result["rubber.F_GM"][:, 3:], rtol=1e-6)
 
 
 def test_events_are_marked() -> None:

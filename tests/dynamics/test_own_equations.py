@@ -9,7 +9,16 @@ import pytest
 
 import cosim
 import cosim_mechanics
-from cosim_dynamics import bias, cos, inverse_dynamics, mass_matrix
+from cosim_dynamics import (
+    bias,
+    cos,
+    inverse_dynamics,
+    kinetic_energy,
+    mass_matrix,
+    mass_solve,
+    mass_times,
+    torque_equations,
+)
 from cosim_mechanics import Multibody, Pin
 
 
@@ -96,6 +105,94 @@ def test_parameters_in_equations_belong_to_the_state():
     M = [mass_matrix(system, s.realize(cosim.Stage.ACCELERATION)) for s in (first, second)]
     assert M[1][0, 0] - M[0][0, 0] == pytest.approx(3.0)
     assert first["hinge.u_dot"] != second["hinge.u_dot"]
+
+
+DEEP = 7
+
+
+def chain(joint="pin", count=2, **rotors):
+    """Links one behind the other; ``rotors`` are elements by name."""
+    model = Multibody("chain", gravity=(0.0, -9.81, 0.0))
+    parent = "ground"
+    for i in range(count):
+        values = {"mass": 1.0 + i, "center_of_mass": (0.1, -0.3, 0.2), "inertia": (0.1, 0.2, 0.15)}
+        model.body(f"body{i}", **values)
+        places = {"u": 0.4 - 0.1 * i} if joint == "pin" else {"u": (0.3, -0.2, 0.5)}
+        model.joint(
+            joint, name=f"j{i}", child=f"body{i}", parent=parent, frame_on_parent=(0, -0.6, 0), **places
+        )
+        parent = f"body{i}"
+    for name, values in rotors.items():
+        model.add(values.pop("id", "mechanics.coordinate_inertia"), name, **values)
+    return model
+
+
+@pytest.mark.parametrize(("joint", "count"), [("pin", 2), ("pin", DEEP), ("ball", 2)])
+def test_rotors_of_elements_are_added_to_the_diagonal(joint, count):
+    """By the mass matrix, by the recursion, and for a joint with several speeds."""
+    motor = {"id": "mechanics.joint_motor", "coordinate": "j0", "reflected_inertia": 0.5}
+    rotors = {
+        "rotor": {"coordinate": "j0[0]", "reflected_inertia": 0.25},
+        "second": {"coordinate": "j1", "reflected_inertia": 2.0},
+    }
+    if joint == "pin":
+        rotors["motor"] = motor
+    models = chain(joint, count), chain(joint, count, **{n: {**v} for n, v in rotors.items()})
+    plain, state = (m.build().default_state().realize(cosim.Stage.REPORT) for m in models)
+    expected = np.zeros(len(state.u))
+    expected[[0, len(expected) // count]] = 0.75 if joint == "pin" else 0.25, 2.0
+    M, M0 = mass_matrix(state.system, state), mass_matrix(plain.system, plain)
+    assert pytest.approx(M - M0, abs=1e-13) == np.diag(expected)
+    T = M0 @ plain.y_dot[plain.system.nq : plain.system.nq + len(expected)]
+    u_dot = state.y_dot[state.system.nq : state.system.nq + len(expected)]
+    assert M @ u_dot == pytest.approx(T, rel=1e-11, abs=1e-11)
+    assert mass_solve(state.system, state, M @ u_dot) == pytest.approx(u_dot, rel=1e-11, abs=1e-12)
+    assert mass_times(state.system, state, u_dot) == pytest.approx(M @ u_dot, rel=1e-11, abs=1e-12)
+    equations = torque_equations(state.system, state)
+    assert [equations[i].coefficient(i) for i in equations] == pytest.approx(M.diagonal())
+    kinetic = 0.5 * state.u @ M @ state.u
+    assert [float(state["energy.kinetic"]), kinetic_energy(state.system, state)] == pytest.approx(
+        [kinetic] * 2
+    )
+    state["rotor.reflected_inertia"] = 0.0
+    again = mass_matrix(state.system, state.realize(cosim.Stage.VELOCITY))
+    assert M[0, 0] - again[0, 0] == pytest.approx(0.25, abs=1e-13)
+    state["rotor.enabled"], state["rotor.reflected_inertia"] = 0, 0.25
+    assert mass_matrix(state.system, state.realize(cosim.Stage.VELOCITY))[0, 0] == again[0, 0]
+
+
+def test_a_rotor_beside_equations_of_a_joints_own():
+    values = {"rotor_inertia": 0.01, "ratio": 10.0}
+    model = pendulum(**values)
+    model.add("mechanics.coordinate_inertia", "rotor", coordinate="hinge", reflected_inertia=0.5)
+    state, plain = (
+        m.build().default_state().realize(cosim.Stage.ACCELERATION) for m in (model, pendulum(**values))
+    )
+    M, M0 = mass_matrix(state.system, state), mass_matrix(plain.system, plain)
+    assert pytest.approx(M - M0, abs=1e-14) == np.diag([0.5, 0.0])
+    assert inverse_dynamics(state.system, state, state.y_dot[2:]) == pytest.approx([0.0, 0.0], abs=1e-12)
+
+
+def test_a_rotor_resists_where_a_body_has_no_inertia():
+    """A wheel without mass moments about its axis: u_dot is effort / J."""
+    model = Multibody("wheel", gravity=(0, 0, 0))
+    model.body("wheel", mass=1.0, inertia=(0, 0, 0))
+    model.joint("pin", name="axle", child="wheel")
+    with pytest.raises(cosim.ModelError, match="singular"):
+        model.build()
+    model.add("mechanics.joint_motor", "motor", coordinate="axle", effort=3.0, reflected_inertia=0.5)
+    assert model.build().default_state().realize(cosim.Stage.ACCELERATION)["axle.u_dot"] == [6.0]
+
+
+def test_a_rotor_falls_as_its_closed_form_says():
+    """A weight on a rope round a drum: a = m g / (m + J / r^2), here with the drum as reflected inertia."""
+    model = Multibody("well")
+    model.body("bucket", mass=2.0, inertia=(0, 0, 0))
+    model.joint("slider", name="rope", child="bucket", frame_on_parent=((0, 0, 0), (0, "90 deg", 0)))
+    model.add("mechanics.coordinate_inertia", "drum", coordinate="rope", reflected_inertia="3 kg")
+    result = model.simulate(until=1.0, signals=["rope.q", "energy.residual"])
+    assert result["rope.q"][-1] == pytest.approx(0.5 * 9.81 * 2.0 / 5.0, rel=1e-9)
+    assert abs(result["energy.residual"]).max() < 1e-9
 
 
 def test_two_speeds_of_one_joint_may_be_coupled():

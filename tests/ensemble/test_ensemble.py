@@ -381,3 +381,27 @@ def test_models_write_parts(tmp_path):
     pytest.importorskip("pyarrow")
     found = ball().simulate_many({"ball.restitution": [0.3, 0.5]}, 0.2, parts=tmp_path / "p")
     assert found.parts and found["ball.height"].shape == (2, len(found.time))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_derivatives_of_runs_are_those_of_single_runs(threads):
+    system, by = ball().build(), ["ball.restitution", "ball.height"]
+    values = {"ball.restitution": [0.3, 0.5, 0.8]}
+    options = {"output_interval": 0.25, "signals": ["ball.height"]}
+    ensemble = cosim.Ensemble(system, 1.0, threads=threads, derivatives=by, **options)
+    found = ensemble.run(values)
+    names = [f"d(ball.height)/d({path})" for path in by]
+    assert found.signals == ["ball.height", *names]
+    assert found.units[names[0]] == "m" and found.units[names[1]] == "m/(m)"
+    for run in range(3):
+        alone = single(system, values, run, 1.0, derivatives=by, **options)
+        for name, path in zip(names, by, strict=True):
+            alone.signals[name] = alone.derivative("ball.height", path)
+            assert np.array_equal(found[name][run], on_grid(alone, name, found.time))
+            assert np.array_equal(found.run(run).derivative("ball.height", path), found[name][run])
+    assert found[names[0]][:, -1].all() and len(set(found[names[0]][:, -1])) == 3
+
+
+def test_derivatives_are_refused_where_nothing_is_kept_over_time():
+    with pytest.raises(cosim.ModelError, match="derivatives.*kept over time"):
+        cosim.Ensemble(ball().build(), 1.0, reduce=["last(ball.height)"], derivatives=["ball.restitution"])

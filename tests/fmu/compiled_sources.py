@@ -34,7 +34,7 @@ def opened(fmu: Path) -> tuple[Path, list[Path]]:
     if not names:
         build = ElementTree.parse(folder / "sources" / "buildDescription.xml")
         names = [file.get("name") for file in build.iter("SourceFile")]
-    assert names[0] == "code.c"
+    assert names[0] in ("code.c", "arrays.c")  # of a model, of a co-simulation
     return folder / "sources", [folder / "sources" / str(name) for name in dict.fromkeys(names)]
 
 

@@ -205,3 +205,19 @@ def test_a_check_asks_for_parameters_alone() -> None:
             @cosim.kernel(refuses=["never"])
             def check(size):
                 pass
+
+
+@needs_compiler
+def test_derivatives_need_no_values_that_are_refused(tmp_path: Path) -> None:
+    """By differences, at the edge: Izz = Ixx + Iyy, and one that grows alone is no body."""
+    with running(export_native(limited(), tmp_path / "limited.fmu", kind="cs")) as fmu:
+        fmu.start(**{"rod.inertia[1]": 0.1, "rod.inertia[2]": 0.2, "rod.inertia[3]": 0.3})
+        fmu.steps(0, 3)
+        before, names = fmu.all(), ["rod.inertia[3]", "energy.kinetic"]
+        known, unknown = (fmu.references[name] for name in names)
+        (found,) = fmu.slave.getDirectionalDerivative([unknown], [known], [1.0])
+        assert found == pytest.approx(fmu["energy.kinetic"] / (0.3 + 2.0 * 0.3**2), rel=1e-8)
+        assert fmu.all() == before
+        with pytest.raises(Exception, match="fmi2SetReal failed with status 3"):
+            call(fmu, {"rod.inertia[3]": 0.3 + 1e-6})
+        assert SAID in fmu.messages[-1]

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from export_tools import export, oscillator
+from native_tools import export_native, needs_compiler
 from test_master_coupling import Block
 
 import cosim
@@ -171,6 +173,27 @@ def test_a_longer_run_goes_on_from_the_end(tmp_path: Path) -> None:
     resumed = again.simulate(1.0, observe=lambda time, values: begun.append(time))
     assert begun[0] == pytest.approx(0.31)
     assert resumed["third.place"].tobytes() == whole["third.place"].tobytes()
+
+
+@pytest.mark.parametrize("write", ["python", pytest.param("native", marks=needs_compiler)])
+def test_a_longer_run_of_our_fmus_goes_on_beyond_the_stop_time_of_the_first(
+    write: str, tmp_path: Path
+) -> None:
+    """A stop time is what the host has told an instance, not part of the state that another one restores."""
+    made = export_native if write == "native" else export
+    fmu = made(oscillator(), tmp_path / "oscillator.fmu")
+
+    def loop() -> CoSimulation:
+        return CoSimulation({"one": fmu}, [], "jacobi", 0.01)
+
+    path = tmp_path / "loop.saved"
+    whole = loop().simulate(0.2)
+    loop().simulate(0.1, checkpoint=cosim.Checkpoint(path, every=3600.0))
+    again = loop()
+    again.restore(path.read_bytes())
+    resumed = again.simulate(0.2)
+    assert resumed.time[-1] == 0.2
+    assert resumed["one.osc.position"].tobytes() == whole["one.osc.position"].tobytes()
 
 
 def test_who_cannot_be_saved_is_named_before_the_run(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import fmpy
 import pytest
 from export_tools import unpack
+from native_tools import needs_compiler
 from part_fmu import make_part
 from scenario_files import LOOP, write_loop
 from small_fmus import write_fmu
@@ -59,9 +60,10 @@ def masses(folder: Path, make_fmu: MakeFmu, master: str) -> Path:
     return scenario(folder, parts, SPRING, f"{master}\nstep = 0.01\nuntil = 0.3", MASSES)
 
 
-def exported(path: Path, *words: str) -> Path:
+def exported(path: Path, *words: str, kind: str = "--python") -> Path:
     target = path.parent / "whole.fmu"
-    assert main(["export", str(path), "-o", str(target), "-q", *(words or ("--no-experiment",))]) == 0
+    given = words or ("--no-experiment",)
+    assert main(["export", str(path), "-o", str(target), "-q", kind, *given]) == 0
     return target
 
 
@@ -457,14 +459,18 @@ def test_a_participant_has_no_reserved_name(tmp_path: Path, make_fmu: MakeFmu) -
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("client", ["libcosim", "ecos"])
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [(name, "--python") for name in SCENARIOS]
+    + [pytest.param(name, "--native", marks=needs_compiler) for name in MASTERS],
+)
 def test_the_same_bits_in(
-    client: str, name: str, tmp_path: Path, make_fmu: MakeFmu, compiled: Callable[..., Path]
+    client: str, name: str, kind: str, tmp_path: Path, make_fmu: MakeFmu, compiled: Callable[..., Path]
 ) -> None:
-    """Twelve scenarios in two other tools; a parameter that they set has the value that it had."""
+    """Scenarios in two other tools; a parameter that they set has the value that it had."""
     path = SCENARIOS[name](tmp_path, make_fmu, compiled)
     loop = CoSimulation.from_file(path)
-    fmu = exported(path)
+    fmu = exported(path, kind=kind)
     reals = [v for v in fmpy.read_model_description(str(fmu)).modelVariables if v.type == "Real"]
     given = next(v for v in reals if v.causality in ("parameter", "input") and v.start is not None)
     outputs = [v for v in reals if v.causality == "output" and not v.name.startswith("coupling.")]

@@ -26,8 +26,9 @@ from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.algorithms.jacobi import Jacobi
 from cosim_master.participants.system_interface import describe_system
 from cosim_master.recording.coupling_samples import CouplingSamples, SampledInput, Samples
+from cosim_master.trust import coupling_error
 from cosim_master.trust.coupling_error import EXACT
-from cosim_master.trust.sampled_wiring import at_ticks
+from cosim_master.trust.sampled_wiring import Wiring, at_ticks, late_by_an_exchange
 
 FAST = (2, 11, 16, 21, 25)
 """Cases of few exchanges."""
@@ -71,8 +72,16 @@ class Hidden(LinearParticipant):
         return dataclasses.replace(found, variables=shown, feedthrough=needs)
 
 
-def test_a_bar_that_the_misfit_makes_says_nothing() -> None:
+def test_predators_and_prey_are_polynomials() -> None:
+    case = error_bars.judge(1236)
+    assert case is not None
+    assert case.verdict == "fine"
+    assert np.divide(case.bars, case.true) == pytest.approx(EXACT, rel=0.05)
+
+
+def test_a_bar_that_the_misfit_makes_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error is 0.2 % of the range, a bar from the misfit 13 %: a smaller step would not make it less."""
+    monkeypatch.setattr(coupling_error, "polynomial_answers", lambda *given: [])
     case = error_bars.judge(1236)
     assert case is not None
     assert max(np.divide(case.true, case.ranges)) < 0.002
@@ -638,3 +647,18 @@ def test_ticks_of_one_clock_are_found_among_exchanges() -> None:
         assert found.times.size >= 40
     rare = samples._replace(outputs=np.cumsum(np.random.default_rng(1).random((times.size, 1)) < 0.2, axis=0))
     assert at_ticks(rare, one, one, one) == []
+
+
+@pytest.mark.parametrize("changes", [0, 1, 2])
+def test_an_output_that_changes_once_is_late_by_its_jump(changes: int) -> None:
+    """One change shows no clock, two are a clock's, and none is no jump."""
+    times = np.arange(12.0)
+    outputs = np.zeros((12, 2))
+    for change in range(changes):
+        outputs[4 * change + 3 :, 1] += 2.0
+    nothing = np.zeros((12, 1))
+    samples = Samples(times, outputs, nothing, nothing, np.zeros((12, 0)), nothing, nothing)
+    none = np.zeros(0, dtype=np.intp)
+    wiring = Wiring(np.array([0]), [([0], [], []), ([1], [0], [])], [[], []], [[], []], none, none)
+    late = late_by_an_exchange(samples, wiring, [1])
+    assert late.tolist() == [0.0, 2.0 if changes == 1 else 0.0]

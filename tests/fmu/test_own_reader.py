@@ -54,6 +54,16 @@ def test_the_comparison_with_fmpy_sees_each_kind_of_difference(change: tuple[str
     assert facts(read_model_description(fromstring(other))) != theirs
 
 
+@pytest.mark.parametrize(
+    ("derivative", "names"),
+    [('derivative="1"', ["x"]), ("", []), ('derivative="9"', []), ('derivative=" 1 "', ["x"])],
+)
+def test_states_are_those_whose_derivatives_are_listed(derivative: str, names: list[str]) -> None:
+    read = read_model_description(fromstring(WHOLE.replace('derivative="1"', derivative)))
+    assert [variable.name for variable in read.state_variables] == names
+    assert read.states == 1
+
+
 @pytest.fixture
 def archive_of(tmp_path: Path) -> Callable[[bytes], Path]:
     def write(document: bytes) -> Path:

@@ -246,6 +246,7 @@ def test_errors_arrive_as_they_were(make_fmu: MakeFmu, server: Server) -> None:
     assert told[0] == told[1]
 
 
+@pytest.mark.thorough
 def test_a_call_that_takes_too_long_is_ended_there_too(make_fmu: MakeFmu, own: Server) -> None:
     hanging = ProcessParticipant(make_fmu("heavy"), timeout=0.5, host=own.host)
     loop = CoSimulation({"a": hanging}, [], "jacobi", 0.1, starts={"a.hang_at": 0.25})
@@ -281,6 +282,7 @@ def test_a_killed_server_loses_the_connection_and_keeps_the_results(make_fmu: Ma
         loop.simulate(1.0)
 
 
+@pytest.mark.thorough
 def test_a_process_that_stands_still_is_noticed_and_a_busy_one_is_not(
     make_fmu: MakeFmu, own: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,7 +306,7 @@ def test_a_process_that_stands_still_is_noticed_and_a_busy_one_is_not(
     assert wait_for(lambda: own.workers() == [])  # it was killed there
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("end", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.thorough)])
 def test_a_run_goes_on_from_a_checkpoint_to_the_same_bytes(
     make_fmu: MakeFmu, own: Server, tmp_path: Path, end: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -584,6 +586,7 @@ def test_a_proof_of_another_connection_or_of_the_other_end_is_refused(server: Se
             assert rest(connection) == b""
 
 
+@pytest.mark.thorough
 def test_those_who_say_nothing_hold_nobody_up(make_fmu: MakeFmu, own: Server) -> None:
     """More of them than are greeted at a time; then all are gone, and one that sends byte after byte, too."""
     silent = [raw(own) for _ in range(80)]

@@ -111,6 +111,7 @@ def assert_same(one: Any, other: Any) -> None:
         assert one[name].tobytes() == other[name].tobytes(), name
 
 
+@pytest.mark.thorough
 def test_with_50_ms_of_delay_a_step_takes_one_round_trip(make_fmu: MakeFmu, other: OtherHost) -> None:
     fmu = make_fmu("mass")
     other.wire.tell(delay=0.025)
@@ -125,12 +126,14 @@ def test_with_50_ms_of_delay_a_step_takes_one_round_trip(make_fmu: MakeFmu, othe
     assert steps[0] >= 0.05 and steps[len(steps) // 2] < 0.1  # two round trips would take 0.1 s
 
 
+@pytest.mark.thorough
 def test_where_packets_are_lost_the_bytes_are_the_same(make_fmu: MakeFmu, other: OtherHost) -> None:
     fmu = make_fmu("mass")
     other.wire.tell(delay=0.001, loss=0.1)
     assert_same(loop(fmu, None).simulate(5.0), loop(fmu, other.server.host).simulate(5.0))
 
 
+@pytest.mark.thorough
 def test_a_short_cut_is_waited_for(make_fmu: MakeFmu, other: OtherHost) -> None:
     fmu = make_fmu("mass")
 

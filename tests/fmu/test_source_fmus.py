@@ -79,7 +79,13 @@ def oscillator() -> cosim.Model:
 
 
 @pytest.mark.parametrize(
-    ("version", "options"), [(2, {}), (3, {}), (2, {"integrator": "integrators.radau5"})], ids=str
+    ("version", "options"),
+    [
+        (3, {}),
+        pytest.param(2, {}, marks=pytest.mark.thorough),
+        pytest.param(2, {"integrator": "integrators.radau5"}, marks=pytest.mark.thorough),
+    ],
+    ids=str,
 )
 def test_compilers_have_nothing_to_say(version: int, options: dict[str, Any], tmp_path: Path) -> None:
     """An implicit method also prints how tangents are called."""

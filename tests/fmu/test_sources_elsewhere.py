@@ -19,6 +19,7 @@ from native_tools import needs_compiler
 from numpy.typing import NDArray
 
 import cosim
+from cosim.cli import main
 
 pytestmark = [
     needs_compiler,
@@ -26,28 +27,86 @@ pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the hosts are Linux's"),
 ]
 EXAMPLES = Path(__file__).parents[2] / "examples"
-MODELS: dict[str, Callable[[], cosim.Model]] = {
-    "limited": limited,
-    "four bars": lambda: cosim.Model.from_file(EXAMPLES / "four_bar/four_bar.toml"),
-}
 STEPS, H, FIXED = 40, 0.01, 1e-3
+METHOD = "integrators.runge_kutta_4"
+PUSHED = """\
+[model]
+name = "pushed"
+[bodies.block]
+mass = "2 kg"
+inertia = [1, 1, 1]
+joint = "slider"
+[components.motor]
+type = "mechanics.joint_motor"
+coordinate = "block_joint"
+stiffness = 40
+damping = 1
+[measures.late]
+type = "measures.delay"
+source = "block_joint.position"
+delay = 0.02
+"""
+TWO = f"""\
+connections = ["left.block_joint.q[0] -> right.motor.target", "right.late -> left.motor.target"]
+[participants.left]
+model = "pushed.toml"
+options = {{ integrator = "{METHOD}", fixed_step = {FIXED} }}
+[participants.right]
+model = "pushed.toml"
+options = {{ integrator = "{METHOD}", fixed_step = {FIXED} }}
+[parameters]
+"left.block_joint.q[0]" = 0.1
+[master]
+step = {H}
+until = 1
+algorithm = "interface_newton"
+[output]
+signals = ["*.block_joint.*", "*.late"]
+"""
+
+
+def of_model(make: Callable[[], cosim.Model]) -> Callable[[Path], Path]:
+    """What writes the sources of a model."""
+    settings = {"integrator": METHOD, "fixed_step": FIXED, "kind": "cs"}
+    return lambda folder: export_sources(make(), folder / "sources.fmu", **settings)
+
+
+def of_scenario(folder: Path) -> Path:
+    """The sources of two systems and the exchange between them."""
+    (folder / "pushed.toml").write_text(PUSHED, "utf-8")
+    (folder / "two.toml").write_text(TWO, "utf-8")
+    words = ["export", str(folder / "two.toml"), "-o", str(folder / "sources.fmu"), "-q", "--sources"]
+    assert main([*words, "--no-experiment"]) == 0
+    return folder / "sources.fmu"
+
+
+MODELS: dict[str, Callable[[Path], Path]] = {
+    "limited": of_model(limited),
+    "four bars": of_model(lambda: cosim.Model.from_file(EXAMPLES / "four_bar/four_bar.toml")),
+    "two systems": of_scenario,
+}
 SAME = 1e-12  # of the largest value of a signal: C libraries differ in the last bit
 ZIG = [sys.executable, "-m", "ziglang", "cc"]
 
 
 class Sources:
-    """The sources of a model, and a host that is built with them."""
+    """The sources of an FMU, and a host that is built with them."""
 
-    def __init__(self, model: cosim.Model, folder: Path) -> None:
-        settings = {"integrator": "integrators.runge_kutta_4", "fixed_step": FIXED, "kind": "cs"}
-        self.folder, self.files = opened(export_sources(model, folder / "sources.fmu", **settings))
+    def __init__(self, fmu: Path) -> None:
+        self.folder, self.files = opened(fmu)
         token = re.search(r'\.token = "([^"]+)"', (self.folder / "model.c").read_text("utf-8"))
         assert token is not None
         tree = ElementTree.parse(self.folder.parent / "modelDescription.xml")
         reals = [v for v in tree.iter("ScalarVariable") if v.find("Real") is not None]
-        outputs = [v.get("valueReference") for v in reals if v.get("causality") == "output"]
+        outputs = [
+            v.get("valueReference")
+            for v in reals
+            if v.get("causality") != "parameter" and v.get("initial") == "calculated"
+        ]
         tunable = [v.get("valueReference") for v in reals if v.get("variability") == "tunable"]
-        self.words = [token[1], str(STEPS), str(H), str(tunable[0]), *map(str, outputs[:60])]
+        derives = tree.find("CoSimulation[@providesDirectionalDerivative='true']") is not None
+        given = f"{'' if derives else 'x'}{tunable[0]}"
+        self.words = [token[1], str(STEPS), str(H), given, *map(str, outputs[:60])]
 
     def run(self, compiler: list[str], *before: str) -> NDArray[np.float64]:
         """The rows of a host that a compiler built, which another program may run."""
@@ -78,7 +137,7 @@ class Sources:
 
 @pytest.fixture(scope="module", params=list(MODELS))
 def sources(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Sources:
-    return Sources(MODELS[request.param](), tmp_path_factory.mktemp("sources"))
+    return Sources(MODELS[request.param](tmp_path_factory.mktemp("sources")))
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import author_implicit
+import author_third_order
 import numpy as np
 import pytest
 
@@ -19,6 +20,33 @@ class TestRos2(IntegratorContract):
 
 class TestBdf2(IntegratorContract):
     make = author_implicit.Bdf2
+
+
+@pytest.mark.thorough
+class TestRos3p(IntegratorContract):
+    make = author_third_order.Ros3p
+
+
+@pytest.mark.thorough
+class TestAm3(IntegratorContract):
+    make = author_third_order.Am3
+
+
+def test_what_changes_with_time_is_exact_to_the_second_power() -> None:
+    """Of a method of order 3 solutions that are cubics in time are exact."""
+    TestRos3p().test_polynomials_are_exact()
+
+
+def test_a_method_that_begins_lower_says_so() -> None:
+    assert not author_third_order.Am3.capabilities.restarts_cheaply
+    assert author_implicit.Bdf2.capabilities.restarts_cheaply
+    TestAm3().test_dense_output_has_its_order()
+    lying = type("Lying", (IntegratorContract,), {"make": type("Lie", (author_third_order.Am3,), LIE)})
+    with pytest.raises(AssertionError, match="the error inside steps is of order"):
+        lying().test_dense_output_has_its_order()
+
+
+LIE = {"take": author_third_order.take_am3, "restarts_cheaply": True}
 
 
 class Forced(cosim.Component):

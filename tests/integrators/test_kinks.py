@@ -206,6 +206,31 @@ def test_parameters_have_no_kinks() -> None:
     assert sides_of(law, frozenset("xyzk")).lines == ()
 
 
+def law_of_neighbours(x, y_dot):
+    last = len(x) - 1
+    for i in range(last + 1):
+        left = x[i - 1] if i > 0 else 0.0
+        right = x[i + 1] if i < last else 0.0
+        y_dot[i] = left + right + max(i, 3)
+        if i > last - y_dot.shape[0]:
+            y_dot[i] -= 1.0
+
+
+def law_of_some(x, n, y_dot):
+    for i in range(len(x)):
+        if x[i] > 0.0:
+            y_dot[i] = float(i)
+        if i > n:
+            y_dot[i] = float(len(x))
+
+
+def test_lengths_and_places_in_arrays_have_no_kinks() -> None:
+    assert sides_of(law_of_neighbours, frozenset()).functions == ()
+    assert sides_of(law_of_neighbours, frozenset()).lines == ()
+    assert len(sides_of(law_of_some, frozenset(["n"])).functions) == 1
+    assert len(sides_of(law_of_some, frozenset()).functions) == 2
+
+
 def test_the_sign_of_the_nearer_one() -> None:
     assert nearer_side(1e300, 0.0) == 1e-300
     assert nearer_side(-3.0, 2.0) == -2.0

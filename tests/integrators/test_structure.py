@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from vector_problems import mixture_of, rod_end, rod_of, star_of, system_of
+from vector_problems import mixture_of, ring_end, ring_of, rod_end, rod_of, star_of, system_of
 
 import cosim
 from cosim_integrators.implicit.banded_lu import (
@@ -40,7 +40,26 @@ def test_neighbours_in_a_vector_are_found(n: int) -> None:
     assert columns(system) == [[i for i in (j - 1, j, j + 1) if 0 <= i < n] for j in range(n)]
     shape = shape_of(system)
     assert (shape.entries, shape.colours) == (3 * n - 2, 3)
-    assert (shape.is_band, shape.lower, shape.upper) == (1, 1, 1)
+    assert (shape.is_band, shape.lower, shape.upper, shape.is_reordered) == (1, 1, 1, 0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_ring_has_a_band_in_another_order(method: str) -> None:
+    n = 210
+    system = system_of(ring_of(n))
+    shape = shape_of(system)
+    assert (shape.is_band, shape.lower, shape.upper, shape.is_reordered) == (1, 2, 2, 1)
+    simulator = cosim.Simulator(system, integrator=f"integrators.{method}", accuracy=1e-6)
+    simulator.initialize()
+    simulator.advance_to(1000.0)
+    assert np.abs(simulator.state.y - ring_end(n, 1000.0)).max() < 1e-5
+
+
+def test_a_structure_is_found_once() -> None:
+    system = system_of(rod_of(20))
+    starts, rows = system.derivative_structure()
+    starts[:], rows[:] = 0, 0  # the caller's own
+    assert columns(system) == [[i for i in (j - 1, j, j + 1) if 0 <= i < 20] for j in range(20)]
 
 
 @pytest.mark.parametrize("n", [1, 2, 8])
@@ -101,9 +120,11 @@ def in_band(a: np.ndarray, lower: int, upper: int) -> np.ndarray:
 SHAPES = [(1, 0, 0), (2, 1, 0), (5, 0, 2), (9, 1, 1), (30, 2, 3), (40, 5, 1), (12, 11, 11)]
 
 
+@pytest.mark.parametrize("diagonal", [0.0, 100.0])  # rows are exchanged, or stay where they are
 @pytest.mark.parametrize(("n", "lower", "upper"), SHAPES)
-def test_a_band_gives_the_bytes_of_the_whole_matrix(n: int, lower: int, upper: int) -> None:
+def test_a_band_gives_the_bytes_of_the_whole_matrix(n: int, lower: int, upper: int, diagonal: float) -> None:
     a, b = random_band(n, lower, upper, n), np.random.default_rng(1).normal(size=n)
+    a += diagonal * np.eye(n)
     pivots, others = np.zeros(n), np.zeros(n)
     whole, band, x, y = a.ravel().copy(), in_band(a, lower, upper).ravel(), b.copy(), b.copy()
     assert lu_factor(whole, pivots, n) == 0
@@ -111,6 +132,7 @@ def test_a_band_gives_the_bytes_of_the_whole_matrix(n: int, lower: int, upper: i
     lu_solve(whole, pivots, n, x)
     solve_band(band, others, n, lower, upper, y)
     assert pivots.tolist() == others.tolist()
+    assert (pivots.tolist() == list(range(n))) == (diagonal > 0.0 or lower == 0)
     assert x.tobytes() == y.tobytes()
     assert np.allclose(a @ y, b, atol=1e-6)
 

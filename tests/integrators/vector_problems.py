@@ -35,6 +35,28 @@ def rod_end(n: int, t: float) -> np.ndarray:
     return math.exp(-decay * t) * np.sin(np.pi * np.arange(1, n + 1) / (n + 1))
 
 
+def ring_of(n: int) -> type[cosim.Component]:
+    """Heat conduction round a ring of n cells: the first one and the last one are neighbours."""
+
+    class Ring(cosim.Component):
+        """A ring. Law: T' = T_left - 2 T + T_right."""
+
+        T = cosim.auxiliary_state(shape=n, start=[math.sin(2.0 * math.pi * i / n) for i in range(n)])
+
+        @cosim.kernel
+        def derivatives(T, T_dot):
+            n = len(T)
+            for i in range(n):
+                T_dot[i] = T[(i + n - 1) % n] - 2.0 * T[i] + T[(i + 1) % n]
+
+    return Ring
+
+
+def ring_end(n: int, t: float) -> np.ndarray:
+    """The exact temperatures of the ring."""
+    return math.exp(-4.0 * math.sin(math.pi / n) ** 2 * t) * np.sin(2.0 * np.pi * np.arange(n) / n)
+
+
 def star_of(n: int) -> type[cosim.Component]:
     """A hub that exchanges heat with all others: an arrow, which has no narrow band."""
 

@@ -12,7 +12,9 @@ import pytest
 import cosim
 from cosim_compiler import kernel_cache
 from cosim_compiler.language import flows
-from cosim_compiler.language.flows import RETURNED, WHOLE, kept_flows, parameters_written
+from cosim_compiler.language.flow_elements import RETURNED, WHOLE
+from cosim_compiler.language.flows import parameters_written
+from cosim_compiler.language.kept_flows import kept_flows
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import REAL, View
 from cosim_compiler.sources import clean_sources
@@ -230,17 +232,18 @@ def test_tables_and_parts_of_views_count_as_wholes() -> None:
     assert names(kernel, "F") == {"F": {"x"}, "F[1]": {"x", "F[0]"}, "out[0]": {"F[5]", "x"}}
 
 
-def test_flows_are_kept_for_the_next_process(tmp_path, monkeypatch) -> None:
+def test_flows_are_read_once_and_kept_for_the_next_process(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("COSIM_CACHE_DIR", str(tmp_path))
     kernel_cache.folder.cache_clear()
     monkeypatch.setattr(clean_sources, "_sources", {})
     kinds = REAL, View(REAL, 1, None)
     found = kept_flows(kept_law, kinds)
     assert found == {("y", 0): frozenset({("x", WHOLE)})}
-    clean_sources._write()
-    monkeypatch.setattr(clean_sources, "_sources", {})
     with monkeypatch.context() as patch:
         patch.setattr(flows, "flows_of", None)  # read no more
+        assert kept_flows(kept_law, kinds) == found
+        clean_sources._write()
+        monkeypatch.setattr(clean_sources, "_sources", {})
         assert kept_flows(kept_law, kinds) == found
     other = View(REAL, 1, None), View(REAL, 1, None)
     assert kept_flows(kept_law, other) is None  # an element is set to a view

@@ -263,7 +263,7 @@ def test_a_tape_that_is_too_short_grows(monkeypatch: pytest.MonkeyPatch) -> None
     [
         (Branch(), "x.c", "jumps where no event is"),
         (Touch(), "x.y", "grazing"),
-        (Slide(), "x.m", "without end"),
+        (Slide(), "x.m", "a witness is held: gradients do not go back"),
         (Two(), "x.c", "order changes"),
     ],
 )

@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 FEWEST = 300
 
 
+@pytest.mark.thorough
 def test_every_kernel_function_is_read_and_printed() -> None:
     folders = [ROOT / "release", ROOT / "tests" / "language"]
     done = subprocess.run(

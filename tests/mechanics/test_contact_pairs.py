@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim_mechanics import Multibody, box_corners, capsule_ends, hull_vertices
+from cosim_mechanics import Multibody, box_corners, capsule_ends, hull_vertices, shapes
 from cosim_mechanics.forces.capsule_contact import closest_places
 
 STEEL = 1e9
@@ -126,3 +126,30 @@ def test_a_box_that_cannot_be_rounded_is_refused(size: Any, radius: float) -> No
 def test_centres_that_meet_are_an_error() -> None:
     with pytest.raises(cosim.SimulationError, match="centres of the contact meet"):
         balls([0.0, 0.0], [0.0, 0.0]).build().default_state().realize(cosim.Stage.POSITION)
+
+
+@pytest.mark.thorough
+def test_a_stack_of_ten_boxes_stands_for_100_s() -> None:
+    side, height, rounding, modulus = 0.3, 0.2, 0.01, 1e7
+    model, below, top, rest = Multibody("stack"), "ground", 0.0, []
+    for i in range(10):
+        load = 9.81 * (10 - i) / 4
+        depth = (3.0 * load / (4.0 * modulus * math.sqrt(rounding))) ** (2.0 / 3.0)
+        rest.append(top + height / 2 - depth)
+        box = model.body(f"box{i}", mass=1.0, inertia=((side**2 + height**2) / 12,) * 2 + (side**2 / 6,))
+        place = [0.002 * (-1) ** i, 0.0, rest[-1] + 1e-4 * (i + 1)]
+        model.joint("free", child=box, q=[1, 0, 0, 0, *place])
+        model.shape_contacts(
+            f"on{i}", below, shapes.HalfSpace((0, 0, height / 2 if i else 0)), box,
+            shapes.Box((side, side, height), rounding), stiffness=modulus, restitution=0.3,
+            static_friction=0.5, dynamic_friction=0.5,
+        )  # fmt: skip
+        below, top = box, rest[-1] + height / 2
+    result = model.simulate(until=100.0, accuracy=1e-3, integrator="integrators.radau5", output_interval=1.0)
+    for i in range(10):
+        assert result[f"box{i}.z"][-1] == pytest.approx(rest[i], abs=1e-6)
+        assert result[f"box{i}.x"][-1] == pytest.approx(0.002 * (-1) ** i, abs=2e-4)
+        assert np.ptp(result[f"box{i}.x"][-20:]) < 1e-8
+        assert abs(result[f"box{i}.vx"][-1]) < 1e-10
+        regimes = [result[f"on{i}_{corner}.regime"][-1] for corner in range(1, 9)]
+        assert sorted(regimes) == [0, 0, 0, 0, 1, 1, 1, 1]  # the lower corners stick

@@ -11,18 +11,24 @@ from cosim_mechanics import (
     Actuator,
     AppliedForce,
     AppliedWrench,
+    BallHeap,
+    BoxContact,
     CapsuleContact,
     ConstantForce,
     ConstantTorque,
     CoordinateDamper,
     CoordinateFriction,
+    CoordinateInertia,
     CoordinateSpring,
     CoordinateStop,
     CoupledBushing,
+    CylinderContact,
     GlobalDamper,
     Gravity,
     JointMotor,
     LinearBushing,
+    MeshContact,
+    RimContact,
     SmoothSphereContact,
     SphereContact,
     TabularSpring,
@@ -30,8 +36,9 @@ from cosim_mechanics import (
     TwoPointDamper,
     TwoPointForce,
     TwoPointSpring,
+    hull_triangles,
 )
-from cosim_mechanics.testing import ForceElementContract
+from cosim_mechanics.testing import ContactContract, ForceElementContract
 
 STATIONS = {"station_on_body1": (0.1, 0.0, 1.3), "station_on_body2": (0.0, -0.2, 0.1)}
 
@@ -136,7 +143,7 @@ class TestLinearTabularSpring(ForceElementContract):
     )
 
 
-class TestSphereContact(ForceElementContract):
+class TestSphereContact(ContactContract):
     distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
     make = staticmethod(
         lambda: SphereContact(
@@ -153,7 +160,7 @@ class TestSphereContact(ForceElementContract):
     )
 
 
-class TestCapsuleContact(ForceElementContract):
+class TestCapsuleContact(ContactContract):
     distance, speed, step, tolerance = 0.15, 0.5, 1e-4, 1e-6
     make = staticmethod(
         lambda: CapsuleContact(
@@ -166,6 +173,79 @@ class TestCapsuleContact(ForceElementContract):
             dissipation=0.4,
             static_friction=0.8,
             dynamic_friction=0.5,
+        )
+    )
+
+
+RUBS = {
+    "stiffness": 1e5,
+    "restitution": 0.6,
+    "dissipation": 0.4,
+    "static_friction": 0.8,
+    "dynamic_friction": 0.5,
+}
+CAPSULE = {"center_on_body2": (0.0, 0.02, 0.0), "half_axis_on_body2": (0.02, 0.1, 0.05), "radius2": 0.1}
+
+
+@pytest.mark.thorough
+class TestRimContact(ContactContract):
+    distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
+    make = staticmethod(
+        lambda: RimContact(
+            frame_on_body1=(0, 0, -0.1), axis_on_body2=(0, 1, 3), rim_radius=0.1, radius=0.03, **RUBS
+        )
+    )
+
+
+@pytest.mark.thorough
+class TestHighestOfARim(ContactContract):
+    distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
+    make = staticmethod(lambda: RimContact(rim_radius=0.1, radius=0.03, end="highest", **RUBS))
+
+
+class TestBoxContact(ContactContract):
+    distance, speed, step, tolerance = 0.15, 0.5, 1e-4, 1e-6
+    make = staticmethod(
+        lambda: BoxContact(
+            frame_on_body1=(0, 0, -0.25), size=(0.3, 0.2, 0.1), radius1=0.02, **CAPSULE, **RUBS
+        )
+    )
+
+
+@pytest.mark.thorough
+class TestCylinderContact(ContactContract):
+    distance, speed, step, tolerance = 0.15, 0.5, 1e-4, 1e-6
+    make = staticmethod(
+        lambda: CylinderContact(
+            frame_on_body1=(0, 0, -0.25), cylinder_radius=0.1, length=0.3, **CAPSULE, **RUBS
+        )
+    )
+
+
+@pytest.mark.thorough
+class TestMeshContact(ContactContract):
+    distance, speed, step, tolerance = 0.2, 0.5, 1e-4, 1e-6
+    make = staticmethod(
+        lambda: MeshContact(
+            triangles=hull_triangles([(-0.1, -0.1, -0.1), (0.2, 0, 0), (0, 0.15, 0), (0, 0, 0.2)]),
+            radius1=0.02,
+            center_on_body2=(0.02, 0, 0),
+            radius2=0.1,
+            **RUBS,
+        )
+    )
+
+
+class TestBallHeap(ForceElementContract):
+    distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
+    make = staticmethod(
+        lambda: BallHeap(
+            radii=[0.1],
+            planes=[(0, 0, 1, -0.1), (0.5, 1, 0, -0.1)],
+            stiffness=1e5,
+            restitution=0.6,
+            dissipation=0.4,
+            friction=0.5,
         )
     )
 
@@ -203,6 +283,14 @@ class TestCoordinateFriction(ForceElementContract):
         )
         assert tau[0] == pytest.approx(-2.0 * share, rel=1e-15, abs=0.0)
         assert lost[0] == -tau[0] * speed
+
+
+class TestCoordinateInertia(ForceElementContract):
+    make = staticmethod(lambda: CoordinateInertia(reflected_inertia=0.3))
+
+    def test_units_follow_the_coordinate(self) -> None:
+        assert CoordinateInertia(reflected_inertia="2 kg").reflected_inertia == 2.0
+        assert CoordinateInertia(reflected_inertia="2000 g.cm2").reflected_inertia == pytest.approx(2e-4)
 
 
 class TestCoordinateDamper(ForceElementContract):

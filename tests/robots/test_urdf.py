@@ -145,8 +145,24 @@ def test_shapes_of_links_are_looks(tmp_path: Path) -> None:
     model = Multibody.from_urdf(written(tmp_path, EMPTY, BOB.format("b"), fixed, joint("continuous"), more))
     assert model["b_look1"].sizes() == [1, 2, 3]
     assert model["b_look1"].frame[9:].tolist() == [0, 0, 3]
-    assert any("meshes of links" in remark for remark in model.remarks)
+    assert any("meshes whose file is not there" in remark for remark in model.remarks)
     assert any("without size" in remark for remark in model.remarks)
+
+
+@pytest.mark.parametrize("name", ["meshes/a.stl", "package://dog/meshes/a.stl", "file://{}/meshes/a.stl"])
+def test_meshes_are_looks(tmp_path: Path, name: str) -> None:
+    """From the folder of the file, by ROS' package above it, by an absolute path."""
+    folder = tmp_path / "dog"
+    (folder / "meshes").mkdir(parents=True)
+    (folder / "meshes" / "a.stl").write_text("")
+    mesh = f"<mesh filename='{name.format(folder)}' scale='1 2 3'/>"
+    body = BOB.format("b").replace(
+        "</link>", f"<visual><origin xyz='0 0 1'/><geometry>{mesh}</geometry></visual></link>"
+    )
+    model = Multibody.from_urdf(written(folder, EMPTY, body, joint("continuous")))
+    look: Any = model["b_look1"]
+    assert (Path(look.file), look.sizes()) == ((folder / "meshes" / "a.stl").resolve(), [1, 2, 3])
+    assert look.frame[9:].tolist() == [0, 0, 1]
 
 
 def test_a_mimic_of_no_joint_is_listed(tmp_path: Path) -> None:

@@ -119,6 +119,10 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
         lambda m: cosim.Model("m").body("b"),  # type: ignore[attr-defined]
         "Model has no attribute 'body': make a Multibody: `from cosim_mechanics import Multibody`",
     ),
+    "a model file by another name": (lambda m: cosim.load_model("m.toml"), "Model.from_file('model.toml')"),
+    "a run by another name": (lambda m: cosim.run(m), "no 'run': write `model.simulate(until=2.0)`"),
+    "a plugin below cosim": (lambda m: cosim.mechanics, "write `import cosim_mechanics`"),
+    "a file without its name": (lambda m: result().to_csv(), "is missing: write to_csv(path)"),  # type: ignore[call-arg]
     "run": (lambda m: m.run(), "Multibody has no attribute 'run': call simulate(until=…)"),  # type: ignore[attr-defined]
     "a part as an attribute": (lambda m: m.cart, "it is a part: write model['cart']"),  # type: ignore[attr-defined]
     "a misspelt method": (lambda m: m.simulat(1.0), "has no attribute 'simulat': nearest: simulat"),  # type: ignore[attr-defined]

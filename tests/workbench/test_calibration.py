@@ -201,13 +201,23 @@ def test_a_run_without_derivatives_is_fitted_by_differences_and_says_why():
     assert fit.values["decay.rate"] == pytest.approx(2.5, rel=1e-4)
 
 
-def test_a_model_without_derivatives_is_fitted_by_differences_and_says_why(model):
-    model.add("measures.delay", "late", source="decay.shown", delay=0.1)
-    late = np.maximum(EVEN - 0.1, 0.0)
+def test_a_model_without_derivatives_says_why(model):
+    data = cosim.Result(EVEN, {"seen": 1.7 * np.exp(-2.5 * EVEN)})
+    integrator = "integrators.scipy_radau"
+    calibration = Calibration(model, RANGES, data, {"decay.shown": "seen"}, integrator=integrator)
+    calibration.runs_of.prepare(["decay.shown"], EVEN)
+    assert calibration.runs_of.differentiate({"decay.rate": 2.5}) is None
+    assert "in Python: they have no tangents" in calibration.differences
+
+
+def test_a_delay_is_fitted_with_exact_derivatives(model):
+    model.add("measures.delay", "late", source="decay.shown", delay=0.1, longest_delay=0.5)
+    late = np.maximum(EVEN - 0.2, 0.0)
     data = cosim.Result(EVEN, {"seen": 1.7 * np.exp(-2.5 * late)})
-    fit = Calibration(model, RANGES, data, {"late": "seen"}).fit()
-    assert "late: remembers a signal" in fit.differences
-    assert fit.values["decay.rate"] == pytest.approx(2.5, rel=1e-4)
+    fit = Calibration(model, {**RANGES, "late.delay": (0.05, 0.5)}, data, {"late": "seen"}).fit()
+    assert fit.differences == ""
+    found = [fit.values[path] for path in ("decay.rate", "decay.gain", "late.delay")]
+    assert found == pytest.approx([2.5, 1.7, 0.2], rel=1e-5)
 
 
 def test_what_the_data_do_not_tell_has_an_infinite_error(model):

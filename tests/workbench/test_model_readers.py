@@ -52,7 +52,7 @@ def test_the_files_of_a_stranger(tmp_path: Path) -> None:
         assert list(cosim.Model.from_file(tmp_path / "m.lines").parts) == ["a", "b"]
         with pytest.raises(
             cosim.CosimError,
-            match=r"m\.x: no plugin reads .*'\.x'. There are: \.lines, \.txt, \.urdf, \.toml",
+            match=r"m\.x: no plugin reads .*'\.x'. There are: \.lines, \.txt, \.xml, \.urdf, \.toml",
         ):
             cosim.Model.from_file("m.x")
 

@@ -45,6 +45,7 @@ ensemble = cosim.Ensemble(system, until=1.0, reduce=["max(bob.x)"], threads=2)
 many = ensemble.run({"bob.mass": [1.0, 2.0]})
 study = Study(m, {"bob.mass": "1 kg..2 kg"}, ["max(bob.x)"], until=1.0, sample="lhs:4", run_in="threads")
 simulator = cosim.Simulator(system, state, accuracy=1e-6)
+cosim.Simulator(system, integrator="radau5", maximum_step="1 ms", relative_tolerance={"q": 1e-6})
 simulator.advance_to(1.0)
 m.connect("felt", "r.force", factor=2.0)
 print(run["a.x"][-1], many["max(bob.x)"].mean(), result.events[0].time)
@@ -112,6 +113,10 @@ result.time.foo
 simulator.advance(1.0)
 simulator.advance_to("1", "2")
 cosim.Simulator(m)
+cosim.Simulator(system, acuracy=1e-6)
+cosim.Simulator(system, fixed_step=[1e-3])
+m.simulate(until=1.0, accuracy=[1e-6])
+m.body("b", mass=[1.0], inertia=(1, 1, 1))
 state.realise(cosim.Stage.POSITION)
 state.realize("POSITIO")
 state.tme
@@ -142,7 +147,7 @@ def test_each_stub_is_python_and_the_packages_are_complete() -> None:
     body = files[Path("cosim_mechanics/rigid_body.pyi")]
     assert (
         "    def mass(self) -> float: ...\n" in body
-        and "def __init__(self, *, mass: Any, inertia: Any, " in body
+        and "def __init__(self, *, mass: float | str, inertia: Any, " in body
     )
     assert "Literal['and', 'or'" in files[Path("cosim_signals/logic.pyi")]
 

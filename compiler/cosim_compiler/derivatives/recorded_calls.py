@@ -132,6 +132,8 @@ class CallRecorder(OperationRecorder):
         """The tangent that an author has written, along each argument, is by how much the result changes."""
         kinds = [argument.type for argument in node.arguments]
         has_views = any(has_reals(kind) and isinstance(kind, View) for kind in kinds)
+        if not (has_views or has_reals(node.function.result) or node.function.result is NOTHING):
+            return super()._call_own(own, author, node, pairs)[0], NO_TANGENT  # decides, but does not vary
         if own.__dict__[WITH_VALUES] or node.function.result is not REAL or has_views:
             raise self.refuse(f"{node.function.author.__qualname__}: its author's tangent has no adjoint")
         pairs = [(self.held(text), self.held_tangents(tangents)) for text, tangents in pairs]

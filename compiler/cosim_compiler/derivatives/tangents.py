@@ -11,17 +11,22 @@ from cosim_compiler.derivatives.tangent_values import leaves
 from cosim_compiler.derivatives.writer import NoTangentError, Note, TangentWriter, has_reals
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
+from cosim_compiler.language.typed_form import Variable, walk
 from cosim_compiler.language.types import NOTHING, REAL, Tuple, Type, View, types_of
 from cosim_compiler.record import rows_of
 from cosim_compiler.sources.run_source import run_source
 from cosim_compiler.tables import as_table, zeros
 
-_tangents: dict[tuple[types.FunctionType, str, int, frozenset[int]], tuple[types.FunctionType, str]] = {}
 NONE: frozenset[int] = frozenset()
+_tangents: dict[tuple[Any, ...], tuple[types.FunctionType, str]] = {}
 
 
 def tangent_function(
-    function: types.FunctionType, signature: str, directions: int = 1, fixed: frozenset[int] = NONE
+    function: types.FunctionType,
+    signature: str,
+    directions: int = 1,
+    fixed: frozenset[int] = NONE,
+    unread: frozenset[int] = NONE,
 ) -> tuple[Any, str]:
     r"""The tangent of a kernel function along so many directions, and its signature.
 
@@ -38,6 +43,8 @@ def tangent_function(
     directions : int
     fixed : frozenset of int
         The arguments that do not vary; they have no tangents.
+    unread : frozenset of int
+        The arguments that do not vary although there are tangents for them in the signature.
 
     Raises
     ------
@@ -56,7 +63,7 @@ def tangent_function(
     >>> signature, tangent(2.0, out, 1.0, out_dot, rate), float(out_dot[0]), float(rate[0])
     ('fFfFF>f', 6.0, 4.0, 3.0)
     """
-    key = function, signature, directions, fixed
+    key = function, signature, directions, fixed, unread
     if key not in _tangents:
         _tangents[key] = _written(*key)
     return _tangents[key]
@@ -79,13 +86,21 @@ def derivative_notes(function: types.FunctionType, kinds: Sequence[Type]) -> lis
 
 
 def _written(
-    function: types.FunctionType, signature: str, directions: int, fixed: frozenset[int]
+    function: types.FunctionType,
+    signature: str,
+    directions: int,
+    fixed: frozenset[int],
+    unread: frozenset[int],
 ) -> tuple[types.FunctionType, str]:
     letters, answer = signature.split(">")
     kinds, result = types_of(signature)
     program = Program()
     typed = program.root(function, signature)
-    varying = tuple(has_reals(kind) and i not in fixed for i, kind in enumerate(kinds))
+    taken = tuple(has_reals(kind) and i not in fixed for i, kind in enumerate(kinds))
+    read = {node.name for node in walk(*typed.body) if isinstance(node, Variable)}
+    varying = tuple(
+        taken[i] and i not in unread and name in read for i, (name, _) in enumerate(typed.parameters)
+    )
     writer = TangentWriter(program, directions)
     name, varies = writer.tangent(typed, varying)
     if isinstance(typed.result, Tuple):
@@ -95,12 +110,12 @@ def _written(
     values = [f"x{i}" for i in range(len(kinds))]
     heads, passed, lines, more = list(values), list(values), [], ""
     for i, (kind, letter) in enumerate(zip(kinds, letters, strict=True)):
-        if not varying[i]:
+        if not taken[i]:
             continue
         heads.append(f"x{i}_dot")
         more += letter if directions == 1 else "F"
-        for k in range(directions):
-            passed.append(_part(i, kind, k, directions))
+        if varying[i]:
+            passed += [_part(i, kind, k, directions) for k in range(directions)]
     if result is REAL:
         heads.append("rate")
         more += "F"

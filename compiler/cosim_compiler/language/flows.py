@@ -2,54 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-import types
 from collections.abc import Iterable, Iterator, Mapping
 
-from cosim_compiler.errors import ContractError
-from cosim_compiler.fingerprint import fingerprint
 from cosim_compiler.language import typed_form as form
-from cosim_compiler.language.program import Program
+from cosim_compiler.language.flow_elements import RETURNED, WHOLE, Element, Elements, Flows
 from cosim_compiler.language.typed_form import Expression, Function, Statement, parts
 from cosim_compiler.language.types import Group, Record, RecordRows, Tuple, Type, View
-from cosim_compiler.language.verdict import digest_of_reader
-from cosim_compiler.sources.clean_sources import known_fact, remember_clean
-from cosim_compiler.sources.kernel_source import source_of
 
-WHOLE = -1
-Element = tuple[str, int]
-"""A parameter and an index into it, or `WHOLE`."""
-RETURNED = ""
-"""In place of a parameter: what the function returns."""
-Elements = frozenset[Element]
 NOTHING: Elements = frozenset()
 CALLS = (form.Call, form.CallLinked, form.CallAddress)
-
-
-Flows = Mapping[Element, Elements]
-
-
-def kept_flows(function: types.FunctionType, given: tuple[Type, ...]) -> Flows | None:
-    """`flows_of` for arguments of these types, from an earlier process if possible.
-
-    None where the function is not of the language: whoever compiles it says why.
-    """
-    source, key = source_of(function), fingerprint(function, _passes(), repr(given))
-    kept = known_fact(source, key)
-    if kept is not None:
-        return {tuple(to): frozenset(map(tuple, read)) for to, read in kept}
-    try:
-        flows = flows_of(Program().function(function, given))
-    except ContractError:
-        return None
-    remember_clean(source, key, sorted([to, sorted(read)] for to, read in flows.items()))
-    return flows
-
-
-@functools.cache
-def _passes() -> str:
-    """The modules that read functions, as a digest."""
-    return f"flows {digest_of_reader()}"
 
 
 def flows_of(function: Function) -> Flows:

@@ -1,4 +1,7 @@
-"""What is wrong with what a kernel function reads and writes; kept for other processes where nothing is."""
+"""What is wrong with what a kernel function reads and writes; kept for other processes where nothing is.
+
+What reads functions is imported only when one has to be read.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,16 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import fingerprint
-from cosim_compiler.language.outside import Outside, places_outside, views_written
-from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import Type
-from cosim_compiler.language.unwritten import results_read_early, unwritten_results
 from cosim_compiler.sources.clean_sources import is_known_clean, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
+
+if TYPE_CHECKING:
+    from cosim_compiler.language.outside import Outside
 
 Elements = Mapping[str, tuple[int, int]]
 """An element, and a line; by the name of the argument."""
@@ -68,6 +72,11 @@ def verdict_on(
     source, key = source_of(function), fingerprint(function, digest_of_reader(), described)
     if is_known_clean(source, key):
         return Verdict()
+
+    from cosim_compiler.language.outside import places_outside, views_written
+    from cosim_compiler.language.program import Program
+    from cosim_compiler.language.unwritten import results_read_early, unwritten_results
+
     try:
         typed = Program().function(function, given)
     except ContractError:

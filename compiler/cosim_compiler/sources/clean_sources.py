@@ -36,7 +36,8 @@ class _Source:
     def __init__(self, digest: str) -> None:
         self.digest = digest
         self.kept_facts = _read_facts(digest)
-        self.new_facts: dict[str, Any] = {}
+        self.facts = dict(self.kept_facts)
+        """Also those of this process."""
 
 
 _sources: dict[str, _Source] = {}
@@ -44,17 +45,17 @@ _sources: dict[str, _Source] = {}
 
 def is_known_clean(source: str, key: str) -> bool:
     """Whether a function of this text was found without faults before."""
-    return key in _source_of(source).kept_facts
+    return key in _source_of(source).facts
 
 
 def remember_clean(source: str, key: str, fact: Any = None) -> None:
     """The function has no faults, and `fact`, which JSON can show, was read from it; written at the end."""
-    _source_of(source).new_facts[key] = fact
+    _source_of(source).facts[key] = fact
 
 
 def known_fact(source: str, key: str) -> Any:
     """What was read from a function of this text before; None where nothing was."""
-    return _source_of(source).kept_facts.get(key)
+    return _source_of(source).facts.get(key)
 
 
 def key_of(function: types.FunctionType, declared: frozenset[str], names: Mapping[str, Any]) -> str:
@@ -113,6 +114,6 @@ def _read_facts(digest: str) -> dict[str, Any]:
 def _write() -> None:
     """Keep what was found, with what other processes have kept meanwhile."""
     for source in _sources.values():
-        if source.new_facts.keys() - source.kept_facts.keys():
-            facts = {**source.kept_facts, **_read_facts(source.digest), **source.new_facts}
+        if source.facts.keys() - source.kept_facts.keys():
+            facts = {**_read_facts(source.digest), **source.facts}
             kernel_cache.write_cached(source.digest, json.dumps(facts, sort_keys=True).encode())

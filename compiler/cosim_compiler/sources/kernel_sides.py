@@ -141,7 +141,7 @@ def _lines_of_helpers(names: Mapping[str, Any], body: list[ast.stmt], moving: se
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and isinstance(helper := names.get(node.func.id), types.FunctionType)
-        and any(names_read(argument) & moving for argument in node.args)
+        and any(_moves(argument, moving) for argument in node.args)
         and _has_kinks(helper)
     ]
 
@@ -154,9 +154,20 @@ def _moving(body: list[ast.stmt], arguments: set[str]) -> set[str]:
         for node in ast.walk(ast.Module(body, [])):
             if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For)):
                 source = node.iter if isinstance(node, ast.For) else node.value
-                if source is not None and names_read(source) & moving:
+                if source is not None and _moves(source, moving):
                     moving |= names_given(node)
     return moving
+
+
+def _moves(node: ast.AST, moving: set[str]) -> bool:
+    """Whether an expression varies with one of these names: the length and the shape of an array do not."""
+    if isinstance(node, ast.Name):
+        return node.id in moving
+    if isinstance(node, ast.Attribute) and node.attr == "shape":
+        return False
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
+        return False
+    return any(_moves(child, moving) for child in ast.iter_child_nodes(node))
 
 
 def _kinks_in(tree: ast.AST, moving: set[str]) -> Iterator[ast.Call]:
@@ -175,7 +186,7 @@ def _is_kink(node: ast.Call, moving: set[str]) -> bool:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name not in CALLS or (name in ("max", "min") and len(node.args) < 2):
         return False
-    return any(names_read(argument) & moving for argument in node.args)
+    return any(_moves(argument, moving) for argument in node.args)
 
 
 def _sites(body: list[ast.stmt], moving: set[str], loops: tuple[ast.stmt, ...] = ()) -> Iterator[_Site]:
@@ -227,7 +238,7 @@ def _compared(test: ast.expr, moving: set[str]) -> list[ast.expr]:
         return []
     terms = [test.left, *test.comparators]
     pairs = [ast.BinOp(a, ast.Sub(), b) for a, b in itertools.pairwise(terms)]
-    return [pair for pair in pairs if names_read(pair) & moving]
+    return [pair for pair in pairs if _moves(pair, moving)]
 
 
 def _rounds(loops: Iterable[ast.stmt]) -> list[dict[str, int]]:

@@ -110,6 +110,8 @@ FLAGS = (
     "-Wno-unused-parameter",  # the signatures are those of FMI
 )
 LINK_FLAGS = ("-shared", "-s")
+LOADING = ("-Wl,--as-needed", "-ldl")
+"""Of libraries that load others, in C libraries older than glibc 2.34."""
 AS_IT_IS = ("-Wno-override-module", "-Xclang", "-disable-llvm-passes")
 """LLVM's text becomes machine code without being optimized a second time."""
 INSTALL = "Install one for all platforms: pip install 'cosim-framework[native]'"
@@ -120,7 +122,7 @@ class Library(NamedTuple):
 
     sources: Sequence[Path]
     headers: Path
-    code: MachineCode
+    codes: Sequence[MachineCode]
     target: Target
     suffix: str
 
@@ -151,7 +153,13 @@ class Compiler(ABC):
     def library(self, parts: Library, folder: Path) -> bytes:
         """A library, as `build` makes it; made once from the same, then kept."""
         texts = [source.read_text("utf-8") for source in parts.sources]
-        made_of = [self.version(), _headers(parts.headers), texts, str(parts.code), parts.target.zig]
+        made_of = [
+            self.version(),
+            _headers(parts.headers),
+            texts,
+            [str(code) for code in parts.codes],
+            parts.target.zig,
+        ]
         digest = _digest("library", *made_of, parts.suffix)
         library = read_cached(digest)
         if library is None:
@@ -175,15 +183,19 @@ class ZigCompiler(Compiler):
 
     def build(self, parts: Library, folder: Path) -> Path:
         """By ``python -m ziglang cc``; the functions are optimized already."""
-        text, code = folder / "code.ll", folder / "code.o"
-        text.write_text(str(parts.code), "utf-8")
         library = folder / f"library{parts.suffix}"
         command = [*python_command("-m", "ziglang", "cc", "-target", parts.target.zig), *FLAGS]
-        _run([*command, *AS_IT_IS, "-c", "-o", str(code), str(text)], folder)
+        objects = []
+        for i, code in enumerate(parts.codes):
+            text = folder / f"code_{i}.ll"
+            text.write_text(str(code), "utf-8")
+            objects.append(folder / f"code_{i}.o")
+            _run([*command, *AS_IT_IS, "-c", "-o", str(objects[-1]), str(text)], folder)
         command += [*LINK_FLAGS, f"-I{parts.headers}"]
+        more = LOADING if parts.suffix == ".so" else ()
         if parts.suffix == ".dylib":  # else it would hold the path of this folder
             command.append(f"-Wl,-install_name,@rpath/{library.name}")
-        _run([*command, "-o", str(library), *map(str, parts.sources), str(code)], folder)
+        _run([*command, "-o", str(library), *map(str, [*parts.sources, *objects]), *more], folder)
         return library
 
 
@@ -206,15 +218,17 @@ class OwnCompiler(Compiler):
 
     def build(self, parts: Library, folder: Path) -> Path:
         """LLVM writes the object file of the compiled functions, the compiler the rest."""
-        objects = [folder / "code.o"]
+        objects = []
         log.info("building machine code of the functions")
-        objects[0].write_bytes(parts.code.object_file())
+        for i, code in enumerate(parts.codes):
+            objects.append(folder / f"code_{i}.o")
+            objects[-1].write_bytes(code.object_file())
         for i, source in enumerate(parts.sources):
             log.info("building C file %d of %d, %s", i + 1, len(parts.sources), source.name)
             objects.append(folder / f"{source.stem}.o")
             objects[-1].write_bytes(self._object_file(source, parts.headers, folder))
         library = folder / f"library{parts.suffix}"
-        last = ["-o", str(library), *map(str, objects), "-lm"]
+        last = ["-o", str(library), *map(str, objects), "-lm", *LOADING]
         _run([self.command, *LINK_FLAGS, "-Wl,--build-id=none", *last], folder)
         return library
 

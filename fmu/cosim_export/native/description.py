@@ -305,6 +305,7 @@ def describe(
     indicators: Sequence[str],
     clocks: Mapping[str, tuple[int, Fraction | None]] | None = None,
     sources: Sequence[str] = (),
+    abilities: Mapping[str, str] | None = None,
 ) -> bytes:
     """The text of ``modelDescription.xml``.
 
@@ -325,9 +326,11 @@ def describe(
         What ticks periodically, as `Program.periodic` has it; FMI 3.0 alone shows it.
     sources : sequence of str
         Files that are compiled where the FMU brings sources; FMI 2.0 alone names them here.
+    abilities : mapping of str to str, optional
+        Of what is no model: attributes in place of those that models have.
     """
     elements = [
-        Element(name, {"modelIdentifier": interface.identifier, **attributes})
+        Element(name, {"modelIdentifier": interface.identifier, **(abilities or attributes)})
         for kind, (name, attributes) in KINDS[version].items()
         if kind in kinds
     ]

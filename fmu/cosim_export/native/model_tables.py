@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from itertools import groupby
 
 import numpy as np
@@ -84,6 +84,7 @@ def model_tables(
     history_room: int,
     token: str,
     digest: bytes,
+    prefix: str = "cosim",
 ) -> str:
     """The text of the C file.
 
@@ -101,22 +102,24 @@ def model_tables(
         guid of FMI 2.0, instantiation token of FMI 3.0.
     digest : bytes
         16 bytes that only states of this model carry.
+    prefix : str
+        With it begin the names of the model and of its entry points.
     """
     names = [name for name, _, _ in ARRAYS]
     parts = [
         '#include "model.h"\n\n#include <math.h>\n#include <stddef.h>\n',
         *_starts(program),
-        _variables(program, interface, names, has_arrays=version == 3),
+        variable_tables(interface, _places(program, names), has_arrays=version == 3),
         _states(interface.variables),
         _indicators(program.indicators),
-        _table("int64_t", "clocks", (str(entry) for entry, _ in program.periodic.values())),
-        _table("int64_t", "discretes", map(str, _discretes(interface.variables))),
+        c_table("int64_t", "clocks", (str(entry) for entry, _ in program.periodic.values())),
+        c_table("int64_t", "discretes", map(str, discretes(interface.variables))),
         _sentences(program),
         _checks(program),
         _replacements(program),
         _histories(program),
-        _entry_points(program),
-        _model(program, interface, kinds, token, digest, names, history_room),
+        _entry_points(program, prefix),
+        _model(program, interface, kinds, token, digest, names, history_room, prefix),
     ]
     return re.sub("\n\n\n+", "\n\n", "\n".join(part for part in parts if part))
 
@@ -158,7 +161,8 @@ def c_integer(value: int) -> str:
     return "INT64_MIN" if value == -(2**63) else str(value) if abs(value) < 2**31 else f"INT64_C({value})"
 
 
-def _table(kind: str, name: str, rows: Iterable[str], length: int | None = None) -> str:
+def c_table(kind: str, name: str, rows: Iterable[str], length: int | None = None) -> str:
+    """A table of C; nothing where it has no rows."""
     listed = list(rows)
     if not listed:
         return ""
@@ -172,8 +176,8 @@ def _table(kind: str, name: str, rows: Iterable[str], length: int | None = None)
     return f"static const {kind} {name}[{size}] = {{\n" + "\n".join([*lines, line]) + "\n};\n"
 
 
-def _start(kind: str, name: str, cells: Sequence[str], zero: str) -> str:
-    """The start of an array; where many zeros stand one after the other, the next number says its place."""
+def c_start(kind: str, name: str, cells: Sequence[str], zero: str) -> str:
+    """The numbers that an array begins with; behind many zeros the next number says its place."""
     listed: list[str] = []
     place, is_behind_zeros = 0, False
     for is_zero, alike in groupby(cells, zero.__eq__):
@@ -185,10 +189,11 @@ def _start(kind: str, name: str, cells: Sequence[str], zero: str) -> str:
             listed += [first, *numbers[1:]]
             is_behind_zeros = False
         place += len(numbers)
-    return _table(kind, f"start_{name}", listed, len(cells))
+    return c_table(kind, f"start_{name}", listed, len(cells))
 
 
-def _here(name: str, rows: Sized) -> str:
+def here(name: str, rows: Sized) -> str:
+    """The name of a table, where it has rows."""
     return name if len(rows) else "NULL"
 
 
@@ -201,40 +206,54 @@ def _starts(program: Program) -> list[str]:
         is_written = role != "constant" and flat.view(np.uint64).any()
         if is_written:
             if letter == "F":
-                parts.append(_start("double", name, [c_real(float(x)) for x in flat], "0.0"))
+                parts.append(c_start("double", name, [c_real(float(x)) for x in flat], "0.0"))
             else:
-                parts.append(_start("int64_t", name, [c_integer(int(x)) for x in flat], "0"))
+                parts.append(c_start("int64_t", name, [c_integer(int(x)) for x in flat], "0"))
         columns = array.shape[1] if array.ndim == 2 else 1
         start = f"start_{name}" if is_written else "NULL"
         row = f"{len(array)}, {columns}, {ROLES[role]}, {int(name == 'h')}"
         rows.append(f"{{{c_text(name)}, {start}, {row}}}")
-    return [*parts, _table("ArrayStart", "array_starts", rows)]
+    return [*parts, c_table("ArrayStart", "array_starts", rows)]
 
 
-def _variables(program: Program, interface: FmuInterface, names: list[str], *, has_arrays: bool) -> str:
+Place = tuple[int, int, tuple[int, int]]
+"""Of a variable: the number of its array, where in it, and where its slope and the time of its value are."""
+
+
+def _places(program: Program, names: Sequence[str]) -> Callable[[FmuVariable], Place]:
+    """Where the variables of a model lie among the arrays of these names."""
+
+    def place(variable: FmuVariable) -> Place:
+        if variable.causality != "input":
+            return names.index(variable.array), variable.offset, (-1, -1)
+        slot = program.system.written_slot(variable.path)  # in the cache lies a copy
+        course = program.system.course_offsets(variable.path) if variable.type == "Real" else (-1, -1)
+        return names.index(slot.array), slot.offset, course
+
+    return place
+
+
+def variable_tables(
+    interface: FmuInterface, place_of: Callable[[FmuVariable], Place], *, has_arrays: bool
+) -> str:
+    """The table of variables, the time as its last one, and their words."""
     rows = []
     scalars = interface.variables
     words = {v.items: f"words_{i}" for i, v in enumerate(scalars) if v.items}
-    discrete = {at: place for place, at in enumerate(_discretes(scalars))}
+    discrete = {at: place for place, at in enumerate(discretes(scalars))}
     sizes = {a.reference: len(a.elements) for a in variables_of(interface)} if has_arrays else None
     for i, variable in enumerate(scalars):
-        array, offset, course = variable.array, variable.offset, (-1, -1)
-        if variable.causality == "input":  # in the cache lies a copy
-            slot = program.system.written_slot(variable.path)
-            array, offset = slot.array, slot.offset
-            if variable.type == "Real":
-                course = program.system.course_offsets(variable.path)
         size = 1 if sizes is None else sizes.get(i, 0)
-        cells = _variable_cells(variable, names.index(array), offset, course, size)
+        cells = _variable_cells(variable, *place_of(variable), size)
         listed = f"{discrete.get(i, -1)}, {len(variable.items)}, {words.get(variable.items, 'NULL')}"
         rows.append(f"{{{cells}, {listed}}}")
     infinite = f"{c_real(-math.inf)}, {c_real(math.inf)}"
     rows.append(f'{{"time", -1, 0, -1, -1, REAL, 0, NEVER, 0, {infinite}, 1.0, -1, 1, -1, 0, NULL}}')
-    tables = [_table("char *const", name, map(c_text, listed)) for listed, name in words.items()]
-    return "\n".join([*tables, _table("Variable", "variables", rows)])
+    tables = [c_table("char *const", name, map(c_text, listed)) for listed, name in words.items()]
+    return "\n".join([*tables, c_table("Variable", "variables", rows)])
 
 
-def _discretes(variables: Sequence[FmuVariable]) -> list[int]:
+def discretes(variables: Sequence[FmuVariable]) -> list[int]:
     """Places of the variables that events alone change."""
     shown = [i for i, v in enumerate(variables) if v.causality in ("output", "local")]
     return [i for i in shown if variables[i].variability == "discrete"]
@@ -270,18 +289,18 @@ def _checks(program: Program) -> str:
     parts, rows = [], []
     for i, check in enumerate(program.system.checks):
         reads = [at for slot in check.reads for at in slot.elements]
-        parts.append(_table("char *const", f"refusals_{i}", map(c_text, check.sentences)))
-        parts.append(_table("int64_t", f"judged_{i}", map(str, reads)))
+        parts.append(c_table("char *const", f"refusals_{i}", map(c_text, check.sentences)))
+        parts.append(c_table("int64_t", f"judged_{i}", map(str, reads)))
         cells = [c_text(check.part), str(check.slot.offset), str(check.slot.size)]
-        cells += [str(len(check.sentences)), _here(f"refusals_{i}", check.sentences)]
-        cells += [str(len(reads)), _here(f"judged_{i}", reads)]
+        cells += [str(len(check.sentences)), here(f"refusals_{i}", check.sentences)]
+        cells += [str(len(reads)), here(f"judged_{i}", reads)]
         rows.append(f"{{{', '.join(cells)}}}")
-    return "\n".join([*parts, _table("Check", "checks", rows)])
+    return "\n".join([*parts, c_table("Check", "checks", rows)])
 
 
 def _replacements(program: Program) -> str:
     options = program.system.options_in_model_exchange
-    return _table("Replacement", "replacements", (f"{{{at}, {c_real(x)}}}" for at, x in options.items()))
+    return c_table("Replacement", "replacements", (f"{{{at}, {c_real(x)}}}" for at, x in options.items()))
 
 
 def _histories(program: Program) -> str:
@@ -291,18 +310,20 @@ def _histories(program: Program) -> str:
         f"{{{c_text(part)}, {ring.offset + capacity}, {ring.offset + count}}}"
         for part, ring in zip(system.remembering, system.rings, strict=True)
     )
-    return _table("History", "histories", rows)
+    return c_table("History", "histories", rows)
 
 
 def _states(variables: Sequence[FmuVariable]) -> str:
     index = {v.name: i for i, v in enumerate(variables)}
     rates = sorted((v.offset, i) for i, v in enumerate(variables) if v.derivative_of)  # as in the description
     rows = (f"{{{index[variables[i].derivative_of]}, {i}}}" for _, i in rates)
-    return _table("ContinuousState", "states", rows)
+    return c_table("ContinuousState", "states", rows)
 
 
 def _indicators(indicators: Mapping[str, tuple[int, int]]) -> str:
-    return _table("EventIndicator", "indicators", (f"{{{at}, {level}}}" for at, level in indicators.values()))
+    return c_table(
+        "EventIndicator", "indicators", (f"{{{at}, {level}}}" for at, level in indicators.values())
+    )
 
 
 def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str]]]:
@@ -325,17 +346,17 @@ def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str
 def _sentences(program: Program) -> str:
     parts, rows = [], []
     for code, (sentence, place, about) in _failures(program).items():
-        parts.append(_table("char *const", f"names_{code}", map(c_text, about)))
-        names = _here(f"names_{code}", about)
+        parts.append(c_table("char *const", f"names_{code}", map(c_text, about)))
+        names = here(f"names_{code}", about)
         rows.append(
             f"{{{code}, {c_text(sentence)}, {-1 if place is None else place}, {len(about)}, {names}}}"
         )
-    return "\n".join([*parts, _table("Sentence", "sentences", rows)])
+    return "\n".join([*parts, c_table("Sentence", "sentences", rows)])
 
 
-def _entry_points(program: Program) -> str:
+def _entry_points(program: Program, prefix: str) -> str:
     return "".join(
-        f"extern EntryPoint cosim_{name};\n"
+        f"extern EntryPoint {prefix}_{name};\n"
         for name in ENTRY_POINTS
         if f"lowered_{name}" in program.functions
     )
@@ -349,6 +370,7 @@ def _model(
     digest: bytes,
     names: list[str],
     history_room: int,
+    prefix: str,
 ) -> str:
     states = [v for v in interface.variables if v.derivative_of]
     values = {
@@ -376,15 +398,20 @@ def _model(
     tables: dict[str, Sized] = {
         **{"state": states, "indicator": program.indicators, "clock": program.periodic},
         **{"sentence": _failures(program), "check": program.system.checks},
-        "discrete": _discretes(interface.variables),
+        "discrete": discretes(interface.variables),
         "replacement": program.system.options_in_model_exchange,
     }
     values |= {"history_count": str(len(program.system.rings))}
-    values |= {"histories": _here("histories", program.system.rings)}
+    values |= {"histories": here("histories", program.system.rings)}
     for name, table in tables.items():
-        values |= {f"{name}_count": str(len(table)), f"{name}s": _here(f"{name}s", table)}
+        values |= {f"{name}_count": str(len(table)), f"{name}s": here(f"{name}s", table)}
     for name in ENTRY_POINTS:
         member = "accuracy_given" if name == "accuracy" else name
-        values[member] = f"cosim_{name}" if f"lowered_{name}" in program.functions else "NULL"
+        values[member] = f"{prefix}_{name}" if f"lowered_{name}" in program.functions else "NULL"
+    return model_structure(values, prefix)
+
+
+def model_structure(values: Mapping[str, str], prefix: str = "cosim") -> str:
+    """The structure that the shell knows a model by."""
     listed = "".join(f"    .{name} = {value},\n" for name, value in values.items())
-    return f"const Model cosim_model = {{\n{listed}}};\n"
+    return f"const Model {prefix}_model = {{\n{listed}}};\n"

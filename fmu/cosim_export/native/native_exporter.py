@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import cosim
 from cosim.kit import is_plain
 from cosim_export.interface.archive import check_place, write_archive
 from cosim_export.interface.documentation import documentation, icon, license_entry
 from cosim_export.interface.fmu_exporter import FmuExporter, FmuOptions, check_parts
+from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.names import Naming
 from cosim_export.interface.smoke_experiment import add_smoke_experiment
 from cosim_export.native.compilers import (
@@ -32,6 +33,7 @@ from cosim_export.native.history_room import DEFAULT_ENTRIES
 from cosim_export.native.native_sources import SHELL, NativeSources
 from cosim_export.native.terminals import ICON, PLACE
 from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
+from cosim_lowering.machine_code import MachineCode
 from cosim_lowering.refusals import component_refusals, method_refusals
 
 log = logging.getLogger("cosim.native")
@@ -120,7 +122,7 @@ class NativeFmuExporter(FmuExporter):
             raise cosim.ModelError.of("history", "is fixed in sources alone: in a library histories grow")
         if given.exact_derivatives and given.sources:
             raise cosim.ModelError.of("exact_derivatives", "are not printed: leave out sources")
-        version, kinds, chosen = _choices(given)
+        version, kinds, chosen = native_choices(given)
         called = Naming.of(given.naming, given.names)
         of_choice = available_compilers() if given.compiler is None else (given.compiler,)
         compilers = compilers_for(chosen, of_choice)
@@ -135,26 +137,75 @@ class NativeFmuExporter(FmuExporter):
             history_entries=entries,
             has_tangents=given.exact_derivatives,
         )
-        archive = _libraries(compilers, chosen, made)
-        archive |= {f"sources/{file}": content for file, content in made.printed.items()}
         name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in made.kinds)}, without Python"
         exactly = made.program.integrator.capabilities.resumes_exactly
-        page = documentation(model, made.interface, name, _needs(chosen), exactly)
-        licences = _licence()
-        archive |= {DESCRIPTION: made.description, "documentation/index.html": page.encode(), **licences}
-        archive |= license_entry(made.interface.about, licences)
-        archive["model.png" if version == 2 else ICON] = icon()
-        if made.terminals is not None:
-            archive[PLACE] = made.terminals
-        write_archive(target, archive)
-        listed = ", ".join(
-            [*(platform.name for platform in chosen), *(["C99 sources"] if given.sources else [])]
-        )
+        page = documentation(model, made.interface, name, needs_of(chosen), exactly)
+        listed = write_native_fmu(target, made, compilers, chosen, page)
         self.summarize(f"native FMU ({name}; {listed})", made.interface, made.left_out)
         return target
 
 
-def _choices(given: NativeFmuOptions) -> tuple[int, list[str] | None, list[Platform]]:
+class NativeParts(Protocol):
+    """What a native FMU is made of: a model's (`NativeSources`), or a co-simulation's."""
+
+    version: int
+    interface: FmuInterface
+    description: bytes
+    terminals: bytes | None
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """C files that all FMUs share."""
+
+    @property
+    def printed(self) -> Mapping[str, bytes]:
+        """The folder ``sources``, by name."""
+
+    @property
+    def codes(self) -> Sequence[MachineCode]:
+        """Compiled functions."""
+
+    @property
+    def generated(self) -> Mapping[str, str]:
+        """C files that are written for it, by name."""
+
+
+def write_native_fmu(
+    target: Path,
+    made: NativeParts,
+    compilers: Mapping[str, Compiler],
+    platforms: Sequence[Platform],
+    page: str,
+    more: Mapping[str, bytes] | None = None,
+) -> str:
+    """Build the libraries and write the archive; what it holds, in words.
+
+    Parameters
+    ----------
+    target : Path
+    made : NativeParts
+    compilers : mapping of str to Compiler
+        By platform.
+    platforms : sequence of Platform
+    page : str
+        The documentation.
+    more : mapping of str to bytes, optional
+        Other files of the archive.
+    """
+    archive = dict(more or {})
+    archive |= _libraries(compilers, platforms, made)
+    archive |= {f"sources/{file}": content for file, content in made.printed.items()}
+    licences = _licence()
+    archive |= {DESCRIPTION: made.description, "documentation/index.html": page.encode(), **licences}
+    archive |= license_entry(made.interface.about, licences)
+    archive["model.png" if made.version == 2 else ICON] = icon()
+    if made.terminals is not None:
+        archive[PLACE] = made.terminals
+    write_archive(target, archive)
+    return ", ".join([*(platform.name for platform in platforms), *["C99 sources"] * bool(made.printed)])
+
+
+def native_choices(given: NativeFmuOptions) -> tuple[int, list[str] | None, list[Platform]]:
     """The version, kinds and platforms to write; raises all faults of the three together."""
     problems: list[cosim.Problem] = []
 
@@ -201,22 +252,22 @@ def _names(text: str | Sequence[str]) -> list[str]:
 
 
 def _libraries(
-    compilers: Mapping[str, Compiler], platforms: Sequence[Platform], sources: NativeSources
+    compilers: Mapping[str, Compiler], platforms: Sequence[Platform], sources: NativeParts
 ) -> dict[str, bytes]:
     """The shared libraries, by their names in the archive."""
     libraries, count, number = {}, sum(len(platform.targets) for platform in platforms), 0
     for platform in platforms:
-        assert sources.code is not None
         built = {}
         for target in platform.targets:
             number += 1
             log.info("building library %d of %d, for %s", number, count, target.folder3)
             with tempfile.TemporaryDirectory(prefix="cosim_export_") as name:
                 folder = Path(name)
-                table = folder / "model.c"
-                table.write_text(sources.tables, "utf-8")
-                files = [*sources.files, table]
-                parts = Library(files, SHELL, sources.code, target, platform.suffix)
+                files = list(sources.files)
+                for file, text in sources.generated.items():
+                    files.append(folder / file)
+                    files[-1].write_text(text, "utf-8")
+                parts = Library(files, SHELL, sources.codes, target, platform.suffix)
                 built[target.folder3] = compilers[platform.name].library(parts, folder)
         if sources.version == 2:
             built = {platform.name: universal_library(list(built.values()))}
@@ -225,7 +276,8 @@ def _libraries(
     return libraries
 
 
-def _needs(platforms: Sequence[Platform]) -> list[str]:
+def needs_of(platforms: Sequence[Platform]) -> list[str]:
+    """What has to be there where the FMU runs."""
     if not platforms:
         return ["A C99 compiler and the C library: the FMU has sources alone."]
     return [

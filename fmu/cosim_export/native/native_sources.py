@@ -18,11 +18,12 @@ from cosim_export.native.description import describe, with_all_states, with_indi
 from cosim_export.native.fmu_array import arrays_of
 from cosim_export.native.history_room import history_room
 from cosim_export.native.model_tables import ENTRY_POINTS, RAISED, model_tables
-from cosim_export.native.source_files import GENERATED, compiled_files, source_files
+from cosim_export.native.source_files import compiled_files, source_files
 from cosim_export.native.terminals import terminals
 from cosim_lowering.c_program import CProgram
 from cosim_lowering.frame_functions import frame_functions
 from cosim_lowering.linking import machine_code
+from cosim_lowering.machine_code import MachineCode
 from cosim_lowering.program import Program
 from cosim_lowering.tangent_function import tangent_functions
 
@@ -150,7 +151,11 @@ class NativeSources:
         code_in_c = "" if room is None else CProgram(self.program, present, RAISED).text
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
         tables = partial(model_tables, self.program, self.interface, self.kinds, version, room or 0)
-        units = compiled_files([*(file.name for file in self.files), *GENERATED]) if room is not None else []
+        units = (
+            compiled_files([*(file.name for file in self.files), "model.c", "code.c"])
+            if room is not None
+            else []
+        )
         tool = f"cosim-framework {cosim.__version__}"
 
         def description(token: str) -> bytes:
@@ -173,7 +178,18 @@ class NativeSources:
         self.printed: dict[str, bytes] = {}
         if room is not None:
             identifier = self.interface.identifier
-            self.printed = source_files(SHELL, self.files, identifier, version, self.tables, code_in_c)
+            generated = {"model.c": self.tables, "code.c": code_in_c}
+            self.printed = source_files(SHELL, self.files, identifier, version, generated)
+
+    @property
+    def codes(self) -> list[MachineCode]:
+        """What libraries are linked from, besides C."""
+        return [] if self.code is None else [self.code]
+
+    @property
+    def generated(self) -> dict[str, str]:
+        """C files that are written for it, by name."""
+        return {"model.c": self.tables}
 
 
 INTEGRATOR = "integrators.runge_kutta_merson"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -16,12 +16,16 @@ OF_STANDARD = re.compile(
 )
 PLAIN = {"names.h", "plain_names.h"}
 """Headers of the shell that are written here for a model."""
-GENERATED = ("model.c", "code.c")
 BUILD_DESCRIPTION = "buildDescription.xml"
 
 
 def source_files(
-    shell: Path, units: Sequence[Path], identifier: str, version: int, tables: str, code: str
+    shell: Path,
+    units: Sequence[Path],
+    identifier: str,
+    version: int,
+    generated: Mapping[str, str],
+    names: Iterable[str] = (),
 ) -> dict[str, bytes]:
     """The files by their names in ``sources``.
 
@@ -35,16 +39,19 @@ def source_files(
         The model's; names that are visible outside of a file begin with it.
     version : int
         Of FMI.
-    tables, code : str
-        The tables of the model, and its functions.
+    generated : mapping of str to str
+        Files that are written for the model: its tables, and its functions.
+    names : iterable of str
+        What they define besides the model and its entry points.
     """
-    other = "fmi3" if version == 2 else "fmi2"
-    headers = [path for path in sorted(shell.glob("*.h")) if path.name not in PLAIN and path.stem != other]
+    others = {"fmi2", "fmi3", "container"} - {unit.stem for unit in units}
+    headers = [p for p in sorted(shell.glob("*.h")) if p.name not in PLAIN and p.stem not in others]
     standard = _names_of_standard(shell / f"fmi{version}.c")
     files = {path.name: path.read_bytes() for path in [*headers, *units]}
-    files["names.h"] = _names(identifier, version, _shared_names(headers), standard).encode()
+    shared = sorted({*_shared_names(headers), *names})
+    files["names.h"] = _names(identifier, version, shared, standard).encode()
     files["plain_names.h"] = _plain_names(version, standard).encode()
-    files |= {"model.c": tables.encode(), "code.c": code.encode()}
+    files |= {name: text.encode() for name, text in generated.items()}
     if version == 3:
         files[BUILD_DESCRIPTION] = _build_description(identifier, compiled_files(files))
     return files

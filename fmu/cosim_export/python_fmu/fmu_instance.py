@@ -363,7 +363,9 @@ class FmuInstance:
         if mode not in MODES:
             raise cosim.StateError(f"the bytes of this state are damaged (mode {mode!r})")
         self.state = self.system.state_from_bytes(data)
-        self.mode, self.stop_time, self._trial = mode, stop_time, None
+        if self.mode == INSTANTIATED and self.stop_time is None:
+            self.stop_time = stop_time  # else it is what the host has told this instance
+        self.mode, self._trial = mode, None
         self.simulator = None if mode in (INSTANTIATED, INITIALIZING) else self._make_simulator(self.state)
 
 

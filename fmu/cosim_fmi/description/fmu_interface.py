@@ -255,6 +255,12 @@ def _interface(
         readable=frozenset(name for name, clock in clocks.items() if events and clock.ticks_by_time),
         default_experiment=_experiment(read.experiment),
         has_derivatives=ability.directional_derivatives,
+        states=tuple(
+            name
+            for v in read.state_variables
+            for name in names.get(v.name, ())
+            if variables[name].type == "real"
+        ),
     )
     step = description.default_experiment.step if steps else None
     return FmuInterface(

@@ -59,6 +59,8 @@ class DeclaredVariable:
         Names of inputs, in FMI 1.0.
     clock : mapping of str to str
         Attributes of a clock, those of its type included.
+    derivative_of : str or None
+        What the model structure calls the variable whose derivative it is.
     """
 
     name: str
@@ -80,6 +82,7 @@ class DeclaredVariable:
     updates_inside: bool = False
     direct_dependencies: tuple[str, ...] | None = None
     clock: Mapping[str, str] = field(default_factory=dict)
+    derivative_of: str | None = None
 
     def sizes(self, values: Mapping[str, int] | None = None) -> tuple[int, ...]:
         """Sizes of the dimensions.
@@ -173,6 +176,8 @@ class ModelDescription:
     outputs, initial_unknowns : list of Unknown
     states, indicators : int
         Counts.
+    state_variables : tuple of DeclaredVariable
+        The continuous states, in the order of their derivatives; empty where it does not say which they are.
     base_units : dict of str to BaseUnit
     log_categories : tuple of str
     experiment : DeclaredExperiment or None
@@ -189,6 +194,7 @@ class ModelDescription:
     initial_unknowns: list[Unknown]
     states: int
     indicators: int
+    state_variables: tuple[DeclaredVariable, ...]
     base_units: dict[str, BaseUnit]
     log_categories: tuple[str, ...]
     experiment: DeclaredExperiment | None

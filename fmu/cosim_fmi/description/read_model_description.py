@@ -98,6 +98,7 @@ def read_model_description(root: Element) -> ModelDescription:
         initial_unknowns=initial,
         states=states,
         indicators=indicators,
+        state_variables=_state_variables(root, version, by_key),
         base_units=_base_units(root),
         log_categories=tuple(each.get("name", "") for each in root.findall("LogCategories/Category")),
         experiment=_experiment(root),
@@ -127,6 +128,19 @@ def _unknowns(root: Element, path: str, by_key: Mapping[str, DeclaredVariable]) 
             text = element.get("dependencies")
             unknowns.append(Unknown(variable, None if text is None else depends(text)))
     return unknowns
+
+
+def _state_variables(
+    root: Element, version: str, by_key: Mapping[str, DeclaredVariable]
+) -> tuple[DeclaredVariable, ...]:
+    """The continuous states; none where one of the derivatives does not say whose it is."""
+    if version == "1.0":
+        return ()
+    listed = _unknowns(
+        root, "Derivatives/Unknown" if version == "2.0" else "ContinuousStateDerivative", by_key
+    )
+    found = [by_key.get((each.variable.derivative_of or "").strip()) for each in listed]
+    return () if None in found else tuple(found)  # type: ignore[arg-type]
 
 
 def _count(root: Element, tag: str, by_key: Mapping[str, DeclaredVariable]) -> int:
@@ -294,6 +308,7 @@ def _variable(element: Element, version: str, types: Mapping[str | None, Declare
         typed("unit") if kind in REAL else None,
         *(typed("min"), typed("max"), typed("nominal"), given("description")),
         types.get(typed("declaredType")),
+        derivative_of=typed("derivative") if kind in REAL and version != "1.0" else None,
     )
 
 

@@ -99,6 +99,8 @@ class CoupledParticipants:
         Set when a participant asked to stop.
     stops : dict of str to float
         Who has asked to stop, and which time (s) it had reached.
+    solved_at_start : list of str
+        Closed loops whose first values Newton's method had to find.
     loops : sequence of FeedthroughLoop
         To be iterated by the algorithm.
     interface_names : list of str
@@ -156,6 +158,7 @@ class CoupledParticipants:
         self.board: dict[str, Any] = {name: [] for name in participants}
         self.held: dict[str, Any] = {name: [] for name in participants}
         self.events: list[cosim.EventRecord] = []
+        self.solved_at_start: list[str] = []
         self.inside: list[InnerValues] = []
         self.courses: dict[str, InputCourse] = {}
         self._slopes: dict[str, Sequence[float] | None] = dict.fromkeys(participants)

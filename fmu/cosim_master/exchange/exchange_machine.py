@@ -214,6 +214,8 @@ class ExchangeMachine:
     report, clock : Report, Clock
     columns : int
         In a row.
+    arrays : Machine
+        All of them, once `follow` has been called.
     sampled : tuple of list of int
         Columns of the outputs that are sampled, of the inputs' means, their slopes, and their last values.
     """
@@ -350,7 +352,7 @@ class ExchangeMachine:
         self._head[2 * Machine._fields.index("rows") :][:2] = rows.ctypes.data, rows.size
 
     def _lay_out(self) -> None:
-        self._arrays = Machine(
+        self.arrays = Machine(
             part_words=words_of(self.parts),
             link_words=words_of(self._links),
             scales=self._scales,
@@ -367,7 +369,7 @@ class ExchangeMachine:
             grid=self._grid,
             algorithm_words=self._algorithm_words,
         )
-        self._head = head_of(self._arrays)
+        self._head = head_of(self.arrays)
         self.address = int(self._head.ctypes.data)
 
     def output_slot(self, name: str, place: int) -> int:

@@ -262,6 +262,20 @@ class FmuParticipant(InstanceParticipant):
         raise StepDiscardedError(self.shown_path, text, function)
 
     @property
+    def declared(self) -> FmuInterface:
+        """What the FMU declares."""
+        return self._read_interface()
+
+    def why_not_plain(self) -> str:
+        """Why a program in C would have to do more for it than set, step and read; "" where that is all."""
+        interface = self.declared
+        if interface.version != "2.0":
+            return f"an FMU of FMI {interface.version}, which Python leads"
+        if interface.inner_step or self._inner_step:
+            return "an FMU that counts its time by adding steps, which Python leads"
+        return ""
+
+    @property
     def ticks_by_time(self) -> bool:
         """Whether it has clocks with an interval."""
         return any(clock.ticks_by_time for clock in self._read_interface().clocks.values())

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription, Variable
 from cosim_fmu.abilities import InnerPoint, NativeCalls
+from cosim_lowering.program import Program
 from cosim_lowering.refusals import method_refusals, system_refusals
 from cosim_master.algorithms.joint import check_options
 from cosim_master.coupling.errors import StopRequested
@@ -245,16 +246,44 @@ class SystemParticipant(cosim.Participant):
         written: Path = self.system.export_fmu(path, outputs=outputs, **{**given, **options})
         return written
 
-    def initialize(
-        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
-    ) -> None:
-        """Make a State at `start` (s) with these values; events wait for `exit_initialization`."""
+    def lowered(
+        self, start: float, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> tuple[Program, bool]:
+        """The system as `initialize` makes it, for machine code; whether its accuracy is the tolerance.
+
+        Parameters
+        ----------
+        start : float
+            s
+        values : mapping of str to object
+            Start values.
+        tolerance : float, optional
+
+        Raises
+        ------
+        ModelError
+            What cannot run without Python, and why.
+        """
+        state, accuracy = self._state_at(start, values), self._accuracy_of(tolerance)
+        program = Program(self.system, self._integrator, accuracy, state, **self._options)
+        program.require()
+        return program, self._accuracy is None
+
+    def _state_at(self, start: float, values: Mapping[str, Any]) -> cosim.State:
         state = self.system.default_state()
         state.set_time(start)
         for name, value in values.items():
             state[name] = value
-        accuracy = self._accuracy if self._accuracy is not None else (tolerance or ACCURACY)
-        self._simulator = self._new_simulator(state, accuracy)
+        return state
+
+    def _accuracy_of(self, tolerance: float | None) -> float:
+        return self._accuracy if self._accuracy is not None else (tolerance or ACCURACY)
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Make a State at `start` (s) with these values; events wait for `exit_initialization`."""
+        self._simulator = self._new_simulator(self._state_at(start, values), self._accuracy_of(tolerance))
         self._watch_steps()
         self._ready = self._failed = False
         self._stop, self._written, self._run = stop, {}, None

@@ -11,6 +11,7 @@ from cosim.kit import ResultStream, black_box
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling, RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.exchange_algorithms import ExchangeFace
+from cosim_master.exchange.exchange_machine import ExchangeMachine
 from cosim_master.recording.co_simulation_result import CouplingReport
 from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.simulation_run import SimulationRun
@@ -213,6 +214,11 @@ class SteppedRun(SimulationRun):
     def close(self) -> None:
         """Free all participants; may be called twice."""
         self._stack.close()
+
+    @property
+    def machine(self) -> ExchangeMachine:
+        """What the interpreter of exchanges works on."""
+        return self._loop.machine
 
     @property
     def _loop(self) -> CompiledLoop:

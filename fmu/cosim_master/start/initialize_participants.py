@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
@@ -19,11 +19,10 @@ from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import Port, closed_path, components, instant_graph, path_text
 from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.lead_exchanges import HOPELESS, MOST_SWEEPS, TOLERANCE
 from cosim_master.model_exchange.evaluation import SolvedLoop
 from cosim_master.model_exchange.loop_calls import MOST_STEPS
 
-TOLERANCE = 1e-10
-MOST_SWEEPS = 40
 LARGEST_NEWTON_LOOP = 200
 
 Vector = NDArray[np.float64]
@@ -61,20 +60,35 @@ def make_consistent(
         A loop did not converge; names its path, the residuals, the iterations and why.
     """
     links = [*coupled.links, *(parameters or ())]
-    if not links:
-        return
-    graph = instant_graph(descriptions, links, known_only=False, initializing=parameters is not None)
     outgoing: dict[Port, list[Link]] = {}
     for link in links:
         outgoing.setdefault(link.start, []).append(link)
-    for component in components(graph):
-        path = closed_path(graph, component)
-        outputs = [port for port in component if port in outgoing]
+    for outputs, path in passing_order(descriptions, links, initializing=parameters is not None):
         if path:
             _Loop(coupled, outputs, outgoing, path, given).solve()
         else:
             for port in outputs:
                 _pass_on(coupled, outgoing[port], _read(coupled, port), given)
+
+
+def passing_order(
+    descriptions: Mapping[str, ParticipantDescription], links: Sequence[Link], *, initializing: bool
+) -> Iterator[tuple[list[Port], Sequence[Port]]]:
+    """Connected outputs in the order of their dependencies: groups, each with the closed path in it if any.
+
+    Parameters
+    ----------
+    descriptions : mapping of str to ParticipantDescription
+    links : sequence of Link
+    initializing : bool
+        Whether the dependencies are those of the initialization mode.
+    """
+    if not links:
+        return
+    graph = instant_graph(descriptions, links, known_only=False, initializing=initializing)
+    starts = {link.start for link in links}
+    for component in components(graph):
+        yield [port for port in component if port in starts], closed_path(graph, component)
 
 
 class _Loop:
@@ -100,6 +114,7 @@ class _Loop:
         counts, why = f"{self.sweeps} substitutions", ""
         if all(isinstance(value, float) for value in first) and len(first) <= LARGEST_NEWTON_LOOP:
             names = [".".join(port) for port in self.outputs]
+            self.coupled.solved_at_start.append(path_text(self.path))
             loop = SolvedLoop(path_text(self.path), names, 0, is_real=True)
             if loop.solve(np.array([v if math.isfinite(v) else 0.0 for v in first]), self._pass):
                 return
@@ -168,7 +183,7 @@ def _pass_on(coupled: CoupledParticipants, links: Sequence[Link], value: Any, gi
 
 def _is_usable(value: Any) -> bool:
     """Whether it can be passed on, and there is hope that the substitution converges."""
-    return not isinstance(value, float) or abs(value) < 1e100
+    return not isinstance(value, float) or abs(value) < HOPELESS
 
 
 def initialize_participants(

@@ -20,7 +20,7 @@ from cosim_master.recording.co_simulation_result import (
     EstimatedError,
 )
 from cosim_master.recording.coupling_samples import Samples
-from cosim_master.trust.coupling_error import LEAST, TOO_MANY, estimated_errors
+from cosim_master.trust.coupling_error import LEAST, TOO_MANY, estimated_errors, explained_errors
 from cosim_master.trust.sampled_wiring import late_by_an_exchange, wiring_of
 from cosim_master.trust.second_run import RunAgain, SecondRun, compare
 
@@ -136,12 +136,14 @@ def assess_coupling(
     wiring = wiring_of(coupled)
     # a thinned course may have lost the exchange that shows a tick
     jumping = [] if collected.is_thinned else collected.jumping.tolist()
-    found = estimated_errors(samples, wiring, jumping)
+    found = explained_errors(samples, wiring, jumping)
     second = None if found is not None and found.is_explained else second_run()
     if second is not None:
         bars = SAFETY * max(second.factor, LEAST_FACTOR) * second.differences
         bars = np.maximum(bars, late_by_an_exchange(samples, wiring, jumping))
         return reported(coupled, samples, bars, algorithm, step, second.how)
+    if found is None:
+        found = estimated_errors(samples, wiring, jumping)
     if found is None:
         few = samples.times.size <= LEAST
         why = f"fewer than {LEAST} exchanges" if few else f"more than {TOO_MANY} values are exchanged"

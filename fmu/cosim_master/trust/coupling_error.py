@@ -12,6 +12,7 @@ from cosim_master.recording.co_simulation_result import FINE
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
 from cosim_master.trust.linear_coupling import LinearAnswer, linear_answers
+from cosim_master.trust.polynomial_coupling import polynomial_answers
 from cosim_master.trust.sampled_wiring import Part, Wiring, at_ticks, resampled
 
 Vector = NDArray[np.float64]
@@ -40,6 +41,10 @@ EXACT = 2.0
 """Bar over the error that equations give which explain the whole run."""
 EXPLAINED, NOTHING = 0.03, 1e-7
 """Equations explain a run where what they miss does no more than this part of the error, or of the range."""
+EXPLAINED_BENT = 1e-3
+"""The same of polynomials: wrong ones, which grow as fast as what they miss, were seen to miss 0.008."""
+MOST_BENT = 0.3
+"""Of the range: larger errors do not follow equations that are linear about the run."""
 SAME = 3.0
 """Errors by several equations that all explain the run: known where they, or their quartiles, do not differ
 by more."""
@@ -64,11 +69,30 @@ class Estimate(NamedTuple):
     is_explained: bool = False
 
 
+def explained_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = ()) -> Estimate | None:
+    """The same where participants are linear and show their states: equations explain the whole run.
+
+    Parameters
+    ----------
+    samples : Samples
+    wiring : Wiring
+    jumping : sequence of int
+        Places of discrete outputs.
+
+    Returns
+    -------
+    Estimate or None
+        None where no linear equations explain the run.
+    """
+    can_be = _says_something(samples, wiring) and not set(wiring.driven) & set(jumping)
+    return _explained(samples, wiring, False) if can_be else None
+
+
 def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = ()) -> Estimate | None:
     """The largest error of each output that the coupling made in a run: a bar that 95 of 100 keep.
 
-    Where participants are linear and show their states, equations explain the whole run, and the error
-    follows (`linear_answers`). Else difference equations are fitted (`IdentifiedCoupling`).
+    Where participants show their states and are polynomials of them, the error follows from these
+    (`polynomial_answers`). Else difference equations are fitted (`IdentifiedCoupling`).
 
     Parameters
     ----------
@@ -82,15 +106,13 @@ def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
     Estimate or None
         None with too few samples, or too many connections.
     """
+    if not _says_something(samples, wiring):
+        return None
+    bent = None if set(wiring.driven) & set(jumping) else _explained(samples, wiring, True)
+    if bent is not None:
+        return bent
     sources, parts = wiring.sources, wiring.parts
     size = samples.outputs.shape[1] + sources.size
-    if samples.times.size <= LEAST or size > TOO_MANY or not sources.size:
-        return None
-    if not np.all(np.isfinite(samples.outputs)):
-        return None
-    explained = None if set(wiring.driven) & set(jumping) else _explained(samples, wiring)
-    if explained is not None:
-        return explained
     clocked = [(mine, given) for mine, given, _ in parts if given and set(mine) <= set(jumping)]
     places = np.array([place for mine, _ in clocked for place in mine], dtype=np.intp)
     sampled = np.array([place for _, given in clocked for place in given], dtype=np.intp)
@@ -106,16 +128,28 @@ def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
     return Estimate(np.max([bars for bars, _ in found], axis=0), all(is_known for _, is_known in found))
 
 
-def _explained(samples: Samples, wiring: Wiring) -> Estimate | None:
-    """By equations that explain the run; None where there are none."""
+def _says_something(samples: Samples, wiring: Wiring) -> bool:
+    """Whether there are enough samples, and not too many connections."""
+    size = samples.outputs.shape[1] + wiring.sources.size
+    if samples.times.size <= LEAST or size > TOO_MANY or not wiring.sources.size:
+        return False
+    return bool(np.all(np.isfinite(samples.outputs)))
+
+
+def _explained(samples: Samples, wiring: Wiring, is_bent: bool) -> Estimate | None:
+    """By equations that explain the run, linear or polynomial ones; None where there are none."""
     ranges = _ranges(samples)
+
+    def is_good(answer: LinearAnswer) -> bool:
+        part = EXPLAINED_BENT if is_bent else EXPLAINED
+        good = (answer.misfit <= part * answer.errors) | (answer.misfit <= NOTHING * ranges)
+        return bool(good.all())
+
     answers: list[LinearAnswer] = []
     for direct in (wiring.direct, wiring.surely):
-        answers = answers or [
-            answer
-            for answer in linear_answers(samples, wiring._replace(direct=direct))
-            if np.all((answer.misfit <= EXPLAINED * answer.errors) | (answer.misfit <= NOTHING * ranges))
-        ]
+        wired = wiring._replace(direct=direct)
+        found = polynomial_answers(samples, wired, is_good) if is_bent else linear_answers(samples, wired)
+        answers = [answer for answer in found if is_good(answer)]
         if answers or wiring.surely == wiring.direct:
             break
     if not answers:
@@ -124,8 +158,10 @@ def _explained(samples: Samples, wiring: Wiring) -> Estimate | None:
     largest, least = errors.max(axis=0), errors.min(axis=0)
     missed = np.min([answer.misfit for answer in answers], axis=0)
     bars = EXACT * (largest + missed)
-    is_same = (largest <= SAME * least + NOTHING * ranges) | (bars <= FINE * ranges)
-    return Estimate(bars, True, True) if is_same.all() else Estimate(bars, False)
+    is_same = bool(((largest <= SAME * least + NOTHING * ranges) | (bars <= FINE * ranges)).all())
+    if is_bent:  # the error follows equations that are linear about the run; a second run says more
+        return Estimate(bars, True) if is_same and (largest <= MOST_BENT * ranges).all() else None
+    return Estimate(bars, is_same, is_same)
 
 
 def _ranges(samples: Samples) -> Vector:

@@ -92,7 +92,7 @@ def linear_answers(samples: Samples, wiring: Wiring) -> list[LinearAnswer]:
     """
     if not np.all(np.diff(samples.times) > 0.0):
         return []
-    course = _course(samples, wiring.sources)
+    course = course_of(samples, wiring.sources)
     answers = []
     with np.errstate(all="ignore"):
         for weight in WEIGHTS:
@@ -104,10 +104,10 @@ def linear_answers(samples: Samples, wiring: Wiring) -> list[LinearAnswer]:
     return answers
 
 
-def _course(samples: Samples, sources: NDArray[np.intp]) -> Course:
+def course_of(samples: Samples, sources: NDArray[np.intp], most: int = POINTS) -> Course:
     """Means and first moments of the inputs over intervals that are not too many."""
     width = samples.outputs.shape[1] + samples.inputs.shape[1]
-    points = min(POINTS, max(FEWEST_POINTS, int(WORK / width**2)))
+    points = min(most, max(FEWEST_POINTS, int(WORK / width**2)))
     every = -(-(samples.times.size - 1) // points)
     chosen = np.unique(np.r_[np.arange(0, samples.times.size, every), samples.times.size - 1])
     times, outputs = samples.times[chosen], samples.outputs[chosen]
@@ -162,7 +162,7 @@ def _fitted_rates(
     w = course.outputs[:, own]
     u, s = course.means[:, given], course.slopes[:, given]
     h = np.diff(course.times)[:, None]
-    scale, size = _sizes(w), _sizes(u) / weight
+    scale, size = sizes_of(w), sizes_of(u) / weight
     difference = np.diff(w, axis=0) / scale / h
     middle, change = 0.5 * (w[1:] + w[:-1]) / scale, np.diff(w, axis=0) / scale
     best, least = None, math.inf
@@ -194,7 +194,7 @@ def _fitted_rates(
     return a * scale[:, None] / scale, b * scale[:, None] / size, c * scale
 
 
-def _sizes(values: Vector) -> Vector:
+def sizes_of(values: Vector) -> Vector:
     """How far each column goes; 1 where it stays at zero."""
     found = np.ptp(values, axis=0)
     largest = np.abs(values).max(axis=0)
@@ -206,7 +206,7 @@ def _fitted_value(course: Course, place: int, own: list[int], given: list[int], 
     """How an output follows states and inputs at once."""
     data = np.hstack([course.outputs[1:, own], course.ends[1:, given], np.ones((course.times.size - 1, 1))])
     wanted = course.outputs[1:, place]
-    sizes = _sizes(data)
+    sizes = sizes_of(data)
     sizes[len(own) : -1] /= weight
     return np.linalg.lstsq(data / sizes, wanted, rcond=CUT)[0] / sizes
 
@@ -228,7 +228,7 @@ def _answer(course: Course, wiring: Wiring, found: Equations) -> LinearAnswer | 
     given = [course.means - 0.5 * h * course.slopes, course.slopes]
     beyond = [value.copy() for value in given]
     beyond[0] -= still
-    for power, value in enumerate(_pieces(course, free, wiring)):
+    for power, value in enumerate(pieces_of(course, free, wiring)):
         if power == len(beyond):
             beyond.append(np.zeros_like(h * still))
         beyond[power] = beyond[power] - math.factorial(power) * value @ outer.T
@@ -301,7 +301,7 @@ def _rate(matrix: Vector) -> float:
     return float(np.abs(np.linalg.eigvals(matrix)).max(initial=0.0)) if matrix.size else 0.0
 
 
-def _pieces(course: Course, free: NDArray[np.intp], wiring: Wiring) -> list[Vector]:
+def pieces_of(course: Course, free: NDArray[np.intp], wiring: Wiring) -> list[Vector]:
     """Coefficients of outputs that depend on nothing, by powers of the time in each interval."""
     values, lengths = course.outputs[:, free], np.diff(course.times)[:, None]
     found = _cubics(course.times, values)

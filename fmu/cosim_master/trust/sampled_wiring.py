@@ -235,6 +235,8 @@ def _at(samples: Samples, points: Places) -> Samples:
 
 def _grid(times: Vector, ticks: Places) -> Places:
     """Where the clock ticks among `times` that makes `ticks`; nothing where there is none of one period."""
+    if ticks.size < 2:  # one change shows no clock
+        return NOTHING
     gaps = np.diff(times[ticks])
     for part in range(1, MOST_PARTS + 1):
         counts = part * gaps / gaps.min()

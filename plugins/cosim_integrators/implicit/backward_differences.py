@@ -138,10 +138,10 @@ def load_differences(method, step):
             differences[m] = start[m]
             first[m] = step * slope[m]
         return 1
-    copy_values(differences, method.history)
+    order = method.order
+    copy_values(method.family(0, order + 3), method.history)
     for m in range(method.n):
         differences[m] = start[m]
-    order = method.order
     if step != last:
         ratio = step / last
         change_distance(method, order, ratio)
@@ -214,6 +214,7 @@ def accept_differences(system, method, t, t_end, ideal):
     n = method.n
     step = t_end - t
     order = method.order if memory.last_step > 0.0 else 1
+    loaded = order + 3 if memory.last_step > 0.0 else DIFFERENCES
     equal = NEARLY_EQUAL * step <= memory.last_step <= step / NEARLY_EQUAL
     memory.equal_steps = memory.equal_steps + 1.0 if equal else 1.0
     differences = method.differences
@@ -246,7 +247,9 @@ def accept_differences(system, method, t, t_end, ideal):
         following = min(ideal, BACK * step)
     else:
         following = step
-    copy_values(method.history, differences)
+    history = method.history
+    for i in range(loaded * n):
+        history[i] = differences[i]
     return following
 
 

@@ -61,24 +61,35 @@ def factor_band(a, pivots, n, lower, upper):
 def solve_band(a, pivots, n, lower, upper, b):
     """Replace `b` (n) by the solution, `a` and `pivots` being from `factor_band`."""
     width = band_width(lower, upper)
+    right = upper  # of the diagonal, so many columns of U are not zero: exchanges of rows fill the others
+    x = b[0]  # the newest number is at hand: read back from the vector, each row would wait for it
     for k in range(n):
         at = int(pivots[k])
         if at != k:
-            kept = b[k]
+            right = lower + upper
             b[k] = b[at]
-            b[at] = kept
-        below = rows_of(float, b, k, min(lower, n - 1 - k) + 1)
-        x = below[0]
-        for i in range(1, len(below)):
+            b[at] = x
+            x = b[k]
+        count = min(lower, n - 1 - k)
+        below = rows_of(float, b, k, count + 1)
+        following = 0.0
+        if count > 0:
+            following = below[1] - rows_of(float, a, (k + 1) * width + lower - 1, 1)[0] * x
+            below[1] = following
+        for i in range(2, count + 1):
             below[i] -= rows_of(float, a, (k + i) * width + lower - i, 1)[0] * x
+        x = following
     for back in range(n):
-        count = min(lower + upper, back) + 1
+        count = min(right, back) + 1
         row = rows_of(float, a, (n - 1 - back) * width + lower, count)
         known = rows_of(float, b, n - 1 - back, count)
         total = known[0]
-        for j in range(1, count):
+        if count > 1:
+            total -= row[1] * x
+        for j in range(2, count):
             total -= row[j] * known[j]
-        known[0] = total / row[0]
+        x = total / row[0]
+        known[0] = x
 
 
 def factor_complex_band(a, pivots, n, lower, upper):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosim_integrators.implicit.implicit_method import ImplicitMethod
-from cosim_integrators.kit.interpolants import STRAIGHT, is_late, on_line, share_of_step
+from cosim_integrators.kit.interpolants import added, is_late, is_straight, on_line, share_of_step
 from cosim_integrators.kit.start_of_step import copy_values
 
 
@@ -27,8 +27,8 @@ def store_bend(method):
     for m in range(n):
         size = 0.0
         for i in range(count):
-            size += abs(method.dense(i)[m])
-        if size <= STRAIGHT * max(abs(start[m]), abs(end[m])):
+            size = added(size, method.dense(i)[m])
+        if is_straight(size, start[m], end[m]):
             for i in range(count):
                 method.dense(i)[m] = 0.0
     method.attempt.degree = float(count)

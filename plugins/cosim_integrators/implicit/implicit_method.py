@@ -64,6 +64,7 @@ class Pattern(Record):
     is_band: int  # whether matrices are bands
     lower: int  # how many diagonals of a band lie below the main one
     upper: int  # and above
+    is_reordered: int  # whether the states have another order in the band
     tangents: int  # blocks whose tangents give the Jacobian; 0: differences do
     tangents_at: int  # where behind the slots of all methods their rows begin
     tangents_cache: int  # how many slots of the cache these have

@@ -65,7 +65,7 @@ def follow_tangents(system, method, t, colour):
     for row in method.tangent_rows:
         status = call_tangent(
             row.address, t, system.y, system.p, system.d, system.k, system.h, system.c, system.ints,
-            row.first, row.rows, 0.0, direction, p_dot, d_dot, c_dot,
+            row.first, row.rows, 0.0, direction, p_dot, d_dot, system.h, c_dot,
         )  # fmt: skip
         number += 1
         if status != 0:

@@ -30,10 +30,11 @@ def clear_foreign_matrices(method):
     if made_for.step != method.memory.factored_step:
         made_for.step = 0.0
         return
+    differing = 0  # counted to the end: a loop without a way out compares several entries at once
     for e in range(jacobian.shape[0]):
-        if jacobian[e] != made_from[e]:
-            made_for.step = 0.0
-            return
+        differing += 1 if jacobian[e] != made_from[e] else 0
+    if differing > 0:
+        made_for.step = 0.0
 
 
 def clear_matrices(method):
@@ -134,10 +135,13 @@ def solve_real(method, b):
         call_sparse_solver(method, SOLVE_REAL, 0.0, b, b)
     elif pattern.is_band != 0:
         matrices = method.matrices
-        ordered = matrices.ordered(0)
-        put_in_order(method, b, ordered)
-        solve_band(matrices.real, matrices.real_pivots, method.n, pattern.lower, pattern.upper, ordered)
-        read_order(method, ordered, b)
+        if pattern.is_reordered != 0:
+            ordered = matrices.ordered(0)
+            put_in_order(method, b, ordered)
+            solve_band(matrices.real, matrices.real_pivots, method.n, pattern.lower, pattern.upper, ordered)
+            read_order(method, ordered, b)
+        else:
+            solve_band(matrices.real, matrices.real_pivots, method.n, pattern.lower, pattern.upper, b)
     else:
         matrices = method.matrices
         lu_solve(matrices.real, matrices.real_pivots, method.n, b)

@@ -55,5 +55,6 @@ def jacobian_pattern(system: System) -> NDArray[np.int64]:
     band = find_band(starts, rows, may_reorder=ny > LARGEST_DENSE)
     if band is not None:
         header.is_band, header.lower, header.upper = 1, band.lower, band.upper
+        header.is_reordered = int((np.diff(band.order) != 1).any())
         parts.append(band.order)
     return np.concatenate([np.frombuffer(header, dtype=np.int64), *parts]).astype(np.int64)

@@ -9,7 +9,7 @@ Dense output reads `work` and the coefficients alone: `work` stands in the place
 
 from __future__ import annotations
 
-from cosim.kit import MethodArrays
+from cosim.kit import MethodArrays, tangent_of
 from cosim_integrators.kit.explicit_method import STAGES_AT, ExplicitMethod
 from cosim_integrators.kit.start_of_step import copy_values
 
@@ -81,6 +81,28 @@ def hermite(t, from_start, to_end, near, other, first, last, out):
         out[m] = near[m] - (on_line(near[m], other[m], share, rest) - bend)
 
 
+def added(size, part):
+    """A size, and that of another part."""
+    return size + abs(part)
+
+
+@tangent_of(added)
+def added_tangents(size, part, size_dot, part_dot):
+    """The size of tangents in place of the tangent of a size, for `is_straight`."""
+    return size_dot + abs(part_dot)
+
+
+def is_straight(size, start, end):
+    """Whether a bend of this size is what a step between these states leaves of rounding."""
+    return size <= STRAIGHT * max(abs(start), abs(end))
+
+
+@tangent_of(is_straight, with_values=True)
+def is_straight_with_tangents(size, start, end, size_dot, start_dot, end_dot):
+    """Whether that is so of the tangents, too."""
+    return is_straight(size, start, end) and is_straight(size_dot, start_dot, end_dot)
+
+
 def lift(s, r, node, step, start, end, first, last, inner, out):
     """Add to the cubic in ``out`` what gives it the derivative `inner` at `node`: a quartic, same ends."""
     rest = 1.0 - node
@@ -91,7 +113,7 @@ def lift(s, r, node, step, start, end, first, last, inner, out):
     for m in range(out.shape[0]):
         rise = end[m] - start[m]
         change = step * inner[m] - rise
-        if abs(change) > STRAIGHT * max(abs(start[m]), abs(end[m])):
+        if not is_straight(added(0.0, change), start[m], end[m]):
             out[m] += bump * (change - e * (step * first[m] - rise) - f * (step * last[m] - rise))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import margin
+from cosim.kit import is_same, margin
 from cosim_measures.histories.polynomials import (
     cubic,
     half_hermite,
@@ -78,7 +78,7 @@ def interpolate_history(past, t_delayed, t, has_present, value, derivative, kind
     # A break within rounding of this time: stay on the side before it.
     if left + 1 < count and past.time(left + 1) - t_delayed <= close:
         left += 1
-    while left > 0 and past.time(left - 1) == past.time(left):
+    while left > 0 and is_same(past.time(left - 1), past.time(left)):
         if t_delayed - past.time(left) > close:
             break
         left -= 1
@@ -241,7 +241,7 @@ def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind
         known, _ = in_piece(past, past.piece_begin, newest + 1, t_delayed, t, value, derivative, kind)
         error = abs(extrapolated - known) / max(SMALL, abs(known))
     before_it = newest - 1
-    while before_it > 0 and (past.kind(before_it) < 0.0 or past.time(before_it) == past.time(newest)):
+    while before_it > 0 and (past.kind(before_it) < 0.0 or is_same(past.time(before_it), past.time(newest))):
         before_it -= 1  # across a break: too large rather than nothing
     if before_it >= 0 and kind == HERMITE:
         t0, v0, d0 = point(past, before_it, t, value, derivative)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import LOOKED
+from cosim.kit import LOOKED, is_same
 from cosim_measures.histories.lookup import SMALL, interpolate_history
 
 
@@ -33,7 +33,7 @@ def refine_history(past, t, side, tolerance, value, derivative, kind):
         past.report_no_value()
         return
     index = past.find(t)
-    if index < 0 or index + 1 >= past.count or past.time(index) == t or past.is_full:
+    if index < 0 or index + 1 >= past.count or is_same(past.time(index), t) or past.is_full:
         return
     interpolated, _ = interpolate_history(past, t, t, False, 0.0, 0.0, kind, value)
     before = abs(past.value(index))

@@ -4,6 +4,7 @@ Public: plugins that bring such classes of their own import from here, or the sa
 `cosim_mechanics`.
 """
 
+from cosim_mechanics.contracts.bodies_attachment import bodies as bodies
 from cosim_mechanics.contracts.body_attachment import body as body
 from cosim_mechanics.contracts.constraint import Constraint as Constraint
 from cosim_mechanics.contracts.contact import Contact as Contact
@@ -16,6 +17,7 @@ from cosim_mechanics.contracts.force_contribution import ForceContribution as Fo
 from cosim_mechanics.contracts.force_element import ForceElement as ForceElement
 from cosim_mechanics.contracts.joint import Joint as Joint
 from cosim_mechanics.contracts.law import Law as Law
+from cosim_mechanics.contracts.surfaces import Surfaces as Surfaces
 
 __all__ = [
     "Constraint",
@@ -26,6 +28,8 @@ __all__ = [
     "ForceElement",
     "Joint",
     "Law",
+    "Surfaces",
+    "bodies",
     "body",
     "coordinate",
     "dissipated_energy",

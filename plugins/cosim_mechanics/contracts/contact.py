@@ -25,8 +25,8 @@ from cosim_mechanics.contracts.contact_law import (
     sticking_force,
     tangential_part,
 )
-from cosim_mechanics.contracts.force_element import ForceElement
 from cosim_mechanics.contracts.law import Law
+from cosim_mechanics.contracts.surfaces import Surfaces
 from cosim_mechanics.spatial import (
     add_force_at,
     dot,
@@ -40,7 +40,7 @@ from cosim_mechanics.spatial import (
 )
 
 
-class Contact(ForceElement):
+class Contact(Surfaces):
     """Base of contacts in a point: Hertz, restitution, Hunt and Crossley, Coulomb friction that sticks.
 
     Law: with the depth x > 0 of the surfaces in each other, its rate x_dot, k = 4/3 E sqrt(R), the effective
@@ -83,6 +83,7 @@ class Contact(ForceElement):
     42 (1975). D. Antypov, J. A. Elliott, EPL 94 (2011).
     """
 
+    contract_kit: ClassVar[str] = "cosim_mechanics.testing.contact_contract:ContactContract"
     laws: ClassVar[Law] = Law.INTERNAL | Law.FRAME_INDIFFERENT
 
     stiffness = cosim.parameter(
@@ -119,14 +120,9 @@ class Contact(ForceElement):
 
     effective_mass = cosim.cache_slot(unit="kg", internal=True, description="of both bodies")
     damping_ratio = cosim.cache_slot(internal=True, description="of an impact")
-    depth = cosim.cache_slot(unit="m", description="of the surfaces in each other")
     curvature_radius = cosim.cache_slot(unit="m", description="effective radius, 1 / R = 1 / R1 + 1 / R2")
-    normal = cosim.cache_slot(shape=3, description="from body 1 to body 2, in Ground")
-    point = cosim.cache_slot(unit="m", shape=3, description="where the forces act, in Ground")
     elastic_force = cosim.cache_slot(unit="N", description="of Hertz")
     tangential_stiffness = cosim.cache_slot(unit="N/m", description="of Mindlin")
-    depth_rate = cosim.cache_slot(unit="m/s", description="speed of going in")
-    slip_velocity = cosim.cache_slot(unit="m/s", shape=3, description="along the surfaces, in Ground")
     normal_force = cosim.cache_slot(unit="N", description="pushes the bodies apart")
     friction = cosim.cache_slot(unit="N", shape=3, description="on body 2, in Ground")
     friction_force = cosim.cache_slot(unit="N", description="length of the friction")
@@ -151,14 +147,6 @@ class Contact(ForceElement):
         elastic_force[0] = push
         tangential_stiffness[0] = mindlin_stiffness(stiffness, curvature_radius, depth, poisson_ratio)
         potential_energy[0] = 0.4 * push * depth
-
-    @cosim.kernel
-    def velocity(X_GB1, V_GB1, X_GB2, V_GB2, normal, point, depth_rate, slip_velocity):
-        v = minus(point_velocity(V_GB2, X_GB2, point), point_velocity(V_GB1, X_GB1, point))
-        out = dot(v, normal)
-        depth_rate[0] = -out
-        for i in range(3):
-            slip_velocity[i] = v[i] - out * normal[i]
 
     @cosim.kernel
     def push(

@@ -18,6 +18,9 @@ class CoordinateAttachment(Attachment):
         "q": Offer("q", (), meaning="generalized coordinate", array="y"),
         "u": Offer("u", (), meaning="generalized speed", array="y"),
         "tau": Offer("tau", (1,), True, "generalized force"),
+        "added_inertia": Offer(
+            "added_inertia", (1,), True, "inertia of a rotor", added_at=cosim.Stage.INSTANCE
+        ),
     }
 
     def path(self, given: str, slot: str) -> str:
@@ -88,7 +91,7 @@ COORDINATE = CoordinateAttachment()
 
 
 def coordinate(each: bool = False, description: str = "") -> Any:
-    """An attachment to a joint's coordinate, which offers ``q``, ``u``, ``tau`` with its suffix.
+    """An attachment to a joint's coordinate, which offers ``q``, ``u``, ``tau``, ``added_inertia``.
 
     With `each` the kernel functions that use it run once for every speed of every joint of the model, and
     may ask for ``u`` and ``tau``.

@@ -26,10 +26,13 @@ class ForceContribution:
         then force (N).
     coordinates : dict of str to ndarray, shape (nu,)
         For each joint that it acts on the generalized forces, N.m or N.
+    inertias : dict of str to ndarray, shape (nu,)
+        For each joint to which it adds the inertia of a rotor, that, kg.m2 or kg.
     """
 
     bodies: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     coordinates: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    inertias: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ def force_contribution(state: State, name: str) -> ForceContribution:
             contribution.bodies[owner] = values
         elif quantity == "tau":
             contribution.coordinates[owner] = values
+        elif quantity == "added_inertia":
+            contribution.inertias[owner] = values
     return contribution
 
 

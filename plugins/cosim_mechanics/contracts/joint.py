@@ -13,6 +13,7 @@ from cosim_mechanics.contracts.dynamics_solver import DynamicsSolver
 from cosim_mechanics.spatial import NO_POSE, POSE_UNITS, is_pose, pose_parameter
 
 EFFORTS = {"rad/s": "N.m", "m/s": "N"}
+INERTIAS = {"rad/s": "kg.m2", "m/s": "kg"}
 
 
 @plugin_kind("joint")
@@ -55,6 +56,9 @@ class Joint(Component):
         Written by ``rates``.
     tau : accumulator, shape (nu,)
         Generalized forces on the speeds, which force elements add to.
+    added_inertia : accumulator, shape (nu,), kg.m2 or kg
+        What force elements add to the diagonal of the mass matrix: rotors behind gears. It enters the
+        equations after `create_equations`.
     nq, nu : int
         Class attributes: number of coordinates and of speeds.
     axes : tuple of int, or None
@@ -106,6 +110,10 @@ class Joint(Component):
         speeds = vars(cls).get("u", getattr(cls, "u", None))
         units = [_effort(speeds.unit(i)) for i in range(cls.nu)] or "1"
         cls.tau = cache_slot(units, cls.nu, accumulates=True, description="generalized forces on u")
+        units = [_inertia(speeds.unit(i)) for i in range(cls.nu)] or "1"
+        cls.added_inertia = cache_slot(
+            units, cls.nu, accumulates=True, internal=True, description="inertia of rotors on u"
+        )
         super().__init_subclass__(**options)
         cls._check_axes()
         if set(cls.kernels) > {"frames"}:
@@ -184,6 +192,11 @@ class Joint(Component):
 def _effort(speed: str) -> str:
     """The unit of a generalized force: with the speed that it acts on it makes a power."""
     return EFFORTS.get(speed) or unit_product(("W",), (speed,))
+
+
+def _inertia(speed: str) -> str:
+    """The unit of an inertia: half of it, times the speed twice, is an energy."""
+    return INERTIAS.get(speed) or unit_product(("J",), (speed, speed))
 
 
 def _size(cls: type, name: str) -> int:

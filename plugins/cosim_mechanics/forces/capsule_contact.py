@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import cosim
 from cosim_mechanics import contracts
 from cosim_mechanics.spatial import (
@@ -104,6 +107,7 @@ class CapsuleContact(contracts.Contact):
     """
 
     known_as = ("sphere_sphere_contact", "ball_contact")
+    tried_with: ClassVar[Mapping[str, Any]] = {"radius1": 0.2, "radius2": 0.2}
 
     center_on_body1 = point_parameter("centre, in the frame of body 1")
     center_on_body2 = point_parameter("centre, in the frame of body 2")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
+from cosim_mechanics.forces.coordinate_inertia import reflected_inertia, rotor_energy
 from cosim_mechanics.forces.coordinate_stop import FAR
 from cosim_mechanics.forces.coordinate_units import angle_or_length
 
@@ -33,8 +34,10 @@ class JointMotor(contracts.Force):
 
     Limits
     ------
-    For coordinates whose rate is the speed of the same index, as of pins and sliders; not for quaternions. It
-    has no inertia. The force has kinks where a limit is reached.
+    For coordinates whose rate is the speed of the same index, as of pins and sliders; not for quaternions.
+    The force has kinks where a limit is reached. `reflected_inertia` is added to the diagonal of the mass
+    matrix; what a rotor does while its housing turns (gyroscopic moments, its share in the housing's
+    acceleration) is left out, which is right for gears with large ratios.
 
     Parameters
     ----------
@@ -47,6 +50,8 @@ class JointMotor(contracts.Force):
     greatest_effort : float, >= 0, N.m or N, default 1e9 (no limit)
     greatest_speed : float, > 0, rad/s or m/s, default 1e9 (no limit)
     knee : float, 0 <= knee <= 0.999, default 0.9
+    reflected_inertia : float, >= 0, kg.m2 or kg, default 0
+        Of the rotor, times the square of the gear's ratio.
 
     Returns
     -------
@@ -54,7 +59,8 @@ class JointMotor(contracts.Force):
 
     Energy
     ------
-    What it does, tau u, is counted as supplied, in `supplied_energy`.
+    What it does, tau u, is counted as supplied, in `supplied_energy`; the rotor has the `kinetic_energy`
+    J u^2 / 2.
 
     References
     ----------
@@ -102,8 +108,18 @@ class JointMotor(contracts.Force):
     knee = cosim.parameter(
         default=0.9, minimum=0.0, maximum=0.999, description="share of it from where effort falls"
     )
+    reflected_inertia = reflected_inertia(default=0.0)
     applied = cosim.cache_slot(unit="{tau}", description="torque or force on the coordinate")
     supplied_energy = contracts.supplied_energy()
+    kinetic_energy = rotor_energy()
+
+    @cosim.kernel
+    def resist(reflected_inertia, added_inertia):
+        added_inertia[0] += reflected_inertia
+
+    @cosim.kernel(stage=cosim.Stage.REPORT)
+    def store(u, reflected_inertia, kinetic_energy):
+        kinetic_energy[0] = 0.5 * reflected_inertia * u * u
 
     @cosim.kernel
     def act(

@@ -7,22 +7,8 @@ import math
 import cosim
 from cosim_mechanics import contracts
 from cosim_mechanics.forces.gauss import NODES, WEIGHTS
-from cosim_mechanics.spatial import (
-    NO_POSE,
-    Reals,
-    add_force_at,
-    compose,
-    dot,
-    is_pose,
-    minus,
-    plus,
-    point_parameter,
-    point_velocity,
-    pose_parameter,
-    position,
-    scaled,
-)
-from cosim_mechanics.spatial import station as located
+from cosim_mechanics.forces.sphere_on_half_space import SphereOnHalfSpace, above_half_space
+from cosim_mechanics.spatial import add_force_at, dot, minus, plus, scaled, station
 
 
 def hertz_force(depth: float, stiffness: float, radius: float, flattening: float, steepness: float) -> float:
@@ -36,16 +22,7 @@ def hertz_force(depth: float, stiffness: float, radius: float, flattening: float
     return 4.0 / 3.0 * k * math.sqrt(radius * k) * size * (0.5 + 0.5 * math.tanh(steepness * depth))
 
 
-def normal_axis(X_GF: Reals) -> tuple[float, float, float]:
-    """The z axis of a frame, in Ground.
-
-    >>> normal_axis((1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0))
-    (0, 0, 1)
-    """
-    return (X_GF[2], X_GF[5], X_GF[8])
-
-
-class SmoothSphereContact(contracts.ForceElement):
+class SmoothSphereContact(SphereOnHalfSpace):
     """Simbody's smooth contact between a half-space on body 1 and a sphere on body 2.
 
     Law: with the depth x of the sphere below the surface, its rate x_dot, k = E^(2/3) / 2,
@@ -125,9 +102,6 @@ class SmoothSphereContact(contracts.ForceElement):
     known_as = ("smooth_sphere_half_space_force",)
     laws = contracts.Law.INTERNAL | contracts.Law.FRAME_INDIFFERENT
 
-    frame_on_body1 = pose_parameter("X_B1F, the half-space is at z < 0 of F")
-    center_on_body2 = point_parameter("centre of the sphere, in the frame of body 2")
-    radius = cosim.parameter(unit="m", minimum=0.0, description="radius of the sphere")
     stiffness = cosim.parameter(unit="N/m2", minimum=0.0, description="plane strain modulus")
     dissipation = cosim.parameter(unit="s/m", default=0.0, minimum=0.0, description="Hunt-Crossley damping")
     static_friction = cosim.parameter(default=0.0, minimum=0.0, description="at the transition velocity")
@@ -152,12 +126,7 @@ class SmoothSphereContact(contracts.ForceElement):
         unit="J", description="energy dissipated since the start", diagnostic=True
     )
 
-    depth = cosim.cache_slot(unit="m", description="of the sphere below the surface")
-    normal = cosim.cache_slot(shape=3, description="out of the half-space, in Ground")
-    point = cosim.cache_slot(unit="m", shape=3, description="where the forces act, in Ground")
     elastic_force = cosim.cache_slot(unit="N", description="f_hertz")
-    depth_rate = cosim.cache_slot(unit="m/s", description="speed of going in")
-    slip_velocity = cosim.cache_slot(unit="m/s", shape=3, description="along the surface, in Ground")
     normal_force = cosim.cache_slot(unit="N", description="pushes the sphere out")
     friction_force = cosim.cache_slot(unit="N", description="against the slip velocity")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the contact")
@@ -169,33 +138,19 @@ class SmoothSphereContact(contracts.ForceElement):
         ),
     )
 
-    @cosim.kernel(refuses=[NO_POSE])
-    def frames(frame_on_body1):
-        return 0.0 if is_pose(frame_on_body1) else 1.0
-
     @cosim.kernel
     def place(
         X_GB1, X_GB2, frame_on_body1, center_on_body2, radius, stiffness, depth_smoothing, hertz_steepness,
         depth, normal, point, elastic_force,
     ):  # fmt: skip
-        X_GF = compose(X_GB1, frame_on_body1)
-        n = normal_axis(X_GF)
-        center = located(X_GB2, center_on_body2)
-        x = radius - dot(n, minus(center, position(X_GF)))
+        center = station(X_GB2, center_on_body2)
+        x, n = above_half_space(X_GB1, frame_on_body1, center, radius)
         p = plus(center, scaled(0.5 * x - radius, n))
         depth[0] = x
         for i in range(3):
             normal[i] = n[i]
             point[i] = p[i]
         elastic_force[0] = hertz_force(x, stiffness, radius, depth_smoothing, hertz_steepness)
-
-    @cosim.kernel
-    def velocity(X_GB1, V_GB1, X_GB2, V_GB2, normal, point, depth_rate, slip_velocity):
-        v = minus(point_velocity(V_GB2, X_GB2, point), point_velocity(V_GB1, X_GB1, point))
-        out = dot(v, normal)
-        depth_rate[0] = -out
-        for i in range(3):
-            slip_velocity[i] = v[i] - out * normal[i]
 
     @cosim.kernel
     def force(

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.spatial import (
-    NO_POSE,
-    compose,
-    dot,
-    is_pose,
-    minus,
-    plus,
-    point_parameter,
-    pose_parameter,
-    position,
-    scaled,
-    station,
-)
+from cosim_mechanics.forces.sphere_on_half_space import SphereOnHalfSpace, above_half_space
+from cosim_mechanics.spatial import plus, scaled, station
 
 
-class SphereContact(contracts.Contact):
+class SphereContact(SphereOnHalfSpace, contracts.Contact):
     """Contact between a half-space on body 1 and a sphere on body 2: Hertz, Coulomb friction that sticks.
 
     Law: that of `Contact`, with the depth x of the sphere below the surface and R its radius.
@@ -62,22 +51,12 @@ class SphereContact(contracts.Contact):
 
     known_as = ("contact", "hertz")
 
-    frame_on_body1 = pose_parameter("X_B1F, the half-space is at z < 0 of F")
-    center_on_body2 = point_parameter("centre of the sphere, in the frame of body 2")
-    radius = cosim.parameter(unit="m", minimum=0.0, description="radius of the sphere")
-
-    @cosim.kernel(refuses=[NO_POSE])
-    def frames(frame_on_body1):
-        return 0.0 if is_pose(frame_on_body1) else 1.0
-
     @cosim.kernel
     def place(
         X_GB1, X_GB2, frame_on_body1, center_on_body2, radius, depth, curvature_radius, normal, point,
     ):  # fmt: skip
-        X_GF = compose(X_GB1, frame_on_body1)
-        n = (X_GF[2], X_GF[5], X_GF[8])
         center = station(X_GB2, center_on_body2)
-        x = radius - dot(n, minus(center, position(X_GF)))
+        x, n = above_half_space(X_GB1, frame_on_body1, center, radius)
         p = plus(center, scaled(-radius, n))
         depth[0] = x
         curvature_radius[0] = radius

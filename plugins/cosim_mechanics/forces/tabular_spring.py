@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -90,6 +91,8 @@ class TabularSpring(TwoPoint):
     """
 
     laws = TwoPoint.laws | contracts.Law.PASSIVE
+
+    tried_with: ClassVar[Mapping[str, Any]] = {"lengths": [0.5, 1.0, 2.0], "tensions": [-5.0, 0.0, 30.0]}
 
     lengths = cosim.parameter(unit="m", shape="points", convert=rising, description="lengths, rising")
     tensions = cosim.parameter(unit="N", shape="points", description="tension at each length")

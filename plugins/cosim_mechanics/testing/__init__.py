@@ -17,6 +17,7 @@ from cosim.testing.kit_names import kit_names
 
 if TYPE_CHECKING:
     from cosim_mechanics.testing.constraint_contract import ConstraintContract as ConstraintContract
+    from cosim_mechanics.testing.contact_contract import ContactContract as ContactContract
     from cosim_mechanics.testing.force_element_contract import ForceElementContract as ForceElementContract
     from cosim_mechanics.testing.joint_contract import JointContract as JointContract
 else:

@@ -16,6 +16,7 @@ from scipy.spatial.transform import Rotation
 
 import cosim
 from cosim.testing.drawn_values import Values, drawn_values, told, write_values
+from cosim_mechanics.contracts import ForceContribution
 
 Vector = NDArray[np.float64]
 Triple = tuple[float, float, float]
@@ -186,11 +187,17 @@ class ForceBench(Bench):
     @staticmethod
     def forces(state: cosim.State, index: int = 0) -> dict[str, Vector]:
         """What one element exerts: on its bodies ``a`` and ``b``, then on others and on joints by name."""
-        state.realize(cosim.Stage.ACCELERATION)
-        exerted = state.system.parts[f"element{index}"].force_contribution(state)
+        exerted = ForceBench.contribution(state, index)
         on_ends = {end: exerted.bodies.get(f"{end}{index}", np.zeros(6)) for end in "ab"}
         others = {name: force for name, force in exerted.bodies.items() if name[0] not in "ab"}
         return on_ends | others | exerted.coordinates
+
+    @staticmethod
+    def contribution(state: cosim.State, index: int = 0) -> ForceContribution:
+        """What one element exerts and adds."""
+        state.realize(cosim.Stage.ACCELERATION)
+        contribution: ForceContribution = state.system.parts[f"element{index}"].force_contribution(state)
+        return contribution
 
     @classmethod
     def power(cls, state: cosim.State, index: int = 0) -> tuple[float, float]:

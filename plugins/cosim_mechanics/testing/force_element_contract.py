@@ -68,11 +68,12 @@ class ForceElementContract(ForceLaws):
                     assert np.all(np.isfinite(force)), f"on {name} {force} at {bench.told(scene)}"
 
     def test_has_an_effect(self) -> None:
-        """Somewhere in the range of the random motion it exerts a force."""
+        """Somewhere in the range of the random motion it exerts a force, or adds inertia."""
         bench, largest = self.bench(), 0.0
         for seed in range(12):
-            forces = bench.forces(bench.state(self.scene(seed)))
-            largest = max(largest, *(float(np.abs(force).max(initial=0.0)) for force in forces.values()))
+            state = bench.state(self.scene(seed))
+            effects = [*bench.forces(state).values(), *bench.contribution(state).inertias.values()]
+            largest = max(largest, *(float(np.abs(effect).max(initial=0.0)) for effect in effects))
         assert largest > 0.0, (
             f"{type(self.make()).__name__} exerts no force in 12 random motions: add what its law says to "
             "F_GB1 and F_GB2, or give `make` parameters, and the class ranges of motion, with which it acts"

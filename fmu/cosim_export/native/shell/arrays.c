@@ -24,6 +24,17 @@ void start_arrays(const Model *model, Array *arrays)
     }
 }
 
+/* What is not saved with an instance, as it begins. */
+void start_scratch(const Model *model, Array *arrays)
+{
+    for (int64_t i = 0; i < model->array_count; i++) {
+        const ArrayStart *start = &model->arrays[i];
+        if (start->role != SCRATCH) continue;
+        if (start->start != NULL) memcpy(arrays[i].data, start->start, bytes_of(&arrays[i]));
+        else memset(arrays[i].data, 0, bytes_of(&arrays[i]));
+    }
+}
+
 Array *new_arrays(const Model *model)
 {
     Array *arrays = calloc((size_t)model->array_count, sizeof *arrays);

@@ -8,6 +8,7 @@ enum { ITEM = 8, MOST_ITEMS = 1 << 28 };
 
 Array *new_arrays(const Model *model);
 void start_arrays(const Model *model, Array *arrays);
+void start_scratch(const Model *model, Array *arrays);
 int copy_arrays(const Model *model, const Array *arrays, Array *copied);
 void free_arrays(const Model *model, Array *arrays);
 size_t bytes_of(const Array *array);
@@ -24,6 +25,7 @@ void note_restored(Instance *instance);
 size_t bytes_of_marks(const Instance *instance);
 void *kept_marks(Instance *instance);
 void put_marks_back(Instance *instance, void *marks);
+void end_slopes(Instance *instance);
 void start_slopes(Instance *instance, double start);
 int is_failure(const Model *model, int64_t code);
 int64_t call(Instance *instance, EntryPoint *entry, double time);

@@ -63,7 +63,8 @@ FMI2_EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2St
     host = calloc(1, sizeof *host);
     if (host == NULL) return NULL;
     host->callbacks = *callbacks;
-    return make_instance(&cosim_model, "fmi2Instantiate", name, kind, logging, report, host);
+    return make_instance(&cosim_model, "fmi2Instantiate", name, kind, logging, report, host,
+                         resources);
 }
 
 FMI2_EXPORT void fmi2FreeInstance(fmi2Component given)

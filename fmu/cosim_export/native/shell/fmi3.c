@@ -33,7 +33,8 @@ static void report(Instance *instance, Status status, const char *category, cons
 
 FMI3_EXPORT const char *fmi3GetVersion(void) { return "3.0"; }
 
-static Instance *instantiate(fmi3String name, fmi3String token, int64_t kind, fmi3Boolean logging, const Host *given)
+static Instance *instantiate(fmi3String name, fmi3String token, fmi3String resources, int64_t kind, fmi3Boolean logging,
+                             const Host *given)
 {
     const char *wrong = NULL;
     Host *host;
@@ -48,7 +49,7 @@ static Instance *instantiate(fmi3String name, fmi3String token, int64_t kind, fm
     host = malloc(sizeof *host);
     if (host == NULL) return NULL;
     *host = *given;
-    return make_instance(&cosim_model, "fmi3Instantiate", name, kind, logging, report, host);
+    return make_instance(&cosim_model, "fmi3Instantiate", name, kind, logging, report, host, resources);
 }
 
 FMI3_EXPORT fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources,
@@ -56,7 +57,7 @@ FMI3_EXPORT fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3Strin
                                                       fmi3InstanceEnvironment environment, fmi3LogMessageCallback log)
 {
     Host host = {environment, log, NULL, false, false};
-    return instantiate(name, token, MODEL_EXCHANGE, logging, &host);
+    return instantiate(name, token, resources, MODEL_EXCHANGE, logging, &host);
 }
 
 FMI3_EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
@@ -67,7 +68,7 @@ FMI3_EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String
                                                      fmi3IntermediateUpdateCallback intermediate_update)
 {
     Host host = {environment, log, intermediate_update, event_mode_used, early_return_allowed};
-    return instantiate(name, token, CO_SIMULATION, logging, &host);
+    return instantiate(name, token, resources, CO_SIMULATION, logging, &host);
 }
 
 FMI3_EXPORT fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token, fmi3String resources,

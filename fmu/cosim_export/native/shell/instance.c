@@ -107,7 +107,7 @@ static void begin_life(Instance *instance, int64_t kind)
 int is_of_kind(const Model *model, int64_t kind) { return (model->kinds & (kind == CO_SIMULATION ? 2 : 1)) != 0; }
 
 Instance *make_instance(const Model *model, const char *function, const char *name, int64_t kind, int logs_all,
-                        Report *report, void *host)
+                        Report *report, void *host, const char *resources)
 {
     size_t length = strlen(name) + 1;
     Instance *instance = calloc(1, sizeof *instance);
@@ -140,12 +140,17 @@ Instance *make_instance(const Model *model, const char *function, const char *na
         return NULL;
     }
     begin_life(instance, kind);
+    if (model->open != NULL && !model->open(instance, function, resources)) {
+        free_instance(instance);
+        return NULL;
+    }
     return instance;
 }
 
 void free_instance(Instance *instance)
 {
     if (instance == NULL) return;
+    if (instance->model->close != NULL) instance->model->close(instance);
     if (instance->arrays != NULL) free_arrays(instance->model, instance->arrays);
     if (instance->spare != NULL) free_arrays(instance->model, instance->spare);
     free(instance->holds);
@@ -287,6 +292,7 @@ Status failure(Instance *instance, const char *function, int64_t code)
     const Model *model = instance->model;
     const int64_t *places = instance->arrays[model->places].data;
     double time = *clock_of(instance, model->clock_time);
+    if (model->explain != NULL) return refuse(instance, function, "%s", model->explain(instance->arrays));
     if (code == INT64_MIN) return history_is_full(instance, function, time);
     if (check != NULL) return refuse(instance, function, "%s: %s", check->part, sentence_of(instance, check));
     for (int64_t i = 0; i < model->sentence_count; i++) {
@@ -420,6 +426,10 @@ Status check_step(Instance *instance, const char *function, double time, double 
     if (life->has_stop && time + size > life->stop + slack)
         return refuse(instance, function, "the step ends after the stop time %.17g s", life->stop);
     numbers(instance, instance->model->given)[instance->model->given_meeting] = instance->model->same_time * size;
+    if (instance->model->refuse_step != NULL) {
+        const char *why = instance->model->refuse_step(instance->arrays, time + size, instance->model->same_time * size);
+        if (why != NULL) return refuse(instance, function, "%s", why);
+    }
     begin_way(instance);
     return OK;
 }

@@ -81,7 +81,7 @@ typedef struct {
 
 int is_of_kind(const Model *model, int64_t kind);
 Instance *make_instance(const Model *model, const char *function, const char *name, int64_t kind, int logs_all,
-                        Report *report, void *host);
+                        Report *report, void *host, const char *resources);
 void free_instance(Instance *instance);
 Status reset(Instance *instance, const char *function);
 
@@ -106,6 +106,10 @@ void halt_at_jumps(Instance *instance, int halts);
 Status terminate(Instance *instance, const char *function);
 
 const Variable *find_variable(Instance *instance, const char *function, uint32_t reference, int64_t type);
+/* Of any type, as numbers. */
+Status get_numbers(Instance *instance, const char *function, const uint32_t *references, size_t count, double *values);
+Status set_numbers(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
+                   const double *values);
 Status get_real(Instance *instance, const char *function, const uint32_t *references, size_t count, double *values);
 Status set_real(Instance *instance, const char *function, const uint32_t *references, size_t count,
                 const double *values);

@@ -19,7 +19,7 @@ typedef struct {
     int64_t grows;
 } ArrayStart;
 
-enum { REAL, INTEGER, BOOLEAN, STRING };
+enum { ANY_TYPE = -1, REAL, INTEGER, BOOLEAN, STRING };
 enum { NEVER, UNTIL_STARTED, TUNABLE, INPUT }; /* when a variable may be set */
 
 typedef struct {
@@ -84,6 +84,8 @@ typedef struct {
     int64_t name_count;
     const char *const *names;
 } Sentence;
+
+struct Instance;
 
 typedef struct {
     const char *name;
@@ -163,6 +165,16 @@ typedef struct {
     EntryPoint *frame_angles; /* of two arrays, a frame's twelve numbers and its three angles; the time does not count */
     EntryPoint *turned_frame;
     EntryPoint *tangents; /* of y, p, d, k, h, c, the tangents of y, p, d, c and of the time; NULL: there are none */
+
+    /* Of a co-simulation; NULL: it is none, or has no FMUs of others in it. */
+    const char *(*explain)(const Array *arrays); /* why an entry point has failed */
+    const char *(*refuse_step)(Array *arrays, double target, double slack); /* NULL is its answer where a step may end */
+    int64_t foreign_count;
+    int (*open)(struct Instance *instance, const char *function, const char *resources);
+    void (*close)(struct Instance *instance);
+    int (*save_states)(struct Instance *instance, void **states); /* one for each member; answers as `Status` */
+    int (*restore_states)(struct Instance *instance, void *const *states);
+    void (*free_states)(struct Instance *instance, void **states);
 } Model;
 
 extern const Model cosim_model;

@@ -16,15 +16,19 @@ enum { SUM = 8, DIGEST = 16, HEAD = 8 + DIGEST + 8 };
 typedef struct {
     size_t size;
     unsigned char *bytes;
+    void **states; /* of FMUs of others, which hold them; NULL: there are none */
 } Saved;
 
-static Saved *new_saved(size_t size)
+static Saved *new_saved(const Model *model, size_t size)
 {
     Saved *saved = malloc(sizeof *saved);
     if (saved == NULL) return NULL;
     saved->size = size;
     saved->bytes = malloc(size);
-    if (saved->bytes != NULL) return saved;
+    saved->states = model->foreign_count == 0 ? NULL : calloc((size_t)model->foreign_count, sizeof *saved->states);
+    if (saved->bytes != NULL && (saved->states != NULL || model->foreign_count == 0)) return saved;
+    free(saved->states);
+    free(saved->bytes);
     free(saved);
     return NULL;
 }
@@ -70,7 +74,7 @@ Status save(Instance *instance, const char *function, void **state)
         (void)drop(instance, function, state);
         saved = NULL;
     }
-    if (saved == NULL) *state = saved = new_saved(size);
+    if (saved == NULL) *state = saved = new_saved(model, size);
     if (saved == NULL) return refuse(instance, function, "there is no memory");
     at = put(saved->bytes, MAGIC, sizeof MAGIC);
     at = put(at, model->digest, DIGEST);
@@ -83,15 +87,18 @@ Status save(Instance *instance, const char *function, void **state)
     }
     sum = checksum(saved->bytes, size - SUM);
     (void)put(at, &sum, SUM);
+    if (model->save_states != NULL && model->save_states(instance, saved->states) != OK)
+        return refuse(instance, function, "a participant cannot save its state");
     return OK;
 }
 
 Status drop(Instance *instance, const char *function, void **state)
 {
     Saved *saved = state == NULL ? NULL : *state;
-    (void)instance;
     (void)function;
     if (saved == NULL) return OK;
+    if (saved->states != NULL && instance->model->free_states != NULL) instance->model->free_states(instance, saved->states);
+    free(saved->states);
     free(saved->bytes);
     free(saved);
     *state = NULL;
@@ -102,6 +109,8 @@ Status size_in_bytes(Instance *instance, const char *function, const void *state
 {
     const Saved *saved = state;
     if (saved == NULL || size == NULL) return refuse(instance, function, "there is no saved state");
+    if (instance->model->save_states != NULL)
+        return refuse(instance, function, "states of the FMUs inside cannot be serialized");
     *size = saved->size;
     return OK;
 }
@@ -189,6 +198,10 @@ Status restore(Instance *instance, const char *function, const void *state)
     instance->spare = before;
     release_discrete(instance);
     memcpy(&instance->life, saved->bytes + HEAD, sizeof(Life));
+    if (life.mode != INSTANTIATED || life.has_stop) { /* the stop time is what the host has told this instance */
+        instance->life.has_stop = life.has_stop;
+        instance->life.stop = life.stop;
+    }
     note_restored(instance);
     if (instance->life.mode & (RUNNING | STOPPED)) {
         int64_t code = call(instance, model->accuracy_given, instance->life.accuracy);
@@ -200,6 +213,8 @@ Status restore(Instance *instance, const char *function, const void *state)
             return refuse(instance, function, "the bytes of this state are damaged (they do not fit together)");
         }
     }
+    if (model->restore_states != NULL && model->restore_states(instance, saved->states) != OK)
+        return refuse(instance, function, "a participant cannot go back to its state");
     return OK;
 }
 
@@ -208,7 +223,7 @@ Status from_bytes(Instance *instance, const char *function, const void *bytes, s
     Saved *saved;
     if (state == NULL) return refuse(instance, function, "no place for the state");
     if (check_bytes(instance, function, bytes, size) != OK) return ERROR;
-    saved = new_saved(size);
+    saved = new_saved(instance->model, size);
     if (saved == NULL) return refuse(instance, function, "there is no memory");
     memcpy(saved->bytes, bytes, size);
     (void)drop(instance, function, state);

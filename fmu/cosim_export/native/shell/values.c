@@ -18,7 +18,7 @@ const Variable *find_variable(Instance *instance, const char *function, uint32_t
         return NULL;
     }
     variable = &model->variables[reference];
-    if (variable->type != type) {
+    if (variable->type != type && type != ANY_TYPE) {
         (void)refuse(instance, function, "%s is %s, not %s", variable->name, types[variable->type], types[type]);
         return NULL;
     }
@@ -165,7 +165,7 @@ Status get_whole(Instance *instance, const char *function, int64_t type, const u
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], type);
         const Array *arrays;
-        int64_t value;
+        int64_t value = 0;
         if (variable == NULL) return ERROR;
         arrays = read_from(instance, function, variable);
         if (arrays == NULL) return ERROR;
@@ -186,7 +186,7 @@ Status get_text(Instance *instance, const char *function, const uint32_t *refere
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], STRING);
         const Array *arrays;
-        int64_t number;
+        int64_t number = 0;
         if (variable == NULL) return ERROR;
         arrays = read_from(instance, function, variable);
         if (arrays == NULL || read_whole(instance, function, variable, arrays, &number) != OK) return ERROR;
@@ -194,6 +194,25 @@ Status get_text(Instance *instance, const char *function, const uint32_t *refere
             return refuse(instance, function, "%s is %lld, which stands for none of its %lld texts", variable->name,
                           (long long)number, (long long)variable->word_count);
         values[i] = variable->words[number - 1];
+    }
+    return OK;
+}
+
+/* Numbers of variables of any type: of a Boolean 0 or 1. */
+Status get_numbers(Instance *instance, const char *function, const uint32_t *references, size_t count, double *values)
+{
+    for (size_t i = 0; i < count; i++) {
+        const Variable *variable = find_variable(instance, function, references[i], ANY_TYPE);
+        const Array *arrays;
+        int64_t value = 0;
+        if (variable == NULL) return ERROR;
+        if (variable->type == REAL) {
+            if (get_real(instance, function, &references[i], 1, &values[i]) != OK) return ERROR;
+            continue;
+        }
+        arrays = read_from(instance, function, variable);
+        if (arrays == NULL || read_whole(instance, function, variable, arrays, &value) != OK) return ERROR;
+        values[i] = (double)value;
     }
     return OK;
 }
@@ -258,15 +277,23 @@ static Status check_write(Instance *instance, const char *function, const Variab
 
 /* Parameters */
 
-/* Whether the present parameters fit together, which the model's checks say, and else what its functions of
-   parameters alone refuse. The cache is not touched beyond what these compute. */
-static int64_t judged(Instance *instance)
+/* An answer that the adapter of checks takes for: do not check. Differences need values beside the edge. */
+#define UNCHECKED (-1.0)
+
+static void set_checks(Instance *instance, double answer)
 {
     const Model *model = instance->model;
     double *cache = numbers(instance, model->cache);
     for (int64_t i = 0; i < model->check_count; i++)
-        for (int64_t j = 0; j < model->checks[i].answers; j++) cache[model->checks[i].index + j] = 0.0;
-    return call(instance, model->check_parameters, 0.0);
+        for (int64_t j = 0; j < model->checks[i].answers; j++) cache[model->checks[i].index + j] = answer;
+}
+
+/* Whether the present parameters fit together, which the model's checks say, and else what its functions of
+   parameters alone refuse. The cache is not touched beyond what these compute. */
+static int64_t judged(Instance *instance)
+{
+    set_checks(instance, 0.0);
+    return call(instance, instance->model->check_parameters, 0.0);
 }
 
 Status check_parameters(Instance *instance, const char *function)
@@ -351,7 +378,7 @@ static Status try_parameters(Instance *instance, const char *function, const uin
 }
 
 /* All or nothing. */
-static Status set_numbers(Instance *instance, const char *function, int64_t type, const uint32_t *references,
+Status set_numbers(Instance *instance, const char *function, int64_t type, const uint32_t *references,
                           size_t count, const double *values)
 {
     Status worst = OK;
@@ -469,6 +496,18 @@ Status set_slopes(Instance *instance, const char *function, const uint32_t *refe
         note_written(instance);
     }
     return OK;
+}
+
+/* What runs along a line stays where it is now. */
+void end_slopes(Instance *instance)
+{
+    for (int64_t i = 0; i < instance->model->variable_count; i++) {
+        const Variable *variable = &instance->model->variables[i];
+        if (!is_running(instance, variable)) continue;
+        numbers(instance, variable->array)[variable->index] += course(instance, variable);
+        numbers(instance, variable->array)[variable->slope] = (double)NAN;
+        note_written(instance);
+    }
 }
 
 /* Those that were given before the start time was count from there. */
@@ -602,6 +641,8 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     if ((unknown_count > 0 && (unknowns == NULL || sensitivity == NULL)) ||
         (known_count > 0 && (knowns == NULL || seed == NULL)))
         return refuse(instance, function, "a list is missing");
+    if (instance->model->explain != NULL)
+        return refuse(instance, function, "this FMU has no derivatives: it exchanges values between systems");
     if (check_unknowns_and_knowns(instance, function, unknowns, unknown_count, knowns, known_count) != OK)
         return ERROR;
     for (size_t i = 0; i < known_count; i++)
@@ -626,6 +667,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
         const Variable *known = &instance->model->variables[knowns[i]];
         before[i] = known->angle >= 0 ? read_real(instance, known) : *place_of(instance, known);
     }
+    set_checks(instance, UNCHECKED);
     for (size_t i = 0; i < known_count; i++) moved[i] = before[i] + step * seed[i];
     status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, parameters,
                        second);
@@ -638,6 +680,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     /* back to the very numbers that were there */
     (void)values_at(instance, function, unknowns, 0, knowns, known_count, before, parameters, first);
     put_parameters(instance, parameters);
+    set_checks(instance, 0.0);
     put_marks_back(instance, marks);
     give_back(instance, work);
     return status;

@@ -1,0 +1,274 @@
+"""Structure and fixed costs in one table: what grows with a model, and what each call costs, beside peers.
+
+    python benchmarks/structure/table.py [--rows 1000000] [--only loops vectors …] [--peers ""]
+
+Each line has several sizes; the exponents say how its time grows from one size to the next. All times are CPU
+times of all threads, the least of several rounds, of ours and of the peer in the same run of this script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "results"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "ensembles"))
+
+import loops
+import numpy as np
+import vectors
+from files import measure_files, measure_memory, measure_monitor
+from measured import least_time
+from models import TASKS, ball, pendulum
+from peers import PeerError, run_peer
+
+import cosim
+from cosim_mechanics import Multibody
+
+ROUNDS = 5
+RUNS = 500
+SIZES = {
+    "loops": (50, 200, 800),
+    "vectors": (100, 400, 1000, 1600),
+    "bodies": (250, 1000, 4000),
+    "tree": (125, 500, 2000),
+}
+PENDULUM = "integrators.dormand_prince_853"
+BEST_TOLERANCES = (1e-5, 3e-6, 1e-6)
+
+
+class Line(NamedTuple):
+    """A line of the table: times by size, s, and those of a peer."""
+
+    name: str
+    sizes: Sequence[Any]
+    ours: Sequence[float]
+    peer: str = ""
+    theirs: Sequence[float] = ()
+
+
+def peer_answer(given: argparse.Namespace, name: str, script: str, request: dict[str, Any]) -> Any:
+    """What a peer prints; nothing, and a word, where it cannot run."""
+    if not given.peers:
+        return None
+    try:
+        return run_peer(name, script, [json.dumps(request)])
+    except PeerError as error:
+        print(f"{name} is left out: {error}", file=sys.stderr)
+        return None
+
+
+def measure_loops(given: argparse.Namespace) -> list[Line]:
+    """Steps of mechanisms with many loops."""
+    sizes = SIZES["loops"]
+    cases = [[case, n] for case in loops.METHODS for n in sizes]
+    request = {"cases": cases, "q": loops.START, "step": loops.STEP, "steps": loops.STEPS, "rounds": ROUNDS}
+    ours = {case: [loops.measure(case, n) for n in sizes] for case in loops.METHODS}
+    answer = peer_answer(given, "mujoco", "structure/peer_mujoco.py", request)
+    rows = answer["rows"] if answer else []
+    return [
+        Line(f"a step of {case}", sizes, ours[case], "MuJoCo", [s for name, _, s in rows if name == case])
+        for case in loops.METHODS
+    ]
+
+
+def measure_vectors(given: argparse.Namespace) -> list[Line]:
+    """Stiff runs with one vector of states, and the same with threads of BLAS."""
+    sizes = SIZES["vectors"]
+    cases = [[problem, n] for problem in vectors.PROBLEMS for n in sizes]
+    request = {"cases": cases, "ends": vectors.ENDS, "accuracy": vectors.ACCURACY, "rounds": ROUNDS}
+    ours = [vectors.measure(problem, n)["seconds"] for problem, n in cases]
+    answer = peer_answer(given, "scikit-sundae", "structure/peer_cvode.py", request)
+    theirs = [row["seconds"] for row in answer["rows"]] if answer else []
+    count = len(sizes)
+    lines = [
+        Line(
+            f"{problem}, bdf", sizes, ours[i * count :][:count], "CVODE, a band", theirs[i * count :][:count]
+        )
+        for i, problem in enumerate(vectors.PROBLEMS)
+    ]
+    code = f"import vectors; print([vectors.measure('heat', n)['seconds'] for n in {sizes!r}])"
+    threads = {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", "PYTHONPATH": str(Path(__file__).parent)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **threads})
+    return [*lines, Line("heat, bdf, 2 threads of BLAS allowed", sizes, json.loads(done.stdout))]
+
+
+def measure_calls(given: argparse.Namespace) -> list[Line]:
+    """A call of `simulate` again, its run alone, and a runner."""
+    system, until = TASKS["ball"](1).system, 0.5
+    simulator = cosim.Simulator(system, accuracy=1e-6)
+
+    def run_alone() -> float:
+        simulator.replace_state(system.default_state())
+        simulator.initialize()
+        grid = {"origin": 0.0, "interval": until / 500, "point": 1.0, "until": until}
+        simulator.record(["ball.height", "ball.speed"], "grid", **grid)
+        start = time.process_time()
+        simulator.advance_to(until)
+        seconds = time.process_time() - start
+        simulator.stop_recording()
+        simulator.take_rows()
+        return seconds
+
+    ensemble = cosim.Ensemble(system, until, output_interval=until, threads=1)
+    runner = ensemble.runner(["ball.restitution"])
+    calls = {
+        "the steps of that run, recorded": min(run_alone() for _ in range(200)),
+        "`simulate()` again, 500 rows": least_time(lambda: cosim.simulate(system, until), 200),
+        "a runner called again, no rows": least_time(lambda: runner([0.5]), 200),
+    }
+    return [Line(name, ["ball"], [seconds]) for name, seconds in calls.items()]
+
+
+def measure_ensembles(given: argparse.Namespace) -> list[Line]:
+    """A run of an ensemble."""
+
+    def ensemble(task: Any, **options: Any) -> tuple[float, Any]:
+        found: list[Any] = []
+        made = cosim.Ensemble(
+            task.system,
+            task.until,
+            output_interval=task.interval,
+            signals=[task.signal],
+            threads=1,
+            **options,
+        )
+        made.run({path: values[:8] for path, values in task.values.items()})
+        seconds = least_time(lambda: found.append(made.run(task.values)), ROUNDS) / RUNS
+        return seconds, found[-1].last(task.signal)
+
+    same = {"accuracy": 1e-6, "relative_tolerance": 1e-6}
+    lines = [Line("a ball run of an ensemble", [RUNS], [ensemble(ball(RUNS), **same)[0]])]
+    task = pendulum(RUNS)
+    exact = ensemble(task, integrator=PENDULUM, accuracy=1e-12)[1]
+    default, end = ensemble(task, **same)
+    wanted = np.abs(end - exact).max()
+    lines.append(Line(f"a pendulum run, error {wanted:.1e}", [RUNS], [default]))
+    runs = [ensemble(task, integrator=PENDULUM, accuracy=a, relative_tolerance=a) for a in BEST_TOLERANCES]
+    best = min(seconds for seconds, end in runs if np.abs(end - exact).max() <= wanted)
+    angles = np.ravel(next(iter(task.values.values()))).tolist()
+    request = {
+        "angles": angles,
+        "until": task.until,
+        "interval": task.interval,
+        "threads": 1,
+        "passes": ROUNDS,
+    }
+    answer = peer_answer(given, "numbalsoda", "ensembles/peers/pendulum_numbalsoda.py", request)
+    found = [run for run in answer["runs"] if np.abs(run["end"] - exact).max() <= wanted] if answer else []
+    theirs = [min(run["cpu"] for run in found) / RUNS] if found else []
+    lines.append(Line("the same, `dormand_prince_853`", [RUNS], [best], "numbalsoda, dop853", theirs))
+    return lines
+
+
+def tree_of(count: int) -> Multibody:
+    """A binary tree of bodies on pins."""
+    model = Multibody("tree", gravity=(0.0, 0.0, -9.81))
+    for i in range(count):
+        parent = "ground" if i == 0 else f"body{(i - 1) // 2}"
+        model.body(f"body{i}", mass=1.0, center_of_mass=(0.0, 0.0, -0.1), inertia=(0.1, 0.1, 0.1))
+        place = (0.0, 0.0, 0.0 if i == 0 else -0.2)
+        model.joint("pin", name=f"pin{i}", child=f"body{i}", parent=parent, frame_on_parent=place)
+    return model
+
+
+def measure_bodies(given: argparse.Namespace) -> list[Line]:
+    """A tree from an empty model to a system, and runs of 20 steps with a row each."""
+    sizes = SIZES["tree"]
+    tree_of(2).build()
+    build = [least_time(lambda n=n: tree_of(n).build(), ROUNDS) for n in sizes]
+    answer = peer_answer(given, "mujoco", "structure/peer_mujoco_tree.py", {"sizes": sizes, "rounds": ROUNDS})
+    lines = [Line("building a tree", sizes, build, "MuJoCo", answer["seconds"] if answer else [])]
+    first, again, steps = [], [], []
+    options: dict[str, Any] = {"integrator": "integrators.runge_kutta_4", "fixed_step": 1e-3}
+    for n in SIZES["bodies"]:
+        systems = iter([tree_of(n).build() for _ in range(2)])
+        system = tree_of(n).build()
+
+        def run(system: cosim.System) -> None:
+            cosim.simulate(system, 0.02, output_interval=1e-3, **options)
+
+        run(system)
+        first.append(least_time(lambda systems=systems: run(next(systems)), 2))
+        again.append(least_time(lambda system=system: run(system), ROUNDS))
+        simulator = cosim.Simulator(system, **options)
+        simulator.initialize()
+        ends = iter(0.02 * (1 + i) for i in range(ROUNDS))
+        steps.append(least_time(lambda s=simulator, ends=ends: s.advance_to(next(ends)), ROUNDS))
+    for name, times in (("first `simulate()`", first), ("again", again), ("its 20 steps alone", steps)):
+        lines.append(Line(f"{name}, bodies of a tree", SIZES["bodies"], times))
+    return lines
+
+
+def measure_results(given: argparse.Namespace) -> list[Line]:
+    """Files, memory and a monitor."""
+    cases = [[given.rows // 10, 2], [given.rows, 2]]
+    sizes = [f"{rows:,} rows" for rows, _ in cases]
+    ours = [measure_files(*case) for case in cases]
+    answer = peer_answer(given, "polars", "results/peer_tables.py", {"cases": cases, "rounds": ROUNDS})
+    rows = answer["rows"] if answer else []
+    lines = []
+    for kind in ("parquet", "csv"):
+        theirs = [row[f"{kind} pyarrow"] for row in rows]
+        lines.append(Line(kind, sizes, [row[f"{kind} cosim"] for row in ours], "pyarrow", theirs))
+    numbers, grown = measure_memory(given.rows)
+    words = f"memory of {given.rows:,} rows of 2: {numbers:.0f} MB of numbers, {grown:.0f} MB at most"
+    print(words, file=sys.stderr)
+    plain, monitored = measure_monitor(20_000)
+    times = [1e-6 * plain, 1e-6 * monitored]
+    return [*lines, Line("a step, without a monitor and with one", ["without", "with"], times)]
+
+
+GROUPS: dict[str, Callable[[argparse.Namespace], list[Line]]] = {
+    "loops": measure_loops,
+    "vectors": measure_vectors,
+    "calls": measure_calls,
+    "ensembles": measure_ensembles,
+    "bodies": measure_bodies,
+    "results": measure_results,
+}
+
+
+def shown(seconds: float) -> str:
+    """A time in the unit that fits."""
+    for unit, scale in (("s", 1.0), ("ms", 1e3)):
+        if seconds * scale >= 1.0:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} µs"
+
+
+def cells(line: Line) -> list[str]:
+    """A line of the table."""
+    numbers = [n for n in line.sizes if isinstance(n, int)]
+    grows = ""
+    if len(numbers) == len(line.ours) > 1:
+        grows = ", ".join(f"{x:.2f}" for x in loops.exponents(numbers, line.ours))
+    ratios = ", ".join(f"{a / b:.2f}" for a, b in zip(line.ours, line.theirs, strict=False))
+    texts = [", ".join(map(str, line.sizes)), ", ".join(map(shown, line.ours)), grows]
+    return [line.name, *texts, line.peer if line.theirs else "", ", ".join(map(shown, line.theirs)), ratios]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--only", nargs="+", choices=list(GROUPS), default=list(GROUPS))
+    parser.add_argument("--peers", default="all")
+    given = parser.parse_args()
+    print("| what | sizes | cosim | exponents | peer | its times | ratio |\n" + "|---" * 7 + "|", flush=True)
+    for group in given.only:
+        for line in GROUPS[group](given):
+            print(f"| {' | '.join(cells(line))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""What each result of a kernel function is computed from, kept for other processes.
+
+What reads functions is imported only when one has to be read.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+
+from cosim_compiler.errors import ContractError
+from cosim_compiler.fingerprint import fingerprint
+from cosim_compiler.language.flow_elements import Flows
+from cosim_compiler.language.types import Type
+from cosim_compiler.language.verdict import digest_of_reader
+from cosim_compiler.sources.clean_sources import known_fact, remember_clean
+from cosim_compiler.sources.kernel_source import source_of
+
+
+def kept_flows(function: types.FunctionType, given: tuple[Type, ...]) -> Flows | None:
+    """`flows_of` for arguments of these types, from an earlier process if possible.
+
+    None where the function is not of the language: whoever compiles it says why.
+    """
+    source, key = source_of(function), fingerprint(function, _passes(), repr(given))
+    kept = known_fact(source, key)
+    if kept is not None:
+        return {tuple(to): frozenset(map(tuple, read)) for to, read in kept}
+
+    from cosim_compiler.language.flows import flows_of
+    from cosim_compiler.language.program import Program
+
+    try:
+        flows = flows_of(Program().function(function, given))
+    except ContractError:
+        return None
+    remember_clean(source, key, sorted([to, sorted(read)] for to, read in flows.items()))
+    return flows
+
+
+@functools.cache
+def _passes() -> str:
+    """The modules that read functions, as a digest."""
+    return f"flows {digest_of_reader()}"

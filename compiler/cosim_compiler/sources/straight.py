@@ -1,0 +1,66 @@
+"""Whether the result of a function is a sum of some of its arguments, each times a constant."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import types
+from collections.abc import Mapping
+
+from cosim_compiler.fingerprint import environment
+from cosim_compiler.sources.kernel_source import definition_of
+
+CONSTANT, STRAIGHT, CURVED = range(3)
+
+
+@functools.cache
+def is_straight(function: types.FunctionType, moving: frozenset[str]) -> bool:
+    """Whether a function returns a number that is straight in the arguments `moving`; others are constants.
+
+    Only what is certain counts: assignments to names, then a result, of ``+``, ``-``, ``*`` and ``/``.
+
+    Examples
+    --------
+    >>> def gap(x, y, share):
+    ...     return x - share * y
+    >>> is_straight(gap, frozenset("xy")), is_straight(gap, frozenset(["x", "y", "share"]))
+    (True, False)
+    """
+    definition = definition_of(function)
+    degrees = {a.arg: STRAIGHT if a.arg in moving else CONSTANT for a in definition.args.args}
+    for name, known in environment(function).items():
+        if isinstance(known, (int, float)):
+            degrees.setdefault(name, CONSTANT)
+    for statement in definition.body:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            continue
+        if isinstance(statement, ast.Return) and statement.value is not None:
+            return _degree(statement.value, degrees) < CURVED
+        if not (
+            isinstance(statement, ast.Assign) and all(isinstance(t, ast.Name) for t in statement.targets)
+        ):
+            return False
+        degree = _degree(statement.value, degrees)
+        degrees |= {name.id: degree for name in statement.targets if isinstance(name, ast.Name)}
+    return False
+
+
+def _degree(node: ast.expr, degrees: Mapping[str, int]) -> int:
+    """How an expression varies with what moves."""
+    if isinstance(node, ast.Constant):
+        return CONSTANT if type(node.value) in (int, float) else CURVED
+    if isinstance(node, ast.Name):
+        return degrees.get(node.id, CURVED)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.UAdd, ast.USub)):
+        return _degree(node.operand, degrees)
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        return _degree(node.value, degrees) if _degree(node.slice, degrees) == CONSTANT else CURVED
+    if isinstance(node, ast.BinOp):
+        left, right = _degree(node.left, degrees), _degree(node.right, degrees)
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            return max(left, right)
+        if isinstance(node.op, ast.Mult):
+            return min(left + right, CURVED)
+        if isinstance(node.op, ast.Div) and right == CONSTANT:
+            return left
+    return CURVED

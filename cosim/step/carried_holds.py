@@ -1,0 +1,118 @@
+"""Carrying tangents over steps in which witnesses are held: what holds them is followed as any block."""
+
+from __future__ import annotations
+
+from cosim.step.carrier import HELD, IS_HELD, NOT_FRESH, NOT_HELD, PARTLY_RELEASED, lose, part_of
+from cosim.step.records import IN_D, IN_P
+from cosim.step.sliding_field import (
+    IN_SWITCH_D,
+    IN_SWITCH_P,
+    PUSHED,
+    SWITCHED_WIDTH,
+    HeldWitness,
+    SlidingRow,
+    Switched,
+    field_numbers,
+)
+from cosim.step.tape import STEP_WIDTH, held_sizes
+from cosim_compiler.record import rows_of
+
+
+def follow_holds(run, carrier, step, at):
+    """Take over what holds witnesses in a step that begins at a place in the log, and its tangents."""
+    notes = carrier.notes
+    if step.is_held == 0.0:
+        if notes.is_held != NOT_HELD:
+            notes.is_held = NOT_HELD
+            notes.freshness = NOT_FRESH
+        return
+    if carrier.plan.follows_holds == 0:
+        lose(carrier, step.start, IS_HELD, 0)
+        return
+    notes.is_held = HELD
+    notes.freshness = NOT_FRESH
+    n = carrier.y.shape[0]
+    at += STEP_WIDTH + n + run.memory.shape[0] + run.d.shape[0] + run.k.shape[0]
+    row = rows_of(SlidingRow, carrier.held_ints, run.plan.held_row, 1)[0]
+    row.held = int(run.log[at])
+    row.pushed = int(run.log[at + 1])
+    at += 2
+    tables, sides = held_sizes(run)
+    for m in range(tables):
+        carrier.held_ints[row.witnesses_at + m] = int(run.log[at + m])
+    at += tables
+    held = row.held
+    numbers = field_numbers(carrier.c, held, n, run.plan.cache_size)
+    for m in range(held * n):
+        numbers.pushes[m] = run.log[at + m]
+    for m in range(sides):
+        numbers.sides[m] = run.log[at + held * n + m]
+    for i in range(carrier.directions):
+        moved = field_numbers(part_of(carrier.c_dots, i, carrier.c), held, n, run.plan.cache_size)
+        for m in range(held * n):
+            moved.pushes[m] = 0.0
+    place = row.switches_at
+    for j in range(held):
+        if rows_of(HeldWitness, carrier.held_ints, row.witnesses_at, held)[j].kind == PUSHED:
+            check_push(carrier, step, numbers.pushes[j * n : (j + 1) * n])
+            continue
+        count = carrier.held_ints[place]
+        for switched in rows_of(Switched, carrier.held_ints, place + 1, count):
+            take_sides(run, carrier, step, held, switched)
+        place += 1 + SWITCHED_WIDTH * count
+
+
+def check_push(carrier, step, push):
+    """Of several states that are pushed the direction may vary, which is not followed."""
+    pushed = 0
+    for m in range(push.shape[0]):
+        pushed += 1 if push[m] != 0.0 else 0
+    if pushed > 1:
+        lose(carrier, step.start, IS_HELD, 0)
+
+
+def take_sides(run, carrier, step, held, switched):
+    """The tangents of both values of a variable that a witness switches."""
+    is_whole = switched.array != IN_SWITCH_D and switched.array != IN_SWITCH_P
+    at_d = carrier.p.shape[0] if switched.array == IN_SWITCH_D else 0
+    place = at_d + switched.offset
+    n = carrier.y.shape[0]
+    size = carrier.former.shape[0]
+    sides = field_numbers(carrier.c, held, n, run.plan.cache_size).sides
+    if not is_whole and carrier.former[place] != sides[switched.sides_at + 1]:
+        lose(carrier, step.start, IS_HELD, 0)
+    for i in range(carrier.directions):
+        c_dot = part_of(carrier.c_dots, i, carrier.c)
+        moved = field_numbers(c_dot, held, n, run.plan.cache_size).sides
+        present = 0.0
+        former = 0.0
+        if not is_whole and i > 0:
+            former = carrier.former_dots[i * size + place]
+            present = part_of(carrier.p_dots, i, carrier.p)[switched.offset]
+            if at_d > 0:
+                present = part_of(carrier.d_dots, i, carrier.d)[switched.offset]
+        moved[switched.sides_at] = present
+        moved[switched.sides_at + 1] = former
+
+
+def follow_release(run, carrier):
+    """A witness is held no more; where others are, the flow is not known before the next step."""
+    notes = carrier.notes
+    if notes.is_held == HELD:
+        row = rows_of(SlidingRow, carrier.held_ints, run.plan.held_row, 1)[0]
+        notes.is_held = PARTLY_RELEASED if row.held > 1 else NOT_HELD
+        notes.freshness = NOT_FRESH
+
+
+def store_former(run, carrier, array, offset):
+    """Note a parameter or discrete variable that a handler changes next, and its tangents."""
+    size = carrier.former.shape[0]
+    if array == IN_P:
+        carrier.former[offset] = carrier.p[offset]
+        for i in range(1, carrier.directions):
+            carrier.former_dots[i * size + offset] = part_of(carrier.p_dots, i, carrier.p)[offset]
+    elif array == IN_D:
+        place = carrier.p.shape[0] + offset
+        carrier.former[place] = carrier.d[offset]
+        for i in range(1, carrier.directions):
+            carrier.former_dots[i * size + place] = part_of(carrier.d_dots, i, carrier.d)[offset]

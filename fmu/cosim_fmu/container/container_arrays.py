@@ -1,0 +1,117 @@
+"""The arrays of the FMU of a scenario without Python: those of the interpreter of exchanges, and its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_export.native.model_tables import c_integer, c_real, c_start, c_text
+from cosim_master.exchange.exchange_arrays import Algorithm, Machine, Part, Progress, Report
+from cosim_master.exchange.exchange_machine import records, words_of
+from cosim_master.run.stepped_run import SteppedRun
+
+MEMBER_WORDS, MESSAGE_WORDS, LIFE_WORDS = 64, 256, 9
+"""In eight bytes; as in ``container.h``."""
+ROWS = 32
+OWN = (
+    *("parameters", "inputs", "shown", "clock", "places", "growing", "whole", "numbers", "handed", "written"),
+    *("lives", "members", "room", "message", "foreign", "head", "before", "after", "order"),
+)
+"""Arrays before those of the interpreter, in the order of ``container.h``."""
+SAVED = frozenset(
+    (
+        *("parameters", "inputs", "clock", "handed", "written", "lives"),
+        *("machine.inputs", "machine.outputs", "machine.answer_words", "machine.step_time_words"),
+        *("machine.report_words", "machine.clock_words"),
+        *("algorithm.counts", "algorithm.numbers", "algorithm.table", "algorithm.progress_words"),
+    )
+)
+KNOWN_OF_PARTS = (
+    *("step_multiple", "rereads_inputs", "first_input", "inputs", "first_output", "outputs"),
+    *("first_value", "values"),
+)
+"""Fields of `Part` that do not depend on the process."""
+
+
+Vector = NDArray[np.generic]
+
+
+def own_arrays(
+    settings: Sequence[float], parameters: int, outputs: int, members: int, room: int
+) -> dict[str, Vector]:
+    """Those before the interpreter's, as an instance begins, without orders.
+
+    Parameters
+    ----------
+    settings : sequence of float
+        Start values of what the host sets, parameters first.
+    parameters : int
+        How many of them are.
+    outputs, members : int
+    room : int
+        Words that a member needs for the length of a call.
+    """
+    reals = {"shown": outputs, "clock": 5, "growing": 0, "numbers": 2, "handed": len(settings)}
+    integers = {"places": 5, "whole": 0, "written": len(settings), "lives": LIFE_WORDS * members}
+    integers |= {"members": MEMBER_WORDS * members, "room": room, "message": MESSAGE_WORDS}
+    integers |= {"head": 2 * len(Machine._fields), "foreign": 0}
+    arrays: dict[str, Vector] = {name: np.zeros(size) for name, size in reals.items()}
+    arrays |= {name: np.zeros(size, dtype=np.int64) for name, size in integers.items()}
+    arrays["parameters"] = np.array(settings[:parameters], dtype=np.float64)
+    arrays["inputs"] = np.array(settings[parameters:], dtype=np.float64)
+    return arrays
+
+
+def run_arrays(run: SteppedRun) -> Iterator[tuple[str, Vector]]:
+    """Those of the interpreter as a run begins, without addresses: an instance writes them."""
+    machine = run.machine
+    heads = 2 * len(Algorithm._fields) * len(machine.algorithms)
+    replaced: dict[str, Vector] = {
+        "columns": np.zeros(0, dtype=np.int64),  # nothing is recorded
+        "rows": np.zeros(2 * ROWS),
+        "algorithm_words": np.zeros(heads, dtype=np.int64),
+        "part_words": words_of(_parts(run)),
+        "report_words": words_of(Report()),
+    }
+    for name, array in machine.arrays._asdict().items():
+        yield f"machine.{name}", replaced.get(name, np.array(array))
+    for i, algorithm in enumerate(machine.algorithms):
+        progress = Progress(0, 0, -1)  # no Python does anything in between
+        fresh = {"progress_words": np.frombuffer(progress, dtype=np.int64)}
+        for name, array in {**algorithm.arrays._asdict(), **fresh}.items():
+            yield f"{i}.algorithm.{name}", np.array(array)
+
+
+def _parts(run: SteppedRun) -> Any:
+    machine, descriptions = run.machine, run.coupled.descriptions
+    parts = records(Part, len(machine.names))
+    for name, of, part in zip(machine.names, machine.parts, parts, strict=True):
+        for known in KNOWN_OF_PARTS:
+            setattr(part, known, getattr(of, known))
+        part.input_count, part.output_count = of.inputs, of.outputs
+        part.same_size = int(not descriptions[name].variable_step)
+    return parts
+
+
+def array_tables(arrays: Mapping[str, Vector]) -> tuple[list[str], list[str]]:
+    """The numbers with which they begin, as tables of C, and a row for each array."""
+    tables, rows = list[str](), list[str]()
+    for i, (name, array) in enumerate(arrays.items()):
+        flat, start = array.reshape(-1), "NULL"
+        if flat.size and flat.view(np.uint64).any():
+            start = f"start_{i}"
+            if flat.dtype == np.float64:
+                tables.append(c_start("double", str(i), [c_real(float(x)) for x in flat], "0.0"))
+            else:
+                tables.append(c_start("int64_t", str(i), [c_integer(int(x)) for x in flat], "0"))
+        rows.append(f"{{{c_text(name)}, {start}, {flat.size}, 1, {role_of(name)}, 0}}")
+    return tables, rows
+
+
+def role_of(name: str) -> str:
+    """What becomes of an array when a state is saved."""
+    name = name.lstrip("0123456789").lstrip(".")
+    return "CONSTANT" if name == "foreign" else "STATE" if name in SAVED else "SCRATCH"

@@ -1,0 +1,390 @@
+"""A co-simulation as C files and machine code, for an FMU without Python."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+
+import numpy as np
+
+import cosim
+from cosim.kit import lower
+from cosim.kit import records as step_records
+from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.native.description import describe
+from cosim_export.native.history_room import history_room
+from cosim_export.native.model_tables import (
+    ENTRY_POINTS,
+    RAISED,
+    c_real,
+    c_table,
+    c_text,
+    discretes,
+    here,
+    model_structure,
+    model_tables,
+    variable_tables,
+)
+from cosim_export.native.native_sources import COMMON, SHELL
+from cosim_export.native.source_files import compiled_files, source_files
+from cosim_fmu.co_simulation import CoSimulation
+from cosim_fmu.container.container_arrays import LIFE_WORDS, OWN, array_tables, own_arrays, run_arrays
+from cosim_fmu.container.container_interface import COUPLING
+from cosim_fmu.container.native_member import C_TYPES, NativeMember
+from cosim_fmu.container.native_refusals import native_refusals
+from cosim_lowering.c_program import CProgram, plain_functions_in_c
+from cosim_lowering.linking import machine_code
+from cosim_lowering.machine_code import MachineCode
+from cosim_master.exchange.exchange_algorithms import ExchangePrograms
+from cosim_master.exchange.lead_exchanges import LEADING
+from cosim_master.exchange.run_exchanges import EXCHANGING
+from cosim_master.participants.system_participant import ACCURACY
+from cosim_master.run.stepped_run import SteppedRun, can_divide
+from cosim_master.start.initialize_participants import passing_order
+
+STOPS = (
+    *("it failed", "its inputs could not be set", "its step failed", "its outputs could not be read"),
+    "an input gets a value that it does not take, such as one that is not finite: the exchange is unstable",
+    *("its step was left", "the slopes of its inputs could not be set", "its state could not be saved"),
+    "its state could not be restored",
+    "the exchange did not settle: take a smaller step, or another algorithm",
+    "it could not be initialized",
+)
+"""What has stopped the interpreter, by its code (`run_exchanges`)."""
+LEADING_IN_C = {f"cosim_{name}": entry for name, entry in LEADING.items()}
+FOREIGN_CALLS = {
+    name: f"foreign_{name}" for name in ("open", "close", "save_states", "restore_states", "free_states")
+}
+
+
+class NativeContainer:
+    """A co-simulation of systems of ours and FMUs, as what the libraries of an FMU are built from.
+
+    The shell is that of native FMUs of models, to which it is a model: its arrays are those of the
+    interpreter of exchanges (`exchange_arrays`) and of all systems. The functions are those that
+    `cosim cosimulate` calls. FMUs travel in the resources; the library loads them from there.
+
+    Parameters
+    ----------
+    loop : CoSimulation
+    interface : FmuInterface
+        From `container_interface`; the error of the coupling is left out.
+    version : int
+        Of FMI: 2 or 3.
+    has_library : bool
+        Whether its functions are compiled for shared libraries.
+    history_entries : int, optional
+        They are printed as C; so many values of a signal can be remembered for each that is.
+
+    Attributes
+    ----------
+    texts : list of str
+        Parameters and inputs that are text: they stay as they are.
+    codes : list of MachineCode
+    generated : dict of str to str
+        C files by name.
+    files : list of Path
+    description, terminals, printed
+        As of `NativeSources`.
+
+    Raises
+    ------
+    ModelError
+        What of it runs in Python alone, each with the reason.
+    """
+
+    terminals: bytes | None = None
+
+    def __init__(
+        self,
+        loop: CoSimulation,
+        interface: FmuInterface,
+        version: int,
+        has_library: bool = True,
+        history_entries: int | None = None,
+    ) -> None:
+        loop.settle_order()
+        if problems := native_refusals(loop, sources=history_entries is not None):
+            raise cosim.ModelError(problems)
+        self.version = version
+        shown = [v for v in interface.variables if not v.name.startswith(f"{COUPLING}.")]
+        self.texts = [v.name for v in shown if v.type == "String" and _is_unset_text(v, loop)]
+        shown = [v for v in shown if v.name not in self.texts]
+        self._members = [NativeMember.of(loop, i, name) for i, name in enumerate(loop.participants)]
+        self._systems = [member for member in self._members if member.program is not None]
+        self._takes_tolerance = [member for member in self._members if member.takes_tolerance]
+        self.accuracy = self._takes_tolerance[0].accuracy if self._takes_tolerance else ACCURACY
+        self._divides, self._abilities = can_divide(loop), _abilities(loop, version, self.has_fmus)
+        run = loop.led_run()
+        run.begin()
+        try:
+            self._read_run(loop, run, shown)
+        finally:
+            run.close()
+        arrays = {"input": "d", "parameter": "p"}
+        self.interface = replace(
+            interface,
+            variables=tuple(replace(v, array=arrays.get(v.causality, "c")) for v in shown),
+            accuracy=self.accuracy if self._takes_tolerance else None,
+        )
+        more = ("foreign",) if self.has_fmus else ()
+        self.files = [SHELL / f"{name}.c" for name in (*COMMON, "container", *more, f"fmi{version}")]
+        self.codes, self._units = list[MachineCode](), list[str]()
+        self.generated, self.printed = dict[str, str](), dict[str, bytes]()
+        self._build(has_library, history_entries)
+
+    @property
+    def has_fmus(self) -> bool:
+        """Whether FMUs travel in the resources."""
+        return len(self._systems) < len(self._members)
+
+    def resources(self, platforms: Sequence[str]) -> dict[str, bytes]:
+        """What travels in the resources, for these platforms.
+
+        Raises
+        ------
+        ModelError
+            An FMU has no binaries for a platform.
+        """
+        files = (member.files(i, platforms) for i, member in enumerate(self._members))
+        return {name: content for listed in files for name, content in listed}
+
+    def _build(self, has_library: bool, entries: int | None) -> None:
+        """Compile and print all functions, then write tables and description, with a digest of all that."""
+        printed, names, rooms = dict[str, str](), list[str](), [0]
+        if has_library:
+            self.codes.append(MachineCode([lower(LEADING_IN_C)], list(LEADING_IN_C)))
+        for i, member in enumerate(self._systems):
+            program = member.program
+            assert program is not None
+            present = [name for name in ENTRY_POINTS if f"lowered_{name}" in program.functions]
+            made = program, present, RAISED, member.prefix
+            if has_library:
+                self.codes.append(machine_code(*made))
+            room = 0
+            if entries is not None:
+                room = history_room(program, entries)
+                printed[f"member_{i}_code.c"] = CProgram(*made).text
+                names += [f"{member.prefix}_{name}" for name in ("model", *present)]
+            rooms.append(room)
+            given = member.interface, ["cs"], 2, room, "", bytes(16), member.prefix
+            self.generated[f"member_{i}.c"] = model_tables(program, *given)
+        self._room_of_histories = max(rooms)
+        if entries is not None:
+            printed["interpreter.c"] = '#include "names.h"\n\n' + plain_functions_in_c(LEADING_IN_C)
+            units = [*(file.name for file in self.files), *self.generated, "model.c", *printed]
+            self._units = compiled_files(units)
+        shell = [file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))]
+        texts = [*map(str, self.codes), *printed.values(), *self.generated.values(), *shell]
+        texts += [self._tables("", bytes(16)), self._describe("").decode()]
+        digest = sha256("\0".join(texts).encode()).digest()[:16]
+        token = str(uuid.UUID(bytes=digest))
+        self.token = f"{{{token}}}" if self.version == 2 else token
+        self.generated["model.c"] = self._tables(self.token, digest)
+        self.description = self._describe(self.token)
+        if printed:
+            listed, names = {**self.generated, **printed}, [*names, "cosim_container"]
+            identifier = self.interface.identifier
+            self.printed = source_files(SHELL, self.files, identifier, self.version, listed, names)
+
+    def _read_run(self, loop: CoSimulation, run: SteppedRun, shown: Sequence[FmuVariable]) -> None:
+        """The arrays of a run that has begun, and what the host sets and reads of it."""
+        coupled, machine = run.coupled, run.machine
+        programs = ExchangePrograms(run.algorithm, coupled)
+        if programs.asked is not None:
+            text = f"{type(programs.asked).__name__} decides in Python"
+            raise cosim.ModelError.of("master.algorithm", text)
+        self._goes_back = programs.saves_states
+        self._follows = {name: programs.along and coupled.follows_lines(name) for name in machine.names}
+        parameters, inputs = (
+            [v for v in shown if v.causality == causality] for causality in ("parameter", "input")
+        )
+        self._settings, self._parameters = [*parameters, *inputs], len(parameters)
+        self._outputs = [v for v in shown if not v.is_settable]
+        for member in self._members:
+            member.inputs, member.outputs = coupled.input_names[member.name], list(coupled.reads[member.name])
+        self._rows = [
+            *self._output_rows(machine.output_slot),
+            c_table("Setting", "settings", map(self._setting_row, self._settings)),
+        ]
+        for member in self._members:  # all types are known, and all references are given
+            _ = [member.type_of(name) for name in (*member.inputs, *member.outputs)]
+            _ = list(member.tables(0))
+        if coupled.solved_at_start:
+            text = "its first values are found by Newton's method, in Python"
+            raise cosim.ModelError.of(coupled.solved_at_start[0], text)
+        numbers = machine.number
+
+        def slot_of(name: str, output: str) -> int:
+            return machine.output_slot(name, list(coupled.reads[name]).index(output))
+
+        orders = [
+            [
+                word
+                for ports, path in passing_order(loop.descriptions, loop.links, initializing=initializing)
+                for word in (
+                    *(len(ports), int(bool(path))),
+                    *(number for name, output in ports for number in (numbers[name], slot_of(name, output))),
+                )
+            ]
+            for initializing in (True, False)
+        ]
+        room = max(member.room for member in self._members)
+        starts = [float(v.start or 0.0) for v in self._settings]
+        own = own_arrays(starts, self._parameters, len(self._outputs), len(self._members), room)
+        order = [numbers[name] for name in coupled.order]
+        own |= {n: np.array(x, dtype=np.int64) for n, x in zip(ORDERS, (*orders, order), strict=True)}
+        self._arrays = {name: own[name] for name in OWN} | dict(run_arrays(run))
+
+    def _owner(self, variable: FmuVariable) -> tuple[int, NativeMember, str]:
+        """The participant that a variable belongs to, its number before it, and its own name for it."""
+        name, _, own = variable.path.partition(".")
+        number = next(i for i, member in enumerate(self._members) if member.name == name)
+        return number, self._members[number], own
+
+    def _setting_row(self, variable: FmuVariable) -> str:
+        number, member, name = self._owner(variable)
+        member.set_by_host.add(name)
+        reference = member.reference(name, is_set=True)
+        return f"{{{number}, {reference}, {C_TYPES[variable.type]}, {c_real(member.usual(name))}}}"
+
+    def _output_rows(self, slot_of: Callable[[str, int], int]) -> Iterator[str]:
+        """The outputs, each with the settings that it follows at once."""
+        places, rows = {v.name: i for i, v in enumerate(self._settings)}, list[str]()
+        for i, variable in enumerate(self._outputs):
+            number, member, name = self._owner(variable)
+            needs = [places[each] for each in variable.dependencies if each in places]
+            yield c_table("int64_t", f"follows_{i}", map(str, needs))
+            slot, reference = (
+                slot_of(member.name, member.outputs.index(name)),
+                member.reference(name, is_set=False),
+            )
+            cells = f"{slot}, {number}, {reference}, {C_TYPES[variable.type]}, {len(needs)}"
+            rows.append(f"{{{cells}, {here(f'follows_{i}', needs)}}}")
+        yield c_table("Output", "outputs", rows)
+
+    def _tables(self, token: str, digest: bytes) -> str:
+        """The text of ``model.c``."""
+        starts, arrays = array_tables(self._arrays)
+        firsts, copies = list[int](), list[int]()
+        for member in self._members:
+            firsts.append(len(arrays))
+            arrays += member.arrays(copied=False)
+        for member in self._members:
+            is_copied = self._goes_back and member.program is not None
+            copies.append(len(arrays) if is_copied else -1)
+            if is_copied:
+                life = f"{{{c_text(f'{member.name}.life')}, NULL, {LIFE_WORDS}, 1, SCRATCH, 0}}"
+                arrays += [*member.arrays(copied=True), life]
+        members = [
+            self._member_row(i, member, *places)
+            for i, (member, *places) in enumerate(zip(self._members, firsts, copies, strict=True))
+        ]
+        parts = [
+            '#include "container.h"\n\n#include <math.h>\n#include <stddef.h>\n',
+            *(f"extern const Model {member.prefix}_model;" for member in self._systems),
+            *starts,
+            c_table("ArrayStart", "array_starts", arrays),
+            variable_tables(self.interface, self._place, has_arrays=False),
+            c_table("int64_t", "discretes", map(str, discretes(self.interface.variables))),
+            *self._rows,
+            *(table for i, member in enumerate(self._members) for table in member.tables(i)),
+            c_table("Member", "members", members),
+            c_table("char *const", "stops", map(c_text, STOPS)),
+            self._container(),
+            model_structure(self._model(token, digest, len(arrays))),
+        ]
+        return "\n".join(part for part in parts if part)
+
+    def _member_row(self, number: int, member: NativeMember, first: int, copies: int) -> str:
+        cells = [c_text(member.name), "NULL" if member.program is None else f"&{member.prefix}_model"]
+        cells += ["NULL" if member.fmu is None else f"&foreign_{number}", str(first), str(copies)]
+        cells += ["NAN" if member.takes_tolerance else c_real(member.accuracy)]
+        cells += [here(f"inputs_{number}", member.inputs), here(f"outputs_{number}", member.outputs)]
+        return f"{{{', '.join(cells)}, {int(self._follows[member.name])}}}"
+
+    def _container(self) -> str:
+        """What `container.c` knows of it."""
+        algorithms = sum(name.endswith(".algorithm.program") for name in self._arrays)
+        values = {
+            **{"member_count": len(self._members), "members": "members", "algorithm_count": algorithms},
+            **{"parameter_count": self._parameters, "setting_count": len(self._settings)},
+            **{"settings": here("settings", self._settings), "output_count": len(self._outputs)},
+            **{"outputs": here("outputs", self._outputs), "start": c_real(self.interface.start_time)},
+            **{"divides": int(self._divides), "foreign": "&cosim_foreign" if self.has_fmus else "NULL"},
+            **{"exchanging": EXCHANGING, "stop_count": len(STOPS), "stops": "stops"},
+        }
+        listed = "".join(f"    .{name} = {value},\n" for name, value in values.items())
+        return f"const Container cosim_container = {{\n{listed}}};\n"
+
+    def _place(self, variable: FmuVariable) -> tuple[int, int, tuple[int, int]]:
+        """Where a variable of the FMU lies among its arrays."""
+        array, listed = "shown", self._outputs
+        if variable.causality == "parameter":
+            array, listed = "parameters", self._settings
+        elif variable.causality == "input":
+            array, listed = "inputs", self._settings[self._parameters :]
+        return OWN.index(array), [v.name for v in listed].index(variable.name), (-1, -1)
+
+    def _model(self, token: str, digest: bytes, arrays: int) -> Mapping[str, str]:
+        """What the shell knows of it."""
+        discrete = discretes(self.interface.variables)
+        return {
+            **{"name": c_text(self.interface.model_name), "token": c_text(token)},
+            "digest": "{" + ", ".join(map(str, digest)) + "}",
+            **{"accuracy": c_real(self.accuracy), "kinds": "2", "array_count": str(arrays)},
+            **{"arrays": "array_starts", "variable_count": str(len(self.interface.variables) + 1)},
+            **{"variables": "variables", "discrete_count": str(len(discrete))},
+            **{"discretes": here("discretes", discrete), "parameters": "PARAMETERS", "cache": "SHOWN"},
+            **{"continuous": "GROWING", "discrete": "INPUTS", "whole": "WHOLE", "clock": "CLOCK"},
+            **{"places": "PLACES", "history": "GROWING", "integers": "WHOLE", "given": "NUMBERS"},
+            **{"given_meeting": "MEETING", "same_time": c_real(step_records.SAME_TIME)},
+            **{"clock_time": "TIME_NOW", "clock_jumped": "JUMPED", "clock_next_event": "NEXT_EVENT"},
+            **{"clock_changed": "CHANGED", "places_stage": "STAGE", "places_needed": "NEEDED"},
+            **{"places_halts": "HALTS", "places_entry": "ENTRY", "places_most": "MOST"},
+            **{"nothing": "NOT_SHOWN", "restored": "NOT_SHOWN", "reached": "IS_REACHED"},
+            **{"terminated": "HAS_ENDED", "full": "IS_FULL", "stepped": "HAS_STEPPED"},
+            **{"event_happened": "HAS_EVENT", "first_failure": "HAS_FAILED"},
+            **{"initialize": "container_initialize", "advance": "container_advance"},
+            **{"step": "container_advance", "check": "container_check", "evaluate": "container_evaluate"},
+            "accuracy_given": "container_accuracy" if self._takes_tolerance else "NULL",
+            **{"explain": "container_message", "refuse_step": "container_refuse_step"},
+            **(FOREIGN_CALLS if self.has_fmus else {}),
+            "foreign_count": str(len(self._members) if self.has_fmus else 0),
+            "history_room": str(self._room_of_histories),
+        }
+
+    def _describe(self, token: str) -> bytes:
+        tool = f"cosim-framework {cosim.__version__}"
+        given = self.version, ["cs"], self.interface, tool, token, ()
+        return describe(*given, sources=self._units, abilities=self._abilities)
+
+
+ORDERS = ("before", "after", "order")
+
+
+def _is_unset_text(variable: FmuVariable, loop: CoSimulation) -> bool:
+    """Whether text has its usual start; `ModelError` where it has another one, or is computed."""
+    name, _, own = variable.path.partition(".")
+    if variable.is_settable and own not in loop.start_values.get(name, ()):
+        return True
+    raise cosim.ModelError.of(variable.name, "text is set and read in Python")
+
+
+def _abilities(loop: CoSimulation, version: int, has_fmus: bool) -> dict[str, str]:
+    """Attributes of CoSimulation in the model description; they follow from what all participants can do."""
+    descriptions = loop.descriptions.values()
+    able = {
+        "needsExecutionTool": False,
+        "canHandleVariableCommunicationStepSize": can_divide(loop),
+        "canBeInstantiatedOnlyOncePerProcess": any(each.only_once for each in descriptions),
+        "canGetAndSetFMUstate": all(each.can_restore for each in descriptions),
+        "canSerializeFMUstate": not has_fmus,
+    }
+    if version == 2:
+        able |= {"canInterpolateInputs": False, "canNotUseMemoryManagementFunctions": True}
+    texts = {name: str(value).lower() for name, value in able.items()}
+    return texts if version == 2 else {n.replace("FMUstate", "FMUState"): x for n, x in texts.items()}

@@ -1,0 +1,58 @@
+"""Why the FMU of a co-simulation needs Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cosim
+from cosim.kit import ParticipantDescription
+from cosim_fmu.co_simulation import CoSimulation
+from cosim_master.algorithms.waveform_iteration import InterfaceNewton
+from cosim_master.participants.fmu_participant import FmuParticipant
+from cosim_master.participants.system_participant import SystemParticipant
+
+
+def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.Problem]:
+    """Why the FMU of a co-simulation needs Python; empty where it needs none.
+
+    Parameters
+    ----------
+    loop : CoSimulation
+    sources : bool
+        Whether all of it has to be C.
+    """
+    problems = [
+        cosim.Problem(f"participants.{name}", why)
+        for name, participant in loop.participants.items()
+        if (why := _why_python(participant, loop.descriptions[name], sources))
+    ]
+    if loop.joint is not None or loop.algorithm is None:
+        problems.append(cosim.Problem("master.algorithm", "solves participants jointly, in Python"))
+    problems += [cosim.Problem(str(link.input), "a parameter is connected") for link in loop.parameter_links]
+    problems += [
+        cosim.Problem(f"{link.target}.{link.input}", "a parameter that changes is written in Python")
+        for link in loop.links
+        if loop.descriptions[link.target].variables[link.input].causality != "input"
+    ]
+    if loop.derived:
+        problems.append(
+            cosim.Problem("connectors", "outputs of a system's own connectors are made in Python")
+        )
+    problems += [
+        cosim.Problem(f"participants.{name}", "its directional derivatives are asked for in Python")
+        for name, description in loop.descriptions.items()
+        if description.has_derivatives and (loop.loops or type(loop.algorithm) is InterfaceNewton)
+    ]
+    return list({(each.where, each.text): each for each in problems}.values())
+
+
+def _why_python(participant: Any, description: ParticipantDescription, sources: bool) -> str:
+    """Why a participant is led by Python; "" where none is needed."""
+    if type(participant) is SystemParticipant:
+        return ""
+    if type(participant) is not FmuParticipant:
+        return f"a {description.kind}, which runs in Python"
+    if sources:
+        return "an FMU, which is no C source"
+    why: str = participant.why_not_plain()
+    return why

@@ -1,0 +1,245 @@
+"""A run that its caller leads from one time to the next, as kernel functions over the arrays of the machine.
+
+A library of C without Python calls these and nothing else (`exchange_arrays` says on what): first values
+(`settle_values`, `exchange_first`), then `lead` for each step of the host. In Python `SteppedRun` does the
+same with `CompiledLoop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cosim.kit import call_with_array, integers_at
+from cosim_master.algorithms.exchange_layout import ADAPTIVE, BEGIN, DISCARDED, GOES_BACK, KIND, PHASE
+from cosim_master.exchange.exchange_arrays import (
+    algorithm_of,
+    clock_of,
+    links_of,
+    machine_at,
+    parts_of,
+    progress_of,
+    report_of,
+)
+from cosim_master.exchange.run_exchanges import (
+    BETWEEN,
+    CUT,
+    DECIDING,
+    DERIVES,
+    DONE,
+    NOT_FINITE,
+    NOT_SETTLED,
+    PAUSED,
+    READ_FAILED,
+    SET_FAILED,
+    STEP_FAILED,
+    converted,
+    is_passed_on,
+    point_time,
+    read,
+    run_algorithms,
+    run_steps,
+    set_held,
+)
+
+TOLERANCE, MOST_SWEEPS, HOPELESS = 1e-10, 40, 1e100
+"""As `initialize_participants` substitutes."""
+REFERENCE = 4
+"""Bytes of a value reference."""
+DISCARD = 2
+"""A participant's answer: the step is too long for it."""
+MANY = 1 << 40
+"""Exchanges before `PAUSED`: only rows are too many before that."""
+
+
+def settle_values(address, at, length):
+    """Pass outputs on to the inputs that they feed, until all values at the start fit; returns a stop code.
+
+    `length` whole numbers lie at the address `at`: for each group of outputs, in the order of their
+    dependencies, how many there are, whether they are a closed loop, and *(participant, output)* of each.
+    """
+    a = machine_at(address)
+    words = integers_at(at, length)
+    place = 0
+    while place < length:
+        pairs = words[place + 2 : place + 2 + 2 * words[place]]
+        stop = settle_group(a, pairs) if words[place + 1] == 0 else settle_loop(a, pairs)
+        if stop != DONE:
+            return stop
+        place += 2 + 2 * words[place]
+    return DONE
+
+
+def settle_group(a, pairs):
+    """Read outputs one after the other, and pass each on."""
+    for i in range(pairs.shape[0] // 2):
+        stop = read_one(a, pairs[2 * i], pairs[2 * i + 1])
+        if stop == DONE:
+            stop = pass_one_on(a, pairs[2 * i + 1])
+        if stop != DONE:
+            return stop
+    return DONE
+
+
+def settle_loop(a, pairs):
+    """Substitute the values of a closed loop, until none of them changes by more than rounding."""
+    for i in range(pairs.shape[0] // 2):
+        stop = read_one(a, pairs[2 * i], pairs[2 * i + 1])
+        if stop != DONE:
+            return stop
+    for i in range(pairs.shape[0] // 2):
+        stop = pass_one_on(a, pairs[2 * i + 1])
+        if stop != DONE:
+            return stop
+    for _ in range(MOST_SWEEPS):
+        is_settled = True
+        for i in range(pairs.shape[0] // 2):
+            before = a.outputs[pairs[2 * i + 1]]
+            stop = read_one(a, pairs[2 * i], pairs[2 * i + 1])
+            value = a.outputs[pairs[2 * i + 1]]
+            if stop == DONE and not abs(value) < HOPELESS:
+                stop = NOT_SETTLED
+            if stop == DONE:
+                stop = pass_one_on(a, pairs[2 * i + 1])
+            if stop != DONE:
+                return stop
+            if not abs(value - before) <= TOLERANCE * max(1.0, abs(value)):
+                is_settled = False
+        if is_settled:
+            return DONE
+    return NOT_SETTLED
+
+
+def read_one(a, number, slot):
+    """Read one output of a participant."""
+    part = parts_of(a)[number]
+    report = report_of(a)
+    report.part = number
+    reference = part.output_references + REFERENCE * (slot - part.first_output)
+    status = call_with_array(part.get_at, part.access, reference, 1, report.outputs_at + 8 * slot, 1)
+    return READ_FAILED if status > 1 else DONE
+
+
+def pass_one_on(a, slot):
+    """Write an output to the inputs that it feeds, unless they have it."""
+    report = report_of(a)
+    for target in parts_of(a):
+        for fed in range(target.first_input, target.first_input + target.inputs):
+            link = links_of(a)[fed]
+            if link.source != slot:
+                continue
+            value = converted(a, fed, a.outputs[slot])
+            if not is_passed_on(link, value):
+                return NOT_FINITE
+            if a.inputs[fed] == value:
+                continue
+            a.inputs[fed] = value
+            reference = target.input_references + REFERENCE * (fed - target.first_input)
+            at = report.inputs_at + 8 * fed
+            if call_with_array(target.set_at, target.access, reference, 1, at, 1) > 1:
+                return SET_FAILED
+    return DONE
+
+
+def exchange_first(address, at, count):
+    """Read all participants, then write all their inputs, before the first step; returns a stop code.
+
+    Their numbers lie at the address `at`, in their order.
+    """
+    a = machine_at(address)
+    order = integers_at(at, count)
+    for i in range(count):
+        report_of(a).part = order[i]
+        stop = read(a, parts_of(a)[order[i]])
+        if stop != DONE:
+            return stop
+    for i in range(count):
+        report_of(a).part = order[i]
+        stop = set_held(a, parts_of(a)[order[i]])
+        if stop != DONE:
+            return stop
+    return DONE
+
+
+def lead(address, target, slack):
+    """Go on to a time (s); a communication point that is no further from it than `slack` is meant.
+
+    A target inside a communication step cuts it there for all participants, and the next call goes on from
+    there. `Report.step` is the communication step that is taken next, or has been cut. Ends early where a
+    participant has set `Report.noticed`. Returns a stop code.
+    """
+    a = machine_at(address)
+    report = report_of(a)
+    clock = clock_of(a)
+    main = algorithm_of(a, 0)
+    progress = progress_of(main)
+    report.ticks = 0
+    while report.noticed == 0:
+        index = report.step
+        following = point_time(a, index + 1)
+        is_whole = following <= target + slack
+        if not is_whole and not time_reached(address) < target - slack:
+            return DONE
+        if progress.under_way == BETWEEN:
+            clock.begin = point_time(a, index)
+        if progress.under_way == BETWEEN or progress.under_way == CUT:
+            clock.end = following if is_whole else target
+            main.counts[PHASE] = BEGIN
+            progress.under_way = DECIDING
+        stop = take_part(address, is_whole)
+        if stop != DONE:
+            return stop
+        if is_whole:
+            report.step = index + 1
+        else:
+            clock.begin = clock.end
+            clock.end = following
+            progress.under_way = CUT
+    return DONE
+
+
+def take_part(address, is_whole):
+    """Finish the communication step under way, or the part of it that ends at the end of the clock."""
+    a = machine_at(address)
+    report = report_of(a)
+    while True:
+        report.rows = 0  # nothing is recorded
+        report.left = MANY
+        stop = run_steps(address, report.step, report.step + 1) if is_whole else run_algorithms(a)
+        if stop == STEP_FAILED and report.status == DISCARD:
+            d = algorithm_of(a, report.algorithm)
+            if d.counts[KIND] != ADAPTIVE or d.counts[GOES_BACK] == 0:
+                return stop
+            d.counts[DISCARDED] = 1  # a shorter one is tried
+            progress_of(d).under_way = DECIDING
+        elif stop != PAUSED and stop != DERIVES:  # no participant gives directional derivatives
+            return stop
+
+
+def time_reached(address):
+    """Where the run is, s."""
+    a = machine_at(address)
+    if progress_of(algorithm_of(a, 0)).under_way == CUT:
+        return clock_of(a).begin
+    return point_time(a, report_of(a).step)
+
+
+def is_point(address, time, slack):
+    """Whether a communication point lies at a time (s), or no further from it than `slack`: 1 or 0."""
+    a = machine_at(address)
+    first = report_of(a).step
+    steps = (time + slack - point_time(a, first)) / clock_of(a).step
+    index = min(a.grid[5], first + int(max(steps, 0.0)) + 1)
+    while index > first and point_time(a, index) > time + slack:
+        index -= 1
+    return 1 if point_time(a, index) >= time - slack else 0
+
+
+LEADING: dict[str, tuple[Callable[..., Any], str]] = {
+    "settle_values": (settle_values, "iii>i"),
+    "exchange_first": (exchange_first, "iii>i"),
+    "lead": (lead, "iff>i"),
+    "time_reached": (time_reached, "i>f"),
+    "is_point": (is_point, "iff>i"),
+}
+"""What a library calls, with the signatures."""

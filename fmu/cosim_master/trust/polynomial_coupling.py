@@ -1,0 +1,386 @@
+"""The error of a coupling whose participants show their states and are polynomials of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_master.recording.coupling_samples import Samples
+from cosim_master.trust.linear_coupling import (
+    CUT,
+    WEIGHTS,
+    Course,
+    LinearAnswer,
+    course_of,
+    pieces_of,
+    sizes_of,
+)
+from cosim_master.trust.sampled_wiring import Wiring
+
+Vector = NDArray[np.float64]
+SHAPES = ((2, 1), (3, 1), (2, 2), (3, 2))
+"""Degrees of products of states, and of products with one input: the first ones that explain a run count."""
+ROUNDS = 40
+"""In which the integrals of monomials and the equations are made consistent."""
+SUBSTEPS = 4
+"""Of Runge and Kutta's method in an interval."""
+BOOLE = (7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0)
+"""Weights of the values at the substeps in the mean."""
+POINTS, FEWEST = 2000, 3
+"""Intervals that are used; so many at least for each monomial."""
+MOST_STATES = 24
+INDEPENDENT = 1e-7
+"""Of the range: an output that follows from others up to less is none of the states."""
+
+
+class Monomials:
+    """Products of up to so many of the states, inputs, and products of both; and their slopes.
+
+    Parameters
+    ----------
+    states, inputs : int
+    degree : int
+        Of the products of states.
+    mixed : int
+        Of those with one input; 1: inputs alone.
+    """
+
+    def __init__(self, states: int, inputs: int, degree: int, mixed: int) -> None:
+        every = range(degree + 1)
+        self.terms: list[tuple[int, ...]] = [
+            term for d in every for term in combinations_with_replacement(range(states), d)
+        ]
+        self.terms += [
+            (*term, states + i)
+            for i in range(inputs)
+            for d in range(mixed)
+            for term in combinations_with_replacement(range(states), d)
+        ]
+
+    def values(self, z: Vector) -> Vector:
+        """Of variables of shape (..., variables): shape (..., monomials)."""
+        return np.stack([_product(z, term) for term in self.terms], axis=-1)
+
+    def slopes(self, z: Vector) -> Vector:
+        """By each variable: shape (..., monomials, variables)."""
+        found = np.zeros((*z.shape[:-1], len(self.terms), z.shape[-1]))
+        for j, term in enumerate(self.terms):
+            for place, variable in enumerate(term):
+                found[..., j, variable] += _product(z, (*term[:place], *term[place + 1 :]))
+        return found
+
+
+def _product(z: Vector, term: tuple[int, ...]) -> Vector:
+    found = np.ones(z.shape[:-1])
+    for variable in term:
+        found = found * z[..., variable]
+    return found
+
+
+def _places(listed: list[int]) -> NDArray[np.intp]:
+    return np.array(listed, dtype=np.intp)
+
+
+class Fit(NamedTuple):
+    """Equations of one participant: factors of monomials of its states and inputs, in their ranges."""
+
+    rows: list[int]
+    given: list[int]
+    monomials: Monomials
+    factors: Vector
+    centre: Vector
+    size: Vector
+
+    def scaled(self, w: Vector, u: Vector) -> Vector:
+        """Variables of the monomials, from all states and all inputs."""
+        return (
+            np.concatenate([w[..., _places(self.rows)], u[..., _places(self.given)]], axis=-1) - self.centre
+        ) / self.size
+
+
+class Shown(NamedTuple):
+    """An output that is no state: monomials of the states, and a line of the inputs that act at once."""
+
+    place: int
+    rows: list[int]
+    given: list[int]
+    monomials: Monomials
+    factors: Vector
+    direct: Vector
+    centre: Vector
+    size: Vector
+
+    def value(self, w: Vector) -> Vector:
+        """Without its inputs."""
+        return self.monomials.values((w[..., _places(self.rows)] - self.centre) / self.size) @ self.factors
+
+    def slope(self, w: Vector) -> Vector:
+        """By its states."""
+        slopes = self.monomials.slopes((w[..., _places(self.rows)] - self.centre) / self.size)
+        return np.einsum("...jn,j->...n", slopes, self.factors) / self.size
+
+
+def polynomial_answers(
+    samples: Samples, wiring: Wiring, is_explained: Callable[[LinearAnswer], bool]
+) -> list[LinearAnswer]:
+    """As `linear_answers`, with equations whose right-hand sides are polynomials.
+
+    The error follows the equations that are linear about the run: it is right where it is small.
+
+    Parameters
+    ----------
+    samples : Samples
+    wiring : Wiring
+    is_explained : callable
+        Whether an answer counts.
+
+    Returns
+    -------
+    list of LinearAnswer
+        Of the simplest equations whose answers all count, with different weights of inputs and states; empty
+        where there are none, or too many states.
+    """
+    if not np.all(np.diff(samples.times) > 0.0):
+        return []
+    course = course_of(samples, wiring.sources, POINTS)
+    with np.errstate(all="ignore"):
+        for shape in SHAPES:
+            answers = []
+            for weight in WEIGHTS:
+                coupling = _PolynomialCoupling.fitted(course, wiring, shape, weight)
+                answer = None if coupling is None else coupling.answer()
+                if answer is None or not is_explained(answer):
+                    break
+                answers.append(answer)
+            if len(answers) == len(WEIGHTS):
+                return answers
+    return []
+
+
+class _PolynomialCoupling:
+    """The equations of all participants, coupled."""
+
+    def __init__(
+        self, course: Course, wiring: Wiring, states: NDArray[np.intp], fits: list[Fit], shown: list[Shown]
+    ) -> None:
+        self._course, self._wiring, self._states, self._fits, self._shown = (
+            course,
+            wiring,
+            states,
+            fits,
+            shown,
+        )
+        size, inputs = course.outputs.shape[1], wiring.sources.size
+        self._free = np.setdiff1d(np.arange(size), wiring.driven)
+        select = np.zeros((inputs, size))
+        select[np.arange(inputs), wiring.sources] = 1.0
+        inner = select.copy()
+        inner[:, self._free] = 0.0
+        self._direct = np.zeros((size, inputs))
+        for each in shown:
+            self._direct[each.place, _places(each.given)] = each.direct
+        solve = np.linalg.inv(np.eye(inputs) - inner @ self._direct)
+        self._inner, self._outer = solve @ inner, (solve @ select)[:, self._free]
+
+    @classmethod
+    def fitted(
+        cls, course: Course, wiring: Wiring, shape: tuple[int, int], weight: float
+    ) -> _PolynomialCoupling | None:
+        """None where there are too many states for the run."""
+        states: list[int] = []
+        for mine, given, _ in wiring.parts:
+            own = [place for place in mine if not wiring.direct[place]]
+            states += _independent(course.outputs, own) if given else []
+        at = {place: i for i, place in enumerate(states)}
+        if not states or len(states) > MOST_STATES:
+            return None
+        w, count = course.outputs[:, states], course.times.size - 1
+        fits, shown = [], []
+        for mine, given, _ in wiring.parts:
+            if not given:
+                continue
+            rows = [at[place] for place in mine if place in at]
+            if rows:
+                monomials = Monomials(len(rows), len(given), *shape)
+                if len(monomials.terms) * FEWEST > count:
+                    return None
+                fit = _fitted_rates(course, w, rows, given, monomials, weight)
+                if fit is None:
+                    return None
+                fits.append(fit)
+            shown += [
+                _fitted_value(course, w, place, rows, wiring.direct[place], shape[0])
+                for place in mine
+                if place not in at
+            ]
+        return cls(course, wiring, np.array(states, dtype=np.intp), fits, shown)
+
+    def _rates(self, w: Vector, u: Vector) -> Vector:
+        found = np.zeros_like(w)
+        for fit in self._fits:
+            scale = fit.size[: len(fit.rows)]
+            found[..., fit.rows] = fit.monomials.values(fit.scaled(w, u)) @ fit.factors * scale
+        return found
+
+    def _slopes(self, w: Vector, u: Vector) -> tuple[Vector, Vector]:
+        """Of the rates by states and by inputs: shapes (..., n, n) and (..., n, inputs)."""
+        by_state = np.zeros((*w.shape, w.shape[-1]))
+        by_input = np.zeros((*w.shape, u.shape[-1]))
+        for fit in self._fits:
+            n = len(fit.rows)
+            slopes = np.einsum("...jv,jn->...nv", fit.monomials.slopes(fit.scaled(w, u)), fit.factors)
+            slopes = slopes * fit.size[:n, None] / fit.size
+            rows = np.array(fit.rows)[:, None]
+            by_state[..., rows, fit.rows] = slopes[..., :n]
+            by_input[..., rows, fit.given] = slopes[..., n:]
+        return by_state, by_input
+
+    def _outputs(self, w: Vector) -> Vector:
+        """All outputs that depend on states, without what inputs do at once."""
+        found = np.zeros((*w.shape[:-1], self._course.outputs.shape[1]))
+        found[..., self._states] = w
+        for each in self._shown:
+            found[..., each.place] = each.value(w)
+        return found
+
+    def _output_slopes(self, w: Vector) -> Vector:
+        found = np.zeros((*w.shape[:-1], self._course.outputs.shape[1], w.shape[-1]))
+        found[..., self._states, np.arange(w.shape[-1])] = 1.0
+        for each in self._shown:
+            found[..., each.place, _places(each.rows)] = each.slope(w)
+        return found
+
+    def answer(self) -> LinearAnswer:
+        """The errors of the run, and what the equations miss."""
+        course, n = self._course, self._states.size
+        lengths = np.diff(course.times)[:, None]
+        w, intervals = course.outputs[:, self._states], lengths.shape[0]
+        # of each interval: the states, what the defects have pushed them, and the answers to pushes before
+        moved = np.concatenate(
+            [w[:-1, :, None], np.zeros((intervals, n, 1)), np.broadcast_to(np.eye(n), (intervals, n, n))],
+            axis=2,
+        )
+        step = lengths / SUBSTEPS
+        pieces = pieces_of(course, self._free, self._wiring)
+        for part in range(SUBSTEPS):
+            time, now, total = part * step, moved, np.zeros_like(moved)
+            for after, share in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
+                rates = self._moving(time, now, lengths, pieces)
+                total += share * rates
+                time, now = (part + after) * step, moved + after * step[:, :, None] * rates
+            moved = moved + step[:, :, None] / 6.0 * total
+        static = course.outputs - self._outputs(w) - course.ends @ self._direct.T
+        static[:, self._states] = static[:, self._free] = static[0] = 0.0
+        unexplained = static @ self._inner.T
+        by_input = self._slopes(w[1:], course.means)[1]
+        beside = np.einsum("knu,ku->kn", by_input, 0.5 * (unexplained[1:] + unexplained[:-1]))
+        missed = np.abs(w[1:] - moved[:, :, 0]) + lengths * np.abs(beside)
+        errors, misfit = np.zeros_like(w), np.zeros_like(w)
+        for k in range(intervals):
+            errors[k + 1] = moved[k, :, 2:] @ errors[k] + moved[k, :, 1]
+            misfit[k + 1] = moved[k, :, 2:] @ misfit[k] + missed[k]
+        slopes = self._output_slopes(w[1:])
+        of_states = np.einsum("kyn,kn->ky", slopes, errors[1:])
+        still = self._outputs(w[1:]) @ self._inner.T + course.outputs[1:, self._free] @ self._outer.T
+        shown = of_states + (course.ends[1:] - still + of_states @ self._inner.T) @ self._direct.T
+        shown[:, self._free] = 0.0
+        astray = np.einsum("kyn,kn->ky", slopes, misfit[1:])
+        astray = np.abs(astray + astray @ self._inner.T @ self._direct.T)
+        astray = astray + np.abs(static[1:]) + np.abs(unexplained[1:] @ self._direct.T)
+        return LinearAnswer(np.abs(shown).max(axis=0), astray.max(axis=0))
+
+    def _moving(self, time: Vector, moved: Vector, lengths: Vector, pieces: list[Vector]) -> Vector:
+        """Rates of states, of what is pushed and of answers, so long after the beginning of each interval."""
+        course, w = self._course, moved[:, :, 0]
+        u = course.means + (time - 0.5 * lengths) * course.slopes
+        beyond = u - self._outputs(w) @ self._inner.T
+        for power, value in enumerate(pieces):
+            beyond = beyond - (value * time**power) @ self._outer.T
+        by_state, by_input = self._slopes(w, u)
+        found = (by_state + by_input @ (self._inner @ self._output_slopes(w))) @ moved
+        found[:, :, 0] = self._rates(w, u)
+        found[:, :, 1] += np.einsum("knu,ku->kn", by_input, beyond)
+        return found
+
+
+def _independent(outputs: Vector, mine: list[int]) -> list[int]:
+    """Outputs of a participant that do not follow from each other by lines."""
+    chosen: list[int] = []
+    for place in mine:
+        value = outputs[:, place] - outputs[:, place].mean()
+        others = outputs[:, chosen] - outputs[:, chosen].mean(axis=0)
+        sizes = sizes_of(others)
+        rest = (
+            value - others / sizes @ np.linalg.lstsq(others / sizes, value, rcond=CUT)[0] if chosen else value
+        )
+        if np.abs(rest).max() > INDEPENDENT * np.abs(value).max(initial=0.0):
+            chosen.append(place)
+    return chosen
+
+
+def _fitted_rates(
+    course: Course, w: Vector, rows: list[int], given: list[int], monomials: Monomials, weight: float
+) -> Fit | None:
+    lengths = np.diff(course.times)[:, None]
+    u, slope = course.means[:, given], course.slopes[:, given]
+    own, n = w[:, rows], len(rows)
+    centre = np.r_[own.mean(axis=0), u.mean(axis=0)]
+    size = np.r_[sizes_of(own), sizes_of(u)]
+    begin = (np.hstack([own[:-1], u - 0.5 * lengths * slope]) - centre) / size
+    end = (np.hstack([own[1:], u + 0.5 * lengths * slope]) - centre) / size
+    values = monomials.values(begin), monomials.values(end)
+    columns = np.array([weight if any(v >= n for v in term) else 1.0 for term in monomials.terms])
+    difference = np.diff(own, axis=0) / size[:n] / lengths
+    drift = slope / size[n:]
+    best, least, mean = None, np.inf, 0.5 * (values[0] + values[1])
+    for _ in range(ROUNDS):
+        factors = np.linalg.lstsq(mean * columns, difference, rcond=CUT)[0] * columns[:, None]
+        # the mean along the course that the equations have inside each interval, bent to meet its end
+        inside = _inside(monomials, factors, begin, drift, lengths)
+        astray = end[:, :n] - inside[-1][:, :n]
+        missed = float(np.abs(astray).max(initial=0.0))
+        if not missed < 0.9 * least:
+            break
+        best, least = factors, missed
+        mean = np.zeros_like(mean)
+        for part, (z, share) in enumerate(zip(inside, BOOLE, strict=True)):
+            bent = np.hstack([z[:, :n] + part / SUBSTEPS * astray, z[:, n:]])
+            mean += share * monomials.values(bent)
+    return None if best is None else Fit(rows, given, monomials, best, centre, size)
+
+
+def _inside(
+    monomials: Monomials, factors: Vector, begin: Vector, drift: Vector, lengths: Vector
+) -> list[Vector]:
+    """States and inputs at the substeps of each interval, by Runge and Kutta's method."""
+    step, z = lengths / SUBSTEPS, begin
+
+    def rates(at: Vector) -> Vector:
+        return np.hstack([monomials.values(at) @ factors, drift])
+
+    found = [z]
+    for _ in range(SUBSTEPS):
+        one = rates(z)
+        two = rates(z + 0.5 * step * one)
+        three = rates(z + 0.5 * step * two)
+        four = rates(z + step * three)
+        z = z + step / 6.0 * (one + 2.0 * two + 2.0 * three + four)
+        found.append(z)
+    return found
+
+
+def _fitted_value(
+    course: Course, w: Vector, place: int, rows: list[int], passed: list[int], degree: int
+) -> Shown:
+    own, monomials = w[1:, _places(rows)], Monomials(len(rows), 0, degree, 0)
+    centre, size = own.mean(axis=0), sizes_of(own)
+    at_once = course.ends[1:, _places(passed)]
+    data = np.hstack([monomials.values((own - centre) / size), at_once])
+    sizes = sizes_of(data)
+    found = np.linalg.lstsq(data / sizes, course.outputs[1:, place], rcond=CUT)[0] / sizes
+    count = len(monomials.terms)
+    return Shown(place, rows, passed, monomials, found[:count], found[count:], centre, size)

@@ -1,0 +1,38 @@
+"""Two surfaces that meet: where, and how they move there."""
+
+from __future__ import annotations
+
+import cosim
+from cosim_mechanics.contracts.force_element import ForceElement
+from cosim_mechanics.spatial import dot, minus, point_velocity
+
+
+class Surfaces(ForceElement):
+    """Base of all contacts: the geometry of two surfaces, and how fast they approach and slip.
+
+    A subclass writes ``depth``, ``normal`` and ``point`` from the poses; the law of the forces is another
+    class (`Contact`, or one of your own).
+
+    Frames and signs
+    ----------------
+    The normal points from body 1 to body 2. depth > 0 where the surfaces are in each other, depth_rate > 0
+    going in. slip_velocity is that of body 2 on body 1, along the surfaces.
+
+    Stage
+    -----
+    Depth, normal and point at POSITION, depth_rate and slip_velocity at VELOCITY.
+    """
+
+    depth = cosim.cache_slot(unit="m", description="of the surfaces in each other")
+    normal = cosim.cache_slot(shape=3, description="from body 1 to body 2, in Ground")
+    point = cosim.cache_slot(unit="m", shape=3, description="where the forces act, in Ground")
+    depth_rate = cosim.cache_slot(unit="m/s", description="speed of going in")
+    slip_velocity = cosim.cache_slot(unit="m/s", shape=3, description="along the surfaces, in Ground")
+
+    @cosim.kernel
+    def velocity(X_GB1, V_GB1, X_GB2, V_GB2, normal, point, depth_rate, slip_velocity):
+        v = minus(point_velocity(V_GB2, X_GB2, point), point_velocity(V_GB1, X_GB1, point))
+        out = dot(v, normal)
+        depth_rate[0] = -out
+        for i in range(3):
+            slip_velocity[i] = v[i] - out * normal[i]

@@ -1,0 +1,175 @@
+"""Contact of a sphere or capsule with a convex mesh."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+import cosim
+from cosim_mechanics.forces.convex_contact import ConvexContact, capsule_on
+from cosim_mechanics.spatial import Reals, cross, dot, minus, plus, scaled
+
+TETRAHEDRON = (
+    (0.0, 0.0, 0.0, 0.0, 0.3, 0.0, 0.3, 0.0, 0.0),
+    (0.0, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 0.0, 0.3),
+    (0.0, 0.0, 0.0, 0.0, 0.0, 0.3, 0.0, 0.3, 0.0),
+    (0.3, 0.0, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 0.3),
+)
+"""A closed mesh to try the contact with."""
+
+
+def closest_on_triangle(p: Reals, a: Reals, b: Reals, c: Reals) -> tuple[float, float, float]:
+    """The point of a triangle that is nearest to p.
+
+    >>> closest_on_triangle((1.0, 1.0, 2.0), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    (0.5, 0.5, 0.0)
+    """
+    ab = minus(b, a)
+    ac = minus(c, a)
+    d1 = dot(ab, minus(p, a))
+    d2 = dot(ac, minus(p, a))
+    d3 = dot(ab, minus(p, b))
+    d4 = dot(ac, minus(p, b))
+    d5 = dot(ab, minus(p, c))
+    d6 = dot(ac, minus(p, c))
+    u = d3 * d6 - d5 * d4
+    v = d5 * d2 - d1 * d6
+    w = d1 * d4 - d3 * d2
+    on_ab = 0.0
+    on_ac = 0.0
+    if d1 <= 0.0 and d2 <= 0.0:
+        pass  # corner a
+    elif d3 >= 0.0 and d4 <= d3:
+        on_ab = 1.0
+    elif d6 >= 0.0 and d5 <= d6:
+        on_ac = 1.0
+    elif w <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+        on_ab = d1 / (d1 - d3)
+    elif v <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+        on_ac = d2 / (d2 - d6)
+    elif u <= 0.0 and d4 >= d3 and d5 >= d6:
+        on_ac = (d4 - d3) / ((d4 - d3) + (d5 - d6))
+        on_ab = 1.0 - on_ac
+    else:
+        on_ab = v / (u + v + w)
+        on_ac = w / (u + v + w)
+    return plus(a, plus(scaled(on_ab, ab), scaled(on_ac, ac)))
+
+
+def outside_mesh(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
+    """Distance of a point from a closed convex mesh, and the direction away from it."""
+    corners = s.triangles
+    inside = -math.inf
+    facing = (0.0, 0.0, 1.0)
+    nearest = math.inf
+    place = (0.0, 0.0, 0.0)
+    for first in range(0, len(corners), 9):
+        a = (corners[first], corners[first + 1], corners[first + 2])
+        b = (corners[first + 3], corners[first + 4], corners[first + 5])
+        c = (corners[first + 6], corners[first + 7], corners[first + 8])
+        out = cross(minus(b, a), minus(c, a))
+        out = scaled(1.0 / math.sqrt(dot(out, out)), out)
+        above = dot(out, minus(p, a))
+        if above > inside:
+            inside = above
+            facing = out
+        if above > 0.0:  # those that face p have its nearest point
+            found = closest_on_triangle(p, a, b, c)
+            way = minus(p, found)
+            if dot(way, way) < nearest:
+                nearest = dot(way, way)
+                place = found
+    if inside <= 0.0:
+        return inside, facing
+    apart = math.sqrt(nearest)
+    if apart == 0.0:
+        return inside, facing
+    return apart, scaled(1.0 / apart, minus(p, place))
+
+
+def outward(value: Any) -> Any:
+    """Triangles of a closed convex mesh; `ValueError` for others.
+
+    >>> outward([[0, 0, 0, 0, 1, 0, 1, 0, 0]])
+    Traceback (most recent call last):
+    ValueError: triangles are 1, a closed mesh has at least 4: take hull_triangles
+    """
+    triangles = np.asarray(value, dtype=float)
+    if triangles.ndim != 2 or triangles.shape[1] != 9 or not np.all(np.isfinite(triangles)):
+        raise ValueError(f"triangles have shape {triangles.shape}, need (n, 9): three corners each")
+    if len(triangles) < 4:
+        raise ValueError(f"triangles are {len(triangles)}, a closed mesh has at least 4: take hull_triangles")
+    a, b, c = triangles[:, :3], triangles[:, 3:6], triangles[:, 6:]
+    out = np.cross(b - a, c - a)
+    size = np.linalg.norm(out, axis=1)
+    scale = np.abs(triangles - triangles.mean(axis=0)).max()
+    if not np.all(size > 1e-12 * scale * scale):
+        raise ValueError("a triangle of the mesh has no area: take hull_triangles")
+    above = np.einsum("ij,ikj->ik", out / size[:, None], triangles.reshape(1, -1, 3) - a[:, None, :])
+    if above.max() > 1e-9 * scale:
+        raise ValueError("the mesh is not convex, or its triangles do not turn outward: take hull_triangles")
+    return triangles
+
+
+class MeshContact(ConvexContact):
+    """Contact between a convex mesh on body 1 and a sphere or capsule on body 2: Hertz, friction that sticks.
+
+    Law: that of `ConvexContact`: x = radius1 + radius2 - d, d the distance from the mesh, which is grown by
+    radius1.
+
+    Frames and signs
+    ----------------
+    The triangles are in frame F on body 1; seen from outside their corners go round against the clock. As for
+    `ConvexContact`.
+
+    Limits
+    ------
+    As for `ConvexContact`. Cost grows with the number of triangles, for a capsule 50 times as fast.
+
+    Parameters
+    ----------
+    body1, body2 : body
+        The one with the mesh, the one with the sphere or capsule.
+    frame_on_body1 : pose, default identity
+    triangles : array_like, shape (n, 9), m
+        Of a closed convex mesh, three corners each: `hull_triangles`.
+    radius1 : float, m, >= 0, default 0
+        By which the mesh is grown.
+    center_on_body2, half_axis_on_body2 : array_like, shape (3,), m, default (0, 0, 0)
+    radius2 : float, m, > 0
+    crown : float, > 0, default 0.001
+
+    Raises
+    ------
+    ModelError
+        A mesh that is open, not convex or turned inside out.
+
+    Energy
+    ------
+    As for `Contact`.
+
+    References
+    ----------
+    C. Ericson, "Real-Time Collision Detection" (2005), section 5.1.5 (closest point of a triangle).
+
+    Examples
+    --------
+    >>> from cosim_mechanics import hull_triangles
+    >>> MeshContact(
+    ...     body1="stone", body2="ball", radius2=0.1, stiffness="1 GPa",
+    ...     triangles=hull_triangles([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]),
+    ... ).triangles.shape
+    (4, 9)
+    """
+
+    known_as = ("convex_mesh_contact", "polyhedron_contact")
+    tried_with: ClassVar[Mapping[str, Any]] = {"triangles": TETRAHEDRON, "radius2": 0.2}
+
+    triangles = cosim.parameter(
+        unit="m", shape=("triangles", 9), convert=outward, description="corners of each triangle"
+    )
+
+    place = capsule_on(outside_mesh)

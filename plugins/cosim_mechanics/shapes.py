@@ -1,0 +1,203 @@
+"""Shapes of bodies, and which contacts two of them need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import cosim
+from cosim_mechanics.corners import box_corners, capsule_ends, hull_triangles, hull_vertices
+from cosim_mechanics.spatial import pose
+
+Contacts: TypeAlias = list[tuple[str, dict[str, Any]]]
+"""Ids of contacts and their parameters."""
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+class Shape:
+    """Base of shapes: it says with which contacts a body of this shape meets others.
+
+    A plugin adds a shape by a subclass. What a shape cannot meet answers None.
+    """
+
+    def on_half_space(self) -> Contacts | None:
+        """Contacts with a half-space on body 1 and this shape on body 2."""
+        return None
+
+    def under_capsule(self) -> Contacts | None:
+        """Contacts with this shape on body 1 and a sphere or capsule on body 2."""
+        return None
+
+
+@dataclass(frozen=True)
+class HalfSpace(Shape):
+    """All that lies at z < 0 of a frame on its body."""
+
+    frame: Any = ORIGIN
+
+
+@dataclass(frozen=True)
+class Capsule(Shape):
+    """All that is nearer than `radius` to the segment that goes from `center` by `half_axis` both ways."""
+
+    radius: float
+    half_axis: Any
+    center: Any = ORIGIN
+
+    def on_half_space(self) -> Contacts:
+        """See `Shape`: a sphere at each end."""
+        ends = capsule_ends(self.half_axis, {"position": self.center})
+        return _spheres(ends, self.radius)
+
+    def under_capsule(self) -> Contacts:
+        """See `Shape`."""
+        return [
+            (
+                "mechanics.capsule_contact",
+                {
+                    "center_on_body1": self.center,
+                    "half_axis_on_body1": self.half_axis,
+                    "radius1": self.radius,
+                },
+            )
+        ]
+
+
+class Sphere(Capsule):
+    """All that is nearer than `radius` to `center`."""
+
+    def __init__(self, radius: float, center: Any = ORIGIN) -> None:
+        super().__init__(radius, ORIGIN, center)
+
+    def on_half_space(self) -> Contacts:
+        """See `Shape`."""
+        return _spheres([self.center], self.radius)
+
+
+@dataclass(frozen=True)
+class Box(Shape):
+    """A box; `size` has the rounding of its corners and edges in it, which planes need."""
+
+    size: Any
+    rounding: float = 0.0
+    frame: Any = ORIGIN
+
+    def on_half_space(self) -> Contacts:
+        """See `Shape`: a sphere at each corner."""
+        return _spheres(box_corners(self.size, self.rounding, self.frame), self.rounding)
+
+    def under_capsule(self) -> Contacts:
+        """See `Shape`."""
+        values = {"frame_on_body1": self.frame, "size": self.size, "radius1": self.rounding}
+        return [("mechanics.box_contact", values)]
+
+
+@dataclass(frozen=True)
+class Cylinder(Shape):
+    """A cylinder about the z axis of its frame; planes need a rounding of its edges."""
+
+    radius: float
+    length: float
+    rounding: float = 0.0
+    frame: Any = ORIGIN
+
+    def on_half_space(self) -> Contacts:
+        """See `Shape`: the lowest and the highest point of both rims."""
+        if not 0.0 < self.rounding < self.radius or 2.0 * self.rounding > self.length:
+            raise cosim.ModelError.of(
+                "rounding",
+                f"rounding is {self.rounding} m, needs more than 0 and less than radius and length / 2",
+            )
+        place = pose(self.frame)
+        axis = (place[2], place[5], place[8])
+        middles = capsule_ends((0.0, 0.0, 0.5 * self.length - self.rounding), self.frame)
+        return [
+            (
+                "mechanics.rim_contact",
+                {
+                    "center_on_body2": middle,
+                    "axis_on_body2": axis,
+                    "rim_radius": self.radius - self.rounding,
+                    "radius": self.rounding,
+                    "end": end,
+                },
+            )
+            for middle in middles
+            for end in ("lowest", "highest")
+        ]
+
+    def under_capsule(self) -> Contacts:
+        """See `Shape`."""
+        values = {
+            "frame_on_body1": self.frame,
+            "cylinder_radius": self.radius,
+            "length": self.length,
+            "radius1": self.rounding,
+        }
+        return [("mechanics.cylinder_contact", values)]
+
+
+@dataclass(frozen=True)
+class ConvexMesh(Shape):
+    """The convex hull of vertices, grown by the rounding, which planes need."""
+
+    vertices: Any
+    rounding: float = 0.0
+    frame: Any = ORIGIN
+
+    def on_half_space(self) -> Contacts:
+        """See `Shape`: a sphere at each vertex."""
+        return _spheres(hull_vertices(self.vertices, self.frame), self.rounding)
+
+    def under_capsule(self) -> Contacts:
+        """See `Shape`."""
+        values = {"triangles": hull_triangles(self.vertices, self.frame), "radius1": self.rounding}
+        return [("mechanics.mesh_contact", values)]
+
+
+def contacts_between(shape1: Shape, shape2: Shape) -> tuple[Contacts, bool]:
+    """The contacts that two shapes need, and whether the bodies change places in them.
+
+    Parameters
+    ----------
+    shape1, shape2 : Shape
+
+    Raises
+    ------
+    ModelError
+        There is no contact of these two, or one lacks the rounding that a plane needs.
+
+    Examples
+    --------
+    >>> contacts_between(Sphere(0.1), Box((1, 1, 1)))
+    ([('mechanics.box_contact', {'frame_on_body1': (0.0, 0.0, 0.0), 'size': (1, 1, 1), 'radius1': 0.0, \
+'center_on_body2': (0.0, 0.0, 0.0), 'half_axis_on_body2': (0.0, 0.0, 0.0), 'radius2': 0.1})], True)
+    """
+    for first, second, changed in ((shape1, shape2, False), (shape2, shape1, True)):
+        found: Contacts | None = None
+        more: dict[str, Any] = {}
+        if isinstance(first, HalfSpace):
+            found, more = second.on_half_space(), {"frame_on_body1": first.frame}
+        elif isinstance(second, Capsule):
+            found = first.under_capsule()
+            more = {
+                "center_on_body2": second.center,
+                "half_axis_on_body2": second.half_axis,
+                "radius2": second.radius,
+            }
+        if found is not None:
+            return [(id_, {**values, **more}) for id_, values in found], changed
+    names = [type(shape).__name__ for shape in (shape1, shape2)]
+    raise cosim.ModelError.of(
+        "",
+        f"there is no contact of {names[0]} and {names[1]}: one of them has to be a HalfSpace, a Sphere or a "
+        "Capsule",
+    )
+
+
+def _spheres(centers: Sequence[Any], radius: float) -> Contacts:
+    """Contacts of spheres with a half-space."""
+    if not radius > 0.0:
+        raise cosim.ModelError.of("rounding", f"rounding is {radius} m, a plane needs more than 0")
+    return [("mechanics.sphere_contact", {"center_on_body2": point, "radius": radius}) for point in centers]

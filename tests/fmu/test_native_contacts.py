@@ -1,0 +1,94 @@
+"""Native FMUs with contacts: the same bytes as the run in Python, also where they strike and stick."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from export_tools import running
+from native_tools import InProcess, export_native, needs_compiler
+
+import cosim
+from cosim_mechanics import Multibody, shapes
+
+pytestmark = [needs_compiler, pytest.mark.thorough]
+METHOD = "integrators.dormand_prince"
+RUBS = {"stiffness": 1e7, "restitution": 0.4, "static_friction": 0.5, "dynamic_friction": 0.4}
+
+
+def pile() -> cosim.Model:
+    """A block that slides and stops, a drum that starts to roll, a ball and a rod on a table, a heap."""
+    model = Multibody("pile")
+    half = math.sqrt(0.5)
+    starts = {
+        "block": [1, 0, 0, 0, 0, 0, 0.1],
+        "drum": [half, half, 0, 0, 0, 2, 0.1],
+        "ball": [1, 0, 0, 0, 0.1, 4, 0.35],
+        "rod": [1, 0, 0, 0, -0.1, 4, 0.27],
+        "low": [1, 0, 0, 0, 0, 6, 0.1],
+        "high": [1, 0, 0, 0, 0.05, 6, 0.3],
+    }
+    for name, q in starts.items():
+        body = model.body(name, mass=1.0, inertia=(0.004, 0.004, 0.004))
+        speed = 0.4 if name in ("block", "drum") else 0.0
+        model.joint("free", child=body, q=q, u=[0, 0, 0, speed, 0, 0])
+    floor = shapes.HalfSpace()
+    model.shape_contacts("slides", "ground", floor, "block", shapes.Box((0.3, 0.3, 0.2), 0.02), **RUBS)
+    model.shape_contacts("rolls", "ground", floor, "drum", shapes.Cylinder(0.1, 0.3, 0.02), **RUBS)
+    where = shapes.Box((1, 1, 0.2), frame=(0, 4, 0.1))
+    model.shape_contacts("ball_on", "ground", where, "ball", shapes.Sphere(0.1), **RUBS)
+    model.shape_contacts("rod_on", "ground", where, "rod", shapes.Capsule(0.05, (0.1, 0, 0)), **RUBS)
+    model.shape_contacts("meet", "ball", shapes.Sphere(0.1), "rod", shapes.Capsule(0.05, (0.1, 0, 0)), **RUBS)
+    model.add(
+        "mechanics.ball_heap", "heap", body1="ground", balls="low", radii=[0.1, 0.1], planes=[(0, 0, 1, 0)],
+        stiffness=1e7, restitution=0.4, friction=0.4,
+    )  # fmt: skip
+    return model
+
+
+def rattle() -> cosim.Model:
+    """A ball that strikes two walls 1,000 times a second, and rubs."""
+    model = Multibody("rattle", gravity=(0, 0, 0))
+    ball = model.body("ball", mass=1.0, inertia=(0.004, 0.004, 0.004))
+    model.joint("free", child=ball, q=[1, 0, 0, 0, 0, 0, 0.1], u=[0, 0, 0, 0.01, 0, 1.35])
+    for name, frame in (("low", (0, 0, -0.0005)), ("high", ((0, 0, 0.2005), (math.pi, 0, 0)))):
+        model.add(
+            "mechanics.sphere_contact", name, body1="ground", body2=ball, radius=0.1, frame_on_body1=frame,
+            stiffness=1e11, static_friction=0.1, dynamic_friction=0.1,
+        )  # fmt: skip
+    return model
+
+
+@pytest.mark.parametrize(
+    ("make", "until", "accuracy"), [(pile, 0.24, 1e-4), (rattle, 0.1, 1e-6)], ids=["pile", "rattle"]
+)
+def test_contacts_run_to_the_same_bytes_also_after_a_rollback(
+    make: Callable[[], cosim.Model], until: float, accuracy: float, tmp_path: Path
+) -> None:
+    here = InProcess(make(), METHOD, accuracy).start()
+    count, step = 12, until / 12
+    options = {"kind": "cs", "integrator": METHOD, "accuracy": accuracy}
+    with running(export_native(make(), tmp_path / "contact.fmu", **options)) as fmu:
+        fmu.start()
+        for i in range(count):
+            fmu.steps(i, i + 1, step)
+            here.advance(step * i + step)
+            assert fmu.all() == here.all()
+            if i == 5:
+                state, there = fmu.slave.serializeFMUState(fmu.slave.getFMUState()), fmu.all()
+        fmu.slave.setFMUState(fmu.slave.deserializeFMUState(state))
+        assert fmu.all() == there
+        fmu.steps(6, count, step)
+        assert fmu.all() == here.all()
+    assert here.simulator is not None
+    state = here.simulator.state
+    if make is rattle:
+        impacts = here.simulator.statistics.events / 2  # they touch, they part
+        assert impacts > 0.9 * 1000 * until
+    else:
+        assert state["slides_1.regime"] == 1
+        assert abs(state["block.vx"]) < 1e-3
+        assert state["rolls_1.regime"] == 1
+        assert state["heap.contacts"] >= 1
