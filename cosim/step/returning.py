@@ -16,13 +16,14 @@ from cosim.recorded_walk import record_walk, reverse_walk
 from cosim.step import event_log as log
 from cosim.step.block_calls import number_of_variable
 from cosim.step.carried_events import copy_to_working
-from cosim.step.carried_steps import BEHIND_KINK, KINK_REACHED, is_at_kink, moved_along
+from cosim.step.carried_steps import BEHIND_KINK, KINK_REACHED, is_at_kink
 from cosim.step.carrier import (
     IS_REPORT,
     NOT_FRESH,
     carrier_at,
     copy_cache_aside,
     method_of,
+    moved_along,
     own_part,
     part_of,
     realize_tangents,
@@ -205,7 +206,11 @@ def back_step(run, carrier, back, at, head):
         notes.time_bar = -shift
     if n > 0:
         moved = MethodArrays(
-            n, method.coefficients, run.settings, back.memory[: run.plan.sizes.memory], back.work,
+            n,
+            method.coefficients,
+            run.settings,
+            back.memory[: run.plan.sizes.memory],
+            back.work,
             method.slot_numbers,
         )
         notes.time_bar += reverse_redo(run, back, back.plan.step_back, back.y, back.c)

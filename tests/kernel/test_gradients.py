@@ -274,6 +274,19 @@ def test_where_there_is_no_derivative_it_says_so(part: cosim.Component, by: str,
     assert words in found[0]
 
 
+def test_kinks_of_two_sources_at_one_instant() -> None:
+    """a(T) = height (T - start - duration / 2), whichever of both kinks comes first."""
+    model = cosim.Model("m")
+    for name in ("a", "b"):
+        model.add("signals.ramp", f"{name}s", start_time=0.4, duration=0.5, height=2.0)
+        model.add("measures.integrate", name, source=f"{name}s")
+    by = [f"{name}s.{moved}" for name in ("a", "b") for moved in ("start_time", "duration", "height")]
+    options = {"until": 2.0, "output_interval": 0.25}
+    expected = [-2.0, -1.0, 1.35, 0.0, 0.0, 0.0]
+    assert model.gradient("a", by, **options).vector == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    check_against_tangents(model, by, **options)
+
+
 def test_a_gradient_that_disagrees_with_the_tangent_is_no_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     run = model_of(Ball()).simulate(gradient=["x.e", "x.g"], until=1.0, output_interval=0.25)
     run._trail._rows[-3:] += 0.01

@@ -544,6 +544,32 @@ def test_rows_inside_a_step_show_what_the_step_had() -> None:
     assert result.derivative("x.m", "x.a") == pytest.approx(0.5 * result["x.m"], rel=EXACT)
 
 
+def test_rows_inside_a_step_have_what_a_delay_remembers_of_such_a_variable() -> None:
+    """All are linear in a, also what is remembered within the step in which a row lies."""
+    model = cosim.Model("m")
+    model.add(Held(), "x")
+    model.add("measures.delay", "late", source="x.m", delay=0.08)
+    model.add("measures.delay", "later", source="x.y", delay=0.05)
+    settings = {"integrator": "integrators.runge_kutta_4", "fixed_step": 0.04}
+    result = model.simulate(until=1.0, derivatives=["x.a"], output_interval=0.01, **settings)
+    assert result.statistics["steps"] < 60  # so rows lie inside steps
+    for of in ("x.m", "x.y", "late", "later"):
+        assert len(np.unique(result[of])) > 2
+        assert result.derivative(of, "x.a") == pytest.approx(0.5 * result[of], rel=EXACT, abs=EXACT)
+
+
+@pytest.mark.parametrize("asked", ["derivatives", "gradient"])
+def test_runs_with_derivatives_count_their_steps_and_leave_those_of_others(asked: str) -> None:
+    model = cosim.Model("m")
+    model.add(Oscillator(), "x")
+    counted = []
+    for more in ({}, {asked: ["x.k"]}, {}):
+        statistics = model.simulate(until=3.0, output_interval=0.5, **more).statistics
+        counted.append([statistics["integrator_steps"], statistics["evaluations"]])
+    assert counted[0] == counted[1] == counted[2]
+    assert min(counted[0]) > 0
+
+
 def test_a_closed_chain_against_differences_of_runs() -> None:
     """A bar on two rods; a mass changes its motion, a start value is made to meet the constraint first."""
 

@@ -43,6 +43,25 @@ def softening_tangent(x, x_dot):
     return -3.0 * x * x * x_dot  # with another sign, so that it is known which was called
 
 
+def is_below(x, y):
+    return x <= y
+
+
+@tangent_of(is_below, with_values=True)
+def is_below_with_tangents(x, y, x_dot, y_dot):
+    return is_below(x, y) and is_below(x_dot, y_dot)
+
+
+@pytest.mark.parametrize(
+    ("y", "direction", "expected"),
+    [(2.0, (1.0, 1.0), [2.0, 1.0]), (2.0, (2.0, 1.0), [1.0, 0.0]), (0.5, (1.0, 1.0), [1.0, 0.0])],
+)
+def test_what_an_author_lets_tangents_decide(
+    y: float, direction: tuple[float, float], expected: list[float]
+) -> None:
+    assert gradient_of("x * y if is_below(x, y) else x", 1.0, y, direction) == expected
+
+
 @pytest.mark.parametrize(
     ("text", "x", "y", "expected"),
     [
