@@ -16,7 +16,7 @@ from cosim.recorded_walk import record_walk, reverse_walk
 from cosim.step import event_log as log
 from cosim.step.block_calls import number_of_variable
 from cosim.step.carried_events import copy_to_working
-from cosim.step.carried_steps import BEHIND_KINK, KINK_REACHED, is_at_kink
+from cosim.step.carried_steps import BEHIND_KINK, end_before_kink, is_at_kink, reaches_kink
 from cosim.step.carrier import (
     IS_REPORT,
     NOT_FRESH,
@@ -190,7 +190,7 @@ def back_step(run, carrier, back, at, head):
             for m in range(n):
                 slope_dot[m] = carrier.spare_c_dot[m]
         code = record_redo(
-            run, carrier, back, back.plan.step, head.time,
+            run, carrier, back, back.plan.step, end_before_kink(run, carrier, head),
             carrier.y, part_of(carrier.y_dots, ALONG, carrier.y),
             carrier.c, part_of(carrier.c_dots, ALONG, carrier.c),
         )  # fmt: skip
@@ -237,8 +237,7 @@ def back_step(run, carrier, back, at, head):
 def kink_that_shifts(run, carrier, head):
     """The kink with which the time of the end of a step moves, as `carried_steps.pass_kinks` says; or -1."""
     for j in range(len(run.kinks)):
-        kink = carrier.kept[j]
-        if head.start < kink and abs(kink - head.time) <= KINK_REACHED * max(1.0, abs(head.time)):
+        if reaches_kink(head, carrier.kept[j]):
             return j
     return -1
 
@@ -251,7 +250,7 @@ def begin_again(run, carrier, method, head):
     work = method.work
     work.dense_ready = 0.0
     work.start = head.start
-    work.end = head.time
+    work.end = end_before_kink(run, carrier, head)
     moved = moved_along(run, carrier, ALONG)
     moved.work.start = head.time_dot
     moved.work.end = head.time_dot

@@ -58,7 +58,7 @@ def check_adjoints(state: State, rows: Iterable[int] | None = None, seed: int = 
         time = float(draw.uniform(0.5, 1.5))
         weights = [draw.uniform(-1.0, 1.0, array.size) for array in moved]
         ends = [array.copy() for array in moved]
-        system.tangents.follow(state, row, row + 1, values, (time, *ends))
+        system.tangents.follow(state, row, row + 1, values, (time, *ends[:3], values[4], ends[3]))
         given = dict(zip("ypdc", moved, strict=True))
         *roots, t_bar = system.adjoints.go_back(state, row, row + 1, weights, given, time)
         with np.errstate(all="ignore"):

@@ -538,6 +538,24 @@ def test_a_variable_that_is_updated_at_every_step() -> None:
     assert result.derivative("x.m", "x.a")[-1] == pytest.approx(0.5 * result["x.m"][-1], rel=EXACT)
 
 
+@pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince", "radau5"])
+def test_kinks_of_two_sources_at_one_instant(method: str) -> None:
+    """a(t) = height ((t - start)^2 / 2 duration between both kinks, then t - start - duration / 2)."""
+    model = cosim.Model("m")
+    for name in ("a", "b"):
+        model.add("signals.ramp", f"{name}s", start_time=0.4, duration=0.5, height=2.0)
+        model.add("measures.integrate", name, source=f"{name}s")
+    by = [f"{name}s.{moved}" for name in ("a", "b") for moved in ("start_time", "duration", "height")]
+    result = model.simulate(
+        until=2.0, derivatives=by, output_interval=0.125, integrator=f"integrators.{method}"
+    )
+    rest = result.time - 0.4
+    share = np.clip(2.0 * rest, 0.0, 1.0)  # of the rise
+    expected = [-2.0 * share, -share * share, np.where(rest < 0.5, share * share / 4.0, rest - 0.25)]
+    for path, values in zip(by, [*expected, *[0.0 * rest] * 3], strict=True):
+        assert result.derivative("a", path) == pytest.approx(values, abs=1e-11)
+
+
 def test_rows_inside_a_step_show_what_the_step_had() -> None:
     result = differentiated(Held(), 1.0, ["x.a"])
     assert len(np.unique(result["x.m"])) > 2
