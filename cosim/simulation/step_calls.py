@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from cosim.simulation.handled_events import EventLog
 from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.recorded_events import RecordReader
 from cosim.simulation.recorded_rows import RecordedRows
-from cosim.simulation.returning_run import Trail
 from cosim.simulation.statistics import Statistics, read_statistics
 from cosim.simulation.status import EventStatus, Reason, SimulatorStatus
 from cosim.simulation.step_errors import failed_handler, failure, handler_failure
@@ -32,6 +31,9 @@ from cosim.step.recording import SLACK
 from cosim.step.records import LOG_ALL, LOG_FINDINGS
 from cosim.system.state import State
 from cosim.system.system import System
+
+if TYPE_CHECKING:
+    from cosim.simulation.returning_run import Trail
 
 INSIDE_STEP = (
     "this simulator is in the middle of a step: a handler or monitor cannot advance it, nor replace its "
@@ -343,6 +345,8 @@ class StepCalls(ClosedAttributes):
 
     def leave_trail(self, by: Sequence[str]) -> Trail:
         """Have the run leave a trail from the present State on, for gradients by these paths; as `Trail`."""
+        from cosim.simulation.returning_run import Trail  # most runs need none
+
         self._empty_log()
         before = self._trail
         left = Trail(self._step, by) if before is None or before.by != list(by) else before.renewed()

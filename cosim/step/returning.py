@@ -279,7 +279,7 @@ def begin_again(run, carrier, method, head):
 
 
 def first_inside(back, at, head):
-    """Where rows inside a step may stand on the trail: behind updates of variables at its end."""
+    """Where the first row inside a step may be on the trail: behind updates of variables at its end."""
     end = int(back.notes.used)
     place = at + int(head.length)
     while place < end:
@@ -291,7 +291,7 @@ def first_inside(back, at, head):
 
 
 def rows_inside(back, place):
-    """How many rows inside a step stand on the trail from a place on."""
+    """How many rows inside a step follow on the trail from a place."""
     end = int(back.notes.used)
     count = 0
     while place < end:
