@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from cosim.registration.hookspecs import hookimpl as hookimpl
     from cosim.registration.kinds import plugin_kind as plugin_kind
     from cosim.registration.registry import registry as registry
+    from cosim.simulation import objectives as objectives
     from cosim.simulation.assembler import assemble as assemble
     from cosim.simulation.checkpoint import Checkpoint as Checkpoint
     from cosim.simulation.checkpoint import read_checkpoint as read_checkpoint

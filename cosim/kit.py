@@ -9,7 +9,8 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `read_cached` and `write_cached`: costly results, by the digest of their sources;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
-                  component is differentiated; `block_tangent`; `NoTangentError`
+                  component is differentiated; `block_tangent`; `NoTangentError`; `recorded_by`, `push` and
+                  `pop`: an adjoint of your own; `reduced_by`: the gradient of a number made of signals
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, `call_tangent`,
                   and the signatures;
                   `indirect_call`: one for a signature of your own
@@ -190,6 +191,7 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
     from cosim.simulation.interrupt import waited_for_interrupt as waited_for_interrupt
     from cosim.simulation.missing_values import missing_value as missing_value
+    from cosim.simulation.objectives import reduced_by as reduced_by
     from cosim.simulation.output_interval import POINTS as POINTS
     from cosim.simulation.output_interval import checked_interval as checked_interval
     from cosim.simulation.output_interval import counted_grid as counted_grid
@@ -313,8 +315,11 @@ if TYPE_CHECKING:
     from cosim_compiler.child_process import safe_spawn as safe_spawn
     from cosim_compiler.child_process import signals_held as signals_held
     from cosim_compiler.child_process import start_process as start_process
+    from cosim_compiler.derivatives.own_tangents import recorded_by as recorded_by
     from cosim_compiler.derivatives.own_tangents import tangent_of as tangent_of
     from cosim_compiler.derivatives.tangents import NoTangentError as NoTangentError
+    from cosim_compiler.derivatives.tape_ends import pop as pop
+    from cosim_compiler.derivatives.tape_ends import push as push
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
     from cosim_compiler.fingerprint import environment as environment
     from cosim_compiler.foreign import call_with_array as call_with_array

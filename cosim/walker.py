@@ -20,6 +20,8 @@ WALK_SIGNATURE = "TIiifFFFIFF>i"
 PYTHON_SIGNATURE = "i>i"
 TANGENT_REDO_SIGNATURE = "TIiifFFFIFFFFFFIfFFFFFFF>i"
 TANGENT_DENSE_SIGNATURE = "fFFFFfFFF>v"
+REDO_RECORD_SIGNATURE, REDO_REVERSE_SIGNATURE = "TIiifFFFIFFFFFFIfFFFFFFFiiiiiiiF>i", "FFFFFFFFF>v"
+DENSE_RECORD_SIGNATURE, DENSE_REVERSE_SIGNATURE = "fFFFFfFFFiiiF>v", "FFFFF>v"
 REPEAT_SIGNATURE = "TIiifFFFIFFi>i"
 WALK = "cosim_walk"
 """What lowered code calls in place of `walk`."""
@@ -80,6 +82,10 @@ call_redo_tangent = indirect_call(TANGENT_REDO_SIGNATURE)
 """Call the tangent of such a step; behind the arguments come those of t, y, p, d, h, c, memory and work."""
 call_dense_tangent = indirect_call(TANGENT_DENSE_SIGNATURE)
 """Call the tangent of a dense output; behind the arguments come those of t, work, y and out."""
+call_redo_record, call_redo_reverse = map(indirect_call, (REDO_RECORD_SIGNATURE, REDO_REVERSE_SIGNATURE))
+call_dense_record, call_dense_reverse = map(indirect_call, (DENSE_RECORD_SIGNATURE, DENSE_REVERSE_SIGNATURE))
+"""The adjoints of both: what records takes where each view begins, and the tape, behind the tangents; what
+goes back takes the roots, the tape, and a view for the adjoint of the time."""
 call_dense = indirect_call(DENSE_SIGNATURE)
 """Call the dense output at that address; `arguments` is the tuple *(t, coefficients, work, y, out)*."""
 call_python = indirect_call(PYTHON_SIGNATURE)

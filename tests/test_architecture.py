@@ -48,7 +48,8 @@ PUBLIC = {
 LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
-        *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.shown", "cosim.functions"),
+        *("cosim.html_table", "cosim.walker", "cosim.recorded_walk", "cosim.rational", "cosim.shown"),
+        "cosim.functions",
         *("cosim.last_made", "cosim.given_arguments", "cosim.other_words"),
     ),
     ("cosim.errors", "cosim.misspelt"),

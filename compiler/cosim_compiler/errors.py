@@ -13,6 +13,10 @@ class ContractError(CosimError, TypeError):
     """A class or a function does not fulfil the contract that it claims (found when the class is made)."""
 
 
+class FullTapeError(CosimError):
+    """A tape on which a function is recorded for its adjoint has no more room."""
+
+
 class NumberedError(Exception):
     """An exception that every compiled function knows by its number, and that kernel functions may catch.
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from cosim.contracts.ensemble_result import EnsembleResult
     from cosim.contracts.exporter import Exporter
     from cosim.contracts.verification import Verification
+    from cosim.simulation.gradient import Gradient
+    from cosim.simulation.objectives import Objective
     from cosim.simulation.result import Result
     from cosim.system.system import System
 
@@ -395,6 +397,26 @@ class Model(ClosedAttributes):
         result = simulate(self.prepare(**settings, progress=progress), progress=progress, **settings)
         result._model = self
         return result
+
+    def gradient(self, objective: str | Objective, by: str | Sequence[str], **settings: Any) -> Gradient:
+        """Run the model, and how a number that follows from the run changes with parameters and start values.
+
+        Parameters
+        ----------
+        objective : str or callable
+            As for `Result.gradient`.
+        by : str or sequence of str
+            Paths of parameters, start values and inputs, arrays as a whole.
+        **settings
+            As for `simulate`.
+
+        Returns
+        -------
+        Gradient
+        """
+        return self.simulate(gradient=[by] if isinstance(by, str) else list(by), **settings).gradient(
+            objective
+        )
 
     def prepare(self, **settings: Any) -> System:
         """The system, as `build` makes it, after checking what a run with these settings needs.

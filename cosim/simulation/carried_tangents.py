@@ -74,6 +74,8 @@ class CarriedTangents:
         Of the run; of its system and its integrator.
     by : sequence of str
         Paths of parameters, start values, inputs and discrete variables, or of their elements.
+    directions : int, optional
+        How many there are, beside that of the flow; one for each path unless given.
 
     Raises
     ------
@@ -81,12 +83,15 @@ class CarriedTangents:
         Something in the system has no derivative along a run, or a path stands for nothing that varies.
     """
 
-    def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
+    _held_text = "a witness is held, by an implicit method or in a way that varies: that is not followed"
+
+    def __init__(self, step: CompiledStep, by: Sequence[str], directions: int | None = None) -> None:
         self.by = list(by)
+        self.directions = len(self.by) if directions is None else directions
         self._step, self._system = step, step.system
-        kernels = step.integrator.kernels(self._system)
+        kernels = own_kernels(step)
         functions, problems = method_tangents(step, kernels)
-        problems += faults_of_paths(self._system, by) + faults_of_system(self._system)
+        problems += self._faults_of_paths() + faults_of_system(self._system)
         if problems:
             raise ModelError(problems)
         own: list[tuple[Any, str]] = [
@@ -97,14 +102,14 @@ class CarriedTangents:
         self._carry, self._keep = (native.compile_function(*named) for named in own)
         self._work = np.zeros(0) if kernels is None else kernels.work.copy()
         self._slots = [self._system.written_slot(path) for path in by]
-        directions, run = 1 + len(by), step.arrays
+        directions, run = 1 + self.directions, step.arrays
         start = self._system.start_arrays()
         n, np_, nd, nk = (start[letter].size for letter in "ypdk")
         nc, memory, work = run.c.size, run.memory.size, run.work.size
         points = int(run.plan.points_inside) if self._system.rings else 0
         of_histories = [ring.offset + m for ring in self._system.rings for m in range(RING)]
         addresses = {name: native.function_address(*function) for name, function in functions.items()}
-        self._follows_holds = int(run.plan.held.last) > 0 and not step.integrator.capabilities.implicit
+        self._follows_holds = self._goes_through_holds and int(run.plan.held.last) > 0
         holds = {"follows_holds": int(self._follows_holds)}
         plan = CarryPlan(**{"complete": 0, "directions": directions, **holds, **addresses})
         self._arrays = {
@@ -121,6 +126,7 @@ class CarriedTangents:
             "memory": np.zeros(memory),
             "start_memory": np.zeros(memory),
             "work": np.zeros(work),
+            "swaps": np.zeros(directions * len(run.swaps)),
             "spare_work": np.zeros(work),
             "time_dots": np.zeros(directions),
             "y_dots": np.zeros(directions * n),
@@ -153,6 +159,15 @@ class CarriedTangents:
         self._log = np.zeros(max(TAPE_LENGTH, 8 * longest, run.log.size))
         self._pieces: list[Reals] = []
 
+    @property
+    def _goes_through_holds(self) -> bool:
+        """Whether steps are followed while witnesses are held."""
+        return not self._step.integrator.capabilities.implicit
+
+    def _faults_of_paths(self) -> list[Problem]:
+        """What stands against derivatives by what is named."""
+        return faults_of_paths(self._system, self.by)
+
     def _held_arrays(self) -> dict[str, NDArray[np.int64]]:
         """As the run has them, with the addresses of tangents."""
         arrays = {name: getattr(self._step.arrays, name).copy() for name in ("held_table", "held_ints")}
@@ -182,13 +197,11 @@ class CarriedTangents:
             arrays[letter][:] = state.arrays[letter]
         cache = self._system.new_cache()  # what nothing computes is not 0
         arrays["c"][: cache.size] = cache
-        directions = 1 + len(self.by)
+        directions = 1 + self.directions
         arrays["k"][:] = np.tile(state.arrays["k"], directions)
         arrays["h"] = np.tile(state.arrays["h"], directions)
         arrays["h_dots"] = np.zeros(arrays["h"].size)
-        for i, slot in enumerate(self._slots, start=1):
-            size = arrays[slot.array].size
-            arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
+        self._begin_directions()
         arrays["time_dots"][0] = 1.0
         arrays["work"][: self._work.size] = self._work
         self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
@@ -197,13 +210,19 @@ class CarriedTangents:
         self._step._use_arrays({"log": self._log})  # noqa: SLF001
         run.output.logging = LOG_TAPE
 
+    def _begin_directions(self) -> None:
+        """What moves at first: along each direction one number."""
+        for i, slot in enumerate(self._slots, start=1):
+            size = self._arrays[slot.array].size
+            self._arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
+
     def take(self, is_last: bool) -> Reals:
         """Read what the tape has; the events and findings on it, which stay in no buffer."""
         step = self._step
         used = int(step.arrays.output.log_used)
         if used == 0:
             return np.zeros(0)
-        arrays, width = self._arrays, int(step.arrays.chosen.values) * len(self.by)
+        arrays, width = self._arrays, int(step.arrays.chosen.values) * self.directions
         if arrays["rows"].size < 64 * width:
             arrays["rows"] = np.zeros(max(64 * width, TAPE_LENGTH))
         before = -1
@@ -235,7 +254,7 @@ class CarriedTangents:
 
     def _lengthen_histories(self) -> None:
         """Double the room of histories in which a step might not find enough."""
-        arrays, directions = self._arrays, 1 + len(self.by)
+        arrays, directions = self._arrays, 1 + self.directions
         k, used, pieces = arrays["k"].reshape(directions, -1), 0, []
         both = np.stack([arrays["h"], arrays["h_dots"]]).reshape(2, directions, -1)
         for slot in self._system.rings:
@@ -302,13 +321,19 @@ class CarriedTangents:
             what = next(iter(self._system.paths_at(letter, [number])), "")
             text = OF_STATES[reason]
         elif reason == carrier.IS_HELD:
-            text = "a witness is held, by an implicit method or in a way that varies: that is not followed"
+            text = self._held_text
         elif reason == carrier.BLOCK_FAILED:
             what = ", ".join(self._system.tangents.block_of(subject).owners)
             text = "its tangent cannot be computed"
         else:
             text = "a step could not be taken once more"
         return [Finding(notes.lost_time, NO_DERIVATIVE, what, text)]
+
+
+def own_kernels(step: CompiledStep) -> MethodKernels | None:
+    """The functions of the method of a run once more, with numbers of their own: a run counts in its own."""
+    integrator = step.integrator
+    return integrator.with_accuracy(integrator.accuracy).kernels(step.system)
 
 
 def method_tangents(
@@ -362,16 +387,25 @@ def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:
     return problems
 
 
-def faults_of_system(system: System) -> list[Problem]:
-    """What stands against derivatives of runs of a system; its tangents are made."""
-    problems = []
-    corrections = range(int(system.projection[NORMALIZE]), int(system.projection[ESTIMATES]))
-    rows = [
+def corrections_of(system: System) -> range:
+    """The rows of the table that correct a solution."""
+    return range(int(system.projection[NORMALIZE]), int(system.projection[ESTIMATES]))
+
+
+def rows_of_run(system: System) -> list[int]:
+    """The rows of the table that a run walks, but for handlers."""
+    return [
         *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
         *range(*system.inner_range),
         *(row for updates in system.update_ranges.values() for row in range(*updates)),
-        *corrections,
+        *corrections_of(system),
     ]
+
+
+def faults_of_system(system: System) -> list[Problem]:
+    """What stands against derivatives of runs of a system; its tangents are made."""
+    problems = []
+    corrections, rows = corrections_of(system), rows_of_run(system)
     for row, reason in system.run_tangents.prepare(rows).items():
         owners = ["constraints"] if row in corrections else system.tangents.block_of(row).owners
         problems.append(Problem(", ".join(owners), reason))

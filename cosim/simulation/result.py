@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,9 @@ from cosim.html_table import html_table
 from cosim.matching import is_pattern, matches
 from cosim.options import check_ending, check_mapping, options_checked, seconds
 from cosim.shown import shown
+
+if TYPE_CHECKING:
+    from cosim.simulation.gradient import Gradient
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
 PARQUET, DATASET = "workbench.parquet", "workbench.dataset"
@@ -109,6 +112,7 @@ class Result(FixedAttributes):
         self.statistics = dict(statistics or {})
         self.message, self.unfinished = message, unfinished
         self.derivatives: dict[str, dict[str, NDArray[np.float64]]] = {}
+        self._trail: Any = None  # of a run that was asked for a gradient
         self.variable_units: dict[str, str] = {}  # of what there are derivatives by
         self._model: Any = None  # of a run of a model, in this process
         if self.time.ndim != 1:
@@ -147,6 +151,35 @@ class Result(FixedAttributes):
         if by not in by_variable:
             raise LookUpError("derivative", by, by_variable)
         return by_variable[by]
+
+    def gradient(self, objective: Any) -> Gradient:
+        """The gradient of a number that follows from this run, back along its steps.
+
+        Of a run that was asked for ``gradient=[by, …]``. It takes as long as three to six runs, however many
+        parameters there are.
+
+        Parameters
+        ----------
+        objective : str or callable
+            The path of a signal, for its last value; or a function of a result that returns a number and its
+            cotangents, as `cosim.objectives.integral_of_square` makes one.
+
+        Returns
+        -------
+        Gradient
+            NaN where the run has no derivatives: a finding says from when on, and why.
+
+        Raises
+        ------
+        LookUpError
+            The run was not asked for a gradient, or the objective names a signal that was not recorded.
+        SimulationError
+            A part of the run could not be gone back over.
+        """
+        if self._trail is None:
+            raise LookUpError("gradient", str(objective), {})
+        gradient: Gradient = self._trail.gradient(objective, self)
+        return gradient
 
     def with_derivatives(self) -> Result:
         """The result with its derivatives as further signals, as files have them: ``d(of)/d(by)``.
@@ -500,7 +533,7 @@ class Result(FixedAttributes):
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled and copied: all but the model."""
-        return {**self.__dict__, "_model": None}
+        return {**self.__dict__, "_model": None, "_trail": None}
 
     def _write(self, id: str, path: Path) -> Any:
         """Write a file whose ending says what it is."""

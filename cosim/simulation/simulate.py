@@ -98,6 +98,7 @@ def simulate(
     keep: Callable[[Result], object] | None = None,
     stream: ResultStream | None = None,
     derivatives: Sequence[str] = (),
+    gradient: str | Sequence[str] = (),
     **options: Any,
 ) -> Result:
     """Run a system and record signals.
@@ -133,6 +134,9 @@ def simulate(
         Paths of parameters, start values and inputs by which the recorded signals are differentiated:
         ``result.derivative("ball.height", "ball.mass")``. Their tangents go along the steps of the run;
         events are located to rounding then.
+    gradient : str or sequence of str
+        Paths of parameters, start values and inputs, arrays as a whole: ``result.gradient(objective)`` then
+        says how a number that follows from the run changes with them. Not with `derivatives` or `stream`.
     **options
         For `Simulator` (``event_limit``) and the integrator.
 
@@ -157,6 +161,10 @@ def simulate(
         _check_is_saved(system)
         if not isinstance(checkpoint, Checkpoint):
             checkpoint = Checkpoint(checkpoint)
+    if gradient and (derivatives or stream is not None):
+        raise ModelError(
+            [Problem("gradient", "leave out `derivatives` and `stream`: a run has one of the three")]
+        )
     until = end_of_run(until)
     options.setdefault("event_limit", RESULT_EVENTS)
     key = settings_key(integrator, accuracy, endless_events, options)
@@ -165,6 +173,8 @@ def simulate(
             system, state, integrator, accuracy, endless_events=endless_events, **options
         )
     carried = simulator.carry_tangents(derivatives) if derivatives else None
+    by = [gradient] if isinstance(gradient, str) else list(gradient)
+    trail = simulator.leave_trail(by) if by else None
     start = simulator.state.time
     until = min(until, simulator.final_time)  # behind it no step advances time
     if not (math.isfinite(until) and until > start):
@@ -194,6 +204,10 @@ def simulate(
                 result.derivatives.update(found)
                 result.variable_units.update({path: system.signal(path).units[0] for path in derivatives})
                 result.findings.extend(carried.findings)
+            if trail is not None:
+                trail.end(recorder.paths)
+                result._trail = trail
+                result.findings.extend(trail.findings)
             if stream is not None:
                 stream.close(result)
             if checkpoint is not None:

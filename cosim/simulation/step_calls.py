@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from cosim.step.recording import SLACK
 from cosim.step.records import LOG_ALL, LOG_FINDINGS
 from cosim.system.state import State
 from cosim.system.system import System
+
+if TYPE_CHECKING:
+    from cosim.simulation.returning_run import Trail
 
 INSIDE_STEP = (
     "this simulator is in the middle of a step: a handler or monitor cannot advance it, nor replace its "
@@ -65,6 +68,7 @@ class StepCalls(ClosedAttributes):
         self._rows: RecordedRows | None = None
         self._tangents: CarriedTangents | None = None
         self._carried: CarriedTangents | None = None
+        self._trail: Trail | None = None
         self._inside_step = threading.Lock()
         time = self._state.time
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, time, time)
@@ -167,7 +171,7 @@ class StepCalls(ClosedAttributes):
         if self._rows is not None:
             self._rows.attach(step)
         self._step, self._handlers = step, handlers
-        self._tangents = self._carried = None
+        self._tangents = self._carried = self._trail = None
         self._integrator, self._origin = integrator, integrator.counts
         if state is not None:
             self._bind(state)
@@ -338,6 +342,18 @@ class StepCalls(ClosedAttributes):
         carried.begin(self.state)
         self._tangents = carried
         return carried
+
+    def leave_trail(self, by: Sequence[str]) -> Trail:
+        """Have the run leave a trail from the present State on, for gradients by these paths; as `Trail`."""
+        from cosim.simulation.returning_run import Trail  # most runs need none
+
+        self._empty_log()
+        before = self._trail
+        left = Trail(self._step, by) if before is None or before.by != list(by) else before.renewed()
+        self._trail = left
+        left.begin(self.state)
+        self._tangents = left
+        return left
 
     def end_tape(self) -> None:
         """The run is over: tangents read what is left of its tape."""

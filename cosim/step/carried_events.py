@@ -36,14 +36,7 @@ GRAZING = 1e-9
 
 def follow_phase(run, carrier, cause, first, last):
     """Differentiate the handlers of one kind and cause, whose events lie in a part of the tape."""
-    if cause == SIGNALED:
-        for i in range(carrier.directions):
-            k = own_part(carrier, carrier.k, i)
-            for signal in run.signals:
-                k[signal] = 0
-        carrier.notes.freshness = NOT_FRESH
-    realize_tangents(run, carrier, IS_REPORT)
-    settle_kinks(run, carrier)
+    begin_phase(run, carrier, cause)
     at = first
     while at < last:
         event = log.logged_event(run, at)
@@ -60,6 +53,18 @@ def follow_phase(run, carrier, cause, first, last):
         at += int(event.length)
     copy_from_working(run, carrier)
     carrier.notes.freshness = NOT_FRESH
+
+
+def begin_phase(run, carrier, cause):
+    """Evaluate what handlers of a cause read; then it is known whether the time has moved with a kink."""
+    if cause == SIGNALED:
+        for i in range(carrier.directions):
+            k = own_part(carrier, carrier.k, i)
+            for signal in run.signals:
+                k[signal] = 0
+        carrier.notes.freshness = NOT_FRESH
+    realize_tangents(run, carrier, IS_REPORT)
+    settle_kinks(run, carrier)
 
 
 def move_time(run, carrier, handler):

@@ -13,6 +13,7 @@ from cosim.step.carrier import (
     load_head,
     lose,
     method_of,
+    own_part,
     part_of,
     realize_tangents,
     store_head,
@@ -20,7 +21,7 @@ from cosim.step.carrier import (
     walk_motion,
     walk_spare,
 )
-from cosim.step.records import IN_C, IN_D, IN_P, IN_Y
+from cosim.step.records import IN_C, IN_D, IN_K, IN_P, IN_Y
 from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_tangent
 
@@ -29,6 +30,47 @@ def write_rows(run, carrier, row):
     """Write the tangents of the recorded values, at a fixed time."""
     if row.is_inside == 0.0:
         realize_tangents(run, carrier, IS_MOTION)
+        write_row(run, carrier, row)
+        return
+    exchange_swapped_along(run, carrier)  # inside a step they are what the step had
+    write_row(run, carrier, row)
+    exchange_swapped_along(run, carrier)
+
+
+def save_swapped_along(run, carrier):
+    """Keep the auto-update variables as they are during the step that begins, and their tangents."""
+    count = len(run.swaps)
+    for j in range(count):
+        swap = run.swaps[j]
+        for i in range(carrier.directions):
+            carrier.swaps[i * count + j] = swapped_along(carrier, swap, i)
+
+
+def exchange_swapped_along(run, carrier):
+    """Exchange them with what `save_swapped_along` has kept; twice leaves them as they were."""
+    count = len(run.swaps)
+    for j in range(count):
+        swap = run.swaps[j]
+        for i in range(carrier.directions):
+            kept = carrier.swaps[i * count + j]
+            carrier.swaps[i * count + j] = swapped_along(carrier, swap, i)
+            if swap.array == IN_K:
+                own_part(carrier, carrier.k, i)[swap.offset] = int(kept)
+            elif i == 0:
+                carrier.d[swap.offset] = kept
+            else:
+                part_of(carrier.d_dots, i, carrier.d)[swap.offset] = kept
+
+
+def swapped_along(carrier, swap, i):
+    """The tangent of an auto-update variable along a direction; of the first one, the flow, its value."""
+    if swap.array == IN_K:
+        return float(own_part(carrier, carrier.k, i)[swap.offset])
+    return carrier.d[swap.offset] if i == 0 else part_of(carrier.d_dots, i, carrier.d)[swap.offset]
+
+
+def write_row(run, carrier, row):
+    """Write the tangents of the recorded values, of the present or inside the last step."""
     has_computed = 0
     for value in run.chosen_values:
         has_computed += value.array == IN_C

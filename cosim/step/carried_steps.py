@@ -8,7 +8,7 @@ from cosim.contracts.method_layout import DONE
 from cosim.stage import Stage
 from cosim.step.carried_holds import follow_holds
 from cosim.step.carried_memory import remember_inside_along
-from cosim.step.carried_rows import complete_step
+from cosim.step.carried_rows import complete_step, save_swapped_along
 from cosim.step.carrier import (
     FAILED,
     IS_MOTION,
@@ -48,6 +48,7 @@ ROUNDED = 1e-9
 """By so much of its size, or by the accuracy, a state may differ from what steps and handlers have left."""
 NO_DISTANCE = 1e-290  # of a number that changes its sign at a kink: it is 0, or marks the side that 0 is on
 BEHIND_KINK = 1e-9  # of a step: so far ahead the derivatives are those behind a kink at its start
+BEFORE_KINK = 1e-14  # of the time: so far before it derivatives are those before a kink
 KINK_REACHED = 1e-12  # of the time: a source that jumps so near to the end of a step jumps there
 
 
@@ -59,6 +60,7 @@ def follow_step(run, carrier, at):
     follow_holds(run, carrier, step, at)
     if notes.lost != 0.0:
         return
+    save_swapped_along(run, carrier)
     realize_tangents(run, carrier, IS_MOTION)
     settle_kinks(run, carrier)
     keep_kinks(run, carrier)
@@ -204,9 +206,10 @@ def take_step(run, carrier, step):
         start[m] = carrier.y[m]
         slope[m] = carrier.c[m]
     at_kink = is_at_kink(carrier, method)
+    end = end_before_kink(run, carrier, step)
     for i in range(carrier.directions):
         work.start = step.start
-        work.end = step.time
+        work.end = end
         for m in range(carrier.memory.shape[0]):
             carrier.memory[m] = carrier.start_memory[m]
         moved = moved_along(run, carrier, i)
@@ -221,12 +224,25 @@ def take_step(run, carrier, step):
             slope_dot[m] = c_dot[m]
         if at_kink:
             leave_kink(run, carrier, i, step, start, slope, slope_dot)
-        code = call_followed(
-            run, carrier, i, carrier.plan.step, step.time, carrier.y, y_dot, carrier.c, c_dot
-        )
+        code = call_followed(run, carrier, i, carrier.plan.step, end, carrier.y, y_dot, carrier.c, c_dot)
         if code != DONE:
             lose(carrier, step.start, FAILED, 0)
         store_head(carrier, i)
+
+
+def end_before_kink(run, carrier, step):
+    """The end of a step; just before a kink of a source there: at it tangents are the mean of both sides."""
+    end = step.time
+    for j in range(len(run.kinks)):
+        kink = carrier.kept[j]
+        if carrier.break_orders[j] < 0 and reaches_kink(step, kink):
+            end = min(end, kink - BEFORE_KINK * max(1.0, abs(kink)))
+    return end
+
+
+def reaches_kink(step, kink):
+    """Whether a step ends at a kink."""
+    return step.start < kink and abs(kink - step.time) <= KINK_REACHED * max(1.0, abs(step.time))
 
 
 def is_at_kink(carrier, method):
@@ -267,7 +283,7 @@ def pass_kinks(run, carrier, step):
     notes.passed_kinks = NO_KINK
     for j in range(count):
         at = carrier.kept[j]
-        if not (step.start < at and abs(at - step.time) <= KINK_REACHED * max(1.0, abs(step.time))):
+        if not reaches_kink(step, at):
             continue
         order = carrier.break_orders[j]
         if order >= 0 and 0.0 < carrier.c[order] < math.inf:
@@ -284,6 +300,7 @@ def pass_kinks(run, carrier, step):
                 notes.passed_kinks = KINKS_APART
     if notes.passed_kinks != NO_KINK:
         shift_time(run, carrier, carrier.wanted)
+        notes.freshness = NOT_FRESH  # its side before the kink
 
 
 def settle_kinks(run, carrier):

@@ -75,6 +75,7 @@ class Carrier(NamedTuple):
     memory: Reals
     start_memory: Reals  # at the start of the step
     work: Reals
+    swaps: Reals  # auto-update variables at the start of the step, then their tangents
     spare_work: Reals
     time_dots: Reals
     y_dots: Reals

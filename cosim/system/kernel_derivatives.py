@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cosim.component.argument_types import types_of
 from cosim.component.component import Component
+from cosim_compiler.derivatives.adjoints import adjoint_refusal
 from cosim_compiler.derivatives.own_tangents import own_tangent
 from cosim_compiler.derivatives.tangents import NoTangentError, derivative_notes
 from cosim_compiler.errors import ContractError
@@ -25,12 +26,15 @@ class KernelDerivatives:
         Where its tangent does not say all: file, line, what happens there.
     is_own : bool
         Whether its author has written the tangent.
+    no_adjoint : str
+        Why it has no adjoint, so runs with it have no gradients; empty where it has one, or no tangent.
     """
 
     name: str
     refusal: str
     notes: list[str]
     is_own: bool = False
+    no_adjoint: str = ""
 
 
 def kernel_derivatives(cls: type[Component]) -> Iterator[KernelDerivatives]:
@@ -44,12 +48,14 @@ def kernel_derivatives(cls: type[Component]) -> Iterator[KernelDerivatives]:
         if kernel.is_python:
             yield KernelDerivatives(name, "it is plain Python: its derivatives are differences", [])
             continue
+        kinds = types_of(arguments, cls.declarations)
         if own_tangent(kernel.function) is not None:
-            yield KernelDerivatives(name, "", [], True)
+            yield KernelDerivatives(name, "", [], True, "its author's tangent says nothing of it")
             continue
         try:
-            notes = derivative_notes(kernel.function, types_of(arguments, cls.declarations))
+            notes = derivative_notes(kernel.function, kinds)
         except (NoTangentError, ContractError) as fault:
             yield KernelDerivatives(name, str(fault), [])
         else:
-            yield KernelDerivatives(name, "", list(map(str, notes)))
+            refusal = adjoint_refusal(kernel.function, kinds)
+            yield KernelDerivatives(name, "", list(map(str, notes)), False, refusal)

@@ -45,6 +45,8 @@ from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 
 if TYPE_CHECKING:
+    from cosim.system.system_adjoints import SystemAdjoints
+
     Model = Any
 
 
@@ -243,6 +245,13 @@ class System(FixedAttributes):
     def tangents(self) -> SystemTangents:
         """How what it computes changes with states, parameters, inputs and the time."""
         return SystemTangents(self)
+
+    @cached_property
+    def adjoints(self) -> SystemAdjoints:
+        """How much what it computes depends on states, parameters, inputs and the time: back from the end."""
+        from cosim.system.system_adjoints import SystemAdjoints  # most runs need none
+
+        return SystemAdjoints(self)
 
     @cached_property
     def run_tangents(self) -> SystemTangents:

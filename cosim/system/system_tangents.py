@@ -26,6 +26,13 @@ INCREMENT = 6.0554544523933429e-6
 """Of differences, in parts of the size of what is moved: the cube root of the spacing of numbers."""
 
 
+def kernel_of(block: Block) -> Any:
+    """The kernel function of a block; `NoTangentError` where it is plain Python."""
+    if block.is_python:
+        raise NoTangentError(f"{block.label}: it is plain Python")
+    return block.function
+
+
 def block_tangent(block: Block, with_histories: bool = False) -> Any:
     """The tangent of a block, a kernel function with `TANGENT_SIGNATURE`.
 
@@ -40,9 +47,7 @@ def block_tangent(block: Block, with_histories: bool = False) -> Any:
     NoTangentError
         It cannot be followed; says why.
     """
-    if block.is_python:
-        raise NoTangentError(f"{block.label}: it is plain Python")
-    return function_tangent(block.function, with_histories)
+    return function_tangent(kernel_of(block), with_histories)
 
 
 def function_tangent(function: Any, with_histories: bool = False) -> Any:
@@ -102,12 +107,28 @@ class SystemTangents:
         return {i: self.differences[i] for i in rows if i in self.differences}
 
     def _tangent_of_row(self, row: int) -> Any:
-        """The tangent of a block, or of what corrects a solution."""
+        """The tangent of a block, or of what corrects a solution: that has no histories."""
+        is_block = row not in self._corrections
+        return function_tangent(self.function_of(row), is_block and self.with_histories)
+
+    @property
+    def _corrections(self) -> range:
+        """The rows of the table that correct a solution."""
+        first, projection = len(self._system.blocks), self._system.assembly.projection
+        return range(first, first if projection is None else first + len(projection.all))
+
+    def function_of(self, row: int) -> Any:
+        """The kernel function of a block, or of what corrects a solution.
+
+        Raises
+        ------
+        NoTangentError
+            It is plain Python.
+        """
         system = self._system
-        number = row - len(system.blocks)
-        if system.assembly.projection is not None and 0 <= number < len(system.assembly.projection.all):
-            return function_tangent(system.assembly.projection.all[number][0])
-        return block_tangent(self.block_of(row), self.with_histories)
+        if row in self._corrections:
+            return system.assembly.projection.all[row - len(system.blocks)][0]
+        return kernel_of(self.block_of(row))
 
     def block_of(self, row: int) -> Block:
         """The block of a row of the table that is none of the corrections."""

@@ -17,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cosim.testing.adjoint_check import check_adjoints as check_adjoints
     from cosim.testing.component_contract import ComponentContract as ComponentContract
     from cosim.testing.described import KitWarning as KitWarning
     from cosim.testing.integrator_contract import IntegratorContract as IntegratorContract
@@ -29,6 +30,7 @@ _MODULES = {
     "KitWarning": "described",
     "IntegratorContract": "integrator_contract",
     "MeasureContract": "measure_contract",
+    "check_adjoints": "adjoint_check",
     "check_tangents": "tangent_check",
 }
 
@@ -37,6 +39,7 @@ __all__ = [
     "IntegratorContract",
     "KitWarning",
     "MeasureContract",
+    "check_adjoints",
     "check_tangents",
 ]
 

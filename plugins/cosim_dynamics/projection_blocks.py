@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cosim.kit import Record, rows_of, tangent_of
+from cosim.kit import Record, pop, push, recorded_by, rows_of, tangent_of
 from cosim_dynamics.cached_vectors import put_spatial, reals_at, spatial_at
 from cosim_dynamics.constraint_arrays import constraint_arrays, constraint_errors
 from cosim_dynamics.equation_setup import wrench_of
@@ -72,6 +72,27 @@ def normalize_with_tangent(q: Any, q_dot: Any) -> int:
         for i in range(4):
             q_dot[i] = (q_dot[i] - along * q[i]) / math.sqrt(length2)
     return normalize(q)
+
+
+def reverse_normalize(root: Any, tape: Any) -> None:
+    """The matrix of that tangent is symmetric."""
+    at = int(pop(tape))
+    q3, q2, q1, q0 = pop(tape), pop(tape), pop(tape), pop(tape)
+    q = (q0, q1, q2, q3)
+    length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
+    if length2 > 0.0:
+        along = (q[0] * root[at] + q[1] * root[at + 1] + q[2] * root[at + 2] + q[3] * root[at + 3]) / length2
+        for i in range(4):
+            root[at + i] = (root[at + i] - along * q[i]) / math.sqrt(length2)
+
+
+@recorded_by(normalize, reverse_normalize)
+def record_normalize(q: Any, q_dot: Any, q_at: int, tape: Any) -> int:
+    """As `normalize_with_tangent`; on the tape are the quaternion before, and where it lies."""
+    for i in range(4):
+        push(tape, q[i])
+    push(tape, q_at * 1.0)
+    return normalize_with_tangent(q, q_dot)
 
 
 def normal_part_block(

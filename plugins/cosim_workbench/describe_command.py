@@ -94,6 +94,8 @@ def derivatives_of(cls: type[cosim.Component]) -> str:
             continue
         lines.append(f"{kernel.name}: {'its own tangent' if kernel.is_own else 'differentiated'}")
         lines += [f"  {note}" for note in kernel.notes]
+        if kernel.no_adjoint:
+            lines.append(f"  no adjoint, so runs have no gradients: {kernel.no_adjoint}")
     return "\n".join(lines if len(lines) > 1 else ["", "no kernel functions"])
 
 

@@ -538,6 +538,56 @@ def test_a_variable_that_is_updated_at_every_step() -> None:
     assert result.derivative("x.m", "x.a")[-1] == pytest.approx(0.5 * result["x.m"][-1], rel=EXACT)
 
 
+@pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince", "radau5"])
+def test_kinks_of_two_sources_at_one_instant(method: str) -> None:
+    """a(t) = height ((t - start)^2 / 2 duration between both kinks, then t - start - duration / 2)."""
+    model = cosim.Model("m")
+    for name in ("a", "b"):
+        model.add("signals.ramp", f"{name}s", start_time=0.4, duration=0.5, height=2.0)
+        model.add("measures.integrate", name, source=f"{name}s")
+    by = [f"{name}s.{moved}" for name in ("a", "b") for moved in ("start_time", "duration", "height")]
+    result = model.simulate(
+        until=2.0, derivatives=by, output_interval=0.125, integrator=f"integrators.{method}"
+    )
+    rest = result.time - 0.4
+    share = np.clip(2.0 * rest, 0.0, 1.0)  # of the rise
+    expected = [-2.0 * share, -share * share, np.where(rest < 0.5, share * share / 4.0, rest - 0.25)]
+    for path, values in zip(by, [*expected, *[0.0 * rest] * 3], strict=True):
+        assert result.derivative("a", path) == pytest.approx(values, abs=1e-11)
+
+
+def test_rows_inside_a_step_show_what_the_step_had() -> None:
+    result = differentiated(Held(), 1.0, ["x.a"])
+    assert len(np.unique(result["x.m"])) > 2
+    assert result.derivative("x.m", "x.a") == pytest.approx(0.5 * result["x.m"], rel=EXACT)
+
+
+def test_rows_inside_a_step_have_what_a_delay_remembers_of_such_a_variable() -> None:
+    """All are linear in a, also what is remembered within the step in which a row lies."""
+    model = cosim.Model("m")
+    model.add(Held(), "x")
+    model.add("measures.delay", "late", source="x.m", delay=0.08)
+    model.add("measures.delay", "later", source="x.y", delay=0.05)
+    settings = {"integrator": "integrators.runge_kutta_4", "fixed_step": 0.04}
+    result = model.simulate(until=1.0, derivatives=["x.a"], output_interval=0.01, **settings)
+    assert result.statistics["steps"] < 60  # so rows lie inside steps
+    for of in ("x.m", "x.y", "late", "later"):
+        assert len(np.unique(result[of])) > 2
+        assert result.derivative(of, "x.a") == pytest.approx(0.5 * result[of], rel=EXACT, abs=EXACT)
+
+
+@pytest.mark.parametrize("asked", ["derivatives", "gradient"])
+def test_runs_with_derivatives_count_their_steps_and_leave_those_of_others(asked: str) -> None:
+    model = cosim.Model("m")
+    model.add(Oscillator(), "x")
+    counted = []
+    for more in ({}, {asked: ["x.k"]}, {}):
+        statistics = model.simulate(until=3.0, output_interval=0.5, **more).statistics
+        counted.append([statistics["integrator_steps"], statistics["evaluations"]])
+    assert counted[0] == counted[1] == counted[2]
+    assert min(counted[0]) > 0
+
+
 def test_a_closed_chain_against_differences_of_runs() -> None:
     """A bar on two rods; a mass changes its motion, a start value is made to meet the constraint first."""
 

@@ -1,6 +1,7 @@
 """Parameters with which an objective is least, or greatest."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,79 @@ def test_the_greatest_at_an_end_of_its_range() -> None:
     assert found.at_bounds == ["ramp.height"]
     assert "3 m   at an end of its range" in str(found)
     assert "converged" in found.message
+    assert found.no_gradient == ""
+
+
+class Hill(cosim.Component):
+    """Law: v' = a sin(b) - g v, for two angles and a drag."""
+
+    a = cosim.parameter(shape=3, default=(0.5, 0.2, 0.9))
+    g = cosim.parameter(default=0.5, minimum=0.0)
+    v = cosim.auxiliary_state()
+
+    @cosim.kernel
+    def derivatives(a, g, v, v_dot):
+        v_dot[0] = math.sin(a[0]) * math.cos(a[1] - 0.3) + a[2] * (1.0 - a[2]) - g * v
+
+
+def hill() -> cosim.Model:
+    model = cosim.Model("hill")
+    model.add(Hill(), "h")
+    return model
+
+
+def of_the_end(result: cosim.Result) -> float:
+    """A number alone."""
+    return float(result["h.v"][-1])
+
+
+def final(times, values):
+    return values[len(values) - 1]
+
+
+HILL = {"h.a[0]": (0.0, 2.0), "h.a[1]": (-1.0, 1.0), "h.a[2]": (0.0, 1.0), "h.g": (0.2, 1.0)}
+TOP = {"h.a[0]": math.pi / 2, "h.a[1]": 0.3, "h.a[2]": 0.5, "h.g": 0.2}
+HEIGHT = 1.25 * (1.0 - math.exp(-0.2)) / 0.2
+
+
+@pytest.mark.parametrize(
+    "objective",
+    ["last(h.v)", (final, "h.v"), cosim.objectives.end_value("h.v")],
+    ids=["reduction", "kernel function", "objective"],
+)
+def test_along_gradients_from_the_models_own_values(objective: Any) -> None:
+    options = {"until": 1.0, "output_interval": 0.25, "accuracy": 1e-9}
+    found = Optimization(hill(), HILL, maximize=objective, **options).run(40, local=True)
+    assert found.values == pytest.approx(TOP, abs=1e-5)
+    assert found.best == pytest.approx(HEIGHT, rel=1e-8)
+    assert len(found.points) < 25
+    assert found.at_bounds == ["h.g"]
+    assert found.no_gradient == ""
+    assert "along gradients of the runs" in str(found)
+    assert found.points[0] == pytest.approx([0.5, 0.2, 0.9, 0.5])
+
+
+def test_where_runs_have_no_gradients_a_simplex_goes_on() -> None:
+    for objective, options, reason in (
+        (of_the_end, {}, "cotangents"),
+        ("last(h.v)", {"integrator": "integrators.radau5"}, "its steps have no adjoint"),
+    ):
+        search = Optimization(hill(), HILL, maximize=objective, until=1.0, output_interval=0.25, **options)
+        found = search.run(30, local=True)
+        assert reason in found.no_gradient
+        assert len(found.points) == 30
+        assert found.best > found.objectives[0]
+        assert "without gradients" in str(found)
+
+
+def test_a_gradient_search_takes_no_more_runs_than_it_may(tmp_path: Path) -> None:
+    for most in (1, 2, 3):
+        found = Optimization(hill(), HILL, maximize="last(h.v)", until=1.0).run(most, local=True)
+        assert len(found.points) == most
+    with pytest.raises(cosim.ModelError, match="local.*is for models"):
+        Optimization(CoSimulation.from_file(write(tmp_path)), RANGES, "last(valley.height)", threads=1).run(
+            3, local=True
+        )
 
 
 def picky(result: cosim.Result) -> float:

@@ -197,7 +197,8 @@ class ExpressionWriter:
         if isinstance(node.type, Number) and node.type is not REAL and self.is_plain(node):
             self._note_whole(node)
             return self.pure.text(node), NO_TANGENT
-        return follow(self, node)
+        dual: tuple[str, Tangents] = getattr(self, follow.__name__)(node)
+        return dual
 
     def constant(self, node: Any) -> tuple[str, Tangents]:
         return self.pure.text(node), NO_TANGENT

@@ -83,7 +83,8 @@ class FunctionWriter(ExpressionWriter):
             self.emit("pass")
         for statement in statements:
             self._line = statement.line or self._line
-            STATEMENTS.get(type(statement), FunctionWriter.refused)(self, statement)
+            write = STATEMENTS.get(type(statement), FunctionWriter.refused)
+            getattr(self, write.__name__)(statement)
 
     def inner(self, statements: Sequence[Statement]) -> None:
         self._indent += 1

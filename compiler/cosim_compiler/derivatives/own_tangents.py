@@ -115,3 +115,20 @@ def interp_line(x, xp, fp):
 
 FOLLOWED_AS: dict[Any, Any] = {functions.interp: interp_line}
 """What is followed in place of a function, for its tangent alone."""
+RECORDED: dict[Any, tuple[Any, Any]] = {}
+"""By function the two functions of an adjoint that its author has written; see `recorded_by`."""
+
+
+def recorded_by(function: Any, reverse: Any) -> Callable[[Tangent], Tangent]:
+    """Mark a function as the one that records another one on a tape, beside the function that goes back.
+
+    The recording one takes the arguments, their tangents, for each view of reals where in its root it
+    begins, and the tape; it returns the result, which does not vary. All views of reals must vary. The
+    reverse one takes the roots and the tape, and returns the adjoints of the reals; see `recording_writer`.
+    """
+
+    def mark(recording: Tangent) -> Tangent:
+        RECORDED[function] = recording, reverse
+        return recording
+
+    return mark

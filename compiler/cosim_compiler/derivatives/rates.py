@@ -107,3 +107,20 @@ def fmod_rate(x, y, rate, divisor_rate):
     if divisor_rate == 0.0 or abs(x) < abs(y):
         return rate
     return rate - (x - math.fmod(x, y)) / y * divisor_rate
+
+
+def product(x, y):
+    """``x y``, and 0 where one of them is: what does not move adds nothing, even to what is infinite."""
+    return 0.0 if x == 0.0 or y == 0.0 else x * y
+
+
+def start_of_part(first, count):
+    """Where ``view[first:…]`` of so many numbers begins."""
+    at = first + count if first < 0 else first
+    return min(max(at, 0), count)
+
+
+def clear(view):
+    """Fill a view with zeros."""
+    for i in range(len(view)):
+        view[i] = 0.0

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import EnsembleResult, choose_signals
+from cosim_workbench.studies.gradient_runs import GradientRuns
 from cosim_workbench.studies.objective import read_objectives
 from cosim_workbench.studies.series_parts import SeriesParts
 
@@ -55,6 +56,7 @@ class ModelRuns:
             recorded = cosim.Ensemble(self.system, **{**simulation, "reduce": None}).columns
             objectives = [f"last({name})" for name in recorded]
         reductions, self._of_results = read_objectives(objectives)
+        self._reductions = reductions
         if not self._of_results and not keeps_series:
             simulation.pop("signals", None)
         elif simulation.get("signals") is None:
@@ -70,6 +72,15 @@ class ModelRuns:
         if self.system.written_slot(path).size != 1:
             raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
         return self.system.signal(path).units[0]
+
+    def gradients(self) -> GradientRuns:
+        """Runs with the gradient of the objective, where there is one alone."""
+        objective = next(iter([*self._reductions.values(), *self._of_results.values()]))
+        return GradientRuns(self.system, self._ensemble.start.copy(), objective, self._settings)
+
+    def start(self, path: str) -> float:
+        """The model's own value of a variable."""
+        return float(self._ensemble.start[path])
 
     def description(self) -> dict[str, Any]:
         """What makes results the same: the system, its start values, how it is run."""
@@ -123,7 +134,8 @@ class ModelRuns:
             values = np.full(len(ended), np.nan)
             for run in np.flatnonzero(done):
                 try:
-                    values[run] = float(function(ended.run(int(run))))
+                    value = function(ended.run(int(run)))
+                    values[run] = float(value[0] if isinstance(value, tuple) else value)
                 except Exception as error:
                     status[run] = "failed"
                     reasons[run] = f"objective {name}: {type(error).__name__}: {error}"

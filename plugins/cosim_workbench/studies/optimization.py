@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import FixedAttributes
 from cosim_ensembles.kit import OwnProcesses
+from cosim_workbench.studies.gradient_runs import GradientRuns
 from cosim_workbench.studies.model_runs import ModelRuns
 from cosim_workbench.studies.optimum import Optimum
 from cosim_workbench.studies.studied import studied
@@ -29,14 +30,25 @@ SAME = 1e-4
 Progress = Callable[[int, int, int], Any]
 
 
+FLAT = 1e-12
+"""Relative decrease of the objective, and size of the gradient, at which a search along gradients ends."""
+LOST = 1e100
+"""What stands for the objective of a run that failed, in the search along gradients."""
+
+
 class _SpentError(Exception):
     """All runs have been taken."""
 
 
-class Optimization(FixedAttributes):
-    """Looks everywhere in ranges by differential evolution, then from the best point on by a simplex.
+class _NoGradientError(Exception):
+    """A run has no gradient."""
 
-    Neither needs derivatives: objectives may jump, and runs may fail (they count as worst). The runs of a
+
+class Optimization(FixedAttributes):
+    """Looks everywhere in ranges by differential evolution, then goes on from the best point.
+
+    It goes on along gradients (L-BFGS-B) where the runs of a model have some, back along their steps; else by
+    a simplex, which needs none: objectives may jump, and runs may fail (they count as worst). The runs of a
     generation go in parallel.
 
     Parameters
@@ -46,7 +58,8 @@ class Optimization(FixedAttributes):
     vary : mapping of str to str or (low, high)
         Paths of variables with their ranges: ``{"mount.stiffness[5]": "100 N/mm..300 N/mm"}``.
     minimize, maximize : str, tuple or callable
-        One of them: an objective as for `Study`: ``"max(engine.z)"``, ``"module:function"``, a function.
+        One of them: an objective as for `Study`: ``"max(engine.z)"``, ``"module:function"``, a function. One
+        that returns a number and its cotangents has gradients: ``cosim.objectives.integral_of_square("x")``.
     seed : int
         Of what is drawn.
     **settings
@@ -108,14 +121,18 @@ class Optimization(FixedAttributes):
         if problems:
             raise cosim.ModelError(problems)
 
-    def run(self, runs: int = 200, progress: Progress | None = None) -> Optimum:
+    def run(self, runs: int = 200, progress: Progress | None = None, local: bool = False) -> Optimum:
         """Take so many runs at most.
 
         Parameters
         ----------
         runs : int
+            One with its gradient counts as one.
         progress : callable, optional
             Called with how many runs are done, how many there may be, how many have failed.
+        local : bool
+            Whether to look nowhere else: the search goes on from the model's own values, or from the middle
+            of a range that they lie outside of. For many parameters, of a model.
 
         Returns
         -------
@@ -136,8 +153,11 @@ class Optimization(FixedAttributes):
                 pool = stack.enter_context(OwnProcesses(self._runs.workers))
             search = _Search(self, self._runs, pool, runs, progress)
             try:
-                message = search.look_everywhere(self._seed)
-                message = search.go_on() or message
+                if local:
+                    search.begin_at(self._own_point())
+                else:
+                    search.look_everywhere(self._seed)
+                message = search.go_on()
             except _SpentError:
                 message = f"all {runs} runs were taken"
             except KeyboardInterrupt as interrupt:
@@ -146,6 +166,16 @@ class Optimization(FixedAttributes):
         if not search.has_value:
             raise cosim.SimulationError(float("nan"), f"every run failed, such as: {search.reason}")
         return search.optimum(message)
+
+    def _own_point(self) -> Vector:
+        """The model's own values as shares of the ranges."""
+        if isinstance(self._runs, SubjectRuns):
+            raise cosim.ModelError.of("local", "is for models: the values of a co-simulation are not known")
+        shares = []
+        for path, (low, high) in self.bounds.items():
+            share = (self._runs.start(path) - low) / (high - low)
+            shares.append(share if 0.0 <= share <= 1.0 else 0.5)
+        return np.array(shares)
 
 
 class _Search:
@@ -165,6 +195,7 @@ class _Search:
         self._points: list[Vector] = []
         self._values: list[float] = []
         self.reason = ""
+        self.no_gradient = "not asked for: the search has ended before"
 
     @property
     def has_value(self) -> bool:
@@ -200,8 +231,12 @@ class _Search:
             raise _SpentError
         return values
 
-    def look_everywhere(self, seed: int) -> str:
-        """Differential evolution; why it ended before its share of the runs, else ""."""
+    def begin_at(self, shares: Vector) -> None:
+        """Try one point."""
+        self.evaluate(shares[:, None])
+
+    def look_everywhere(self, seed: int) -> None:
+        """Differential evolution, with its share of the runs."""
         from scipy.optimize import differential_evolution
 
         size = len(self._low)
@@ -212,7 +247,7 @@ class _Search:
 
             count = max(1, int(SHARE * self._most))
             self.evaluate(qmc.LatinHypercube(size, rng=seed).random(count).T)
-            return ""
+            return
         differential_evolution(
             self.evaluate,
             [(0.0, 1.0)] * size,
@@ -224,16 +259,71 @@ class _Search:
             updating="deferred",
             tol=SAME,
         )
-        return ""
 
     def go_on(self) -> str:
-        """A simplex from the best point; why it ended."""
-        from scipy.optimize import minimize
-
+        """On from the best point, along gradients where there are some; why it ended."""
         if not self.has_value:
             return ""
-        best = int(np.argmin(self._values))
-        start = (self._points[best] - self._low) / (self._high - self._low)
+        if isinstance(self._runs, SubjectRuns):
+            self.no_gradient = "runs of a co-simulation have none"
+        else:
+            gradients = self._runs.gradients()
+            message = self._descend(gradients)
+            self.no_gradient = gradients.refusal
+            if not self.no_gradient:
+                return message
+        return self._go_on_without()
+
+    def _best_share(self) -> Vector:
+        """The best point so far, in the unit cube."""
+        best: Vector = (self._points[int(np.argmin(self._values))] - self._low) / (self._high - self._low)
+        return best
+
+    def _descend(self, gradients: GradientRuns) -> str:
+        """L-BFGS-B; why it ended, also because there are no gradients."""
+        from scipy.optimize import minimize
+
+        width = self._high - self._low
+
+        def evaluate(share: Vector) -> tuple[float, Vector]:
+            if len(self._points) >= self._most:
+                raise _SpentError
+            point = self._low + np.clip(share, 0.0, 1.0) * width
+            try:
+                found = gradients.at(dict(zip(self._owner.bounds, point.tolist(), strict=True)))
+            except cosim.SimulationError as error:
+                self.reason = error.reason
+                found = np.inf, np.zeros_like(point)
+            if found is None:
+                raise _NoGradientError
+            value = self._owner.sign * found[0]
+            self._points.append(point)
+            self._values.append(value if np.isfinite(value) else np.inf)
+            if self._progress is not None:
+                self._progress(len(self._values), self._most, int(np.isinf(self._values).sum()))
+            if not np.isfinite(value):
+                return LOST, np.zeros_like(point)
+            return value, self._owner.sign * found[1] * width
+
+        start = self._best_share()
+        try:
+            answer = minimize(
+                evaluate,
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[(0.0, 1.0)] * len(start),
+                options={"maxfun": self._most, "maxiter": self._most, "ftol": FLAT, "gtol": FLAT},
+            )
+        except _NoGradientError:
+            return ""
+        return "converged: the gradient allows no further step" if answer.success else str(answer.message)
+
+    def _go_on_without(self) -> str:
+        """A simplex; why it ended."""
+        from scipy.optimize import minimize
+
+        start = self._best_share()
         answer = minimize(
             lambda share: float(self.evaluate(share[:, None])[0]),
             start,
@@ -241,7 +331,7 @@ class _Search:
             bounds=[(0.0, 1.0)] * len(start),
             options={
                 "xatol": SAME,
-                "fatol": SAME * (abs(self._values[best]) + 1e-30),
+                "fatol": SAME * (abs(min(self._values)) + 1e-30),
                 "maxfev": self._most,
                 "initial_simplex": _simplex(start),
             },
@@ -250,7 +340,7 @@ class _Search:
 
     def optimum(self, message: str) -> Optimum:
         """What has been found."""
-        return Optimum(self._owner, np.array(self._points), np.array(self._values), message)
+        return Optimum(self._owner, np.array(self._points), np.array(self._values), message, self.no_gradient)
 
 
 def _simplex(start: Vector) -> Vector:

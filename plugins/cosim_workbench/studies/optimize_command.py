@@ -32,6 +32,11 @@ class OptimizeCommand(cosim.Command):
             "--runs 6 -o tried.csv",
             "a scenario; writes a table of all points",
         ),
+        (
+            'cosim optimize mount.toml --vary "mount_left.damping[5]=100..2000" '
+            '--vary "mount_left.stiffness[5]=1e5..4e5" --minimize "rms(engine.az)" --local --runs 30',
+            "from the values of the file on, along gradients of the runs",
+        ),
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
@@ -49,6 +54,9 @@ class OptimizeCommand(cosim.Command):
         goal.add_argument("--maximize", metavar="OBJECTIVE", help="the same, to be maximized")
         parser.add_argument(
             "--runs", type=int, default=200, metavar="NUMBER", help="largest number of runs (200)"
+        )
+        parser.add_argument(
+            "--local", action="store_true", help="start from the model's values and search only around them"
         )
         parser.add_argument(
             "--seed", type=int, default=0, metavar="NUMBER", help="seed of the random points (0)"
@@ -86,10 +94,10 @@ class OptimizeCommand(cosim.Command):
                 **{key: value for key, value in settings.items() if is_model or key == "threads"},
             )
             progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
-            optimum = search.run(arguments.runs, progress)
+            optimum = search.run(arguments.runs, progress, arguments.local)
         self.report(parameters=optimum.values, objective=optimum.objective, best=optimum.best)
         self.report(units=optimum.units, runs=len(optimum.points), failed=optimum.failed)
-        self.report(message=optimum.message)
+        self.report(message=optimum.message, no_gradient=optimum.no_gradient)
         self.report(at_bounds=optimum.at_bounds)
         if not arguments.quiet:
             print(optimum)

@@ -40,12 +40,19 @@ class Optimum(FixedAttributes):
         Variables that lie at an end of their range.
     message : str
         How the search has ended.
+    no_gradient : str
+        Why the search went on without gradients; empty where it had some.
     """
 
     def __init__(
-        self, owner: Any, points: NDArray[np.float64], values: NDArray[np.float64], message: str
+        self,
+        owner: Any,
+        points: NDArray[np.float64],
+        values: NDArray[np.float64],
+        message: str,
+        no_gradient: str,
     ) -> None:
-        self._given, self.message = owner.given, message
+        self._given, self.message, self.no_gradient = owner.given, message, no_gradient
         self.objective, self.units = owner.objective, dict(owner.units)
         self.points = points
         self.objectives = np.where(np.isfinite(values), owner.sign * values, np.nan)
@@ -66,6 +73,8 @@ class Optimum(FixedAttributes):
             unit = "" if self.units[path] == "1" else f" {self.units[path]}"
             end = "   at an end of its range" if path in self.at_bounds else ""
             lines.append(f"{path:<{width}}  {value:.6g}{unit}{end}")
+        way = f"without gradients: {self.no_gradient}" if self.no_gradient else "along gradients of the runs"
+        lines.append(way)
         failed = f", {self.failed} failed" if self.failed else ""
         lines.append(f"{counted(len(self.points), 'run')}{failed}; {self.message}")
         return "\n".join(lines)

@@ -1,0 +1,163 @@
+"""Recording calls of other functions, which are gone back over by their own reverse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cosim_compiler.derivatives.expression_writer import _leaf_kinds, has_reals, varies_any
+from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, RECORDED, WITH_VALUES, own_tangent
+from cosim_compiler.derivatives.recorded_operations import OperationRecorder
+from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Rate, Slope, Spread, slope_of
+from cosim_compiler.derivatives.segments import STORE_TOP, Dual
+from cosim_compiler.derivatives.tangent_values import (
+    NO_TANGENT,
+    Tangents,
+    Varying,
+    leaves,
+    of_leaves,
+    varying_of,
+)
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.types import NOTHING, REAL, Tuple, Type, View
+
+
+class CallRecorder(OperationRecorder):
+    """The part of the writer of an adjoint that records calls."""
+
+    # calls
+
+    def call(self, node: form.Call) -> Dual:
+        function = node.function
+        pairs = [
+            self.materialized(text, tangents, argument.type)
+            if self._is_made(tangents, argument.type)
+            else (text, tangents)
+            for (text, tangents), argument in zip(self.duals(node.arguments), node.arguments, strict=True)
+        ]
+        texts = [text for text, _ in pairs]
+        varying: Varying = tuple(varying_of(tangents) for _, tangents in pairs)
+        author = self.writer.names.name(function.author, "function")
+        if not varies_any(varying):
+            call = f"{author}({', '.join(texts)})"
+            return (call if function.result is NOTHING else self.held(call)), NO_TANGENT
+        own = own_tangent(function.author)
+        recorded = RECORDED.get(function.author)
+        if own is not None and recorded is None:
+            return self._call_scalar(own, author, node, pairs)
+        followed = FOLLOWED_AS.get(function.author)
+        value = ""
+        if followed is not None:
+            texts = [self.held(text) for text in texts]
+            value = self.new()
+            self.emit(f"{value} = {author}({', '.join(texts)})")
+            function = self.writer.program.function(followed, tuple(a.type for a in node.arguments))
+        known = self.writer.adjoint(function, varying)
+        reals, views = self._arguments(pairs, node)
+        behind = [str(x) for _, tangents in pairs for _, leaf in of_leaves(tangents) if leaf for x in leaf]
+        given = [*texts, *behind, *(place.text for place in views)]
+        results = [place for place, is_on in leaves(known.result) if is_on]
+        head = self.new()
+        names = {place: f"{head}_{place}_d" for place in results}
+        places = {place: f"{head}_{place}_at" for place in known.result_roots}
+        taken = ", ".join([head, *names.values(), *places.values()]) if results else ""
+        prefix = f"{taken} = " if taken else (f"{head} = " if function.result is not NOTHING else "")
+        if known.is_silent:
+            self.emit(f"{prefix}{known.name}({', '.join(given)})")
+        else:
+            self.flush()
+            self.emit(STORE_TOP)
+            self.emit(f"{prefix}{known.name}({', '.join([*given, 'tape'])})")
+            self.emit("_at = int(tape[0])")
+        roots = {f"root_{i}": place.root for i, place in enumerate(views)}
+        bars = {place: f"{head}_{place}_bar" for place in results if place not in places}
+        if not known.is_silent:
+            back = f"{known.reverse}({', '.join([*roots.values(), *bars.values(), 'tape'])})"
+            self._go_back_by(back, [leaf for leaf, _ in reals], list(bars.values()))
+
+        def slope_of(place: str) -> Slope:
+            if place in places:
+                return Place(roots[known.result_roots[place]], places[place])
+            return NameLeaf(bars[place])
+
+        def made(part: Varying, place: str) -> Tangents:
+            if isinstance(part, tuple):
+                return tuple(made(item, f"{place}_{i}") for i, item in enumerate(part))
+            return [Rate(names[place], slope_of(place))] if part else NO_TANGENT
+
+        if not results:
+            return (value or (head if function.result is not NOTHING else "None")), NO_TANGENT
+        return value or head, made(known.result, "0")
+
+    def _is_made(self, tangents: Tangents, kind: Type) -> bool:
+        """Whether some real of an argument is computed in its place, so its adjoint has no name yet."""
+        kinds = dict(_leaf_kinds(kind))
+        return any(
+            leaf is not None and kinds[place] is REAL and not isinstance(slope_of(leaf), NameLeaf)
+            for place, leaf in of_leaves(tangents)
+        )
+
+    def _arguments(
+        self, pairs: list[Dual], node: form.Call
+    ) -> tuple[list[tuple[NameLeaf, str]], list[Place]]:
+        """The adjoints of the reals, and the places of the views, among the arguments that vary."""
+        reals, views = [], []
+        for (_, tangents), argument in zip(pairs, node.arguments, strict=True):
+            kinds = dict(_leaf_kinds(argument.type))
+            for place, leaf in of_leaves(tangents):
+                if leaf is None:
+                    continue
+                slope = slope_of(leaf)
+                if kinds[place] is REAL:
+                    assert isinstance(slope, NameLeaf)
+                    self.bars.setdefault(slope.name)
+                    reals.append((slope, place))
+                else:
+                    assert isinstance(slope, Place)
+                    views.append(slope)
+        return reals, views
+
+    def _go_back_by(self, back: str, reals: list[NameLeaf], bars: list[str]) -> None:
+        """A call was made: in the reverse function its own reverse is called."""
+        for bar in bars:
+            self.bars.setdefault(bar)
+        returned = [f"_r{i}" for i in range(len(reals))]
+        lines = ["tape[0] = _top * 1.0", f"{', '.join(returned)} = {back}" if returned else back]
+        lines.append("_top = int(tape[0])")
+        lines += [f"{bar} = 0.0" for bar in bars]
+        lines += [f"{leaf.name} += {name}" for leaf, name in zip(reals, returned, strict=True)]
+        self.segment().called = lines
+
+    def _call_scalar(self, own: Any, author: str, node: form.Call, pairs: list[Dual]) -> Dual:
+        """The tangent that an author has written, along each argument, is by how much the result changes."""
+        kinds = [argument.type for argument in node.arguments]
+        has_views = any(has_reals(kind) and isinstance(kind, View) for kind in kinds)
+        if not (has_views or has_reals(node.function.result) or node.function.result is NOTHING):
+            return super()._call_own(own, author, node, pairs)[0], NO_TANGENT  # decides, but does not vary
+        if own.__dict__[WITH_VALUES] or node.function.result is not REAL or has_views:
+            raise self.refuse(f"{node.function.author.__qualname__}: its author's tangent has no adjoint")
+        pairs = [(self.held(text), self.held_tangents(tangents)) for text, tangents in pairs]
+        text, tangents = super()._call_own(own, author, node, pairs)
+        texts = [value for value, _ in pairs]
+        name = self.writer.names.name(own, "own")
+        children: list[tuple[Slope, Callable[[str], str]]] = []
+        varying = [tangents for (_, tangents), kind in zip(pairs, kinds, strict=True) if has_reals(kind)]
+        for i, argument in enumerate(varying):
+            for place, leaf in of_leaves(argument):
+                if leaf is None:
+                    continue
+                units = [
+                    self._unit(kind, "0", place if j == i else "")
+                    for j, kind in enumerate(filter(has_reals, kinds))
+                ]
+                partial = self.held(f"{name}({', '.join([*texts, *units])})")
+                children.append((slope_of(leaf), self._factor(partial)))
+        assert isinstance(tangents, list)
+        return text, [Rate(tangents[0], Spread(tuple(children), True))]
+
+    def _unit(self, kind: Type, place: str, wanted: str) -> str:
+        """A direction along which one part of an argument moves."""
+        if isinstance(kind, Tuple):
+            items = (self._unit(item, f"{place}_{i}", wanted) for i, item in enumerate(kind.items))
+            return f"({', '.join(items)},)"
+        return "1.0" if place == wanted else "0.0"

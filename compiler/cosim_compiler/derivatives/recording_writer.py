@@ -1,0 +1,250 @@
+"""Writing the two functions of an adjoint: one that records on a tape, and one that goes back along it.
+
+The recording function is the tangent along one direction, and also puts on a tape by how much each real
+that is assigned changes with the reals that it is made of, and where in a view these lie. The reverse
+function reads the tape from its end. It needs no values and takes no branch of its own: statements without
+a branch between them are a segment, whose number stands behind what it has put on the tape.
+
+The direction decides where both sides of an ``==`` are equal: as in a tangent, numbers that move apart
+along it count as different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cosim_compiler.derivatives.expression_writer import _leaf_kinds
+from cosim_compiler.derivatives.function_writer import _leaves_turn
+from cosim_compiler.derivatives.recorded_calls import CallRecorder
+from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Slope, slope_of
+from cosim_compiler.derivatives.segments import STORE_TOP
+from cosim_compiler.derivatives.tangent_values import (
+    joined,
+    leaves,
+    of_leaves,
+    varying_of,
+)
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.typed_form import Statement
+from cosim_compiler.language.types import REAL, WHOLE, Tuple
+
+
+class RecordingWriter(CallRecorder):
+    """Writes both functions of one adjoint: the recording one is `write`, the other `reverse`."""
+
+    # the functions
+
+    def write(self) -> list[str]:
+        function = self.function
+        given = self.given if isinstance(self.given, tuple) else ()
+        places: list[str] = []
+        for (name, kind), varying in zip(function.parameters, given, strict=True):
+            kinds = dict(_leaf_kinds(function.variables.get(name, kind)))
+            for place, is_on in leaves(varying):
+                if not is_on:
+                    continue
+                if kinds[place] is REAL:
+                    self.returned.append(self.bar(name, place))
+                else:
+                    self.roots[name, place] = f"root_{len(self.parameter_roots)}"
+                    self.parameter_roots.append(self.roots[name, place])
+                    places.append(self.at_name(name, place))
+        self.emit("")  # where the first line goes
+        head = len(self._lines) - 1
+        super().write()
+        self.parameters += places
+        if self.is_silent:
+            del self._lines[head]
+            self._lines = [line for line in self._lines if line.strip() != STORE_TOP]
+        else:
+            self.parameters.append("tape")
+            self._lines[head] = "    _at = int(tape[0])"
+            if not form.ends(function.body):
+                at = -1 if self._lines[-1] == "    return" else len(self._lines)
+                self._lines.insert(at, f"    {STORE_TOP}")
+            if self.has_numbers:
+                self._lines[head] += self._pushed_number(0, 1)
+        return self._lines
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing goes back: no segment has a step."""
+        return not self.segments
+
+    def _pushed_number(self, number: int, size: int) -> str:
+        lines = [*self._checked(size), f"tape[_at] = {float(number)!r}", f"_at += {size}"]
+        return "".join(f"\n    {line}" for line in lines)
+
+    def reverse(self, name: str) -> list[str]:
+        """The text of the reverse function."""
+        results = [
+            self.result_bar(place)
+            for place, on in leaves(self.result)
+            if on and place not in self.result_roots
+        ]
+        lines = [f"def {name}({', '.join([*self.parameter_roots, *results, 'tape'])}):"]
+        passed = {*results}
+        lines += [f"    {bar} = 0.0" for bar in self.bars if bar not in passed]
+        lines += [f"    {bar} = 0.0" for bar in self.returned if bar not in self.bars]
+        lines += [f"    {root} = {text}" for root, text in self.local_roots.items()]
+        lines.append("    _top = int(tape[0])")
+        if self.has_numbers:
+            lines += ["    while True:", "        _top -= 1", "        _number = int(tape[_top])"]
+            lines += ["        if _number == 0:", "            break"]
+            for i, segment in enumerate(self.segments):
+                lines.append(f"        {'el' if i else ''}if _number == {i + 1}:")
+                body = segment.reverse_lines(False)
+                lines += [f"            {line}" for line in body or ["pass"]]
+        else:
+            for segment in reversed(self.segments):
+                lines += [f"    {line}" for line in segment.reverse_lines(False)]
+        lines.append("    tape[0] = _top * 1.0")
+        if self.returned:
+            lines.append(f"    return {', '.join(self.returned)}")
+        return lines
+
+    # statements
+
+    def block(self, statements: Sequence[Statement]) -> None:
+        super().block(statements)
+        if statements is self.function.body:
+            self.flush()
+
+    def inner(self, statements: Sequence[Statement]) -> None:
+        self._indent += 1
+        self._depth += 1
+        self.block(statements)
+        self.flush()
+        self._depth -= 1
+        self._indent -= 1
+
+    def store(self, node: form.Store) -> None:
+        place = node.place
+        if isinstance(place, form.Field):
+            owner, owners = self.dual(place.record)
+            target = f"{owner}.{place.name}"
+            rate_target = f"{owners[0]}.{place.name}" if isinstance(owners, list) else ""
+            where = slope_of(owners).plus(place.offset // 8) if isinstance(owners, list) else None
+        else:
+            owner, owners = self.dual(place.view)
+            texts = [self.atom(index) for index in place.indices]
+            at = ", ".join(texts)
+            where = None
+            rate_target = ""
+            if isinstance(owners, list) and place.type is REAL:
+                owner = self.held(owner)
+                where = self._element_place(place, owner, slope_of(owners), texts)
+                rate_target = f"{owners[0]}[{at}]"
+            target = f"{owner}[{at}]"
+        text, tangents = self.dual(node.value)
+        if place.type is REAL:
+            if where is not None:
+                slope = slope_of(tangents) if isinstance(tangents, list) else None
+                text = self.held(text)
+                rate = self.held(tangents[0]) if isinstance(tangents, list) else "0.0"
+                self.assign_bars([(where, slope)])
+                self.emit(f"{rate_target} = {rate}")
+            elif isinstance(tangents, list):
+                raise self.refuse("what varies is written where no tangent lies")
+        self.emit(f"{target} = {text}")
+
+    def end(self, node: form.Return) -> None:
+        if node.value is None:
+            self._leave()
+            self.emit("return")
+            return
+        text, tangents = self.dual(node.value)
+        self.result = joined(self.result, varying_of(tangents))
+        kinds = dict(_leaf_kinds(node.value.type))
+        parts = dict(of_leaves(tangents))
+        reals: list[tuple[NameLeaf | Place | str, Slope | None]] = []
+        places = {}
+        for place, is_on in leaves(self.result):
+            value = parts.get(place)
+            if not is_on:
+                continue
+            slope = slope_of(value) if value else None
+            if kinds[place] is REAL:
+                if slope is not None:
+                    reals.append((self.result_bar(place), slope))
+            elif isinstance(slope, Place):
+                if slope.root in self.local_roots:
+                    raise self.refuse("the result is a part of an array that ends with the function")
+                known = self.result_roots.setdefault(place, slope.root) or slope.root
+                if slope.root not in ("", known):
+                    raise self.refuse("the result is a part of two different arrays")
+                self.result_roots[place] = known
+                places[place] = slope.text
+        text = self.held(text) if reals and not isinstance(node.value.type, Tuple) else text
+        rates_of = [v for _, value in self.filled(self.result, tangents, node.value.type) for v in value]
+        if reals:
+            self.assign_bars(reals)
+        self._leave()
+        behind = [places.get(place, "0") for place in self.result_roots]
+        self.emit(f"return {', '.join([text, *rates_of, *behind])}")
+
+    def _leave(self) -> None:
+        """The function ends here."""
+        self.flush()
+        if self._depth:
+            self.is_straight = False
+        self.emit(STORE_TOP)
+
+    def branch(self, node: form.If) -> None:
+        condition = self.held(self.value(node.condition))
+        self.flush()
+        self.emit(f"if {condition}:")
+        self.inner(node.body)
+        if node.orelse:
+            self.emit("else:")
+            self.inner(node.orelse)
+
+    def repeat(self, node: form.While) -> None:
+        self.flush()
+        if self.is_plain(node.condition):
+            super().repeat(node)
+            return
+        if node.orelse:
+            raise self.refuse("a while loop whose condition calls a function has an else")
+        self.emit("while True:")
+        self._indent += 1
+        self._depth += 1
+        condition = self.held(self.value(node.condition))
+        self.flush()
+        self.emit(f"if not {condition}:")
+        self.emit("    break")
+        self.block(node.body)
+        self.flush()
+        self._depth -= 1
+        self._indent -= 1
+
+    def count(self, node: form.For) -> None:
+        bounds = ", ".join([self.value(x) for x in (node.first, node.last, node.step)])
+        self.grow(node.name, False, WHOLE)
+        self.flush()
+        self.emit(f"for {self.identifier(node.name)} in range({bounds}):")
+        self.inner(node.body)
+        if node.orelse:
+            self.emit("else:")
+            self.inner(node.orelse)
+
+    def fail(self, node: form.Raise) -> None:
+        self.flush()
+        super().fail(node)
+
+    def leave(self, node: form.Break) -> None:
+        self.flush()
+        super().leave(node)
+
+    def go_on(self, node: form.Continue) -> None:
+        self.flush()
+        super().go_on(node)
+
+    def turns(self, node: form.Once) -> None:
+        if any(map(_leaves_turn, node.turns)):
+            self.flush()
+            self._depth += 1
+            super().turns(node)
+            self._depth -= 1
+            return
+        super().turns(node)

@@ -1,0 +1,117 @@
+"""What the writer of adjoints knows of a value: where its adjoint lies, and how it goes on to what made it.
+
+An adjoint is a number for each real: by how much the result of everything changes with it. One of a local
+name is a local name of the reverse function, one of an element of a view an element of another view, the
+*root*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class NameLeaf:
+    """The adjoint of a local real: the name that it has in the reverse function."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a view, a record or an element begins in its root: `shift` numbers behind `base`, a name."""
+
+    root: str
+    base: str = ""
+    shift: int = 0
+
+    def plus(self, shift: int) -> Place:
+        """So many numbers behind it."""
+        return Place(self.root, self.base, self.shift + shift)
+
+    @property
+    def text(self) -> str:
+        """The number of the place, as text."""
+        if not self.base:
+            return str(self.shift)
+        return f"{self.base} + {self.shift}" if self.shift else self.base
+
+
+@dataclass(frozen=True)
+class Spread:
+    """An operation: of the adjoint of its result, a text, those of what varies among its operands.
+
+    Attributes
+    ----------
+    children : tuple of (Slope, callable)
+        How each operand goes on, and what makes the text of its adjoint.
+    is_singular : bool
+        Whether a slope may be infinite.
+    """
+
+    children: tuple[tuple[Slope, Callable[[str], str]], ...]
+    is_singular: bool = False
+
+
+Slope = NameLeaf | Place | Spread
+
+
+class Rate(str):
+    """The text of a tangent, and where the adjoint of the same value is."""
+
+    slope: Slope
+
+    def __new__(cls, text: str, slope: Slope) -> Rate:
+        made = super().__new__(cls, text)
+        made.slope = slope
+        return made
+
+
+def slope_of(tangents: Any) -> Any:
+    """Where the adjoint of a real, or of the elements of a view, is: of tangents that are a `Rate`."""
+    return tangents[0].slope
+
+
+class Segment:
+    """Statements without a branch between them, while they are written: what they put on the tape.
+
+    Attributes
+    ----------
+    pushed : dict of str to int
+        The texts on the tape, and the place of each.
+    steps : list of list of str
+        Lines of the reverse function for each statement.
+    read : dict of str to str
+        Names in these lines, and what they are on the tape.
+    called : list of str
+        Lines for the call that stands before these statements.
+    """
+
+    def __init__(self, line: int, indent: int, called: Iterable[str] = ()) -> None:
+        self.line, self.indent, self.called = line, indent, list(called)
+        self.pushed: dict[str, int] = {}
+        self.count = 0
+        self.steps: list[list[str]] = []
+        self.read: dict[str, str] = {}
+
+    def push(self, text: str) -> int:
+        """The place of a number on the tape, from the start of the segment."""
+        if text not in self.pushed:
+            self.pushed[text] = self.count
+            self.count += 1
+        return self.pushed[text]
+
+    def forget(self, name: str) -> None:
+        """A name gets another value: what was pushed of it is not that."""
+        self.pushed.pop(name, None)
+
+    def reverse_lines(self, has_number: bool) -> list[str]:
+        """The lines of the reverse function; `_top` is then where the segment begins."""
+        size = self.count + has_number
+        lines = [f"_top -= {size}"] if size else []
+        lines += [f"{name} = {text}" for name, text in self.read.items()]
+        for step in reversed(self.steps):
+            lines += step
+        return lines + self.called

@@ -1,0 +1,294 @@
+"""Segments of a function that is recorded: what they put on the tape, and their lines of the reverse one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cosim_compiler.derivatives import rates
+from cosim_compiler.derivatives.expression_writer import _is_number, _leaf_kinds
+from cosim_compiler.derivatives.function_writer import FunctionWriter
+from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Rate, Segment, Slope, Spread, slope_of
+from cosim_compiler.derivatives.tangent_values import (
+    Tangents,
+    Varying,
+    leaves,
+    of_leaves,
+    varies,
+)
+from cosim_compiler.errors import FullTapeError
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.typed_form import Expression, Function, is_pure
+from cosim_compiler.language.types import REAL, Type
+
+HEAD = 2
+"""The tape begins with how much of it is used, and whether it was full."""
+STORE_TOP = "tape[0] = _at * 1.0"
+Dual = tuple[str, Tangents]
+
+
+class SegmentWriter(FunctionWriter):
+    """The part of the writer of an adjoint that has its segments; see `recording_writer.RecordingWriter`.
+
+    Parameters
+    ----------
+    writer : AdjointWriter
+    function : Function
+    given : Varying
+    known, result
+        As of `FunctionWriter`.
+    before : SegmentWriter, optional
+        The writing before: it knows the roots of views, and whether segments need numbers.
+
+    Attributes
+    ----------
+    roots : dict of (str, str) to str
+        Of each view among the local names the root in which its adjoints lie.
+    result_roots : dict of str to str
+        Of each view in the result.
+    is_straight : bool
+        Whether all segments are always passed once, in their order.
+    """
+
+    def __init__(
+        self,
+        writer: Any,
+        function: Function,
+        given: Varying,
+        known: dict[str, Varying],
+        result: Varying,
+        before: Any,
+    ) -> None:
+        super().__init__(writer, function, given, known, result)
+        self.roots: dict[tuple[str, str], str] = dict(before.roots) if before else {}
+        self.result_roots: dict[str, str] = dict(before.result_roots) if before else {}
+        self.is_straight = before.is_straight if before else True
+        self.has_numbers = not self.is_straight
+        self.parameter_roots: list[str] = []
+        self.returned: list[str] = []
+        self.bars: dict[str, None] = {}
+        self.local_roots: dict[str, str] = {}
+        self.segments: list[Segment] = []
+        self.open: Segment | None = None
+        self._depth = 0
+        self._reads = 0
+
+    def _checked(self, size: int) -> list[str]:
+        full = self.writer.names.name(FullTapeError, "error")
+        return [f"if _at + {size} > len(tape):", "    tape[1] = 1.0", f"    raise {full}()"]
+
+    # segments
+
+    def segment(self) -> Segment:
+        """The segment to which statements belong now."""
+        if self.open is None:
+            self.emit("pass")
+            self.open = Segment(len(self._lines) - 1, self._indent)
+        return self.open
+
+    def flush(self) -> None:
+        """The segment ends: a branch, or a call, comes."""
+        segment, self.open = self.open, None
+        if segment is None:
+            return
+        if self._depth:
+            self.is_straight = False
+        self.segments.append(segment)
+        size = segment.count + self.has_numbers
+        margin = "    " * segment.indent
+        if not size:
+            self._lines[segment.line] = f"{margin}pass"
+            return
+        self._lines[segment.line] = "\n".join(margin + line for line in self._checked(size))
+        if self.has_numbers:
+            self.emit(f"tape[_at + {segment.count}] = {float(len(self.segments))!r}")
+        self.emit(f"_at += {size}")
+
+    def pushed(self, text: str) -> str:
+        """A number of this function, in the reverse one."""
+        stripped = text.strip("()")
+        if _is_number(stripped) and "inf" not in stripped and "nan" not in stripped:
+            return repr(float(stripped))
+        segment = self.segment()
+        is_new = text not in segment.pushed
+        k = segment.push(text)
+        if is_new:
+            self.emit(f"tape[_at + {k}] = {text}")
+        return f"tape[_top + {k}]"
+
+    def target(self, leaf: NameLeaf | Place) -> str:
+        """Where an adjoint lies, in the reverse function."""
+        if isinstance(leaf, NameLeaf):
+            self.bars.setdefault(leaf.name)
+            return leaf.name
+        if not leaf.base:
+            return f"{leaf.root}[{leaf.shift}]"
+        segment = self.segment()
+        is_new = leaf.base not in segment.pushed
+        k = segment.push(leaf.base)
+        if is_new:
+            self.emit(f"tape[_at + {k}] = {leaf.base} * 1.0")
+        name = f"_o{len(self.segments)}_{k}"
+        segment.read.setdefault(name, f"int(tape[_top + {k}])")
+        return f"{leaf.root}[{name}{f' + {leaf.shift}' if leaf.shift else ''}]"
+
+    def assign_bars(self, targets: Sequence[tuple[NameLeaf | Place | str, Slope | None]]) -> None:
+        """Reals get values: in the reverse function their adjoints go on to what these are made of.
+
+        A target that is a text is an adjoint that stays, that of a result.
+        """
+        reads: list[str] = []
+        spread: list[str] = []
+        for leaf, slope in targets:
+            into = leaf if isinstance(leaf, str) else self.target(leaf)
+            self._reads += 1
+            name = f"_b{self._reads}"
+            reads.append(f"{name} = {into}")
+            if not isinstance(leaf, str):
+                reads.append(f"{into} = 0.0")
+            lines = [] if slope is None else self._contributions(slope, name)
+            if lines:
+                spread += [f"if {name} != 0.0:", *(f"    {line}" for line in lines)]
+        self.segment().steps.append(reads + spread)
+
+    def _contributions(self, slope: Slope, name: str) -> list[str]:
+        lines = []
+        for leaf, weight in self._weights(slope, "1.0", False):
+            factor, into = self.pushed(weight), self.target(leaf)
+            if factor == "1.0":
+                lines.append(f"{into} += {name}")
+            elif factor == "-1.0":
+                lines.append(f"{into} -= {name}")
+            elif _is_number(factor):
+                lines.append(f"{into} += {factor} * {name}")
+            else:
+                product = self.writer.names.name(rates.product, "product")
+                lines.append(f"{into} += {product}({factor}, {name})")
+        return lines
+
+    def _weights(self, slope: Slope, weight: str, singular: bool) -> list[tuple[NameLeaf | Place, str]]:
+        """By how much a value changes with each leaf that it is made of."""
+        if not isinstance(slope, Spread):
+            return [(slope, weight)]
+        weight = self.held_weight(weight)
+        found = []
+        self._singular = singular = singular or slope.is_singular
+        for child, of in slope.children:
+            self._singular = singular
+            found += self._weights(child, of(weight), singular)
+        return found
+
+    def held_weight(self, text: str) -> str:
+        return text if _is_number(text.strip("()")) else self.held(text)
+
+    def times(self, weight: str, factor: str) -> str:
+        """The text of a product of a weight."""
+        if weight == "1.0":
+            return factor
+        if factor == "1.0":
+            return weight
+        if self._singular:
+            return f"{self.writer.names.name(rates.product, 'product')}({weight}, {factor})"
+        return f"({weight} * {factor})"
+
+    _singular = False
+
+    # names
+
+    def bar(self, name: str, place: str) -> str:
+        """What the adjoint of a part of a local name is called."""
+        return f"_{self.identifier(name)}_{place}_bar"
+
+    def result_bar(self, place: str) -> str:
+        """What the adjoint of a part of the result is called."""
+        return f"_back_{place}"
+
+    def at_name(self, name: str, place: str) -> str:
+        """The name of where a view begins in its root."""
+        return f"_{self.identifier(name)}_{place}_at"
+
+    def set_tangents(self, name: str, varying: Varying, tangents: Tangents, kind: Type) -> None:
+        kinds = dict(_leaf_kinds(kind))
+        parts = dict(of_leaves(tangents))
+        reals: list[tuple[NameLeaf | Place | str, Slope | None]] = []
+        views = []
+        for place, is_on in leaves(varying):
+            if not is_on:
+                continue
+            value = parts.get(place)
+            slope = slope_of(value) if value else None
+            if kinds.get(place, REAL) is REAL:
+                reals.append((NameLeaf(self.bar(name, place)), slope))
+            elif isinstance(slope, Place):
+                views.append((place, slope))
+        if reals:
+            self.assign_bars(reals)
+        for place, where in views:
+            known = self.roots.get((name, place), where.root)
+            if known == "":
+                known = where.root
+            if where.root not in ("", known):
+                raise self.refuse(f"{name} is a part of two different arrays")
+            self.roots[name, place] = known
+            self.emit(f"{self.at_name(name, place)} = {where.text}")
+            if self.open is not None:
+                self.open.forget(self.at_name(name, place))
+        if self.open is not None:
+            self.open.forget(self.identifier(name))
+        super().set_tangents(name, varying, tangents, kind)
+
+    # expressions
+
+    def held_tangents(self, tangents: Tangents) -> Tangents:
+        if isinstance(tangents, tuple):
+            return tuple(map(self.held_tangents, tangents))
+        return None if tangents is None else [Rate(self.held(t), t.slope) for t in tangents]  # type: ignore[attr-defined]
+
+    def duals(self, nodes: Sequence[Expression]) -> list[Dual]:
+        pairs: list[Dual] = []
+        for i, node in enumerate(nodes):
+            text, tangents = self.dual(node)
+            if any(not is_pure(later) for later in nodes[i + 1 :]):
+                text, tangents = self.materialized(text, tangents, node.type)
+            pairs.append((text, tangents))
+        return pairs
+
+    def materialized(self, text: str, tangents: Tangents, kind: Type) -> Dual:
+        """A value under a name that nothing assigns again."""
+        if not varies(tangents):
+            return self.held(text), tangents
+        name = self.new()
+        rates_held = self.held_tangents(tangents)
+        kinds = dict(_leaf_kinds(kind))
+        reals: list[tuple[NameLeaf | Place | str, Slope | None]] = []
+
+        def with_bars(part: Tangents, place: str) -> Tangents:
+            if isinstance(part, tuple):
+                return tuple(with_bars(item, f"{place}_{i}") for i, item in enumerate(part))
+            if part is None or kinds[place] is not REAL:
+                return part
+            leaf = NameLeaf(f"{name}_{place}_bar")
+            reals.append((leaf, slope_of(part)))
+            return [Rate(part[0], leaf)]
+
+        made = with_bars(rates_held, "0")
+        if reals:
+            self.assign_bars(reals)
+        self.emit(f"{name} = {text}")
+        return name, made
+
+    def variable(self, node: form.Variable) -> Dual:
+        text, tangents = super().variable(node)
+        kinds = dict(_leaf_kinds(node.type))
+
+        def with_slopes(part: Tangents, place: str) -> Tangents:
+            if isinstance(part, tuple):
+                return tuple(with_slopes(item, f"{place}_{i}") for i, item in enumerate(part))
+            if part is None:
+                return None
+            if kinds.get(place, REAL) is REAL:
+                return [Rate(part[0], NameLeaf(self.bar(node.name, place)))]
+            root = self.roots.get((node.name, place), "")
+            return [Rate(part[0], Place(root, self.at_name(node.name, place)))]
+
+        return text, with_slopes(tangents, "0")

@@ -1,0 +1,312 @@
+"""Gradients of numbers that follow from a run: the trail that it leaves, and going back on it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.errors import ModelError, Problem, SimulationError
+from cosim.simulation.carried_tangents import (
+    FIXED_IN_DENSE,
+    FIXED_IN_STEPS,
+    CarriedTangents,
+    own_kernels,
+    rows_of_run,
+)
+from cosim.simulation.gradient import Gradient
+from cosim.simulation.objectives import Objective, value_of
+from cosim.simulation.result import Result
+from cosim.step import returning, trail
+from cosim.step.carrier import Carrier
+from cosim.step.constraints import settle_by_address
+from cosim.step.returning import BACK_SIGNATURE
+from cosim.step.trail import ALONG, FULL_TAPE, TRACE_SIGNATURE, TRAIL_NOTES, Returner, ReturnPlan, TrailNotes
+from cosim.system.system_adjoints import FIRST_TAPE, new_tape
+from cosim.walker import (
+    DENSE_RECORD_SIGNATURE,
+    DENSE_REVERSE_SIGNATURE,
+    DENSE_SIGNATURE,
+    REDO_RECORD_SIGNATURE,
+    REDO_REVERSE_SIGNATURE,
+    REDO_SIGNATURE,
+)
+from cosim_compiler import native
+from cosim_compiler.ahead import compile_ahead
+from cosim_compiler.array_groups import head_of
+from cosim_compiler.convention import address_of
+from cosim_compiler.derivatives.adjoints import adjoint_function
+from cosim_compiler.derivatives.notes import NoTangentError
+from cosim_compiler.errors import FullTapeError
+from cosim_compiler.record import rows_of, words_of
+
+if TYPE_CHECKING:
+    from cosim.contracts.method_kernels import MethodKernels
+    from cosim.preparation.compiled_step import CompiledStep
+    from cosim.system.state import State
+
+    System = Any
+
+Reals = NDArray[np.float64]
+TRAIL_LENGTH = 4_000_000
+"""Numbers of the trail that are written at once: 32 MB."""
+IN_MEMORY = 32
+"""So many pieces of the trail stay in memory; older ones go to files."""
+AGREES = 1e-7
+"""By so much of the sizes of what is added up the gradient and the tangent along one direction may differ."""
+
+
+class Trail(CarriedTangents):
+    """What a run leaves behind so that gradients can be computed.
+
+    Parameters
+    ----------
+    step : CompiledStep
+    by : sequence of str
+        Paths of parameters, start values, inputs and discrete variables; an array counts as a whole.
+
+    Raises
+    ------
+    ModelError
+        Something in the system has no adjoint, or a path stands for nothing that varies.
+    """
+
+    _held_text = "a witness is held: gradients do not go back over that yet"
+    _goes_through_holds = False
+
+    def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
+        super().__init__(step, by, directions=1)
+        functions, problems = method_adjoints(step, own_kernels(step))
+        problems += faults_of_adjoints(self._system)
+        if problems:
+            raise ModelError(problems)
+        own: list[tuple[Any, str]] = [
+            (trail.trace_by_address, TRACE_SIGNATURE),
+            (returning.go_back_by_address, BACK_SIGNATURE),
+        ]
+        compile_ahead([*functions.values(), *own])
+        self._trace, self._go_back = (native.compile_function(*named) for named in own)
+        missing = dict.fromkeys(ReturnPlan.declared, 0)
+        addresses = {name: native.function_address(*function) for name, function in functions.items()}
+        arrays = self._arrays
+        n, parameters, discrete = (arrays[letter].size for letter in "ypd")
+        self._back = {
+            "table": self._system.adjoints.table,
+            "numbers": np.array(words_of(ReturnPlan(**{**missing, **addresses})), dtype=np.int64),
+            "notes_numbers": np.zeros(TRAIL_NOTES),
+            "trail": np.zeros(0),
+            "tape": new_tape(FIRST_TAPE),
+            "weights": np.zeros(0),
+            **{name: np.zeros_like(arrays[name]) for name in ("y", "p", "d", "c", "memory", "work")},
+            "h": np.zeros(0),
+            "spare_y": np.zeros(n),
+            "spare_c": np.zeros_like(arrays["c"]),
+            "working": np.zeros(n + parameters + discrete),
+            "kinks": np.zeros(len(step.arrays.kinks)),
+            "bars": np.zeros(1),
+        }
+        draw = np.random.default_rng(0)
+        self._direction = [draw.uniform(0.5, 1.5, slot.size) for slot in self._slots]
+        self._folder = ""
+        self._chunks: list[Reals | Path] = []
+
+    def renewed(self) -> Trail:
+        """One for another run, with arrays of its own; results of runs before keep theirs."""
+        other = copy.copy(self)
+        other._arrays = {name: a if name == "table" else a.copy() for name, a in self._arrays.items()}
+        other._back = {name: a if name == "table" else a.copy() for name, a in self._back.items()}
+        other._folder, other._chunks = "", []
+        return other
+
+    def _faults_of_paths(self) -> list[Problem]:
+        problems = []
+        for path in self.by:
+            if self._system.written_slot(path).array not in "ypd":
+                problems.append(Problem(path, "is a whole number: nothing has a derivative by it"))
+            elif self._system.signal(path).declaration.kind == "option":
+                problems.append(Problem(path, "is an option: nothing has a derivative by it"))
+        return problems
+
+    def begin(self, state: State) -> None:
+        self._chunks = []
+        self._back["trail"] = np.zeros(TRAIL_LENGTH)
+        self._back["notes_numbers"][:] = 0.0
+        self._trail_notes = rows_of(TrailNotes, self._back["notes_numbers"], 0, 1)[0]
+        super().begin(state)
+
+    def _begin_directions(self) -> None:
+        for slot, direction in zip(self._slots, self._direction, strict=True):
+            at = ALONG * self._arrays[slot.array].size + slot.offset
+            self._arrays[f"{slot.array}_dots"][at : at + slot.size] = direction
+
+    def _read(self, step: CompiledStep, used: int, is_last: bool) -> int:
+        notes = self._trail_notes
+        while True:
+            notes.is_full = 0.0
+            if native.is_plain():
+                carrier, back = Carrier(**self._arrays), Returner(**self._back)
+                end = int(trail.trace(step.arrays, carrier, back, used, is_last))
+            else:
+                heads = head_of(Carrier(**self._arrays)), head_of(Returner(**self._back))
+                end = int(self._trace(step.head_address, *map(address_of, heads), used, int(is_last)))
+            if notes.is_full == 0.0:
+                return end
+            self._begin_piece()
+
+    def _begin_piece(self) -> None:
+        """The trail is full: put aside what stands before its last step."""
+        notes, written = self._trail_notes, self._back["trail"]
+        used, cut = int(notes.used), int(notes.last_step)
+        if cut == 0:
+            self._back["trail"] = np.concatenate([written, np.zeros(written.size)])
+            return
+        self._chunks.append(written[:cut].copy())
+        oldest = len(self._chunks) - IN_MEMORY - 1
+        if oldest >= 0:
+            self._chunks[oldest] = self._written_piece(self._chunks[oldest])
+        written[: used - cut] = written[cut:used].copy()
+        notes.used, notes.last_step = float(used - cut), 0.0
+
+    def _written_piece(self, piece: Any) -> Path:
+        """The file in which a piece of the trail lies from now on."""
+        if not self._folder:
+            self._folder = tempfile.mkdtemp(prefix="cosim-trail-")
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        path = Path(self._folder) / f"{len(self._chunks)}.npy"
+        np.save(path, piece)
+        return path
+
+    def end(self, paths: Sequence[str]) -> None:
+        """The run is over; it has recorded these signals."""
+        self._paths = list(paths)
+        self._chunks.append(self._back["trail"][: int(self._trail_notes.used)].copy())
+        self._back["trail"] = np.zeros(0)
+        self._last_parameters = self._arrays["p"].copy()
+        choice = self._step.arrays.choice.copy()
+        self._run = self._step.arrays._replace(choice=choice)
+        self._rows = np.concatenate([np.zeros(0), *self._pieces])
+
+    def gradient(self, objective: str | Objective, result: Result) -> Gradient:
+        """As `Result.gradient`, of the run that has left this trail."""
+        value, cotangents = value_of(objective, result)
+        weights = self._weights(cotangents, len(result))
+        if self.findings:
+            found = {path: np.full(slot.size, math.nan) for path, slot in self._named_slots()}
+        else:
+            while not self._has_gone_back(weights):
+                self._back["tape"] = new_tape(4 * self._back["tape"].size)
+            found = {
+                path: self._back[slot.array][slot.offset : slot.offset + slot.size].copy()
+                for path, slot in self._named_slots()
+            }
+            self._compare(found, weights)
+        return Gradient(value, result, found)
+
+    def _named_slots(self) -> Iterator[tuple[str, Any]]:
+        """What was named, with where it is written."""
+        return zip(self.by, self._slots, strict=True)
+
+    def _weights(self, cotangents: Mapping[str, Reals], rows: int) -> Reals:
+        """One row behind the other, in the order in which values are recorded."""
+        parts = []
+        for path in self._paths:
+            size = self._system.signal(path).slot.size
+            given = cotangents.get(path)
+            part = (
+                np.zeros((rows, size))
+                if given is None
+                else np.asarray(given, dtype=float).reshape(rows, size)
+            )
+            parts.append(part)
+        return np.ascontiguousarray(np.concatenate([np.zeros((rows, 0)), *parts], axis=1)).ravel()
+
+    def _has_gone_back(self, weights: Reals) -> bool:
+        """Go back over the whole run; False where the tape was too short."""
+        back, notes = self._back, self._trail_notes
+        for name in ("y", "p", "d", "c", "memory", "work", "spare_y", "spare_c"):
+            back[name][:] = 0.0
+        back["weights"] = weights
+        self._arrays["p"][:] = self._last_parameters
+        notes.status = notes.time_bar = 0.0
+        for chunk in reversed(self._chunks):
+            piece: Reals = np.load(chunk) if isinstance(chunk, Path) else chunk
+            notes.used = float(piece.size)
+            arrays = Carrier(**self._arrays), Returner(**{**back, "trail": piece})
+            with np.errstate(all="ignore"), contextlib.suppress(FullTapeError):
+                if native.is_plain():
+                    returning.go_back(self._run, *arrays, piece.size)
+                else:
+                    heads = [head_of(each) for each in (self._run, *arrays)]
+                    self._go_back(*map(address_of, heads), piece.size)
+            if self._back["tape"][1]:
+                return False
+            if notes.status == FULL_TAPE:
+                return False
+            if notes.status != 0.0:
+                raise SimulationError(
+                    notes.failed_time, "going back over the run, it could not be done once more"
+                )
+        return True
+
+    def _compare(self, found: Mapping[str, Reals], weights: Reals) -> None:
+        """Compare the gradient with the tangent along the direction that went along with the run."""
+        parts = [found[path] * v for path, v in zip(self.by, self._direction, strict=True)]
+        back, forward = sum(part.sum() for part in parts), weights @ self._rows
+        size = sum(np.abs(part).sum() for part in parts) + np.abs(weights) @ np.abs(self._rows)
+        if not abs(back - forward) <= AGREES * size:
+            raise SimulationError(
+                self._notes.time,
+                f"the gradient disagrees with the derivative along the run: {back:.9g} and {forward:.9g}",
+            )
+
+
+def method_adjoints(
+    step: CompiledStep, kernels: MethodKernels | None
+) -> tuple[dict[str, tuple[Any, str]], list[Problem]]:
+    """The adjoints of a method's functions with their signatures, and why some have none."""
+    name = type(step.integrator).__name__
+    assert kernels is not None
+    found: dict[str, tuple[Any, str]] = {}
+    redo = REDO_SIGNATURE, FIXED_IN_STEPS, (REDO_RECORD_SIGNATURE, REDO_REVERSE_SIGNATURE)
+    dense = DENSE_SIGNATURE, FIXED_IN_DENSE, (DENSE_RECORD_SIGNATURE, DENSE_REVERSE_SIGNATURE)
+    for which, function, (signature, fixed, wanted) in (
+        ("step", kernels.followed_step, redo),
+        ("settle", settle_by_address, redo),
+        ("complete", kernels.functions["complete"], redo),
+        ("dense", kernels.functions["dense"], dense),
+    ):
+        if function is None:
+            continue
+        try:
+            adjoint = adjoint_function(function, signature, fixed)  # type: ignore[arg-type]
+        except NoTangentError as fault:
+            return {}, [Problem("integrator", f"{name}: its steps have no adjoint: {fault}")]
+        assert (adjoint.record_signature, adjoint.reverse_signature) == wanted
+        found[which] = adjoint.record, adjoint.record_signature
+        found[f"{which}_back"] = adjoint.reverse, adjoint.reverse_signature
+    return found, []
+
+
+def faults_of_adjoints(system: System) -> list[Problem]:
+    """What stands against gradients of runs of a system; its adjoints are made."""
+    remembering = [
+        Problem(part, "remembers a signal: gradients do not go back over what is remembered yet")
+        for part in dict.fromkeys(system.remembering)
+    ]
+    if remembering:
+        return remembering
+    handlers = [row for row in system.handler_blocks.values() if row >= 0]
+    rows = [*rows_of_run(system), *handlers]
+    return [
+        Problem(", ".join(system.tangents.block_of(row).owners), reason)
+        for row, reason in system.adjoints.prepare(rows).items()
+    ]

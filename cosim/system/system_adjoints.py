@@ -1,0 +1,197 @@
+"""How what a system computes depends on all that it is made of: adjoints, back along its schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.recorded_walk import (
+    RECORD_SIGNATURE,
+    RECORDED_WALK_SIGNATURE,
+    REVERSE_SIGNATURE,
+    REVERSED_WALK_SIGNATURE,
+    record_blocks,
+    reverse_walk,
+)
+from cosim.stage import Stage
+from cosim.walker import BLOCK_SIGNATURE, HISTORIES
+from cosim_compiler import native
+from cosim_compiler.ahead import compile_ahead
+from cosim_compiler.derivatives.adjoints import HEAD, Adjoint, adjoint_function
+from cosim_compiler.derivatives.notes import NoTangentError
+from cosim_compiler.errors import ContractError
+
+if TYPE_CHECKING:
+    from cosim.system.state import State
+
+    System = Any
+
+Reals = NDArray[np.float64]
+FIRST_TAPE = 20_000
+"""Numbers of a tape at first; it grows where it was too short."""
+
+
+def new_tape(size: int = FIRST_TAPE) -> Reals:
+    """A tape on which nothing stands."""
+    tape = np.zeros(size)
+    tape[0] = HEAD
+    return tape
+
+
+def function_adjoint(function: Any) -> Adjoint:
+    """The adjoint of a kernel function with the signature of a block.
+
+    Raises
+    ------
+    NoTangentError
+        It cannot be followed; says why.
+    """
+    try:
+        adjoint = adjoint_function(function, BLOCK_SIGNATURE, HISTORIES)
+    except ContractError as fault:
+        raise NoTangentError(str(fault)) from fault
+    assert (adjoint.record_signature, adjoint.reverse_signature) == (RECORD_SIGNATURE, REVERSE_SIGNATURE)
+    return adjoint
+
+
+class SystemAdjoints:
+    """Adjoints along the schedule of a system.
+
+    Parameters
+    ----------
+    system : System
+
+    Attributes
+    ----------
+    table : ndarray of int64
+        As that of the system, twice one below the other: with the addresses of the functions that record,
+        and of those that go back.
+    refusals : dict of int to str
+        By the row of the table, why a block that was needed so far has no adjoint.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self.table: NDArray[np.int64] = np.concatenate([system.table, system.table])
+        self.table[:, 0] = 0
+        self.refusals: dict[int, str] = {}
+        self._known: set[int] = set()
+        self._record = native.compile_function(record_blocks, RECORDED_WALK_SIGNATURE)
+        self._reverse = native.compile_function(reverse_walk, REVERSED_WALK_SIGNATURE)
+        self._tape = new_tape()
+
+    def prepare(self, rows: Iterable[int]) -> dict[int, str]:
+        """Make the adjoints of blocks; why some of them have none."""
+        rows = list(rows)
+        system, wanted = self._system, [i for i in rows if i not in self._known]
+        made: dict[int, Adjoint] = {}
+        for i in wanted:
+            try:
+                made[i] = function_adjoint(system.tangents.function_of(i))
+            except NoTangentError as fault:
+                self.refusals[i] = str(fault)
+        records = [(each.record, each.record_signature) for each in made.values()]
+        compile_ahead(records + [(each.reverse, each.reverse_signature) for each in made.values()])
+        for i, each in made.items():
+            for at, function, signature in ((i, *each[:2]), (i + len(system.table), *each[2:])):
+                self.table[at] = native.function_address(function, signature), *system.table[i, 1:]
+        self._known.update(wanted)
+        return {i: self.refusals[i] for i in rows if i in self.refusals}
+
+    def along(
+        self,
+        state: State,
+        weights: Reals,
+        by: Mapping[str, Reals] | None = None,
+        last: Stage = Stage.REPORT,
+        time: float = 0.0,
+    ) -> dict[str, Any]:
+        r"""How a weighted sum of what a system computes changes with all that it is made of.
+
+        Parameters
+        ----------
+        state : State
+            Realized to `last`; it is not changed.
+        weights : ndarray
+            Of the cache, which begins with y_dot.
+        by : mapping of str to ndarray, optional
+            A direction, by the letters of `Slot`: both sides of an ``==`` that are equal and move apart
+            along it count as different. All that there is moves unless given.
+        last : Stage
+            Up to which adjoints are computed.
+        time : float
+            The direction of the time.
+
+        Returns
+        -------
+        dict of str to ndarray or float
+            By ``"y"``, ``"p"``, ``"d"`` and ``"time"``.
+
+        Raises
+        ------
+        NoTangentError
+            A block has no adjoint.
+        """
+        system = self._system
+        first, end = system.block_range(Stage.TOPOLOGY, last)
+        for row, reason in self.prepare(range(first, end)).items():
+            raise NoTangentError(f"{', '.join(system.tangents.block_of(row).owners)}: {reason}")
+        state.realize(last)
+        given = by or _directions(state)
+        sizes = {letter: state.arrays[letter].size for letter in "ypd"}
+        ends = [*(np.zeros(size) for size in sizes.values()), np.array(weights, dtype=float)]
+        roots = self.go_back(state, first, end, ends, given, time)
+        return dict(zip(("y", "p", "d", "time"), (*roots[:3], roots[4]), strict=True))
+
+    def go_back(
+        self,
+        state: State,
+        first: int,
+        last: int,
+        weights: Sequence[Reals],
+        by: Mapping[str, Reals],
+        time: float,
+    ) -> tuple[Reals, Reals, Reals, Reals, float]:
+        """Record blocks that were prepared, and go back: the adjoints of y, p, d, the cache and the time.
+
+        `weights` are those of y, p, d and the cache at the end; `by` may have ``"c"``, too.
+        """
+        system = self._system
+        while True:
+            values = [np.array(array) for array in system.arrays(state)]
+            moved = [np.array(by[letter], dtype=float) for letter in "ypd"]
+            c_dot = np.array(by["c"]) if "c" in by else np.zeros_like(values[5])
+            self._tape[:HEAD] = HEAD, 0.0
+            with np.errstate(all="ignore"):
+                failed = int(
+                    self._record(
+                        self.table,
+                        system.ints,
+                        first,
+                        last,
+                        state.time,
+                        *values,
+                        time,
+                        *moved,
+                        c_dot,
+                        self._tape,
+                    )
+                )
+            if not self._tape[1]:
+                break
+            self._tape = new_tape(4 * self._tape.size)
+        if failed:
+            raise system.failure(state, failed - 1)
+        y, p, d, c = (np.array(array, dtype=float) for array in weights)
+        with np.errstate(all="ignore"):
+            t_bar = float(self._reverse(y, p, d, np.zeros(0), c, self._tape))
+        return y, p, d, c, t_bar
+
+
+def _directions(state: State) -> dict[str, Reals]:
+    """One along which all that there is moves, each by another number."""
+    draw = np.random.default_rng(0)
+    return {letter: draw.uniform(0.5, 1.5, state.arrays[letter].size) for letter in "ypd"}
