@@ -10,22 +10,37 @@ Item = TypeVar("Item")
 
 LONG = (
     "tests/fmu/test_native_events.py",
+    "tests/fmu/test_remote.py",
+    "tests/fmu/test_coupling_theory.py",
     "tests/fmu/test_native_signals.py",
+    "tests/fmu/test_faults_of_fmus.py",
     "tests/examples/test_start_pages.py",
+    "tests/step_oracle/test_oracle.py",
+    "tests/testing/test_force_element_contract.py",
+    "tests/examples/test_engine_mount.py",
+    "tests/test_docs.py",
+    "tests/integrators/test_kinks.py",
     "tests/fmu/test_export_processes.py",
-    "tests/fmu/test_scenario_study.py",
-    "tests/fmu/test_native_random.py",
-    "tests/workbench/test_new_and_check.py",
-    "tests/examples/test_third_party.py",
-    "tests/kernel/test_kernel_cache.py",
+    "tests/test_child_processes.py",
+    "tests/fmu/test_processes.py",
+    "tests/fmu/test_source_fmus.py",
+    "tests/kernel/test_run_derivatives.py",
+    "tests/fmu/test_co_simulation_checkpoint.py",
     "tests/fmu/test_native_fuzz.py",
-    "tests/fmu/test_event_mode.py",
-    "tests/fmu/test_export_fuzz.py",
-    "tests/examples/test_exports.py",
-    "tests/fmu/test_ssp_lines.py",
-    "tests/examples/test_native_exports.py",
+    "tests/fmu/test_names_for_buses.py",
+    "tests/fmu/test_ssp_write.py",
+    "tests/fmu/test_scenario_study.py",
+    "tests/fmu/test_native_containers.py",
+    "tests/kernel/test_rational_times.py",
+    "tests/mechanics/test_force_contracts.py",
+    "tests/fmu/test_verdict.py",
+    "tests/integrators/test_libraries.py",
+    "tests/fmu/test_compiled_loop.py",
+    "tests/workbench/test_new_and_check.py",
+    "tests/test_cli.py",
+    "tests/testing/test_component_contract.py",
 )
-"""Files of few tests that take seconds, or compile; the others come after, those of many tests first."""
+"""Files that take longest, also since they compile; the others come after, those of many tests first."""
 
 
 def in_order(items: Iterable[tuple[str, Item]]) -> list[Item]:
