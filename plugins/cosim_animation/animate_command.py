@@ -11,6 +11,8 @@ from cosim_animation.page import AnimationPage
 
 UNTIL = 1.0
 """s, when neither the file nor the command line says."""
+RESULTS = (".csv", ".parquet")
+"""Endings of files that stand where the model should."""
 
 
 class AnimateCommand(cosim.Command):
@@ -51,6 +53,11 @@ class AnimateCommand(cosim.Command):
             raise cosim.CosimError(f"{target}: the name of a page ends in .html, of a glTF file in .glb")
         if not target.parent.is_dir():
             raise cosim.CosimError(f"{target}: there is no folder {target.parent}")
+        if arguments.model.suffix.lower() in RESULTS:
+            raise cosim.CosimError(
+                f"{arguments.model} has the results of a run, not its bodies: "
+                f"cosim animate MODEL --result {arguments.model}"
+            )
         model = cosim.Model.from_file(arguments.model)
         if arguments.result is not None:
             result = cosim.read_result(arguments.result)

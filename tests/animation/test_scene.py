@@ -106,13 +106,18 @@ def test_names_cannot_leave_the_data(tmp_path: Path) -> None:
     assert "Content-Security-Policy" in page and "http" not in page.replace("http-equiv", "")
 
 
-def test_run_writes_the_page_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_writes_the_page_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["run", str(EXAMPLES / "four_bar" / "four_bar.toml"), "--until", "0.05", "-q"]
     assert main([*words, "--animate", "bar.html"]) == 0
     assert scene_in(Path("bar.html").read_text("utf-8"))["bodies"][1]["shapes"]
     assert main([*words, "--animate", "bar.mp4"]) == 2
     assert main(["animate", words[1], "--result", "four_bar.csv", "-o", "again.html", "-q"]) == 0
+    capsys.readouterr()
+    assert main(["animate", "four_bar.csv", "-o", "again.html"]) == 2
+    assert "cosim animate MODEL --result four_bar.csv" in capsys.readouterr().err
 
 
 def test_two_runs_in_one_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
