@@ -554,7 +554,7 @@ FORGED = {
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_client_gets_nothing_and_starts_nothing(server: Server, name: str) -> None:
-    before = server.log.read_text().count("connected")
+    before = server.log.read_text().count(" connected")
     with raw(server) as connection:
         greeted(connection)
         try:
@@ -563,7 +563,7 @@ def test_a_forged_client_gets_nothing_and_starts_nothing(server: Server, name: s
         except OSError:
             pass
         assert rest(connection) == b""
-    assert server.process.poll() is None and server.log.read_text().count("connected") == before
+    assert server.process.poll() is None and server.log.read_text().count(" connected") == before
 
 
 def test_a_proof_of_another_connection_or_of_the_other_end_is_refused(server: Server) -> None:
