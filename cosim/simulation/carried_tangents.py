@@ -195,7 +195,7 @@ class CarriedTangents:
                 array[:] = 0
         for letter in "ypd":
             arrays[letter][:] = state.arrays[letter]
-        cache = self._system.new_cache()  # what nothing computes is not 0
+        cache = self._system.new_cache()  # variables that no block computes keep their start values
         arrays["c"][: cache.size] = cache
         directions = 1 + self.directions
         arrays["k"][:] = np.tile(state.arrays["k"], directions)
