@@ -95,9 +95,7 @@ def test_pages_have_1500_words_at_most(page: Path) -> None:
     assert len(re.findall(r"[^\W\d_][\w'’-]*", text)) <= 1500
 
 
-@pytest.mark.parametrize(
-    "page", [p for p in TEXTS if name_of(p) not in LONG and p.parent.name != "decisions"], ids=name_of
-)
+@pytest.mark.parametrize("page", [page for page in TEXTS if name_of(page) not in LONG], ids=name_of)
 def test_paragraphs_have_120_words_at_most(page: Path) -> None:
     """An item of a list counts by itself; a table is not a paragraph."""
     for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", without_code(page.read_text("utf-8"))):
