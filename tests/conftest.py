@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import by_turns
 import file_order
 import memory_folder
 import pytest
@@ -67,10 +68,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Workers take what takes long first; whatever is imported from here on is not a helper module."""
+    """Workers take what takes long first; of some combinations a short run has a few.
+
+    Whatever is imported from here on is not a helper module.
+    """
     is_worker = hasattr(config, "workerinput")
     if is_worker:
         items.sort(key=lambda item: item.path)
+    by_turns.mark_by_turns(items)
     yield
     if is_worker:
         items[:] = file_order.in_order((item.nodeid.partition("::")[0], item) for item in items)

@@ -225,6 +225,7 @@ def settings() -> tuple[Any, ...]:
     return ctypes.CDLL("libm.so.6").fegetround(), Path.cwd(), *found
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("fault", ["disturb()", "(disturb(), status = 3)", "(disturb(), status = 4)"])
 @pytest.mark.parametrize("where", CALLS)
 def test_what_an_fmu_changes_is_set_back(
@@ -312,6 +313,7 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path, compiled: Compi
 PRINTS = 'printf("hello from C\\n")'
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("more", ["", "process = true"])
 @pytest.mark.parametrize("where", ["LOAD", "Instantiate", "ExitInitializationMode", "Terminate"])
 def test_what_an_fmu_prints_goes_to_its_log(

@@ -47,6 +47,7 @@ def test_each_check_of_values_has_a_toy_in_each_kind_of_variable():
     assert sorted({*gated.CONSTRAINTS, *gated.EQUATIONS, *ELSEWHERE_JUDGED}) == checks(toys.RightCase)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("kind", ["InInput", "InState", "InDiscrete", "InParameter"])
 @pytest.mark.parametrize("check", gated.CONSTRAINTS)
 def test_a_fault_in_a_variable_of_its_own_is_found(check, kind):
