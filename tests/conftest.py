@@ -7,8 +7,10 @@ import os
 import signal
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import by_turns
 import file_order
@@ -78,8 +80,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     by_turns.mark_by_turns(items)
     yield
     if is_worker:
-        items[:] = file_order.in_order((item.nodeid.partition("::")[0], item) for item in items)
+        seconds = config.workerinput["seconds_of_files"]
+        by_files = ((item.nodeid.partition("::")[0], item) for item in items)
+        items[:] = file_order.in_order(by_files, seconds, config.rootpath)
     sys.path[:] = helpers_last(sys.path)
+
+
+_seconds: Counter[str] = Counter()
+"""What each file has taken in this run."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """All workers order files by the same numbers."""
+    node.workerinput["seconds_of_files"] = file_order.kept_seconds()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds[report.nodeid.partition("::")[0]] += report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep what files took for the next run, if this was one of all files."""
+    config = session.config
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.keyword
+    if is_whole and not hasattr(config, "workerinput") and not session.shouldstop:
+        file_order.keep_seconds(_seconds)
 
 
 def helpers_last(path: list[str]) -> list[str]:
