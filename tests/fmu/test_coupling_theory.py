@@ -346,9 +346,9 @@ def largest_error(cut: Cut, algorithm: str, step: float, until: float, **options
         ("jacobi", {}, 1e-3, 5e-2),
         ("gauss_seidel", {}, 1e-3, 2e-2),
         ("jacobi", {"extrapolation": 1}, 1e-3, 3e-3),
-        ("waveform_iteration", {}, 1e-3, 2e-4),
+        pytest.param("waveform_iteration", {}, 1e-3, 2e-4, marks=pytest.mark.thorough),
         ("waveform_iteration", {}, 5e-3, 5e-3),
-        ("adaptive", {"tolerance": 1e-4}, 1e-2, 1e-3),
+        pytest.param("adaptive", {"tolerance": 1e-4}, 1e-2, 1e-3, marks=pytest.mark.thorough),
     ],
 )
 def test_quarter_car(algorithm: str, options: dict[str, Any], step: float, largest: float) -> None:

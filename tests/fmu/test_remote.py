@@ -99,8 +99,8 @@ def assert_same(one: cosim.Result, other: cosim.Result) -> None:
     [
         ("jacobi", 1, NAMES),
         ("jacobi", 3, NAMES[1:]),
-        ("gauss_seidel", 1, NAMES[:2]),
-        ("waveform_iteration", 1, NAMES),
+        pytest.param("gauss_seidel", 1, NAMES[:2], marks=pytest.mark.thorough),
+        pytest.param("waveform_iteration", 1, NAMES, marks=pytest.mark.thorough),
         ("adaptive", 1, NAMES[::2]),
     ],
 )
