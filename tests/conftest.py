@@ -14,6 +14,7 @@ from typing import Any
 
 import by_turns
 import file_order
+import how_many
 import memory_folder
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -27,6 +28,7 @@ HERE = Path(__file__).parent
 settings.register_profile(
     "unhurried",
     settings(),
+    max_examples=min(how_many.many(50), 100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[phase for phase in Phase if phase is not Phase.explain],

@@ -154,6 +154,8 @@ ABLE = " ".join(
     f'{ability}="true"'
     for ability in ("canGetAndSetFMUstate", "canSerializeFMUstate", "providesDirectionalDerivative")
 )
+QUICK = ("GetFMUstate", "DeSerializeFMUstate", "FreeFMUstate")
+"""Of the calls for states and derivatives, those of a short run."""
 OF_STATES: dict[str, Callable[[Any], Any]] = {
     "GetFMUstate": lambda part: part.save(),
     "SetFMUstate": lambda part: part.restore(part.save()),
@@ -164,7 +166,13 @@ OF_STATES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("where", [*OF_STATES, "FreeFMUstate"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        *QUICK,
+        *(pytest.param(where, marks=pytest.mark.thorough) for where in OF_STATES if where not in QUICK),
+    ],
+)
 def test_faults_in_calls_for_states_and_derivatives(where: str, tmp_path: Path, compiled: Compiled) -> None:
     """A crash, an exit and an error in another process, and an error in this one, are errors of the call."""
     call = OF_STATES.get(where, OF_STATES["SetFMUstate"])
