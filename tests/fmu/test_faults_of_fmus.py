@@ -375,6 +375,7 @@ def test_what_several_print_in_steps_goes_to_each_log(
         assert "ok: printed by m or n: hello from C\n" in (tmp_path / f"{name}.log").read_text()
 
 
+@pytest.mark.thorough
 def test_many_megabytes_that_are_printed_take_no_memory(tmp_path: Path, compiled: Compiled) -> None:
     fault = 'for (int i = 0; i < 20000; i++) puts("0123456789012345678901234567890123456789")'
     fmu = make(tmp_path, compiled, "GetReal", fault)
