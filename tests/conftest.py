@@ -7,10 +7,14 @@ import os
 import signal
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import by_turns
 import file_order
+import how_many
 import memory_folder
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -24,6 +28,7 @@ HERE = Path(__file__).parent
 settings.register_profile(
     "unhurried",
     settings(),
+    max_examples=min(how_many.many(50), 100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[phase for phase in Phase if phase is not Phase.explain],
@@ -67,14 +72,42 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Workers take what takes long first; whatever is imported from here on is not a helper module."""
+    """Workers take what takes long first; of some combinations a short run has a few.
+
+    Whatever is imported from here on is not a helper module.
+    """
     is_worker = hasattr(config, "workerinput")
     if is_worker:
         items.sort(key=lambda item: item.path)
+    by_turns.mark_by_turns(items)
     yield
     if is_worker:
-        items[:] = file_order.in_order((item.nodeid.partition("::")[0], item) for item in items)
+        seconds = config.workerinput["seconds_of_files"]
+        by_files = ((item.nodeid.partition("::")[0], item) for item in items)
+        items[:] = file_order.in_order(by_files, seconds, config.rootpath)
     sys.path[:] = helpers_last(sys.path)
+
+
+_seconds: Counter[str] = Counter()
+"""What each file has taken in this run."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """All workers order files by the same numbers."""
+    node.workerinput["seconds_of_files"] = file_order.kept_seconds()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds[report.nodeid.partition("::")[0]] += report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep what files took for the next run, if this was one of all files."""
+    config = session.config
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.keyword
+    if is_whole and not hasattr(config, "workerinput") and not session.shouldstop:
+        file_order.keep_seconds(_seconds)
 
 
 def helpers_last(path: list[str]) -> list[str]:

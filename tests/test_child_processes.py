@@ -41,6 +41,8 @@ model = "drop.toml"
 step = "10 ms"
 until = 0.02
 """
+VARY = ("--vary", "stone.stone.height=1, 2")
+LONG = pytest.mark.thorough  # these start no process that the others do not start
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +69,13 @@ def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]
     [
         ("run", "drop.toml", "-q"),
         ("cosimulate", "loop.toml", "-q"),
-        ("sweep", "one.toml", "--vary", "stone.stone.height=1, 2", "-q"),
-        ("sweep", "one.toml", "--vary", "stone.stone.height=1, 2", "--run-in", "threads", "-q", "-o", "t"),
+        ("sweep", "one.toml", *VARY, "-q"),
+        pytest.param(("sweep", "one.toml", *VARY, "--run-in", "threads", "-q", "-o", "t"), marks=LONG),
         ("export", "drop.toml", "--native", "-q"),
         ("validate", "drop.fmu"),
         ("check", "signals.logic"),
-        ("info", "drop.toml"),
-        ("plugins",),
+        pytest.param(("info", "drop.toml"), marks=LONG),
+        pytest.param(("plugins",), marks=LONG),
     ],
     ids=lambda words: "-".join(words[:2]),
 )

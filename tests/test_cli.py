@@ -284,6 +284,7 @@ def test_control_c_while_modules_are_imported(module: str) -> None:
     assert done.returncode in (130, -signal.SIGINT)  # 130 for a shell, both of them
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("words", [["--help"], ["nothing"], ["describe", "ω…", "--json"]])
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_locale_without_the_characters(words, encoding):

@@ -1,18 +1,29 @@
-"""Files that take long come first, then those of many tests."""
+"""Files that took long in the run before come first; new ones before them, large ones first."""
 
 from pathlib import Path
 
-from file_order import LONG, in_order
+import pytest
+from file_order import in_order, keep_seconds, kept_seconds
 
-ROOT = Path(__file__).parent.parent
-
-
-def test_files_that_take_long_are_there() -> None:
-    assert [file for file in LONG if not (ROOT / file).is_file()] == []
-    assert len(set(LONG)) == len(LONG)
+from cosim_compiler import kernel_cache
 
 
-def test_long_files_then_many_tests_and_each_file_as_it_is() -> None:
-    files = ["a.py"] + ["b.py"] * 2 + [LONG[1]] + ["c.py"] * 2 + [LONG[0]] * 2
+def test_new_ones_then_what_took_long_and_each_file_as_it_is(tmp_path: Path) -> None:
+    for name, size in (("a", 1), ("b", 9), ("c", 2), ("d", 3), ("e", 9)):
+        (tmp_path / name).write_bytes(bytes(size))
+    files = ["a", "b", "c", "c", "d", "e", "b"]
     items = list(zip(files, range(len(files)), strict=True))
-    assert in_order(items) == [6, 7, 3, 1, 2, 4, 5, 0]
+    assert in_order(items, {}, tmp_path) == [1, 6, 5, 4, 2, 3, 0]
+    assert in_order(items, {"a": 3.0, "b": 0.5, "c": 7.0, "gone": 9.0}, tmp_path) == [5, 4, 2, 3, 0, 1, 6]
+
+
+def test_what_files_took_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COSIM_CACHE_DIR", str(tmp_path))
+    kernel_cache.folder.cache_clear()
+    try:
+        assert kept_seconds() == {}
+        keep_seconds({"tests/a.py": 1.5})
+        assert kept_seconds() == {"tests/a.py": 1.5}
+    finally:
+        monkeypatch.undo()
+        kernel_cache.folder.cache_clear()

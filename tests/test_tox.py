@@ -26,10 +26,12 @@ def test_tox_keeps_kernels_from_one_start_to_the_next(tmp_path: Path, given: str
     if given is None:
         del environment["COSIM_CACHE_DIR"]
     command = [sys.executable, "-m", "tox", "config", "--workdir", str(tmp_path), "-c", str(ROOT / "tox.ini")]
-    command += ["-e", "tests,thorough", "-k", "set_env", "env_tmp_dir"]
+    command += ["-e", "tests,thorough,types", "-k", "set_env", "env_tmp_dir"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=tmp_path)
     found = [line.partition("=")[2] for line in done.stdout.splitlines() if "COSIM_CACHE_DIR=" in line]
-    assert found == [given or str(tmp_path / "kernels")] * 2
+    place = given or str(tmp_path / "kernels")
+    assert found == [place] * 2
+    assert f"  MYPY_CACHE_DIR={Path(place, 'mypy')}" in done.stdout.splitlines()
     emptied = [tmp_path / name / "tmp" for name in ("tests", "thorough")]
     assert all(str(path) in done.stdout for path in emptied)
 

@@ -204,6 +204,7 @@ def test_a_closed_loop_settles_where_its_constraint_holds():
     assert abs(found.y_dot).max() < 1e-9
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("beside", [1e-9, 1e-8, 1e-6, 1e-4, 0.01, 0.5])
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_beside_an_unstable_equilibrium_the_search_leaves_it(beside, side):

@@ -40,6 +40,7 @@ def singular(result: cosim.Result) -> list[tuple[float, str]]:
     return [(f.time, f.witness) for f in result.findings if f.witness.endswith(".singular")]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("method", ["dormand_prince", "runge_kutta_merson"])
 @pytest.mark.parametrize("loops", [1, 2, 5, *(pytest.param(n, marks=pytest.mark.thorough) for n in (10, 40))])
 def test_four_bars_turn_through_one_line(loops: int, method: str) -> None:
@@ -173,6 +174,7 @@ def test_bricards_mechanism() -> None:
         assert not singular(result)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("angle", "speed"), [(UPRIGHT, -1.0), (1e-6, -1.0), (0.0, -1.0), (0.0, 0.0)])
 @pytest.mark.parametrize("rods", [3, 4])
 def test_redundant_rods_that_start_upright_near_and_in_one(rods: int, angle: float, speed: float) -> None:

@@ -64,6 +64,7 @@ def lobe(frequency: float, number: int) -> tuple[float, float]:
     return (2.0 * math.pi * number + turn % (2.0 * math.pi)) / frequency, limit
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("part", "grows"), [(0.95, False), (1.05, True)])
 @pytest.mark.parametrize(("frequency", "number"), [(3300.0, 2), (3450.0, 4)])
 def test_chatter_begins_at_the_lobes(frequency: float, number: int, part: float, grows: bool) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 
+from cosim import kit
+from cosim_compiler import kernel_cache
+
+KERNELS = "kernels-of-servers"
 SERVE = "from cosim.cli import main; import sys; sys.exit(main())"
 SSH = """#!/bin/sh
 printf '%s\\n' "$@" > {words}
@@ -45,6 +51,7 @@ class Server:
         self.environment = {**os.environ, "COSIM_CACHE_DIR": str(self.store)}
         self.environment.pop("COSIM_TOKEN", None)
         self.environment.pop("COSIM_TOKEN_FILE", None)
+        take_kernels(self.store / "kernels")
         self.start(port)
 
     def start(self, port: int) -> None:
@@ -85,6 +92,26 @@ class Server:
         with suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGCONT)
         self.kill()
+        keep_kernels(self.store / "kernels")
+
+
+def take_kernels(folder: Path) -> None:
+    """Give a new store the kernels that servers of other tests have compiled, which takes seconds."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name in json.loads(kit.read_cached(KERNELS) or "[]"):
+        with suppress(OSError):
+            shutil.copy2(kernel_cache.folder() / name, folder)
+
+
+def keep_kernels(folder: Path) -> None:
+    """Keep those of a store for `take_kernels`; they carry their digests and checksums."""
+    kept = kernel_cache.folder()
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    if kept is not None:
+        for name in names:
+            if not (kept / name).exists():
+                shutil.copy2(folder / name, kept)
+        kit.write_cached(KERNELS, json.dumps(names).encode())
 
 
 def write_ssh(folder: Path, before: str = "", program: str = "cosim") -> Path:

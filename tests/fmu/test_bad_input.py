@@ -88,6 +88,7 @@ def test_descriptions_of_endless_depth(inner: str, tmp_path: Path) -> None:
         open_fmu(tmp_path / "deep.fmu").describe()
 
 
+@pytest.mark.by_turns
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("words", [["cosimulate", "good.toml", "-o", "out.csv"], ["plugins"]])
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -85,6 +85,7 @@ def same(one: cosim.Result, other: cosim.Result) -> None:
     assert one.coupling.figures() == other.coupling.figures()  # type: ignore[attr-defined]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("extrapolation", [1, 2])
 @pytest.mark.parametrize("follows", [False, True])
 @pytest.mark.parametrize(("fast", "slow"), [(Jacobi, PythonJacobi), (GaussSeidel, PythonGaussSeidel)])
@@ -160,6 +161,7 @@ GOING_BACK = [
 ]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("kind", "options"), GOING_BACK)
 @pytest.mark.parametrize("follows", [False, True])
 def test_algorithms_that_go_back_give_the_same_bytes(
@@ -329,6 +331,7 @@ ALL = [
 ]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("kind", "options"), ALL)
 @pytest.mark.parametrize("follows", [False, True])
 def test_participants_of_python_are_called_at_their_place(
@@ -495,6 +498,7 @@ def test_an_integer_that_is_none_is_named(make_fmu: MakeFmu) -> None:
     assert 0.0 < result.time[-1] < 0.1
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("kind", "options"), ALL)
 @pytest.mark.parametrize("events", [False, True])
 def test_fmi3_with_event_mode_and_small_types(
@@ -533,6 +537,7 @@ MAPS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("kind", "options"), ALL)
 @pytest.mark.parametrize("given", MAPS, ids=lambda given: f"{given['from']} {given['to']}")
 def test_mapped_connections(

@@ -107,7 +107,7 @@ def test_what_a_run_does_not_show_is_unknown(seed: int) -> None:
         assert 1.0 < each.error / true < 2.0
 
 
-@pytest.mark.parametrize("seed", [3030, 3032, 3034])
+@pytest.mark.parametrize("seed", [pytest.param(3030, marks=pytest.mark.thorough), 3032, 3034])
 def test_states_that_are_shown_make_it_known(seed: int) -> None:
     """The same with states among the outputs: the bar is twice the error."""
     case = error_bars.judge(seed)
@@ -135,7 +135,7 @@ def test_estimate_is_the_error_itself_for_linear_participants() -> None:
     assert report["capacitor.v → coil.v_in"].unit == "1"
 
 
-@pytest.mark.parametrize("seed", [303, 3287])
+@pytest.mark.parametrize("seed", [303, pytest.param(3287, marks=pytest.mark.thorough)])
 def test_teeth_of_held_inputs_show_in_the_means_of_outputs(seed: int) -> None:
     """What defects do to first order cancels where heat is kept; the rest was estimated far too small."""
     found = error_bars.judge(seed)
@@ -548,7 +548,7 @@ def test_a_sampled_controller_that_is_asked_in_time_makes_no_error() -> None:
     assert case.verdict == "fine"
 
 
-@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize("early", [True, pytest.param(False, marks=pytest.mark.thorough)])
 def test_what_others_do_between_slow_ticks_counts(early: bool) -> None:
     """A fast loop errs behind each tick, and has forgotten it at the next one."""
 

@@ -37,9 +37,14 @@ ORDERS = [
     ("waveform_iteration", True, 0, 2),
     ("interface_newton", True, 0, 2),
 ]
+LONG = [("waveform_iteration", False, 0, 2), ("jacobi, quadratic", False, 4, 2)]
+"""Where participants do not follow lines, `jacobi` shows the same in less time."""
 ON_CUTS = [
     pytest.param(
-        *row, cut, marks=pytest.mark.thorough if (i + j) % 2 else [], id=f"{row[0]}-{row[1]}-{title}"
+        *row,
+        cut,
+        marks=pytest.mark.thorough if (i + j) % 2 or row in LONG else [],
+        id=f"{row[0]}-{row[1]}-{title}",
     )
     for i, row in enumerate(ORDERS)
     for j, (title, cut) in enumerate(CUTS.items())
@@ -63,7 +68,7 @@ def test_order_over_the_step(
     "cut", [CUTS["force and motion"], pytest.param(CUTS["motion and motion"], marks=pytest.mark.thorough)]
 )
 @pytest.mark.parametrize("follows", FIRST)
-@pytest.mark.parametrize("iterations", [0, 2])
+@pytest.mark.parametrize("iterations", [0, pytest.param(2, marks=pytest.mark.thorough)])
 def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations: int, finer: int) -> None:
     tolerances = [1e-3, 1e-4, 1e-5, 1e-6][: 3 + finer]
     options = [{"tolerance": t, "absolute_tolerance": t, "iterations": iterations} for t in tolerances]
@@ -74,13 +79,14 @@ def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations:
     assert all(error < tolerance for (_, error), tolerance in zip(points, tolerances, strict=True))
 
 
+@FINER
 @pytest.mark.parametrize("follows", FIRST)
 @pytest.mark.parametrize("iterations", [pytest.param(0, marks=pytest.mark.thorough), 2])
-def test_it_does_so_where_communication_steps_are_long(follows: bool, iterations: int) -> None:
+def test_it_does_so_where_communication_steps_are_long(follows: bool, iterations: int, finer: int) -> None:
     """A line that misses the tolerance becomes shorter; inputs held again and again err by first order."""
     matrices = [[-1.0]], [[0.9]], [[1.0]], [[0.0]]
     exact = expm(10.0 * np.array([[-1.0, 0.9], [0.9, -1.0]])) @ [3.0, -1.0]
-    tolerances, errors = [3e-3, 3e-4, 3e-5, 3e-6], []
+    tolerances, errors = [3e-3, 3e-4, 3e-5, 3e-6][: 3 + finer], []
     for tolerance in tolerances:
         parts = {
             name: LinearParticipant(matrices, ["u"], ["y"], [start], follows)
@@ -94,9 +100,10 @@ def test_it_does_so_where_communication_steps_are_long(follows: bool, iterations
     assert 0.8 < np.polyfit(np.log(tolerances), np.log(errors), 1)[0] < 1.2
 
 
-def test_held_inputs_follow_a_ramp_that_stays_to_the_tolerance() -> None:
+@FINER
+def test_held_inputs_follow_a_ramp_that_stays_to_the_tolerance(finer: int) -> None:
     """Behind the transients nothing bends, lines fit over any length, and stairs do not."""
-    tolerances, errors = [1e-2, 1e-3, 1e-4, 1e-5], []
+    tolerances, errors = [1e-2, 1e-3, 1e-4, 1e-5][: 3 + finer], []
     whole = np.array(
         [[-1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.5, 0.0, -0.5, 1.0], [0.0, 0.0, 0.0, 0.0]]
     )
@@ -158,14 +165,15 @@ def test_jumps_of_less_than_a_hundred_tolerances_are_passed(step: float) -> None
     assert result.statistics["algorithm"]["exchanges"] < 1000
 
 
+@FINER
 @pytest.mark.parametrize(
     "given", [pytest.param({}, marks=pytest.mark.thorough), {"absolute_tolerance": {"right.y": 1e-12}}]
 )
-def test_the_tolerance_alone_lowers_the_errors_of_small_values(given: dict[str, Any]) -> None:
+def test_the_tolerance_alone_lowers_the_errors_of_small_values(given: dict[str, Any], finer: int) -> None:
     """What is allowed beside the relative error is a part of the tolerance, not an error that stays."""
     matrices = [[-1.0]], [[0.9]], [[1.0]], [[0.0]]
     exact = expm(2.0 * np.array([[-1.0, 0.9], [0.9, -1.0]])) @ [3e-3, -1e-3]
-    tolerances, errors = [1e-3, 1e-4, 1e-5, 1e-6], []
+    tolerances, errors = [1e-3, 1e-4, 1e-5, 1e-6][: 3 + finer], []
     for tolerance in tolerances:
         parts = {
             name: LinearParticipant(matrices, ["u"], ["y"], [start], True)
@@ -338,9 +346,9 @@ def largest_error(cut: Cut, algorithm: str, step: float, until: float, **options
         ("jacobi", {}, 1e-3, 5e-2),
         ("gauss_seidel", {}, 1e-3, 2e-2),
         ("jacobi", {"extrapolation": 1}, 1e-3, 3e-3),
-        ("waveform_iteration", {}, 1e-3, 2e-4),
+        pytest.param("waveform_iteration", {}, 1e-3, 2e-4, marks=pytest.mark.thorough),
         ("waveform_iteration", {}, 5e-3, 5e-3),
-        ("adaptive", {"tolerance": 1e-4}, 1e-2, 1e-3),
+        pytest.param("adaptive", {"tolerance": 1e-4}, 1e-2, 1e-3, marks=pytest.mark.thorough),
     ],
 )
 def test_quarter_car(algorithm: str, options: dict[str, Any], step: float, largest: float) -> None:

@@ -34,6 +34,7 @@ def oscillator_fmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return export(model, tmp_path_factory.mktemp("fmu") / "oscillator.fmu", step_size=0.01)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("make", [oscillator, ball, fuse])
 @pytest.mark.parametrize("expose", [None, ["*"], []])
 def test_fmpy_finds_no_fault(make: Any, expose: Any, tmp_path: Path) -> None:

@@ -154,6 +154,8 @@ ABLE = " ".join(
     f'{ability}="true"'
     for ability in ("canGetAndSetFMUstate", "canSerializeFMUstate", "providesDirectionalDerivative")
 )
+QUICK = ("GetFMUstate", "DeSerializeFMUstate", "FreeFMUstate")
+"""Of the calls for states and derivatives, those of a short run."""
 OF_STATES: dict[str, Callable[[Any], Any]] = {
     "GetFMUstate": lambda part: part.save(),
     "SetFMUstate": lambda part: part.restore(part.save()),
@@ -164,7 +166,13 @@ OF_STATES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("where", [*OF_STATES, "FreeFMUstate"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        *QUICK,
+        *(pytest.param(where, marks=pytest.mark.thorough) for where in OF_STATES if where not in QUICK),
+    ],
+)
 def test_faults_in_calls_for_states_and_derivatives(where: str, tmp_path: Path, compiled: Compiled) -> None:
     """A crash, an exit and an error in another process, and an error in this one, are errors of the call."""
     call = OF_STATES.get(where, OF_STATES["SetFMUstate"])
@@ -225,6 +233,7 @@ def settings() -> tuple[Any, ...]:
     return ctypes.CDLL("libm.so.6").fegetround(), Path.cwd(), *found
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("fault", ["disturb()", "(disturb(), status = 3)", "(disturb(), status = 4)"])
 @pytest.mark.parametrize("where", CALLS)
 def test_what_an_fmu_changes_is_set_back(
@@ -312,6 +321,7 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path, compiled: Compi
 PRINTS = 'printf("hello from C\\n")'
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("more", ["", "process = true"])
 @pytest.mark.parametrize("where", ["LOAD", "Instantiate", "ExitInitializationMode", "Terminate"])
 def test_what_an_fmu_prints_goes_to_its_log(
@@ -365,6 +375,7 @@ def test_what_several_print_in_steps_goes_to_each_log(
         assert "ok: printed by m or n: hello from C\n" in (tmp_path / f"{name}.log").read_text()
 
 
+@pytest.mark.thorough
 def test_many_megabytes_that_are_printed_take_no_memory(tmp_path: Path, compiled: Compiled) -> None:
     fault = 'for (int i = 0; i < 20000; i++) puts("0123456789012345678901234567890123456789")'
     fmu = make(tmp_path, compiled, "GetReal", fault)

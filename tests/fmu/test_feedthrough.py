@@ -105,6 +105,7 @@ def test_a_loop_that_is_not_there(says: str, how: str) -> None:
     np.testing.assert_array_equal(result["b.y"], declared["b.y"])
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("answers", ["at once", "in steps"])
 @pytest.mark.parametrize("gain", [0.5, -3.0])
 @pytest.mark.parametrize("says", ["truth", "all", "nothing"])
@@ -249,6 +250,7 @@ def test_in_a_scenario(tmp_path: Path) -> None:
     assert Scenario.read(path).couple(CoSimulation).simulate(1.0)["a.y"].tolist()[-1] == 1.0
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [

@@ -44,6 +44,7 @@ def run(step_to: Callable[[float, float], Any], read: Callable[[], int], host: s
     return seen
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("step", [0.1, 0.05, 0.3])
 def test_outputs_are_those_of_the_step_that_ends_at_the_tick(host: str, step: float, unpacked: Path) -> None:
@@ -106,6 +107,7 @@ def running3(path: Path, folder: Path, **options: Any) -> Iterator[Any]:
     fmu.freeInstance()
 
 
+@pytest.mark.by_turns
 @needs_compiler
 @pytest.mark.parametrize("early", [True, False])
 @pytest.mark.parametrize("host", HOSTS)

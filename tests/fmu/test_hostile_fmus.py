@@ -145,6 +145,7 @@ FAILING = """<ScalarVariable name="y" valueReference="0" causality="output"><Rea
 <Integer start="0"/></ScalarVariable>"""
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("status", "said"),
     [
@@ -167,6 +168,7 @@ def test_a_step_that_fails_names_the_participant_and_keeps_the_results(
     assert caught.value.result["m.y"] == pytest.approx([0.0, 0.1, 0.2])
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("status", ["Discard", "Error", "Fatal"])
 @pytest.mark.parametrize("record", [["m.x"], None], ids=["compiled", "python"])
 def test_steps_of_fmi_3_that_fail(tmp_path: Path, compiled: Compiled, status: str, record: Any) -> None:

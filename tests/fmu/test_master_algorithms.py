@@ -61,6 +61,7 @@ def error(loop: CoSimulation, until: float = 2.0) -> float:
     return float(np.max(np.abs([result[name][-1] for name in SIGNALS] - exact(until))))
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("links", [FORCE_AND_MOTION, MOTION_AND_MOTION], ids=["force", "motion"])
 @pytest.mark.parametrize(
     ("algorithm", "options", "order", "largest"),

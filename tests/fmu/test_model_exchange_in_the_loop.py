@@ -69,6 +69,7 @@ def test_inputs_that_run_along_lines(tmp_path: Path, compiled: Compiled, order: 
     assert np.ptp(agree(make, 0.3)["wheel.x"]) > 0.1
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("inside", ["events", "nothing"])
 @pytest.mark.parametrize("told", ["true", "false"])
 @pytest.mark.parametrize("algorithm", ["jacobi", "joint", "adaptive", "waveform_iteration"])
@@ -125,6 +126,7 @@ def test_joint_beside_a_python_object(tmp_path: Path, compiled: Compiled, others
     same(*found)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("algorithm", ["jacobi", "joint", "waveform_iteration"])
 @pytest.mark.parametrize("starts", [{"p.fail_at": 0.33}, {"p.stop_at": 0.33}, {"p.stop_at": 0.4}])
 def test_what_ends_early(
@@ -143,6 +145,7 @@ def test_an_indicator_that_is_lost(tmp_path: Path, compiled: Compiled, algorithm
     assert result.time[-1] == pytest.approx(0.2)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("algorithm", ["jacobi", "joint", "adaptive"])
 def test_fmi_2_and_3(tmp_path: Path, compiled: Compiled, version: int, algorithm: str) -> None:

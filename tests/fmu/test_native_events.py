@@ -244,6 +244,7 @@ def test_a_delay_is_right_in_a_host_that_completes_few_steps(tmp_path: Path) -> 
         assert found["part.x"] == pytest.approx([chased(t) for t in found["time"]], abs=bound)
 
 
+@pytest.mark.thorough
 def test_what_slides_and_rests_equals_the_run_in_python_also_after_a_rollback(tmp_path: Path) -> None:
     model = cosim.Model("resting")
     model.add(Relay, "relay")
@@ -347,7 +348,7 @@ class Bouncing(cosim.Component):
         bounces_next[0] = bounces + 1
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.thorough)])
 def test_bounces_that_pile_up_end_a_foreign_host_with_the_name_of_the_witness(
     version: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,6 +56,7 @@ def oscillator() -> cosim.Model:
     return model
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("model", [oscillator, limited])
 @pytest.mark.parametrize("version", [2, 3])
 def test_random_calls_are_answered_and_refused_values_leave_no_trace(

@@ -121,6 +121,7 @@ def test_a_joint_system_beside_others(
     assert len(result) > 3
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("decides", ["compiled", "python"])
 @pytest.mark.parametrize("inside", ["events", "nothing"])
 def test_clocks_that_cut_the_steps(
@@ -153,6 +154,7 @@ def test_text_and_large_numbers(kind: type, monkeypatch: pytest.MonkeyPatch) -> 
     assert result["a.big"][0] == 2.0**60
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "algorithm", ["jacobi", "gauss_seidel", "adaptive", "waveform_iteration", "interface_newton"]
 )

@@ -47,6 +47,7 @@ def run(form: Any, algorithm: str = "jacobi", others: Any = (), stop_at: float =
     return loop.simulate(0.5, record=["m.s.x", "m.s.count"], **options)
 
 
+@pytest.mark.by_turns
 @needs_compiler
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("algorithm", ["jacobi", "adaptive"])
@@ -80,6 +81,7 @@ def test_observers_and_streams_see_the_first_row_alone(forms: Any, name: str) ->
     assert stream.table().tolist() == [[0.0, 1.0, 1.0 if "Exchange" in name else 101.0]]
 
 
+@pytest.mark.by_turns
 @needs_compiler
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("stop_at", [0.05, 0.2, 0.25])

@@ -90,6 +90,7 @@ def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {name: export_native(model, folder / f"{name}.fmu") for name, model in halves().items()}
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("name", CUTS)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "interface_newton"])
 def test_two_masses(name: str, algorithm: str, fmus: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

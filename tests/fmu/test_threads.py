@@ -53,6 +53,7 @@ def test_same_bytes_and_events_with_any_number_of_threads(make_fmu: MakeFmu, alg
     assert np.ptp(first["d.y"]) > 0.0
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", PythonJacobi])
 @pytest.mark.parametrize("failing", [("b", "c"), ("d", "c")])
 def test_the_same_error_with_any_number_of_threads(

@@ -41,6 +41,7 @@ def largest_error(cls, method, accuracy):
     return worst / accuracy, simulator.integrator.statistics
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("cls", CLASSES)
 @pytest.mark.parametrize("method", METHODS)
 def test_errors_are_within_ten_accuracies(cls, method) -> None:
@@ -52,6 +53,7 @@ def test_errors_are_within_ten_accuracies(cls, method) -> None:
     assert error <= often * max(10.0, grown)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("accuracy", [1e-5, 1e-8])
 @pytest.mark.parametrize("method", ["dormand_prince", "radau5"])
 def test_other_accuracies(method, accuracy) -> None:

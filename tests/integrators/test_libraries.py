@@ -53,6 +53,7 @@ def test_steps_keep_the_accuracy_and_land(method) -> None:
     assert integrator.statistics.steps > 3
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize("units", [1, 2, 4, 17])
 def test_targets_a_few_units_in_the_last_place_apart(method, units) -> None:
@@ -219,6 +220,7 @@ class Edge(cosim.Component):
         x_dot[0] = -math.sqrt(x) if x > 0.5 else math.nan
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("part", [Cliff, Edge])
 @pytest.mark.parametrize("method", ALL)
 def test_a_derivative_that_is_nan_ends_the_run_and_is_named(method, part, monkeypatch) -> None:

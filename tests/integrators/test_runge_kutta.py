@@ -195,6 +195,7 @@ def test_the_last_fixed_step_is_cut() -> None:
     assert len(run(integrator, OSCILLATOR, state, 1.95)) == 10
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("method", CONTROLLED)
 @pytest.mark.parametrize("accuracy", [1e-3, 1e-6, 1e-9])
 def test_the_error_follows_the_accuracy(method, accuracy) -> None:
@@ -203,6 +204,7 @@ def test_the_error_follows_the_accuracy(method, accuracy) -> None:
     assert np.abs(state.y - oscillation(10.0)).max() < 20.0 * accuracy
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("method", CONTROLLED)
 @pytest.mark.parametrize("size", [1e6, 1.0, 1e-2])
 def test_the_error_is_relative_above_the_scale(method, size) -> None:
@@ -254,6 +256,7 @@ def test_a_reported_error_that_no_step_is_short_enough_for_ends_the_run(method) 
     assert (state.time, state.y[0]) == (0.0, 0.0)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("method", CONTROLLED)
 @pytest.mark.parametrize("next_step", [math.nan, -1.0, 0.0])
 def test_a_state_whose_next_step_is_spoilt_is_answered(method, next_step) -> None:

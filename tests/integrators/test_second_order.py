@@ -60,6 +60,7 @@ def end(method, system, step, until):
     return integrator, state
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("damping", [0.0, 0.4])
 @pytest.mark.parametrize("method", METHODS)
 def test_order_with_quaternions_and_damping(method, damping) -> None:

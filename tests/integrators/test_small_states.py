@@ -160,6 +160,7 @@ def own_error(rows: np.ndarray, right: list[np.ndarray]) -> float:
     return max(float(np.abs(rows[:, i + 1] - y).max() / np.abs(y).max()) for i, y in enumerate(right))
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", CONTROLLED)
 @pytest.mark.parametrize("amplitude", [1e-9, 1e-15])
 def test_a_small_amplitude_is_as_exact_as_one_of_1(integrator: str, amplitude: float) -> None:
@@ -205,6 +206,7 @@ def test_what_grows_from_0_through_all_sizes_does_not_stop_a_run(integrator: str
     assert steps(Rod, integrator, 10.0, heat=1e-9) < allowed
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "tsitouras", "radau5", "bdf"])
 @pytest.mark.parametrize("aside", [0.0, 1e-18])
 def test_what_rounding_moves_costs_few_steps(integrator: str, aside: float) -> None:
@@ -244,6 +246,7 @@ def test_what_grows_back_from_below_its_tolerance_is_a_finding(integrator: str) 
     assert 150.0 < found[0].time < 450.0
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "tsitouras", "radau5", "bdf"])
 @pytest.mark.parametrize(("part", "until"), [(Pushed, 70.0), (Decay, 100.0), (Oscillator, 100.0)])
 def test_what_falls_or_is_pushed_is_none(integrator: str, part: type[cosim.Component], until: float) -> None:
@@ -252,6 +255,7 @@ def test_what_falls_or_is_pushed_is_none(integrator: str, part: type[cosim.Compo
     assert not model.simulate(until=until, integrator=integrator, accuracy=ACCURACY).findings
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5", "bdf"])
 @pytest.mark.parametrize(("part", "until"), [(Driven, 20.0), (Mount, 2.0), (Epidemic, 300.0)])
 def test_a_resumed_run_goes_on_to_the_same_bytes(

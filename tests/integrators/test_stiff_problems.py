@@ -14,6 +14,7 @@ MARGIN = 30.0
 CASES = [(Radau3, 1e-3), (Radau5, 1e-4), (Radau5, 1e-8), (Esdirk43, 1e-5), (Bdf, 1e-6)]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: p.name)
 @pytest.mark.parametrize(("method", "accuracy"), CASES)
 def test_published_solutions(method, accuracy, problem) -> None:

@@ -40,6 +40,7 @@ def test_stiffness_is_noticed_and_said(name) -> None:
     assert "An implicit method takes longer ones" in integrator.warnings[0]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("accuracy", [1e-3, 1e-7])
 def test_no_alarm_where_accuracy_limits_the_step(name, accuracy) -> None:

@@ -67,6 +67,7 @@ def test_short_vectors_count_as_one(n: int) -> None:
     assert columns(system_of(rod_of(n))) == [list(range(n))] * n
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("n", [30, 201, 300])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_rod_cools_down_as_it_should(method: str, n: int) -> None:
@@ -77,6 +78,7 @@ def test_a_rod_cools_down_as_it_should(method: str, n: int) -> None:
     assert simulator.statistics.evaluations < 1000  # a full Jacobian of 300 columns takes 300 each time
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("make", "n", "kind"),
     [(star_of, 200, "dense"), (star_of, 201, "sparse"), (mixture_of, 201, "dense"), (rod_of, 201, "band")],
@@ -120,6 +122,7 @@ def in_band(a: np.ndarray, lower: int, upper: int) -> np.ndarray:
 SHAPES = [(1, 0, 0), (2, 1, 0), (5, 0, 2), (9, 1, 1), (30, 2, 3), (40, 5, 1), (12, 11, 11)]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("diagonal", [0.0, 100.0])  # rows are exchanged, or stay where they are
 @pytest.mark.parametrize(("n", "lower", "upper"), SHAPES)
 def test_a_band_gives_the_bytes_of_the_whole_matrix(n: int, lower: int, upper: int, diagonal: float) -> None:

@@ -64,6 +64,7 @@ def check(problem: ErrorProblem, integrator: str, accuracy: float) -> None:
     assert ratio <= allowed, f"{where}: {ratio:.3g} accuracies, allowed are {allowed:g}"
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("name", ["turns", "Bessel", "motor", "van der Pol"])
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5", "bdf", "scipy_dop853"])
 def test_what_is_recorded_is_right_within_ten_accuracies(name: str, integrator: str) -> None:

@@ -20,6 +20,7 @@ def ball(restitution=0.5, **options):
     return cosim.Simulator(system_of(ball=BouncingBall(restitution=restitution)), **options)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("restitution", [0.0, 0.01, 0.5, 0.9])
 @pytest.mark.parametrize("accuracy", [1e-2, 1e-6, 1e-10])
 def test_the_ball_never_falls_through_the_floor(restitution, accuracy):
@@ -141,6 +142,7 @@ class Sided(Relay):
         sign_next[0] = 1 if x >= 0.0 else -1
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "bdf"])
 @pytest.mark.parametrize("drive", [2.0, -2.0])
 def test_a_relay_that_looks_at_its_side_is_let_go_on_the_side_to_which_it_moves(drive, integrator):

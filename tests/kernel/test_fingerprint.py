@@ -13,6 +13,7 @@ from typing import NamedTuple
 import fingerprint_run
 import numpy as np
 import pytest
+from how_many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -329,7 +330,7 @@ def spelled_out(value):
 
 
 @given(values, values)
-@settings(max_examples=400)
+@settings(max_examples=many(100))
 def test_digests_are_equal_only_for_equal_values(one, two):
     if spelled_out(one) != spelled_out(two):
         assert fingerprint(with_values(one)) != fingerprint(with_values(two))
@@ -373,7 +374,7 @@ def nudged(value, data):
 
 
 @given(values, st.data())
-@settings(max_examples=400)
+@settings(max_examples=many(100))
 def test_any_change_inside_changes_the_digest(value, data):
     for path in places(value):
         inside = value

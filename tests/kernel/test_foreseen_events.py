@@ -186,6 +186,7 @@ class Approaching(cosim.Component):
         raise AssertionError("it never arrives")
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("method", ["bogacki_shampine", "dormand_prince", "dormand_prince_853"])
 @pytest.mark.parametrize("accuracy", [1e-3, 1e-5, 1e-7])
 def test_a_witness_that_never_crosses_costs_one_step_at_most(method, accuracy):

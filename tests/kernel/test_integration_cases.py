@@ -148,6 +148,7 @@ def test_case_66_observed_order_and_no_sliver(method, order):
     assert math.log2(errors[1] / errors[2]) == pytest.approx(order, abs=0.35)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("accuracy", [1e-3, 1e-6, 1e-9])
 @pytest.mark.parametrize("method", [MERSON, DORMAND])
 def test_case_67_error_follows_the_accuracy(method, accuracy):

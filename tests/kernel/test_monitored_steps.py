@@ -124,6 +124,7 @@ def step_again(simulator: Simulator, state: State) -> None:
 CASES = [only_watch, write, stop, fail, raise_error, tighten, leave, change_time, step_again]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("options", METHODS)
 @pytest.mark.parametrize("monitor", CASES)
 def test_many_steps_are_as_single_ones(monitor: Monitor, options: dict[str, Any]) -> None:

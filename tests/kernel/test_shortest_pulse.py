@@ -57,6 +57,7 @@ class ShortPulse(Pulse):
         seen_next[0] = seen + 1
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("middle", [0.3, 0.5, 0.6180339, 0.70001, 0.9137])
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5"])
 def test_a_pulse_as_short_as_was_said_is_found(middle, integrator):

@@ -108,6 +108,7 @@ def test_damage_with_a_right_checksum_is_a_state_error_or_a_state(at, junk):
         assert math.isfinite(SYSTEM.state_from_bytes(forged).realize().time)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, -1.0])
 @pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince_853", "radau5", "bdf"])
 def test_a_step_length_that_no_run_has_is_refused(method, wrong):
@@ -158,6 +159,7 @@ def test_forged_histories_are_refused():
             system.state_from_bytes(forged.to_bytes())
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("options", [{"accuracy": 1e-7}, {"fixed_step": 0.01}])
 @pytest.mark.parametrize("saved_at", [0.0, 0.21, 0.9])
 def test_restored_in_this_process_it_goes_on_to_the_same_bytes(options, saved_at):
@@ -227,6 +229,7 @@ def test_histories_that_lie_in_each_other_are_refused():
         forged_run("runge_kutta_merson", [("k", first, start)])
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("seed", range(many(8)))
 @pytest.mark.parametrize("method", ["runge_kutta_merson", "bdf", "radau5"])
 def test_any_numbers_in_memory_agenda_descriptors_and_clock_end_in_a_run_or_an_error(method, seed):

@@ -43,6 +43,7 @@ def simulator_of(part, method="integrators.dormand_prince", step=None, accuracy=
     return cosim.Simulator(system, state, integrator=method, accuracy=accuracy, **options)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("method", "step"), EVERY)
 @pytest.mark.parametrize("part", [Tank, Mixture])
 def test_a_level_that_stays_on_its_threshold_closes_its_valve_once(part, method, step):
@@ -53,6 +54,7 @@ def test_a_level_that_stays_on_its_threshold_closes_its_valve_once(part, method,
         assert not simulator.findings
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("height", [0.0, 0.0726])
 @pytest.mark.parametrize("part", [FloorBall, EitherWayBall])
 @pytest.mark.parametrize(
@@ -90,6 +92,7 @@ def test_a_ball_whose_start_is_below_the_floor_by_rounding_stays_there():
     assert [found.kind for found in simulator.findings] == ["zeno", "held"]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("step", [None, 0.1, 0.013])
 @pytest.mark.parametrize("diameter", [0.2, 0.25])
 def test_three_bodies_that_touch_pass_a_blow_on(diameter, step):
@@ -206,6 +209,7 @@ def test_stopped_and_resumed_runs_give_the_same_bytes(part):
         assert one.state.to_bytes() == other.state.to_bytes()
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("step", [None, 0.1, 0.125])
 @pytest.mark.parametrize("limit", [0.7, 0.75])
 def test_what_watches_both_ways_fires_for_either(step, limit):

@@ -54,6 +54,7 @@ def test_adaptive_methods(name: str) -> None:
     compare(known_system(), f"integrators.{name}", TIMES, accuracy=1e-6)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("name", ADAPTIVE)
 @pytest.mark.parametrize("accuracy", [1e-4, 0.1])
 def test_another_accuracy_than_that_it_was_made_for(name: str, accuracy: float) -> None:

@@ -60,6 +60,7 @@ def test_a_held_witness_that_is_no_longer_available_is_let_go_and_fires_nothing(
     assert run.findings.count("held") == run.findings.count("released") == 1
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("method", "options"), METHODS)
 @pytest.mark.parametrize("part", [Relay, Shaken, Gears])
 def test_sliding_and_letting_go(part: type[cosim.Component], method: str, options: dict[str, float]) -> None:

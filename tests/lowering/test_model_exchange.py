@@ -143,6 +143,7 @@ def test_time_events_that_differ_by_rounding_are_one() -> None:
     assert host.run.memory.clock.next_event == 0.01 + 28 * 0.03
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("off", [-4e-10, 0.0, 4e-10])
 @pytest.mark.parametrize("tells", [False, True])
 def test_a_tick_that_a_step_misses_by_rounding_is_at_its_end(off: float, tells: bool) -> None:

@@ -190,6 +190,7 @@ def test_the_default_value_stands_before_initialization() -> None:
     assert state["felt"] == 4.0
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince"])
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-6, 1e-8])
 def test_delay_differential_equations_keep_the_accuracy(integrator, accuracy) -> None:
@@ -203,6 +204,7 @@ def test_delay_differential_equations_keep_the_accuracy(integrator, accuracy) ->
         assert simulator.state["plant.y"] == pytest.approx(y, abs=2.0 * accuracy)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince"])
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-6, 1e-8])
 def test_two_delays(integrator, accuracy) -> None:
@@ -254,6 +256,7 @@ def test_an_event_stays_a_jump(options) -> None:
     assert max(t for t, value in seen if value == 0.0) < 0.44
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince"])
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-8])
 def test_steps_end_where_a_jump_arrives(integrator, accuracy) -> None:
@@ -267,6 +270,7 @@ def test_steps_end_where_a_jump_arrives(integrator, accuracy) -> None:
     assert simulator.state["plant.y"] == pytest.approx(1.0 - (1.0 - 0.43), abs=1e-14)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince"])
 @pytest.mark.parametrize("delay", [0.5, 0.01, 0.0])
 def test_a_jump_that_is_no_event_does_not_stop_the_run(integrator, delay) -> None:

@@ -75,6 +75,7 @@ def test_a_delay_that_depends_on_the_state(interpolation) -> None:
     )
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("long_steps", ["iterate", "limit", "extrapolate"])
 @pytest.mark.parametrize("interpolation", ["hermite", "dense_output"])
 def test_steps_longer_than_the_delay(long_steps, interpolation) -> None:
@@ -101,6 +102,7 @@ def test_iterated_fixed_steps_keep_the_order() -> None:
     assert -np.polyfit(np.log(counts), np.log(errors), 1)[0] > 4.5
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("delay", [0.05, 0.7])
 @pytest.mark.parametrize("interpolation", ["hermite", "dense_output"])
 def test_restored_inside_a_delay_interval_it_goes_on_to_the_same_bytes(delay, interpolation) -> None:

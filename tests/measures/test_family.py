@@ -103,6 +103,7 @@ def test_all_are_registered_and_documented() -> None:
     assert all("Law:" in cls.__doc__ and ">>>" in cls.__doc__ for cls in found.values())
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("kind", "exact", "when"),
     [("maximum", 1.5, 0.25 - 0.3 / (2.0 * math.pi)), ("minimum", -1.5, 0.75 - 0.3 / (2.0 * math.pi)),

@@ -45,6 +45,7 @@ class Swing(cosim.Component):
         y[0] = math.sin(phase) + 0.2 / 6.0 * phase
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("kind", list(RUNNING))
 @pytest.mark.parametrize(("source", "step"), [(Rising, None), (Swing, None), (Rising, 0.25), (Swing, 0.25)])
 def test_an_extreme_stands_in_no_row_before_its_time(kind: str, source: type, step: float | None) -> None:

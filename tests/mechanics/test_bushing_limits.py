@@ -90,6 +90,7 @@ def test_without_moments_there_is_nothing_to_notice() -> None:
         assert simulator.findings == []
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("kind", [LinearBushing, CoupledBushing])
 @pytest.mark.parametrize(("axis", "speed"), [(0, 4.0), (2, -4.0)])
 def test_a_turn_stops_the_run_and_is_not_integrated_through(kind, axis, speed) -> None:

@@ -67,6 +67,7 @@ def test_a_ball_rests_at_the_depth_of_hertz(modulus: float) -> None:
     assert abs(result["energy.residual"]).max() < 1e-6
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("restitution", [1.0, 0.9, 0.5, math.exp(-2.0), 0.05])
 @pytest.mark.parametrize("speed", [0.01, 3.0])
 def test_an_impact_leaves_the_share_of_the_speed_that_was_given(restitution: float, speed: float) -> None:

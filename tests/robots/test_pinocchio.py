@@ -84,6 +84,7 @@ def renamed(robot: Any) -> dict[str, str]:
     return {new: old[1:] for old, new in told}
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("base", ["fixed", "free"])
 @pytest.mark.parametrize("file", SOME)
 def test_forward_dynamics(file: str, base: str) -> None:

@@ -259,10 +259,10 @@ class TiedCase(ConstraintContract):
 
 
 WRONG_CONSTRAINTS = {
+    "test_is_met_and_stays_met": CamUnheld,
     "test_frame_indifferent": TiedAndPushed,
     "test_redundant_copies_are_found": Pushing,
     "test_runs_in_an_fmu": CamShowing,
-    "test_is_met_and_stays_met": CamUnheld,
     "test_velocity_error_is_the_rate_of_the_position_error": Drifting,
     "test_jacobian_is_that_of_the_velocity_error": Turning,
     "test_forces_do_no_work": Driving,

@@ -27,6 +27,12 @@ def test_a_state_that_computing_changes_is_not_restored_either():
     assert found == ["test_computing_changes_nothing", "test_saved_and_restored_it_goes_on_the_same"]
 
 
+@pytest.mark.parametrize("check", WRONG)
+def test_wrong_toy_fails_its_check(check):
+    assert fails(WRONG[check], check)
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("check", [check for check in WRONG if check != "test_computing_changes_nothing"])
 def test_wrong_toy_fails_exactly_its_check(check):
     fails_exactly(WRONG[check], check)
@@ -48,6 +54,7 @@ def test_each_check_of_values_has_a_toy_in_each_kind_of_variable():
     assert sorted({*gated.COMPONENTS, *ELSEWHERE_JUDGED}) == checks(toys.RightCase)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("kind", ["InInput", "InState", "InDiscrete", "InParameter"])
 @pytest.mark.parametrize("check", gated.COMPONENTS)
 def test_a_fault_in_a_variable_of_its_own_is_found(check, kind):

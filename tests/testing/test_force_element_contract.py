@@ -33,6 +33,12 @@ def test_each_check_has_a_toy():
 
 
 @pytest.mark.parametrize("check", WRONG)
+def test_wrong_toy_fails_its_check(check):
+    assert fails(WRONG[check], check)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("check", WRONG)
 def test_wrong_toy_fails_exactly_its_check(check):
     fails_exactly(WRONG[check], check)
 
@@ -50,6 +56,7 @@ def test_each_check_of_values_has_a_toy_in_each_kind_of_variable():
     assert sorted({*gated.CASES, *ELSEWHERE_JUDGED}) == checks(toys.RightCase)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("kind", ["InInput", "InState", "InDiscrete", "InParameter"])
 @pytest.mark.parametrize("check", gated.CASES)
 def test_a_fault_in_a_variable_of_its_own_is_found(check, kind):

@@ -147,6 +147,7 @@ def test_what_was_computed_is_kept(
     assert partial["engine.z"].size == partial.time.size
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN])  # as of `cosim … &`
 def test_what_was_computed_is_kept_at_sigterm(

@@ -1,0 +1,46 @@
+"""Combinations of parameters by turns: a short run has each value of each, a thorough one all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+
+def off_the_diagonal(combinations: Sequence[Mapping[str, Hashable]]) -> list[bool]:
+    """Which combinations a short run leaves out.
+
+    It has as many as the longest parameter has values: the first of each, then the second of each; a shorter
+    parameter begins anew.
+
+    Parameters
+    ----------
+    combinations : sequence of mapping
+        All that there are, in their order: values by the names of parameters.
+    """
+    values = {name: list(dict.fromkeys(c[name] for c in combinations)) for name in dict(*combinations[:1])}
+    longest = max(map(len, values.values()), default=0)
+    kept = [{name: found[n % len(found)] for name, found in values.items()} for n in range(longest)]
+    return [dict(combination) not in kept for combination in combinations]
+
+
+def values_of(item: Any) -> dict[str, Hashable]:
+    """What tells the values of a parametrized test apart, by decorators, and by fixtures that have some."""
+    together = [marker.args[0] for marker in item.iter_markers("parametrize")]
+    groups = [tuple(n.strip() for n in (g.split(",") if isinstance(g, str) else g)) for g in together]
+    alone = [(name,) for name in item.callspec.params if not any(name in group for group in groups)]
+    params = item.callspec.params
+    return {",".join(group): tuple(id(params[name]) for name in group) for group in [*groups, *alone]}
+
+
+def mark_by_turns(items: Iterable[Any]) -> None:
+    """Mark as thorough what a short run leaves out of the tests that are marked ``by_turns``."""
+    functions: dict[tuple[object, ...], list[Any]] = {}
+    for item in items:
+        if item.get_closest_marker("by_turns") and not item.get_closest_marker("thorough"):
+            functions.setdefault((item.path, item.cls, item.originalname), []).append(item)
+    for found in functions.values():
+        for item, is_left_out in zip(found, off_the_diagonal([*map(values_of, found)]), strict=True):
+            if is_left_out:
+                item.add_marker(pytest.mark.thorough)
