@@ -89,6 +89,17 @@ if TYPE_CHECKING:
     from cosim.component.values import words_of as words_of
     from cosim.contracts import method_layout as method_layout
     from cosim.contracts.capabilities import Capabilities as Capabilities
+    from cosim.contracts.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
+    from cosim.contracts.constraints import NOT_MET as NOT_MET
+    from cosim.contracts.constraints import corrections_of as corrections_of
+    from cosim.contracts.constraints import failure_code as failure_code
+    from cosim.contracts.constraints import has_constraints as has_constraints
+    from cosim.contracts.constraints import has_corrections as has_corrections
+    from cosim.contracts.constraints import nan_max as nan_max
+    from cosim.contracts.constraints import project as project
+    from cosim.contracts.constraints import project_end as project_end
+    from cosim.contracts.constraints import project_error as project_error
+    from cosim.contracts.constraints import worth_projecting as worth_projecting
     from cosim.contracts.dense_output import DenseOutput as DenseOutput
     from cosim.contracts.ensemble_result import EnsembleResult as EnsembleResult
     from cosim.contracts.failed_run import FailedRun as FailedRun
@@ -178,6 +189,26 @@ if TYPE_CHECKING:
     from cosim.registration.plugin_record import PluginRecord as PluginRecord
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
+    from cosim.run import records as records
+    from cosim.run.records import Handler as Handler
+    from cosim.run.records import MethodFunctions as MethodFunctions
+    from cosim.run.records import Plan as Plan
+    from cosim.run.run import ADDRESS as ADDRESS
+    from cosim.run.run import ARRAY_WIDTH as ARRAY_WIDTH
+    from cosim.run.run import ARRAYS as ARRAYS
+    from cosim.run.run import CHOICE_WIDTH as CHOICE_WIDTH
+    from cosim.run.run import COMPUTED as COMPUTED
+    from cosim.run.run import CONSTANT as CONSTANT
+    from cosim.run.run import ENTRY_SIGNATURE as ENTRY_SIGNATURE
+    from cosim.run.run import GRID_WIDTH as GRID_WIDTH
+    from cosim.run.run import LENGTH as LENGTH
+    from cosim.run.run import ROLES as ROLES
+    from cosim.run.run import SCRATCH as SCRATCH
+    from cosim.run.run import STATE as STATE
+    from cosim.run.run import WHOLE_HEAD as WHOLE_HEAD
+    from cosim.run.run import ArrayPlace as ArrayPlace
+    from cosim.run.run import Run as Run
+    from cosim.run.run import arrays_at as arrays_at
     from cosim.shown import shown as shown
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
@@ -206,19 +237,7 @@ if TYPE_CHECKING:
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics
     from cosim.step import failures as failures
-    from cosim.step import records as records
     from cosim.step.block_calls import lower_stage as lower_stage
-    from cosim.step.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
-    from cosim.step.constraints import NOT_MET as NOT_MET
-    from cosim.step.constraints import corrections_of as corrections_of
-    from cosim.step.constraints import failure_code as failure_code
-    from cosim.step.constraints import has_constraints as has_constraints
-    from cosim.step.constraints import has_corrections as has_corrections
-    from cosim.step.constraints import nan_max as nan_max
-    from cosim.step.constraints import project as project
-    from cosim.step.constraints import project_end as project_end
-    from cosim.step.constraints import project_error as project_error
-    from cosim.step.constraints import worth_projecting as worth_projecting
     from cosim.step.failures import EVENT as EVENT
     from cosim.step.failures import FAILED as FAILED
     from cosim.step.failures import GROW as GROW
@@ -231,25 +250,6 @@ if TYPE_CHECKING:
     from cosim.step.integration import step_without_states as step_without_states
     from cosim.step.realize import realize as realize
     from cosim.step.recording import SLACK as SLACK
-    from cosim.step.records import Handler as Handler
-    from cosim.step.records import MethodFunctions as MethodFunctions
-    from cosim.step.records import Plan as Plan
-    from cosim.step.run import ADDRESS as ADDRESS
-    from cosim.step.run import ARRAY_WIDTH as ARRAY_WIDTH
-    from cosim.step.run import ARRAYS as ARRAYS
-    from cosim.step.run import CHOICE_WIDTH as CHOICE_WIDTH
-    from cosim.step.run import COMPUTED as COMPUTED
-    from cosim.step.run import CONSTANT as CONSTANT
-    from cosim.step.run import ENTRY_SIGNATURE as ENTRY_SIGNATURE
-    from cosim.step.run import GRID_WIDTH as GRID_WIDTH
-    from cosim.step.run import LENGTH as LENGTH
-    from cosim.step.run import ROLES as ROLES
-    from cosim.step.run import SCRATCH as SCRATCH
-    from cosim.step.run import STATE as STATE
-    from cosim.step.run import WHOLE_HEAD as WHOLE_HEAD
-    from cosim.step.run import ArrayPlace as ArrayPlace
-    from cosim.step.run import Run as Run
-    from cosim.step.run import arrays_at as arrays_at
     from cosim.step.sliding_field import sliding_field as sliding_field
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
@@ -289,13 +289,15 @@ if TYPE_CHECKING:
     from cosim.walker import TANGENT_SIGNATURE as TANGENT_SIGNATURE
     from cosim.walker import WALK as WALK
     from cosim.walker import WALK_SIGNATURE as WALK_SIGNATURE
+    from cosim.walker import Walked as Walked
+    from cosim.walker import WalkedDots as WalkedDots
     from cosim.walker import call_block as call_block
     from cosim.walker import call_dense as call_dense
     from cosim.walker import call_step as call_step
     from cosim.walker import call_tangent as call_tangent
-    from cosim.walker import follow_walk as follow_walk
     from cosim.walker import repeat_walk as repeat_walk
     from cosim.walker import walk as walk
+    from cosim.walker import walk_tangents as walk_tangents
     from cosim_compiler import foreign as foreign
     from cosim_compiler.array_groups import Integers as Integers
     from cosim_compiler.array_groups import Reals as Reals

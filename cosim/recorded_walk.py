@@ -6,7 +6,7 @@ first, count)*, then those of the functions that go back.
 
 from __future__ import annotations
 
-from cosim.walker import walk
+from cosim.walker import WALKED, Walked, WalkedDots, walk
 from cosim_compiler.calls import indirect_call, status_call
 from cosim_compiler.derivatives.own_tangents import recorded_by
 from cosim_compiler.derivatives.tape_ends import pop, push
@@ -34,51 +34,42 @@ def reverse_walk(y_root, p_root, d_root, h_root, c_root, tape):
     return total
 
 
-@recorded_by(walk, reverse_walk)
-def record_walk(
-    table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, h_dot, c_dot,
-    y_at, p_at, d_at, h_at, c_at, tape,
-):  # fmt: skip
-    """As `walk`, of blocks that are recorded; histories are fixed."""
-    behind = table.shape[0] // 2
-    for i in range(first, last):
-        if (
-            call_record(
-                table[i, 0], t, y, p, d, k, h, c, ints, table[i, 1], table[i, 2],
-                t_dot, y_dot, p_dot, d_dot, c_dot, y_at, p_at, d_at, c_at, tape,
-            )
-            != 0
-        ):  # fmt: skip
+def record_blocks(walked, dots, starts, tape):
+    """As `walk`, of blocks that are recorded; histories are fixed.
+
+    `starts` says of y, p, d and c where in their roots they begin.
+    """
+    behind = walked.table.shape[0] // 2
+    for i in range(walked.first, walked.last):
+        status = call_record(
+            walked.table[i, 0],
+            walked.t, walked.y, walked.p, walked.d, walked.k, walked.h, walked.c,
+            walked.ints, walked.table[i, 1], walked.table[i, 2],
+            dots.t, dots.y, dots.p, dots.d, dots.c, *starts, tape,
+        )  # fmt: skip
+        if status != 0:
             return i + 1
-        push(tape, table[behind + i, 0] * 1.0)
-    push(tape, (last - first) * 1.0)
+        push(tape, walked.table[behind + i, 0] * 1.0)
+    push(tape, (walked.last - walked.first) * 1.0)
     return 0
 
 
-def record_blocks(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, c_dot, tape):
-    """`record_walk` of whole arrays."""
-    return record_walk(
-        table,
-        ints,
-        first,
-        last,
-        t,
-        y,
-        p,
-        d,
-        k,
-        h,
-        c,
-        t_dot,
-        y_dot,
-        p_dot,
-        d_dot,
-        h,
-        c_dot,
-        0,
-        0,
-        0,
-        0,
-        0,
-        tape,
-    )
+WHOLE = 0, 0, 0, 0
+"""Where arrays begin that are their own roots."""
+STARTS = WALKED + len(WalkedDots._fields)
+AT_H, TAPE = STARTS + 3, STARTS + 5
+
+
+@recorded_by(walk, reverse_walk)
+def record_walk(*arguments):
+    """`record_blocks` for the compiler: `Walked`, `WalkedDots`, where y, p, d, h and c begin, the tape."""
+    starts = arguments[STARTS:AT_H] + arguments[AT_H + 1 : TAPE]
+    dots = WalkedDots(*arguments[WALKED:STARTS])
+    return record_blocks(Walked(*arguments[:WALKED]), dots, starts, arguments[TAPE])
+
+
+def record_whole(*arguments):
+    """`record_blocks` of whole arrays: `Walked`, the tangents of t, y, p, d and c, the tape."""
+    t_dot, y_dot, p_dot, d_dot, c_dot, tape = arguments[WALKED:]
+    walked = Walked(*arguments[:WALKED])
+    return record_blocks(walked, WalkedDots(t_dot, y_dot, p_dot, d_dot, walked.h, c_dot), WHOLE, tape)

@@ -5,6 +5,9 @@ The table has a row *(address, first, count)* for each block.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from cosim_compiler.array_groups import Integers, Reals, Table
 from cosim_compiler.calls import called_by_name, indirect_call, status_call
 from cosim_compiler.derivatives.own_tangents import tangent_of
 
@@ -49,17 +52,54 @@ call_tangent = status_call(TANGENT_SIGNATURE)
 """Call the tangent of a block: its arguments, then the tangents of t, y, p, d, h and c."""
 
 
-@tangent_of(walk, with_values=True)
-def follow_walk(table, ints, first, last, t, y, p, d, k, h, c, t_dot, y_dot, p_dot, d_dot, h_dot, c_dot):
-    """The tangent of `walk`: as it, the tangents of blocks, whose addresses `table` holds."""
-    for i in range(first, last):
+class Walked(NamedTuple):
+    """The arguments of `walk`."""
+
+    table: Table
+    ints: Integers
+    first: int
+    last: int
+    t: float
+    y: Reals
+    p: Reals
+    d: Reals
+    k: Integers
+    h: Reals
+    c: Reals
+
+
+class WalkedDots(NamedTuple):
+    """The tangents of what varies among them."""
+
+    t: float
+    y: Reals
+    p: Reals
+    d: Reals
+    h: Reals
+    c: Reals
+
+
+WALKED = len(Walked._fields)
+
+
+def walk_tangents(walked, dots):
+    """The tangent of `walk`: as it, the tangents of blocks, whose addresses the table holds."""
+    for i in range(walked.first, walked.last):
         status = call_tangent(
-            table[i, 0], t, y, p, d, k, h, c, ints, table[i, 1], table[i, 2],
-            t_dot, y_dot, p_dot, d_dot, h_dot, c_dot,
+            walked.table[i, 0],
+            walked.t, walked.y, walked.p, walked.d, walked.k, walked.h, walked.c,
+            walked.ints, walked.table[i, 1], walked.table[i, 2],
+            dots.t, dots.y, dots.p, dots.d, dots.h, dots.c,
         )  # fmt: skip
         if status != 0:
             return i + 1
     return 0
+
+
+@tangent_of(walk, with_values=True)
+def follow_walk(*arguments):
+    """`walk_tangents`, as the compiler calls it in place of `walk`: `Walked`, then `WalkedDots`."""
+    return walk_tangents(Walked(*arguments[:WALKED]), WalkedDots(*arguments[WALKED:]))
 
 
 def repeat_walk(table, ints, first, last, t, y, p, d, k, h, c, times):

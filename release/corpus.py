@@ -11,8 +11,8 @@ import numpy as np
 
 import cosim
 from cosim import kit
+from cosim.contracts.constraints import MEET_SIGNATURE, meet_constraints
 from cosim.preparation.monitored_steps import MONITORED_SIGNATURE, advance_monitored
-from cosim.step.constraints import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
 from cosim.system import copy_blocks
 from cosim.system.block_address import block_address

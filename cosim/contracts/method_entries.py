@@ -15,6 +15,9 @@ from typing import Any
 
 from cosim.contracts.method_layout import OdeSystem
 
+AT_TIME, AT_Y, AT_METHOD, AT_STOP = 4, 5, 11, 16
+"""Where in the arguments the time stands, the states, the arrays of the method, and what only a step has."""
+
 
 def step_entry(arrays: type, step: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel function with `STEP_SIGNATURE` that calls ``step(system, method, t, t_stop, limit)``.
@@ -27,13 +30,13 @@ def step_entry(arrays: type, step: Callable[..., Any]) -> Callable[..., Any]:
         A kernel function; its result is the code of the step.
     """
 
-    def step_by_address(
-        table, ints, first, last, t, y, p, d, k, h, c,
-        coefficients, settings, memory, work, slots, t_stop, limit,
-    ):  # fmt: skip
-        system = OdeSystem(table, ints, first, last, y, p, d, k, h, c)
-        method = arrays(y.shape[0], coefficients, settings, memory, work, slots)
-        return step(system, method, t, t_stop, limit)
+    def step_by_address(*arguments):
+        return step(
+            system_of(arguments),
+            arrays(arguments[AT_Y].shape[0], *arguments[AT_METHOD:AT_STOP]),
+            arguments[AT_TIME],
+            *arguments[AT_STOP:],
+        )
 
     step_by_address.__doc__ = step.__doc__
     return step_by_address
@@ -50,17 +53,14 @@ def redo_entry(arrays: type, function: Callable[..., Any]) -> Callable[..., Any]
         A kernel function that takes the last step again, begins a run, goes on after a jump or completes
         dense output; its result is the code of a step, and for the last one 0 or 1 + the index of a block.
     """
-
-    def call_by_address(
-        table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots
-    ):
-        system = OdeSystem(table, ints, first, last, y, p, d, k, h, c)
-        return function(system, arrays(y.shape[0], coefficients, settings, memory, work, slots), t)
-
-    call_by_address.__doc__ = function.__doc__
-    return call_by_address
+    return step_entry(arrays, function)
 
 
 def by_address(system, method, t):
     """The arguments of a method's function that is called by its address; a step has two more."""
     return system[0:4] + (t,) + system[4:10] + method[1:6]
+
+
+def system_of(arguments):
+    """The system among such arguments."""
+    return OdeSystem(*arguments[:AT_TIME], *arguments[AT_Y:AT_METHOD])

@@ -129,7 +129,7 @@ class ToleranceRule(Record):
 
 
 class Corrections(Record):
-    """Which rows of the table correct a solution (`cosim.step.constraints`): each group ends at the next."""
+    """Rows of the table that correct a solution (`cosim.contracts.constraints`): a group ends at the next."""
 
     normalize: int
     prepare: int  # a movement

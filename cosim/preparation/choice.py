@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.last_made import last_made
+from cosim.run.records import Choice
 from cosim.stage import Stage
-from cosim.step.records import Choice
 from cosim.system.blocks import Slot
 from cosim.system.system import System
 from cosim_compiler.record import words_of

@@ -16,11 +16,8 @@ from cosim.preparation.method import prepared
 from cosim.preparation.python_method import PythonMethod, held_weakly
 from cosim.preparation.restored import check_state
 from cosim.preparation.run_tables import tables_of
-from cosim.stage import Stage
-from cosim.step.block_calls import UNTOUCHED
-from cosim.step.failures import GROW, ForeignState
-from cosim.step.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED, Plan
-from cosim.step.run import (
+from cosim.run.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED, Plan
+from cosim.run.run import (
     ADDRESS,
     ARRAY_WIDTH,
     CHOICE_WIDTH,
@@ -30,7 +27,10 @@ from cosim.step.run import (
     WHOLE_HEAD,
     Run,
 )
-from cosim.step.run_parts import Part
+from cosim.run.run_parts import Part
+from cosim.stage import Stage
+from cosim.step.block_calls import UNTOUCHED
+from cosim.step.failures import GROW, ForeignState
 from cosim.step.sliding_field import sliding_field
 from cosim.system.state import COMPUTED, State
 from cosim.system.system import System

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from cosim.preparation import restored
+from cosim.run.records import HALTED
+from cosim.run.run import ENTRY_SIGNATURE, Run
 from cosim.step import advance, integration, model_exchange, recording
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
 from cosim.step.block_calls import walk_here
 from cosim.step.failures import EVENT, REACHED, StepFailure
-from cosim.step.records import HALTED
-from cosim.step.run import ENTRY_SIGNATURE, Run
 from cosim_compiler.calls import compiled_together, indirect_call
 from cosim_compiler.sources.run_source import run_source
 

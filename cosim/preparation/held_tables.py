@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.contracts.constraints import DISPLACED, ESTIMATES
 from cosim.preparation.held_system import HeldSystem
 from cosim.preparation.method import Method
 from cosim.preparation.witness import Witness
-from cosim.step.constraints import DISPLACED, ESTIMATES
 from cosim.step.sliding_field import BLOCK_WIDTH, HELD_WIDTH, SWITCHED_WIDTH, SlidingRow
 from cosim.system.system import System
 from cosim_compiler.record import width_of, words_of

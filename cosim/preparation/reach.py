@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.run.records import Node
 from cosim.stage import Stage
-from cosim.step.records import Node
 from cosim.system.dependency_graph import Graph
 from cosim.system.short_lists import ShortLists
 from cosim.system.system import System

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cosim.cause import EventCause
 from cosim.component.kernel_function import KINDS
+from cosim.contracts.constraints import END_OF_CORRECTIONS, NORMALIZE
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.errors import Problem
@@ -22,11 +23,7 @@ from cosim.preparation.event_entries import Entry, EventEntries
 from cosim.preparation.held_tables import HeldTables
 from cosim.preparation.method import Method
 from cosim.preparation.reach import NO_REACH, reach_of
-from cosim.stage import Stage
-from cosim.step import event_log
-from cosim.step.constraints import END_OF_CORRECTIONS, NORMALIZE
-from cosim.step.histories import ROOM_FOR_REFINEMENT, ROOM_FOR_STEP
-from cosim.step.records import (
+from cosim.run.records import (
     IN_NUMBERS,
     IN_Y,
     LISTED,
@@ -63,8 +60,11 @@ from cosim.step.records import (
     WitnessKind,
     WitnessOptions,
 )
-from cosim.step.run import Run
-from cosim.step.run_parts import DIRECTORY
+from cosim.run.run import Run
+from cosim.run.run_parts import DIRECTORY
+from cosim.stage import Stage
+from cosim.step import event_log
+from cosim.step.histories import ROOM_FOR_REFINEMENT, ROOM_FOR_STEP
 from cosim.step.search_points import numbers_of_points
 from cosim.system.blocks import Slot
 from cosim.system.list_variables import is_listed

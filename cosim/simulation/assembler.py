@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cosim.errors import SimulationError
-from cosim.stage import Stage
-from cosim.step.constraints import (
+from cosim.contracts.constraints import (
     END_OF_CORRECTIONS,
     LOOSE,
     MEET_SIGNATURE,
@@ -14,6 +12,8 @@ from cosim.step.constraints import (
     NOT_MET,
     meet_constraints,
 )
+from cosim.errors import SimulationError
+from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System, check_system
 from cosim_compiler.silent import compiled

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.history import ENTRY_WIDTH, RING, Ring
+from cosim.contracts.constraints import ESTIMATES, NORMALIZE, settle_by_address
 from cosim.contracts.method_kernels import SMOOTH_UNTIL
 from cosim.contracts.method_layout import WORK_HEADER
+from cosim.derivatives import carrier, tape_reader
+from cosim.derivatives.carrier import CARRY_NOTES, Carrier, CarryNotes, CarryPlan
+from cosim.derivatives.tape_reader import CARRY_SIGNATURE, RETAIN_SIGNATURE
 from cosim.errors import ModelError, Problem
+from cosim.run.records import LOG_TAPE
 from cosim.simulation.event_record import Finding
 from cosim.stage import Stage
-from cosim.step import carrier, carrying
-from cosim.step.carrier import CARRY_NOTES, Carrier, CarryNotes, CarryPlan
-from cosim.step.carrying import CARRY_SIGNATURE, KEEP_SIGNATURE
-from cosim.step.constraints import ESTIMATES, NORMALIZE, settle_by_address
-from cosim.step.records import LOG_TAPE
 from cosim.step.sliding_field import sliding_field
 from cosim.step.tape import STEP_WIDTH
 from cosim.system.system import BREAK_ORDER
@@ -95,11 +95,11 @@ class CarriedTangents:
         if problems:
             raise ModelError(problems)
         own: list[tuple[Any, str]] = [
-            (carrying.carry_by_address, CARRY_SIGNATURE),
-            (carrying.keep_by_address, KEEP_SIGNATURE),
+            (tape_reader.carry_by_address, CARRY_SIGNATURE),
+            (tape_reader.retain_by_address, RETAIN_SIGNATURE),
         ]
         compile_ahead([*functions.values(), *own])
-        self._carry, self._keep = (native.compile_function(*named) for named in own)
+        self._carry, self._retain = (native.compile_function(*named) for named in own)
         self._work = np.zeros(0) if kernels is None else kernels.work.copy()
         self._slots = [self._system.written_slot(path) for path in by]
         directions, run = 1 + self.directions, step.arrays
@@ -201,7 +201,7 @@ class CarriedTangents:
         arrays["k"][:] = np.tile(state.arrays["k"], directions)
         arrays["h"] = np.tile(state.arrays["h"], directions)
         arrays["h_dots"] = np.zeros(arrays["h"].size)
-        self._begin_directions()
+        self._set_directions()
         arrays["time_dots"][0] = 1.0
         arrays["work"][: self._work.size] = self._work
         self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
@@ -210,7 +210,7 @@ class CarriedTangents:
         self._step._use_arrays({"log": self._log})  # noqa: SLF001
         run.output.logging = LOG_TAPE
 
-    def _begin_directions(self) -> None:
+    def _set_directions(self) -> None:
         """What moves at first: along each direction one number."""
         for i, slot in enumerate(self._slots, start=1):
             size = self._arrays[slot.array].size
@@ -239,7 +239,7 @@ class CarriedTangents:
                 break
             before = end
         self._notes.log_used = 0.0
-        kept = self._keep_events(step, end)
+        kept = self._retain_events(step, end)
         events: Reals = self._log[:kept].copy()
         self._log[: used - end] = self._log[end:used].copy()
         step.arrays.output.log_used = used - end
@@ -248,7 +248,7 @@ class CarriedTangents:
     def _read(self, step: CompiledStep, used: int, is_last: bool) -> int:
         """Read so many numbers of the tape; where the rest begins that could not be read yet."""
         if native.is_plain():
-            return int(carrying.carry(step.arrays, Carrier(**self._arrays), used, is_last))
+            return int(tape_reader.carry(step.arrays, Carrier(**self._arrays), used, is_last))
         head = head_of(Carrier(**self._arrays))
         return int(self._carry(step.head_address, address_of(head), used, int(is_last)))
 
@@ -274,10 +274,11 @@ class CarriedTangents:
         arrays["h"], arrays["h_dots"] = np.concatenate(pieces, axis=2).reshape(2, -1).copy()
         self._notes.needs_room = 0.0
 
-    def _keep_events(self, step: CompiledStep, end: int) -> int:
+    def _retain_events(self, step: CompiledStep, end: int) -> int:
+        """Move events and findings before `end` to the beginning of the tape; how many numbers they are."""
         if native.is_plain():
-            return int(carrying.keep_events(step.arrays, end))
-        return int(self._keep(step.head_address, end))
+            return int(tape_reader.retain_events(step.arrays, end))
+        return int(self._retain(step.head_address, end))
 
     def rows(self, values: int) -> Reals:
         """Tangents of so many recorded numbers, variable by variable; shape (rows, variables * values)."""

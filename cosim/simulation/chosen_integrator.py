@@ -6,12 +6,12 @@ import numbers
 from collections.abc import Mapping
 from typing import Any
 
+from cosim.contracts.constraints import END_OF_CORRECTIONS, PREPARE
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import ModelError
 from cosim.options import check_options, option_names, seconds
 from cosim.shown import shown
-from cosim.step.constraints import END_OF_CORRECTIONS, PREPARE
 from cosim.system.system import System
 
 DEFAULT = "integrators.runge_kutta_merson"

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.cause import EventCause
+from cosim.contracts.constraints import END_OF_CORRECTIONS, NORMALIZE
 from cosim.contracts.integrator import DEFAULT_ACCURACY
 from cosim.errors import CosimError
 from cosim.simulation.assembler import assemble
 from cosim.simulation.event_record import Finding
-from cosim.step.constraints import END_OF_CORRECTIONS, NORMALIZE
 from cosim.system.state import State
 
 Reals = NDArray[np.float64]

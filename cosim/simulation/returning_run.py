@@ -15,6 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.contracts.constraints import settle_by_address
+from cosim.derivatives import adjoint_run, trail
+from cosim.derivatives.adjoint_run import REVERSE_RUN_SIGNATURE
+from cosim.derivatives.carrier import Carrier
+from cosim.derivatives.trail import (
+    ALONG,
+    FULL_TAPE,
+    TRACE_SIGNATURE,
+    TRAIL_NOTES,
+    AdjointArrays,
+    AdjointPlan,
+    TrailNotes,
+)
 from cosim.errors import ModelError, Problem, SimulationError
 from cosim.simulation.carried_tangents import (
     FIXED_IN_DENSE,
@@ -26,11 +39,6 @@ from cosim.simulation.carried_tangents import (
 from cosim.simulation.gradient import Gradient
 from cosim.simulation.objectives import Objective, value_of
 from cosim.simulation.result import Result
-from cosim.step import returning, trail
-from cosim.step.carrier import Carrier
-from cosim.step.constraints import settle_by_address
-from cosim.step.returning import BACK_SIGNATURE
-from cosim.step.trail import ALONG, FULL_TAPE, TRACE_SIGNATURE, TRAIL_NOTES, Returner, ReturnPlan, TrailNotes
 from cosim.system.system_adjoints import FIRST_TAPE, new_tape
 from cosim.walker import (
     DENSE_RECORD_SIGNATURE,
@@ -91,17 +99,17 @@ class Trail(CarriedTangents):
             raise ModelError(problems)
         own: list[tuple[Any, str]] = [
             (trail.trace_by_address, TRACE_SIGNATURE),
-            (returning.go_back_by_address, BACK_SIGNATURE),
+            (adjoint_run.reverse_run_by_address, REVERSE_RUN_SIGNATURE),
         ]
         compile_ahead([*functions.values(), *own])
-        self._trace, self._go_back = (native.compile_function(*named) for named in own)
-        missing = dict.fromkeys(ReturnPlan.declared, 0)
+        self._trace, self._reverse = (native.compile_function(*named) for named in own)
+        missing = dict.fromkeys(AdjointPlan.declared, 0)
         addresses = {name: native.function_address(*function) for name, function in functions.items()}
         arrays = self._arrays
         n, parameters, discrete = (arrays[letter].size for letter in "ypd")
         self._back = {
             "table": self._system.adjoints.table,
-            "numbers": np.array(words_of(ReturnPlan(**{**missing, **addresses})), dtype=np.int64),
+            "numbers": np.array(words_of(AdjointPlan(**{**missing, **addresses})), dtype=np.int64),
             "notes_numbers": np.zeros(TRAIL_NOTES),
             "trail": np.zeros(0),
             "tape": new_tape(FIRST_TAPE),
@@ -143,7 +151,7 @@ class Trail(CarriedTangents):
         self._trail_notes = rows_of(TrailNotes, self._back["notes_numbers"], 0, 1)[0]
         super().begin(state)
 
-    def _begin_directions(self) -> None:
+    def _set_directions(self) -> None:
         for slot, direction in zip(self._slots, self._direction, strict=True):
             at = ALONG * self._arrays[slot.array].size + slot.offset
             self._arrays[f"{slot.array}_dots"][at : at + slot.size] = direction
@@ -153,16 +161,16 @@ class Trail(CarriedTangents):
         while True:
             notes.is_full = 0.0
             if native.is_plain():
-                carrier, back = Carrier(**self._arrays), Returner(**self._back)
+                carrier, back = Carrier(**self._arrays), AdjointArrays(**self._back)
                 end = int(trail.trace(step.arrays, carrier, back, used, is_last))
             else:
-                heads = head_of(Carrier(**self._arrays)), head_of(Returner(**self._back))
+                heads = head_of(Carrier(**self._arrays)), head_of(AdjointArrays(**self._back))
                 end = int(self._trace(step.head_address, *map(address_of, heads), used, int(is_last)))
             if notes.is_full == 0.0:
                 return end
-            self._begin_piece()
+            self._start_next_piece()
 
-    def _begin_piece(self) -> None:
+    def _start_next_piece(self) -> None:
         """The trail is full: put aside what stands before its last step."""
         notes, written = self._trail_notes, self._back["trail"]
         used, cut = int(notes.used), int(notes.last_step)
@@ -202,7 +210,7 @@ class Trail(CarriedTangents):
         if self.findings:
             found = {path: np.full(slot.size, math.nan) for path, slot in self._named_slots()}
         else:
-            while not self._has_gone_back(weights):
+            while not self._reverse_run(weights):
                 self._back["tape"] = new_tape(4 * self._back["tape"].size)
             found = {
                 path: self._back[slot.array][slot.offset : slot.offset + slot.size].copy()
@@ -229,7 +237,7 @@ class Trail(CarriedTangents):
             parts.append(part)
         return np.ascontiguousarray(np.concatenate([np.zeros((rows, 0)), *parts], axis=1)).ravel()
 
-    def _has_gone_back(self, weights: Reals) -> bool:
+    def _reverse_run(self, weights: Reals) -> bool:
         """Go back over the whole run; False where the tape was too short."""
         back, notes = self._back, self._trail_notes
         for name in ("y", "p", "d", "c", "memory", "work", "spare_y", "spare_c"):
@@ -240,13 +248,13 @@ class Trail(CarriedTangents):
         for chunk in reversed(self._chunks):
             piece: Reals = np.load(chunk) if isinstance(chunk, Path) else chunk
             notes.used = float(piece.size)
-            arrays = Carrier(**self._arrays), Returner(**{**back, "trail": piece})
+            arrays = Carrier(**self._arrays), AdjointArrays(**{**back, "trail": piece})
             with np.errstate(all="ignore"), contextlib.suppress(FullTapeError):
                 if native.is_plain():
-                    returning.go_back(self._run, *arrays, piece.size)
+                    adjoint_run.reverse_run(self._run, *arrays, piece.size)
                 else:
                     heads = [head_of(each) for each in (self._run, *arrays)]
-                    self._go_back(*map(address_of, heads), piece.size)
+                    self._reverse(*map(address_of, heads), piece.size)
             if self._back["tape"][1]:
                 return False
             if notes.status == FULL_TAPE:

@@ -14,6 +14,7 @@ from cosim.attributes import ClosedAttributes
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
 from cosim.preparation.compiled_step import CompiledStep
+from cosim.run.records import LOG_ALL, LOG_FINDINGS
 from cosim.shown import shown
 from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.chosen_integrator import chosen_integrator
@@ -28,7 +29,6 @@ from cosim.simulation.step_errors import failed_handler, failure, handler_failur
 from cosim.step import failures
 from cosim.step.event_log import DRAIN_LOG
 from cosim.step.recording import SLACK
-from cosim.step.records import LOG_ALL, LOG_FINDINGS
 from cosim.system.state import State
 from cosim.system.system import System
 

@@ -1,24 +1,24 @@
-"""Step(), once: kernel functions of a run. What a run begins with is made in `cosim.preparation`.
+"""Step(), once: kernel functions of a run.
 
-The files in the order in which they are read:
+What a run has is declared in `cosim.run`; what it begins with is made in `cosim.preparation`. The files in
+the order in which they are read:
 
 ====================================== ====================================================================
 `step`                                 one step
 `advance`                              a run: its beginning, its steps, its end
-`run`, `records`, `run_parts`          what a run has; the records; how they are shown
 `failures`                             why a run cannot go on
 `agenda`                               scheduled times, in rational numbers
 `updates`, `saved_variables`           handlers; copies of the variables
 `block_calls`, `realize`               calling blocks; computing what is not computed yet
 `integration`                          calling the integrator
-`constraints`                          corrections that meet constraints; finding a start that does
 `histories`                            histories and auto-update variables, also between the ends of steps
 `witnesses`, `watched`                 their memory, the end of a step just past a crossing; values, rates
 `crossing`, `search_points`            the first crossing inside a step; the points of the search
+`straight_witnesses`                   parts of a step that need no search
 `forecast`                             predicted crossings
 `triggered`, `zeros`                   behind a crossing; what lies at zero, and what leaving it means
 `holds`, `sliding_field`               sliding modes
-`recording`, `event_log`               rows of values; records of events and findings
+`recording`, `event_log`, `tape`       rows of values; events and findings; steps, for derivatives
 `model_exchange`                       a host that integrates
 ====================================== ====================================================================
 """

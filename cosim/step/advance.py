@@ -8,6 +8,19 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import BEFORE, margin
+from cosim.run.records import (
+    DERIVATIVES,
+    INITIALIZATION_CAUSE,
+    INSTANCE,
+    LOG_TAPE,
+    MOTION,
+    NO_ROWS,
+    NOTHING,
+    REPORT,
+    TERMINATION_CAUSE,
+    TRIGGERED,
+)
+from cosim.run.run import Run
 from cosim.step.agenda import check_timers, next_event_time, schedule_periods, start_agenda
 from cosim.step.block_calls import lower_stage
 from cosim.step.failures import (
@@ -31,19 +44,6 @@ from cosim.step.integration import (
 )
 from cosim.step.realize import realize
 from cosim.step.recording import record_step
-from cosim.step.records import (
-    DERIVATIVES,
-    INITIALIZATION_CAUSE,
-    INSTANCE,
-    LOG_TAPE,
-    MOTION,
-    NO_ROWS,
-    NOTHING,
-    REPORT,
-    TERMINATION_CAUSE,
-    TRIGGERED,
-)
-from cosim.step.run import Run
 from cosim.step.step import BOTH_KINDS, SLIVER, asks_to_stop, end_step, is_near, one_step, report_notices
 from cosim.step.tape import log_assembly
 from cosim.step.updates import (

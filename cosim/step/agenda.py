@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from cosim.rational import common_resolution, compare_fractions, rational_time
+from cosim.run.records import IN_C, IN_D, IN_K, IN_NUMBERS, LISTED, PERIODIC, TIMED, GivenTime, Handler
+from cosim.run.run import Run
 from cosim.step.failures import PeriodLost, ResolutionLost, TimerInPast
-from cosim.step.records import IN_C, IN_D, IN_K, IN_NUMBERS, LISTED, PERIODIC, TIMED, GivenTime, Handler
-from cosim.step.run import Run
 
 TOLD_APART = 2.0**51  # of times that differ by one over the product of two resolutions, doubles differ
 

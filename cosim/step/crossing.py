@@ -2,16 +2,16 @@
 
 The solution is read from the integrator's dense output, and only the blocks that the witnesses need
 are walked, so no derivative is evaluated. All witnesses are evaluated together. What ``probe``, LEVELS and
-ENDS hold is described in `cosim.step.run`, the points in `cosim.step.search_points`.
+ENDS hold is described in `cosim.run.run`, the points in `cosim.step.search_points`.
 """
 
 from __future__ import annotations
 
 import math
 
+from cosim.run.run import Reals, Run
 from cosim.step.block_calls import probed
 from cosim.step.integration import interpolate
-from cosim.step.run import Reals, Run
 from cosim.step.search_points import (
     DEPTH,
     FIRST_STACKED,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
+from cosim.run.run import Run
 from cosim.step.crossing import evaluate_at
 from cosim.step.failures import BlockFailed
-from cosim.step.run import Run
 from cosim.step.search_points import LEFT, QUARTERS, points_of, time_at, values_at
 from cosim.step.watched import above, level, value
 

@@ -23,13 +23,7 @@ from cosim.component.history import (
     REFINED,
     margin,
 )
-from cosim.step.block_calls import copy_cache, probed, walk_here, walk_rows
-from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
-from cosim.step.failures import BlockFailed, HistoryFull, HistoryOverrun
-from cosim.step.holds import has_held_derivatives
-from cosim.step.integration import interpolate, redo
-from cosim.step.realize import realize
-from cosim.step.records import (
+from cosim.run.records import (
     DERIVATIVES,
     IN_K,
     INSTANCE,
@@ -40,9 +34,15 @@ from cosim.step.records import (
     RowRange,
     Swap,
 )
-from cosim.step.run import Integers, Reals, Run
+from cosim.run.run import Integers, Reals, Run
+from cosim.step.block_calls import copy_cache, probed, walk_here, walk_rows
+from cosim.step.event_log import MEMORY_UPDATED, NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
+from cosim.step.failures import BlockFailed, HistoryFull, HistoryOverrun
+from cosim.step.holds import has_held_derivatives
+from cosim.step.integration import interpolate, redo
+from cosim.step.realize import realize
 from cosim.step.saved_variables import different
-from cosim.step.tape import log_memory
+from cosim.step.tape import log_mark
 from cosim.walker import walk
 
 ROOM_FOR_STEP = 12  # entries: more than the ends of a step and the points inside it can bring
@@ -71,7 +71,7 @@ def remember(run: Run, side: float, smoothness: float) -> None:
     realize(run, MOTION)
     if run.plan.end_updates.is_empty():
         return
-    log_memory(run, side, smoothness)
+    log_mark(run, MEMORY_UPDATED, run.clock.time, side, smoothness)
     update_memory(run, run.plan.end_updates, run.clock.time, run.y, run.c, side, smoothness)
     if len(run.rings) != 0 and run.evaluation.stage >= MOTION:
         evaluate_past(run)

@@ -12,11 +12,7 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import RING
-from cosim.step.block_calls import copy_cache, walk_here
-from cosim.step.event_log import HELD as FOUND_HELD
-from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding
-from cosim.step.failures import BlockFailed, NothingToHoldBy
-from cosim.step.records import (
+from cosim.run.records import (
     BOTH,
     FALLING,
     IN_D,
@@ -30,7 +26,11 @@ from cosim.step.records import (
     Result,
     Switch,
 )
-from cosim.step.run import Reals, Run
+from cosim.run.run import Reals, Run
+from cosim.step.block_calls import copy_cache, walk_here
+from cosim.step.event_log import HELD as FOUND_HELD
+from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding
+from cosim.step.failures import BlockFailed, NothingToHoldBy
 from cosim.step.sliding_field import (
     IN_SWITCH_D,
     IN_SWITCH_K,

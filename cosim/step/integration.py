@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cosim.contracts.constraints import assemble_system, has_corrections
 from cosim.contracts.method_entries import by_address, step_entry
 from cosim.contracts.method_layout import (
     BLOCK_FAILED,
@@ -15,14 +16,13 @@ from cosim.contracts.method_layout import (
     OdeSystem,
 )
 from cosim.contracts.tolerances import LOOSEST_ACCURACY, SCALE, accuracy_of_step
+from cosim.run.records import MOTION, NOTHING, ON_GRID
+from cosim.run.run import Integers, Reals, Run
 from cosim.step.block_calls import probed
-from cosim.step.constraints import assemble_system, has_corrections
 from cosim.step.event_log import GREW_BACK, report_finding
 from cosim.step.failures import REACHED, BlockFailed, ConstraintsNotMet, IntegrationFailed
 from cosim.step.holds import held_count, mark_held_derivatives, uses_held_method
 from cosim.step.realize import realize
-from cosim.step.records import MOTION, NOTHING, ON_GRID
-from cosim.step.run import Integers, Reals, Run
 from cosim.walker import call_dense, call_redo, call_step
 from cosim_compiler.calls import indirect_call
 from cosim_compiler.record import rows_of

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import AFTER_ARRIVAL, BEFORE
+from cosim.run.records import INSTANCE, MOTION, SAME_TIME, TIME_CAUSE
+from cosim.run.run import Run
 from cosim.step.advance import clear_answers, find_next_event
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
 from cosim.step.block_calls import lower_stage
@@ -13,8 +15,6 @@ from cosim.step.failures import EVENT, REACHED, TERMINATED, EndlessEvents
 from cosim.step.histories import make_room, remember
 from cosim.step.holds import held_at, held_count
 from cosim.step.realize import realize
-from cosim.step.records import INSTANCE, MOTION, SAME_TIME, TIME_CAUSE
-from cosim.step.run import Run
 from cosim.step.saved_variables import different
 from cosim.step.step import (
     BOTH_KINDS,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from cosim.run.records import DERIVATIVES, MOTION, NOTHING, RESTORED
+from cosim.run.run import Run
 from cosim.step.block_calls import realize_touched, walk_here
 from cosim.step.holds import has_held_derivatives, held_count, mark_held_derivatives, realize_held
-from cosim.step.records import DERIVATIVES, MOTION, NOTHING, RESTORED
-from cosim.step.run import Run
 
 
 def realize(run: Run, stage: int) -> None:

@@ -8,14 +8,7 @@ On the grid alone, a row for each output time, the value is that after the event
 
 from __future__ import annotations
 
-from cosim.step.agenda import next_time
-from cosim.step.block_calls import copy_cache, probed, walk_rows
-from cosim.step.event_log import DRAIN_ROWS
-from cosim.step.failures import followed_by
-from cosim.step.histories import exchange_swapped, swaps_reach_instance
-from cosim.step.integration import complete, interpolate
-from cosim.step.realize import realize
-from cosim.step.records import (
+from cosim.run.records import (
     AT_EVENTS,
     AT_STEPS,
     IN_D,
@@ -29,8 +22,15 @@ from cosim.step.records import (
     SCHEDULED,
     TRIGGERED,
 )
-from cosim.step.run import GRID_WIDTH, Integers, Reals, Run
-from cosim.step.tape import log_row
+from cosim.run.run import GRID_WIDTH, Integers, Reals, Run
+from cosim.step.agenda import next_time
+from cosim.step.block_calls import copy_cache, probed, walk_rows
+from cosim.step.event_log import DRAIN_ROWS, ROW_WRITTEN
+from cosim.step.failures import followed_by
+from cosim.step.histories import exchange_swapped, swaps_reach_instance
+from cosim.step.integration import complete, interpolate
+from cosim.step.realize import realize
+from cosim.step.tape import log_mark
 from cosim.walker import call_python
 
 SLACK = 1e-9  # of the interval: times closer than that are one
@@ -49,7 +49,7 @@ def has_pending_updates(run: Run) -> bool:
 
 def write_row(run: Run, t: float, y: Reals, c: Reals, is_inside: bool) -> None:
     """Write a row with the chosen values, those of `y` and `c` among them."""
-    log_row(run, t, is_inside)
+    log_mark(run, ROW_WRITTEN, t, 1.0 if is_inside else 0.0, 0.0)
     width = 1 + run.chosen.values
     if GRID_WIDTH + run.output.rows_used + width > run.rows.shape[0]:
         call_python(run.plan.call_drain, (DRAIN_ROWS,))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cosim.run.records import IN_D, IN_K, IN_P, IN_Y
+from cosim.run.run import Integers, Reals, Run, Variables
 from cosim.step.block_calls import UNTOUCHED, follow_change, mark_change
-from cosim.step.records import IN_D, IN_K, IN_P, IN_Y
-from cosim.step.run import Integers, Reals, Run, Variables
 
 
 def different(left: float, right: float) -> bool:

@@ -17,6 +17,8 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
+from cosim.run.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
+from cosim.run.run import Run
 from cosim.step.agenda import follow_clocks, next_event_time
 from cosim.step.crossing import MOST_PARTS
 from cosim.step.event_log import NOTICE, report_finding
@@ -41,8 +43,6 @@ from cosim.step.holds import (
 from cosim.step.integration import assemble, integrate_step, restart_integration
 from cosim.step.realize import realize
 from cosim.step.recording import record_update
-from cosim.step.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
-from cosim.step.run import Run
 from cosim.step.saved_variables import different, save_variables
 from cosim.step.tape import begin_step_on_tape, log_assembly, log_step
 from cosim.step.triggered import (

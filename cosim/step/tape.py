@@ -1,4 +1,4 @@
-"""What a run has done, in the order in which it was done, for whoever carries tangents along.
+"""What a run has done, in the order in which it was done, for whoever moves tangents along.
 
 Where ``output.logging`` is `LOG_TAPE`, the event log has these records between its events: each step with the
 states that it began with, each row that was recorded, where each group of handlers begins that read the same
@@ -7,25 +7,20 @@ State, and each update of what is remembered. Their kinds stand where a finding 
 
 from __future__ import annotations
 
-from cosim.step.event_log import (
-    ASSEMBLED,
-    MEMORY_UPDATED,
-    PHASE_BEGUN,
-    ROW_WRITTEN,
-    STEP_TAKEN,
-    logged_finding,
-    room_in_log,
-)
+from typing import NamedTuple
+
+from cosim.run.records import LOG_TAPE
+from cosim.run.run import Reals, Run
+from cosim.step.event_log import ASSEMBLED, STEP_TAKEN, logged_finding, room_in_log
 from cosim.step.holds import can_hold, held_count
 from cosim.step.integration import method_arrays
-from cosim.step.records import LOG_TAPE
-from cosim.step.run import Run
+from cosim.step.saved_variables import copy_reals
 from cosim.step.sliding_field import SlidingRow, field_numbers
 from cosim_compiler.record import Record, rows_of, width_of
 
 
 class LoggedStep(Record):
-    """A step, as it stays; behind it y and the method's memory at its start, then its d and k.
+    """A step, as it stays; behind it `StepNumbers`.
 
     Where witnesses were held, there follow how many were, and by a push, and what `prepare_sliding_field` has
     written: the tables of witnesses and switches, a push for each witness, and the sides of switches.
@@ -38,45 +33,55 @@ class LoggedStep(Record):
     is_held: float  # whether witnesses were held in it
 
 
-class LoggedRow(Record):
-    """A row of recorded values."""
+class LoggedMark(Record):
+    """Another record: a row, a group of handlers, an update; behind states that meet constraints they are."""
 
     length: float
     time: float  # s
-    kind: float  # ROW_WRITTEN
-    is_inside: float  # whether it lies inside the step before, on the dense output
-
-
-class LoggedPhase(Record):
-    """The handlers of one kind and cause, whose events follow: all read the same State."""
-
-    length: float
-    time: float
-    kind: float  # PHASE_BEGUN
-    cause: float
-
-
-class LoggedAssembly(Record):
-    """The states were made to meet their constraints; behind it they are."""
-
-    length: float
-    time: float
-    kind: float  # ASSEMBLED
-
-
-class LoggedMemory(Record):
-    """Auto-update variables have got their new values."""
-
-    length: float
-    time: float
-    kind: float  # MEMORY_UPDATED
-    side: float  # of the instant
+    kind: float  # ROW_WRITTEN, PHASE_BEGUN, MEMORY_UPDATED, ASSEMBLED
+    detail: float  # whether a row lies inside the step before; the cause of handlers; the side of an update
     smoothness: float  # of what goes into histories, see `remember`
 
 
-STEP_WIDTH, ROW_WIDTH, PHASE_WIDTH, MEMORY_WIDTH, ASSEMBLY_WIDTH = map(
-    width_of, (LoggedStep, LoggedRow, LoggedPhase, LoggedMemory, LoggedAssembly)
-)
+class StepNumbers(NamedTuple):
+    """What stands behind a step: what it began with, but for d and k, which are those at its end."""
+
+    y: Reals
+    memory: Reals
+    d: Reals
+    k: Reals
+
+
+STEP_WIDTH, MARK_WIDTH = map(width_of, (LoggedStep, LoggedMark))
+
+
+def logged_step(run: Run, at: int) -> LoggedStep:
+    """The step that begins at a place in `log`."""
+    return rows_of(LoggedStep, run.log, at, 1)[0]
+
+
+def logged_mark(run: Run, at: int) -> LoggedMark:
+    """The other record that begins at a place in `log`."""
+    return rows_of(LoggedMark, run.log, at, 1)[0]
+
+
+def step_numbers(run: Run, at: int) -> StepNumbers:
+    """What stands behind the step that begins at a place in `log`."""
+    at_y = at + STEP_WIDTH
+    at_memory = at_y + run.y.shape[0]
+    at_d = at_memory + run.memory.shape[0]
+    at_k = at_d + run.d.shape[0]
+    return StepNumbers(
+        run.log[at_y:at_memory],
+        run.log[at_memory:at_d],
+        run.log[at_d:at_k],
+        run.log[at_k : holds_at(run, at)],
+    )
+
+
+def holds_at(run: Run, at: int) -> int:
+    """Where what it was held by stands, of the step that begins at a place in `log`."""
+    return at + STEP_WIDTH + run.y.shape[0] + run.memory.shape[0] + run.d.shape[0] + run.k.shape[0]
 
 
 def room_on_tape(run: Run, kind: int, size: int) -> int:
@@ -89,37 +94,53 @@ def room_on_tape(run: Run, kind: int, size: int) -> int:
     return at
 
 
+def log_mark(run: Run, kind: int, t: float, detail: float, smoothness: float) -> None:
+    """Record a row, a group of handlers or an update; see `LoggedMark`."""
+    at = room_on_tape(run, kind, MARK_WIDTH)
+    if at >= 0:
+        mark = logged_mark(run, at)
+        mark.time = t
+        mark.detail = detail
+        mark.smoothness = smoothness
+
+
+def log_assembly(run: Run) -> None:
+    """Record that the states meet their constraints now."""
+    at = room_on_tape(run, ASSEMBLED, MARK_WIDTH + run.y.shape[0])
+    if at >= 0:
+        copy_reals(run.y, assembled_states(run, at))
+
+
+def assembled_states(run: Run, at: int) -> Reals:
+    """The states behind the record of an assembly."""
+    return run.log[at + MARK_WIDTH : at + MARK_WIDTH + run.y.shape[0]]
+
+
 def begin_step_on_tape(run: Run) -> None:
     """Keep what a step begins with and changes."""
     if run.output.logging == LOG_TAPE:
-        for m in range(run.memory.shape[0]):
-            run.start_memory[m] = run.memory[m]
+        copy_reals(run.memory, run.start_memory)
 
 
 def log_step(run: Run, start: float, is_held: bool) -> None:
     """Record a step that has ended now, before anything that it has brought is remembered."""
-    n, nm, nd, nk = run.y.shape[0], run.memory.shape[0], run.d.shape[0], run.k.shape[0]
     tables, sides = held_sizes(run)
     held = held_count(run) if is_held else 0
-    of_holds = 2 + tables + held * n + sides if is_held else 0
-    at = room_on_tape(run, STEP_TAKEN, STEP_WIDTH + n + nm + nd + nk + of_holds)
+    of_holds = 2 + tables + held * run.y.shape[0] + sides if is_held else 0
+    at = room_on_tape(run, STEP_TAKEN, holds_at(run, 0) + of_holds)
     if at < 0:
         return
-    step = rows_of(LoggedStep, run.log, at, 1)[0]
+    step = logged_step(run, at)
     step.start = start
     step.is_held = 1.0 if is_held else 0.0
-    at += STEP_WIDTH
-    begin = method_arrays(run).start
-    for m in range(n):
-        run.log[at + m] = begin[m]
-    for m in range(nm):
-        run.log[at + n + m] = run.start_memory[m]
-    for m in range(nd):
-        run.log[at + n + nm + m] = run.d[m]
-    for m in range(nk):
-        run.log[at + n + nm + nd + m] = float(run.k[m])
+    numbers = step_numbers(run, at)
+    copy_reals(method_arrays(run).start, numbers.y)
+    copy_reals(run.start_memory, numbers.memory)
+    copy_reals(run.d, numbers.d)
+    for m in range(run.k.shape[0]):
+        numbers.k[m] = float(run.k[m])
     if is_held:
-        log_holds(run, at + n + nm + nd + nk, held)
+        log_holds(run, holds_at(run, at), held)
 
 
 def held_sizes(run: Run) -> tuple[int, int]:
@@ -146,36 +167,3 @@ def log_holds(run: Run, at: int, held: int) -> None:
     at += numbers.pushes.shape[0]
     for m in range(sides):
         run.log[at + m] = numbers.sides[m]
-
-
-def log_row(run: Run, t: float, is_inside: bool) -> None:
-    """Record that a row is recorded."""
-    at = room_on_tape(run, ROW_WRITTEN, ROW_WIDTH)
-    if at >= 0:
-        row = rows_of(LoggedRow, run.log, at, 1)[0]
-        row.time = t
-        row.is_inside = 1.0 if is_inside else 0.0
-
-
-def log_phase(run: Run, cause: int) -> None:
-    """Record that the handlers of a cause and kind are called next."""
-    at = room_on_tape(run, PHASE_BEGUN, PHASE_WIDTH)
-    if at >= 0:
-        rows_of(LoggedPhase, run.log, at, 1)[0].cause = float(cause)
-
-
-def log_assembly(run: Run) -> None:
-    """Record that the states meet their constraints now."""
-    at = room_on_tape(run, ASSEMBLED, ASSEMBLY_WIDTH + run.y.shape[0])
-    if at >= 0:
-        for m in range(run.y.shape[0]):
-            run.log[at + ASSEMBLY_WIDTH + m] = run.y[m]
-
-
-def log_memory(run: Run, side: float, smoothness: float) -> None:
-    """Record that what is remembered is updated now."""
-    at = room_on_tape(run, MEMORY_UPDATED, MEMORY_WIDTH)
-    if at >= 0:
-        memory = rows_of(LoggedMemory, run.log, at, 1)[0]
-        memory.side = side
-        memory.smoothness = smoothness

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from cosim.run.records import BOTH, FALLING, PUBLISH, RISING, STOP_RUN, TRIGGERED
+from cosim.run.run import Run
 from cosim.step.event_log import CHATTERING, ZENO, report_finding
 from cosim.step.failures import EndlessEvents
 from cosim.step.holds import (
@@ -15,8 +17,6 @@ from cosim.step.holds import (
     release_moved,
     store_push,
 )
-from cosim.step.records import BOTH, FALLING, PUBLISH, RISING, STOP_RUN, TRIGGERED
-from cosim.step.run import Run
 from cosim.step.watched import (
     LEAVING,
     RATE_SPACING,

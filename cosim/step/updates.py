@@ -9,29 +9,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.step.agenda import first_due, next_time, serve, waits_for
-from cosim.step.block_calls import lower_stage, number_of_variable, walk_here
-from cosim.step.event_log import (
-    CHANGE_WIDTH,
-    EVENT_WIDTH,
-    OVERWRITTEN,
-    logged_change,
-    logged_event,
-    report_finding,
-    room_in_log,
-)
-from cosim.step.failures import (
-    EndlessSignals,
-    ForbiddenChange,
-    HandlerFailed,
-    InfiniteState,
-    NoAnswer,
-    NoInteger,
-    StepFailure,
-)
-from cosim.step.holds import collect_result, collects_results
-from cosim.step.realize import realize
-from cosim.step.records import (
+from cosim.run.records import (
     DISCRETE,
     IN_K,
     IN_P,
@@ -55,9 +33,32 @@ from cosim.step.records import (
     Handler,
     Result,
 )
-from cosim.step.run import Run
+from cosim.run.run import Run
+from cosim.step.agenda import first_due, next_time, serve, waits_for
+from cosim.step.block_calls import lower_stage, number_of_variable, walk_here
+from cosim.step.event_log import (
+    CHANGE_WIDTH,
+    EVENT_WIDTH,
+    OVERWRITTEN,
+    PHASE_BEGUN,
+    logged_change,
+    logged_event,
+    report_finding,
+    room_in_log,
+)
+from cosim.step.failures import (
+    EndlessSignals,
+    ForbiddenChange,
+    HandlerFailed,
+    InfiniteState,
+    NoAnswer,
+    NoInteger,
+    StepFailure,
+)
+from cosim.step.holds import collect_result, collects_results
+from cosim.step.realize import realize
 from cosim.step.saved_variables import copied_value, different, restore_variables, save_variables, set_copied
-from cosim.step.tape import log_phase
+from cosim.step.tape import log_mark
 from cosim.step.zeros import mark_set_witnesses
 from cosim.walker import call_python
 
@@ -218,7 +219,7 @@ def handle(run: Run, cause: int, does: int) -> None:
     """
     writes = False
     if does != PUBLISH:
-        log_phase(run, cause)
+        log_mark(run, PHASE_BEGUN, run.clock.time, float(cause), 0.0)
     for handler in run.handlers:
         if handler.does != does or run.due[handler.number] != cause:
             continue

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from cosim.run.run import Integers, Reals, Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.failures import BlockFailed
-from cosim.step.run import Integers, Reals, Run
 from cosim.walker import walk
 
 RATE_SPACING = 1e-6  # s

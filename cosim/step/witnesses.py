@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from cosim.run.records import BOTH, FALLING, LOG_TAPE, RISING, STOP_RUN
+from cosim.run.run import Integers, Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.crossing import (
     MOST_PARTS,
@@ -22,8 +24,6 @@ from cosim.step.holds import (
     store_held_rates,
 )
 from cosim.step.integration import complete, redo
-from cosim.step.records import BOTH, FALLING, LOG_TAPE, RISING, STOP_RUN
-from cosim.step.run import Integers, Run
 from cosim.step.search_points import (
     ASIDE,
     LEFT,

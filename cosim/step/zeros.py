@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import math
 
+from cosim.run.records import BOTH, FALLING, RISING, TRIGGERED, Handler
+from cosim.run.run import Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.holds import is_held
-from cosim.step.records import BOTH, FALLING, RISING, TRIGGERED, Handler
-from cosim.step.run import Run
 from cosim.step.watched import RATE_SPACING, compute_rates, direction_of, is_condition, is_timed, value
 from cosim.walker import walk
 

@@ -16,7 +16,7 @@ Correction = tuple[Callable[..., Any], NDArray[np.int64]]
 class Projection:
     """Blocks that change y, outside of the schedule; a dynamics solver brings them.
 
-    `cosim.step.constraints.project` says in which order they are called.
+    `cosim.contracts.constraints.project` says in which order they are called.
 
     Attributes
     ----------

@@ -13,9 +13,9 @@ from cosim.attributes import ClosedAttributes
 from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import SimulationError, StageError, StateError
 from cosim.html_table import html_table
+from cosim.run.records import Agenda, Clock
+from cosim.run.run import AGENDA_WIDTH, CLOCK_WIDTH, ROLES, STATE
 from cosim.stage import Stage
-from cosim.step.records import Agenda, Clock
-from cosim.step.run import AGENDA_WIDTH, CLOCK_WIDTH, ROLES, STATE
 from cosim.system import state_bytes
 from cosim_compiler.record import place_in, rows_of
 

@@ -11,8 +11,8 @@ import numpy as np
 from cosim.component.history import FULL, Ring
 from cosim.contracts.restored_memory import are_of_a_run
 from cosim.errors import StateError
+from cosim.run.run import AGENDA_WIDTH, ARRAYS, CLOCK_WIDTH, STATE
 from cosim.stage import Stage
-from cosim.step.run import AGENDA_WIDTH, ARRAYS, CLOCK_WIDTH, STATE
 from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:

@@ -89,7 +89,7 @@ class System(FixedAttributes):
     inner_range : (int, int)
         Where they stand in the table once more, one after the other, behind all others.
     projection : ndarray of int64, shape (11,)
-        Which rows at the end of the table correct a solution, see `cosim.step.constraints`.
+        Which rows at the end of the table correct a solution, see `cosim.contracts.constraints`.
     inputs : list of str
         Paths of the inputs that nothing in the model is connected to.
     dynamics : str
@@ -620,7 +620,7 @@ def _built_again(model: Model, default: bytes) -> System:
 
 
 def _places(projection: Projection | None, first: int, motion: tuple[int, int]) -> NDArray[np.int64]:
-    """The numbers that `cosim.step.constraints` goes by; its blocks follow all others in the table."""
+    """The numbers that `cosim.contracts.constraints` goes by; its blocks follow all others in the table."""
     constraints = projection or Projection(0)
     ends = np.cumsum([first, *(len(group) for group in constraints.groups)])
     return np.array([*ends, constraints.errors, *motion], dtype=np.int64)

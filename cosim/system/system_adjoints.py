@@ -13,7 +13,7 @@ from cosim.recorded_walk import (
     RECORDED_WALK_SIGNATURE,
     REVERSE_SIGNATURE,
     REVERSED_WALK_SIGNATURE,
-    record_blocks,
+    record_whole,
     reverse_walk,
 )
 from cosim.stage import Stage
@@ -79,7 +79,7 @@ class SystemAdjoints:
         self.table[:, 0] = 0
         self.refusals: dict[int, str] = {}
         self._known: set[int] = set()
-        self._record = native.compile_function(record_blocks, RECORDED_WALK_SIGNATURE)
+        self._record = native.compile_function(record_whole, RECORDED_WALK_SIGNATURE)
         self._reverse = native.compile_function(reverse_walk, REVERSED_WALK_SIGNATURE)
         self._tape = new_tape()
 

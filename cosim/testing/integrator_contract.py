@@ -326,7 +326,7 @@ class IntegratorContract:
                 error = rod_errors(state)
                 assert error <= 1e-7, (
                     f"error {error} of a constraint at t = {state.time} s with {options}: a step and a step "
-                    "taken again end with cosim.step.constraints.project_end"
+                    "taken again end with cosim.contracts.constraints.project_end"
                 )
 
     def test_symmetric_methods_go_back(self) -> None:

@@ -1,6 +1,6 @@
 """Corrections after a step: quaternions, positions and speeds.
 
-`cosim.step.constraints` calls these in turn and evaluates the system in between. Corrections are the
+`cosim.contracts.constraints` calls these in turn and evaluates the system in between. Corrections are the
 smallest in the metric of the mass matrix: -M^-1 G^T (G M^-1 G^T)^+ error. One of positions is made as speeds
 (which every joint knows how to turn into rates of its coordinates), so it takes two blocks: the first puts it
 in place of the speeds, and after an evaluation the second adds the rates to the coordinates.

@@ -100,57 +100,29 @@ class Pid(cosim.Measure):
         return 1.0 if lower > upper else 0.0
 
     @cosim.kernel
-    def control(
-        setpoint,
-        measurement,
-        gain,
-        derivative_time,
-        lower,
-        upper,
-        controller,
-        setpoint_weight,
-        derivative_setpoint_weight,
-        derivative_filter,
-        integral,
-        filtered,
-        unlimited,
-        value,
-    ):
-        total = setpoint_weight * setpoint - measurement
-        if controller in (PID_, PI):
-            total += integral
-        if derivative_time > 0.0 and controller in (PID_, PD):
-            total += derivative_filter * (derivative_setpoint_weight * setpoint - measurement - filtered)
-        unlimited[0] = gain * total
-        value[0] = min(max(gain * total, lower), upper)
+    def control(s):
+        total = s.setpoint_weight * s.setpoint - s.measurement
+        if s.controller in (PID_, PI):
+            total += s.integral
+        if s.derivative_time > 0.0 and s.controller in (PID_, PD):
+            total += s.derivative_filter * (
+                s.derivative_setpoint_weight * s.setpoint - s.measurement - s.filtered
+            )
+        s.unlimited = s.gain * total
+        s.value = min(max(s.gain * total, s.lower), s.upper)
 
     @cosim.kernel
-    def derivatives(
-        setpoint,
-        measurement,
-        gain,
-        integral_time,
-        derivative_time,
-        controller,
-        derivative_setpoint_weight,
-        anti_windup,
-        derivative_filter,
-        filtered,
-        unlimited,
-        value,
-        integral_dot,
-        filtered_dot,
-    ):
-        integral_dot[0] = 0.0
-        filtered_dot[0] = 0.0
-        if controller in (PID_, PI):
-            error = setpoint - measurement
-            if gain != 0.0:
-                error += (value - unlimited) / (anti_windup * gain)
-            integral_dot[0] = error / integral_time
-        if derivative_time > 0.0 and controller in (PID_, PD):
-            ahead = derivative_setpoint_weight * setpoint - measurement
-            filtered_dot[0] = (ahead - filtered) * derivative_filter / derivative_time
+    def derivatives(s):
+        s.integral_dot = 0.0
+        s.filtered_dot = 0.0
+        if s.controller in (PID_, PI):
+            error = s.setpoint - s.measurement
+            if s.gain != 0.0:
+                error += (s.value - s.unlimited) / (s.anti_windup * s.gain)
+            s.integral_dot = error / s.integral_time
+        if s.derivative_time > 0.0 and s.controller in (PID_, PD):
+            ahead = s.derivative_setpoint_weight * s.setpoint - s.measurement
+            s.filtered_dot = (ahead - s.filtered) * s.derivative_filter / s.derivative_time
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(setpoint, measurement, derivative_setpoint_weight, filtered_next):

@@ -233,55 +233,39 @@ class TimeTable(Source):
                 begin = i + 1
 
     @cosim.kernel
-    def follow(
-        t,
-        offset,
-        times,
-        samples,
-        slopes,
-        interpolation,
-        extrapolation,
-        shift_time,
-        first,
-        last,
-        cycle,
-        value,
-        value_dot,
-        value_dot2,
-        value_dot3,
-    ):
-        start, end, repeated = first, last, cycle
-        if last < 0:
-            start, end, repeated = piece_at(t, times, interpolation, extrapolation, shift_time)
-        final = len(times) - 1
-        if extrapolation == ERROR and (
-            t < point_time(times, 0, shift_time, 0) or t > point_time(times, final, shift_time, 0)
+    def follow(s):
+        start, end, repeated = s.first, s.last, s.cycle
+        if s.last < 0:
+            start, end, repeated = piece_at(s.t, s.times, s.interpolation, s.extrapolation, s.shift_time)
+        final = len(s.times) - 1
+        if s.extrapolation == ERROR and (
+            s.t < point_time(s.times, 0, s.shift_time, 0) or s.t > point_time(s.times, final, s.shift_time, 0)
         ):
             raise ValueError('the table ends before: give more times, or extrapolation="kept" or "tangent"')
         # Only beyond the table is a time beyond its piece; else it is so by rounding.
-        at = t - cycle_start(times, shift_time, repeated)
-        is_bounded = extrapolation >= PERIODIC  # or an error
+        at = s.t - cycle_start(s.times, s.shift_time, repeated)
+        is_bounded = s.extrapolation >= PERIODIC  # or an error
         if start > 0 or is_bounded:
-            at = max(at, times[start])
+            at = max(at, s.times[start])
         if end < final or is_bounded:
-            at = min(at, times[end])
-        straight = interpolation == LINEAR
-        begins = at < times[start] and extrapolation != TANGENT
-        ends = at > times[end] and extrapolation != TANGENT
-        if interpolation == HELD or begins or ends:
-            value[0] = offset + (samples[end] if ends else samples[start])
-            value_dot[0] = 0.0
-            value_dot2[0] = 0.0
-            value_dot3[0] = 0.0
+            at = min(at, s.times[end])
+        straight = s.interpolation == LINEAR
+        begins = at < s.times[start] and s.extrapolation != TANGENT
+        ends = at > s.times[end] and s.extrapolation != TANGENT
+        if s.interpolation == HELD or begins or ends:
+            s.value = s.offset + (s.samples[end] if ends else s.samples[start])
+            s.value_dot = 0.0
+            s.value_dot2 = 0.0
+            s.value_dot3 = 0.0
         else:
-            value[0] = offset + curve_value(at, times, samples, slopes, start, end, straight)
+            s.value = s.offset + curve_value(at, s.times, s.samples, s.slopes, start, end, straight)
             # At the last time of all the curve has ended, at that of a jump it has not.
-            rest = at == times[end] and end == final and extrapolation != TANGENT
-            rest = rest and extrapolation != PERIODIC
-            slope, bend, third = derivatives(at, times, samples, slopes, start, end, straight)
-            value_dot[0] = 0.0 if rest else slope
-            value_dot2[0] = 0.0 if rest else bend
-            value_dot3[0] = 0.0 if rest else third
+            rest = at == s.times[end] and end == final and s.extrapolation != TANGENT
+            rest = rest and s.extrapolation != PERIODIC
+            slope, bend, third = derivatives(at, s.times, s.samples, s.slopes, start, end, straight)
+            s.value_dot = 0.0 if rest else slope
+            s.value_dot2 = 0.0 if rest else bend
+            s.value_dot3 = 0.0 if rest else third
 
     @cosim.kernel
     def find_next_break(t, times, interpolation, extrapolation, shift_time, first, last, cycle, smooth_until):

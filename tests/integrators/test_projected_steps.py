@@ -7,7 +7,7 @@ import pytest
 
 import cosim
 from cosim import kit
-from cosim.step.constraints import project_error
+from cosim.contracts.constraints import project_error
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_compiler import native
 from cosim_dynamics import mass_matrix

@@ -15,10 +15,10 @@ from how_many import many
 
 import cosim
 from cosim.rational import compare_fractions, nearest_time, periodic_time, rational_time, tick_time
+from cosim.run.records import Grid
+from cosim.run.run import AGENDA_WIDTH
 from cosim.simulation.output_interval import counted_grid, output_times
 from cosim.simulation.simulate import simulate
-from cosim.step.records import Grid
-from cosim.step.run import AGENDA_WIDTH
 from cosim_compiler.record import layout_of, width_of
 
 LARGEST = (1 << 63) - 1

@@ -3,7 +3,7 @@
 import numpy as np
 
 import cosim
-from cosim.step.run import ROLES
+from cosim.run.run import ROLES
 
 
 class Bouncer(cosim.Component):

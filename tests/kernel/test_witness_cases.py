@@ -6,8 +6,8 @@ import pytest
 from kernel_parts import BouncingBall, Clock, system_of
 
 import cosim
+from cosim.run.records import BOTH, FALLING, RISING
 from cosim.step.crossing import crosses
-from cosim.step.records import BOTH, FALLING, RISING
 
 MERSON = "integrators.runge_kutta_merson"
 

@@ -6,8 +6,9 @@ import pytest
 from lowered_run import LoweredRun
 from thrown_ball import EVENTS, RISE, thrown_ball
 
-from cosim.step import failures, records
-from cosim.step.run import ARRAYS
+from cosim.run import records
+from cosim.run.run import ARRAYS
+from cosim.step import failures
 
 
 def value(run: LoweredRun, path: str) -> float:

@@ -12,9 +12,10 @@ from held_parts import Fading, Gears, Relay, Shaken, Stuck
 from lowered_run import LoweredRun, compare
 
 import cosim
-from cosim.step import failures, records
-from cosim.step.records import Hold, Holds
-from cosim.step.run import ARRAYS, STATE
+from cosim.run import records
+from cosim.run.records import Hold, Holds
+from cosim.run.run import ARRAYS, STATE
+from cosim.step import failures
 from cosim_compiler.record import place_in
 
 LONG = pytest.mark.thorough  # each method is compiled

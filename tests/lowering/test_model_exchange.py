@@ -13,7 +13,8 @@ from lowered_run import LoweredRun
 from zero_parts import FloorBall, Mixture, Tank
 
 import cosim
-from cosim.step import failures, records
+from cosim.run import records
+from cosim.step import failures
 
 STEP = 0.002
 

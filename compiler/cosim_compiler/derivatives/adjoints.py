@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import types
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -18,9 +17,6 @@ from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.language.types import REAL, Tuple, Type, View, types_of
-from cosim_compiler.record import rows_of
-from cosim_compiler.sources.run_source import run_source
-from cosim_compiler.tables import as_table, zeros
 
 NONE: frozenset[int] = frozenset()
 _adjoints: dict[tuple[types.FunctionType, str, frozenset[int]], Adjoint] = {}
@@ -100,23 +96,12 @@ def adjoint_function(function: types.FunctionType, signature: str, fixed: frozen
     that is a real; the tape, from which it takes what `record` has put there; and, if reals vary, a view to
     which it writes their adjoints.
 
-    Parameters
-    ----------
-    function : function
-    signature : str
-    fixed : frozenset of int
-        The arguments that do not vary.
-
-    Raises
-    ------
-    ContractError
-        It is not of the language.
-    NoTangentError
-        It cannot be followed; says where and why.
+    Arguments and errors are those of `tangents.tangent_function`.
 
     Examples
     --------
     >>> import numpy
+    >>> from cosim_compiler.sources.run_source import run_source
     >>> f = run_source("def f(x, out):\n    out[0] = x * x\n    return 3.0 * x")["f"]
     >>> adjoint = adjoint_function(f, "fF>f")
     >>> tape = numpy.array([2.0, 0.0, *8 * [0.0]])
@@ -138,6 +123,7 @@ def adjoint_refusal(function: types.FunctionType, kinds: Sequence[Type]) -> str:
 
     Examples
     --------
+    >>> from cosim_compiler.sources.run_source import run_source
     >>> f = run_source("def f(x):\n    return x * x")["f"]
     >>> adjoint_refusal(f, (REAL,))
     ''
@@ -187,23 +173,15 @@ def _written(function: types.FunctionType, signature: str, fixed: frozenset[int]
         back_lines += [f"bars[{k}] = {name}" for k, name in enumerate(names)]
     elif reals:
         back_lines = [f"bars[{k}] = 0.0" for k in range(len(reals))]
-    body = "\n".join(f"    {line}" for line in lines)
-    back_body = "\n".join(f"    {line}" for line in back_lines or ["pass"])
-    text = (
-        f"{writer.text()}\n\ndef record({', '.join(heads)}):\n{body}\n\n\n"
-        f"def reverse({', '.join(back_heads)}):\n{back_body}\n"
-    )
-    space = {
-        "math": math, "rows_of": rows_of, "as_table": as_table, "zeros": zeros,
-        "__name__": "cosim_compiler.derivatives", **writer.names.space,
-    }  # fmt: skip
-    made = run_source(text, space, f"adjoint of {function.__qualname__}")
-    for part in ("record", "reverse"):
-        made[part].__qualname__ = made[part].__name__ = f"{function.__name__}_{part}"
-        made[part].__dict__["__text__"] = text
+    writer.texts["record"] = [f"def record({', '.join(heads)}):", *(f"    {line}" for line in lines)]
+    writer.texts["reverse"] = [
+        f"def reverse({', '.join(back_heads)}):",
+        *(f"    {line}" for line in back_lines or ["pass"]),
+    ]
+    record, reverse = writer.functions(("record", "reverse"), function, "adjoint")
     record_letters = letters + "".join(letters[i] for i in moving) + "i" * len(views) + "F" + "F" * has_rate
     reverse_letters = "".join("F" for _ in views) + "f" * has_rate + "F" + "F" * bool(reals)
-    return Adjoint(made["record"], f"{record_letters}>{answer}", made["reverse"], f"{reverse_letters}>v")
+    return Adjoint(record, f"{record_letters}>{answer}", reverse, f"{reverse_letters}>v")
 
 
 __all__ = ["HEAD", "Adjoint", "adjoint_function", "adjoint_refusal"]

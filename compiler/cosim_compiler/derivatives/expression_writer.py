@@ -390,28 +390,47 @@ class ExpressionWriter:
         return value, operator_rates.of_mathematics(self, node.name, value, pairs)
 
     def call(self, node: form.Call) -> tuple[str, Tangents]:
-        function, pairs = node.function, self.duals(node.arguments)
-        texts = [text for text, _ in pairs]
+        """A call: as it is where nothing varies; else by the author's tangent, or by what is followed."""
+        function, pairs = node.function, self.call_arguments(node)
         varying: Varying = tuple(varying_of(tangents) for _, tangents in pairs)
         author = self.writer.names.name(function.author, "function")
+        call = f"{author}({', '.join(text for text, _ in pairs)})"
         if not varies_any(varying):
-            call = f"{author}({', '.join(texts)})"
             return (call if function.result is NOTHING else self.held(call)), NO_TANGENT
         own = own_tangent(function.author)
-        if own is not None:
-            return self._call_own(own, author, node, pairs)
+        if own is not None and self.takes_own(function):
+            return self.call_own(own, author, node, pairs)
         followed = FOLLOWED_AS.get(function.author)
-        value = ""
-        if followed is not None:
-            texts = [self.held(text) for text in texts]
-            value = self.new()
-            self.emit(f"{value} = {author}({', '.join(texts)})")
-            function = self.writer.program.function(followed, tuple(a.type for a in node.arguments))
+        if followed is None:
+            return self.call_followed(function, varying, node, pairs, "")
+        pairs = [(self.held(text), tangents) for text, tangents in pairs]
+        value = self.new()
+        self.emit(f"{value} = {author}({', '.join(text for text, _ in pairs)})")
+        function = self.writer.program.function(followed, tuple(a.type for a in node.arguments))
+        return self.call_followed(function, varying, node, pairs, value)
+
+    def call_arguments(self, node: form.Call) -> list[tuple[str, Tangents]]:
+        """The arguments of a call with their tangents."""
+        return self.duals(node.arguments)
+
+    def takes_own(self, function: Function) -> bool:
+        """Whether the tangent that an author has written is called."""
+        return True
+
+    def call_followed(
+        self,
+        function: Function,
+        varying: Varying,
+        node: form.Call,
+        pairs: list[tuple[str, Tangents]],
+        value: str,
+    ) -> tuple[str, Tangents]:
+        """Call the tangent of a function; ``value`` is the name of its result where that is known."""
         name, result = self.writer.tangent(function, varying)
         behind = [
             x for _, tangents in pairs for _, leaf in of_leaves(tangents) if leaf is not None for x in leaf
         ]
-        call = f"{name}({', '.join([*texts, *behind])})"
+        call = f"{name}({', '.join([*(text for text, _ in pairs), *behind])})"
         places = [place for place, is_on in leaves(result) if is_on]
         if not places:
             return (value or call), NO_TANGENT
@@ -420,7 +439,7 @@ class ExpressionWriter:
         self.emit(f"{', '.join([head, *(x for group in names.values() for x in group)])} = {call}")
         return value or head, _as_tangents(result, names, "0")
 
-    def _call_own(
+    def call_own(
         self, own: Any, author: str, node: form.Call, pairs: list[tuple[str, Tangents]]
     ) -> tuple[str, Tangents]:
         """The tangent that an author has written: called for each direction, behind the function."""

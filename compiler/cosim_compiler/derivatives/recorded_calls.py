@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cosim_compiler.derivatives.expression_writer import _leaf_kinds, has_reals, varies_any
-from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, RECORDED, WITH_VALUES, own_tangent
+from cosim_compiler.derivatives.expression_writer import _leaf_kinds, has_reals
+from cosim_compiler.derivatives.own_tangents import RECORDED, WITH_VALUES
 from cosim_compiler.derivatives.recorded_operations import OperationRecorder
 from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Rate, Slope, Spread, slope_of
 from cosim_compiler.derivatives.segments import STORE_TOP, Dual
@@ -16,46 +16,36 @@ from cosim_compiler.derivatives.tangent_values import (
     Varying,
     leaves,
     of_leaves,
-    varying_of,
 )
 from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.typed_form import Function
 from cosim_compiler.language.types import NOTHING, REAL, Tuple, Type, View
 
 
 class CallRecorder(OperationRecorder):
     """The part of the writer of an adjoint that records calls."""
 
-    # calls
-
-    def call(self, node: form.Call) -> Dual:
-        function = node.function
-        pairs = [
+    def call_arguments(self, node: form.Call) -> list[Dual]:
+        """The arguments of a call; the adjoints of their reals have names."""
+        return [
             self.materialized(text, tangents, argument.type)
             if self._is_made(tangents, argument.type)
             else (text, tangents)
             for (text, tangents), argument in zip(self.duals(node.arguments), node.arguments, strict=True)
         ]
-        texts = [text for text, _ in pairs]
-        varying: Varying = tuple(varying_of(tangents) for _, tangents in pairs)
-        author = self.writer.names.name(function.author, "function")
-        if not varies_any(varying):
-            call = f"{author}({', '.join(texts)})"
-            return (call if function.result is NOTHING else self.held(call)), NO_TANGENT
-        own = own_tangent(function.author)
-        recorded = RECORDED.get(function.author)
-        if own is not None and recorded is None:
-            return self._call_scalar(own, author, node, pairs)
-        followed = FOLLOWED_AS.get(function.author)
-        value = ""
-        if followed is not None:
-            texts = [self.held(text) for text in texts]
-            value = self.new()
-            self.emit(f"{value} = {author}({', '.join(texts)})")
-            function = self.writer.program.function(followed, tuple(a.type for a in node.arguments))
+
+    def takes_own(self, function: Function) -> bool:
+        """Whether the tangent that an author has written is called: not where its author records it."""
+        return function.author not in RECORDED
+
+    def call_followed(
+        self, function: Function, varying: Varying, node: form.Call, pairs: list[Dual], value: str
+    ) -> Dual:
+        """Call the recording function; going back, its own reverse is called."""
         known = self.writer.adjoint(function, varying)
         reals, views = self._arguments(pairs, node)
         behind = [str(x) for _, tangents in pairs for _, leaf in of_leaves(tangents) if leaf for x in leaf]
-        given = [*texts, *behind, *(place.text for place in views)]
+        given = [*(text for text, _ in pairs), *behind, *(place.text for place in views)]
         results = [place for place, is_on in leaves(known.result) if is_on]
         head = self.new()
         names = {place: f"{head}_{place}_d" for place in results}
@@ -73,7 +63,7 @@ class CallRecorder(OperationRecorder):
         bars = {place: f"{head}_{place}_bar" for place in results if place not in places}
         if not known.is_silent:
             back = f"{known.reverse}({', '.join([*roots.values(), *bars.values(), 'tape'])})"
-            self._go_back_by(back, [leaf for leaf, _ in reals], list(bars.values()))
+            self._call_reverse(back, [leaf for leaf, _ in reals], list(bars.values()))
 
         def slope_of(place: str) -> Slope:
             if place in places:
@@ -117,7 +107,7 @@ class CallRecorder(OperationRecorder):
                     views.append(slope)
         return reals, views
 
-    def _go_back_by(self, back: str, reals: list[NameLeaf], bars: list[str]) -> None:
+    def _call_reverse(self, back: str, reals: list[NameLeaf], bars: list[str]) -> None:
         """A call was made: in the reverse function its own reverse is called."""
         for bar in bars:
             self.bars.setdefault(bar)
@@ -128,16 +118,16 @@ class CallRecorder(OperationRecorder):
         lines += [f"{leaf.name} += {name}" for leaf, name in zip(reals, returned, strict=True)]
         self.segment().called = lines
 
-    def _call_scalar(self, own: Any, author: str, node: form.Call, pairs: list[Dual]) -> Dual:
+    def call_own(self, own: Any, author: str, node: form.Call, pairs: list[Dual]) -> Dual:
         """The tangent that an author has written, along each argument, is by how much the result changes."""
         kinds = [argument.type for argument in node.arguments]
         has_views = any(has_reals(kind) and isinstance(kind, View) for kind in kinds)
         if not (has_views or has_reals(node.function.result) or node.function.result is NOTHING):
-            return super()._call_own(own, author, node, pairs)[0], NO_TANGENT  # decides, but does not vary
+            return super().call_own(own, author, node, pairs)[0], NO_TANGENT  # decides, but does not vary
         if own.__dict__[WITH_VALUES] or node.function.result is not REAL or has_views:
             raise self.refuse(f"{node.function.author.__qualname__}: its author's tangent has no adjoint")
         pairs = [(self.held(text), self.held_tangents(tangents)) for text, tangents in pairs]
-        text, tangents = super()._call_own(own, author, node, pairs)
+        text, tangents = super().call_own(own, author, node, pairs)
         texts = [value for value, _ in pairs]
         name = self.writer.names.name(own, "own")
         children: list[tuple[Slope, Callable[[str], str]]] = []

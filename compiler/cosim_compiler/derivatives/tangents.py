@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -13,9 +12,6 @@ from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Variable, walk
 from cosim_compiler.language.types import NOTHING, REAL, Tuple, Type, View, types_of
-from cosim_compiler.record import rows_of
-from cosim_compiler.sources.run_source import run_source
-from cosim_compiler.tables import as_table, zeros
 
 NONE: frozenset[int] = frozenset()
 _tangents: dict[tuple[Any, ...], tuple[types.FunctionType, str]] = {}
@@ -131,16 +127,9 @@ def _written(
         lines.append(f"value = {call}")
         lines += [f"rate[{k}] = 0.0" for k in range(directions) if result is REAL]
         lines.append("return value")
-    body = "\n".join(f"    {line}" for line in lines)
-    text = f"{writer.text()}\n\ndef tangent({', '.join(heads)}):\n{body}\n"
-    space = {
-        "math": math, "rows_of": rows_of, "as_table": as_table, "zeros": zeros,
-        "__name__": "cosim_compiler.derivatives", **writer.names.space,
-    }  # fmt: skip
-    made: types.FunctionType = run_source(text, space, f"tangent of {function.__qualname__}")["tangent"]
-    made.__qualname__ = made.__name__ = f"{function.__name__}_tangent"
-    made.__dict__["__text__"] = text
-    return made, f"{letters}{more}>{answer}"
+    writer.texts["tangent"] = [f"def tangent({', '.join(heads)}):", *(f"    {line}" for line in lines)]
+    (tangent,) = writer.functions(("tangent",), function, "tangent")
+    return tangent, f"{letters}{more}>{answer}"
 
 
 def _part(i: int, kind: Any, k: int, directions: int) -> str:

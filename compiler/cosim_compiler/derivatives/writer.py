@@ -10,6 +10,9 @@ A `Varying` says of a value whether it has tangents: a truth value, of a tuple o
 
 from __future__ import annotations
 
+import math
+import types
+from collections.abc import Sequence
 from typing import Any
 
 from cosim_compiler.derivatives.expression_writer import as_identifier, has_reals
@@ -18,6 +21,9 @@ from cosim_compiler.derivatives.notes import NoTangentError, Note
 from cosim_compiler.derivatives.tangent_values import Varying
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Function
+from cosim_compiler.record import rows_of
+from cosim_compiler.sources.run_source import run_source
+from cosim_compiler.tables import as_table, zeros
 
 
 class Names:
@@ -79,9 +85,18 @@ class TangentWriter:
             self.notes.update(dict.fromkeys(writing.notes))
         return self._written[key]
 
-    def text(self) -> str:
-        """All functions that were written."""
-        return "\n\n\n".join("\n".join(lines) for lines in self.texts.values()) + "\n"
+    def functions(self, wanted: Sequence[str], of: types.FunctionType, what: str) -> list[types.FunctionType]:
+        """Functions of the text by their names in it, ready to run; they are what (a word) of a function."""
+        text = "\n\n\n".join("\n".join(lines) for lines in self.texts.values()) + "\n"
+        space = {
+            "math": math, "rows_of": rows_of, "as_table": as_table, "zeros": zeros,
+            "__name__": "cosim_compiler.derivatives", **self.names.space,
+        }  # fmt: skip
+        made = run_source(text, space, f"{what} of {of.__qualname__}")
+        for name in wanted:
+            made[name].__qualname__ = made[name].__name__ = f"{of.__name__}_{name}"
+            made[name].__dict__["__text__"] = text
+        return [made[name] for name in wanted]
 
 
 __all__ = ["Names", "NoTangentError", "Note", "TangentWriter", "has_reals"]

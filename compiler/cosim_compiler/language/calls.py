@@ -175,7 +175,9 @@ def _in_order(
     reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.Call
 ) -> Sequence[Expression]:
     """The arguments of a helper in its order, with its defaults."""
-    names = [a.arg for a in definition_of(function).args.args]
+    signature = definition_of(function).args
+    names = [a.arg for a in signature.args]
+    rest = items[len(names) :] if signature.vararg else []
     arguments = dict(zip(names, items, strict=False))
     count = len(items) + len(node.keywords)
     for keyword in node.keywords:
@@ -188,9 +190,9 @@ def _in_order(
     shown = f"{function.__name__}({', '.join(names)})"
     if missing:
         reader.refuse(node, f"{shown} is called with others: missing a required argument: '{missing[0]}'")
-    if count > len(names):
+    if count > len(names) + len(rest):
         reader.refuse(node, f"{shown} is called with others: too many positional arguments")
-    return [arguments[name] for name in names]
+    return [*(arguments[name] for name in names), *rest]
 
 
 def _as(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expression:

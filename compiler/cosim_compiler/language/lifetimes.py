@@ -67,13 +67,14 @@ class _Walk:
         self.reads: dict[int, int] = {}
         self.unset: dict[int, ast.Name] = {}
         self.loops: list[tuple[list[Reaching], list[Reaching]]] = []  # where breaks and continues leave
+        arguments = [*tree.args.args, *([tree.args.vararg] if tree.args.vararg else [])]
         self.local = frozenset(
-            [a.arg for a in tree.args.args]
+            [a.arg for a in arguments]
             + [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         )
         self.given: Reaching = {
             **{name: frozenset({UNSET}) for name in self.local},
-            **{a.arg: frozenset({self._bound(a, a.arg)}) for a in tree.args.args},
+            **{a.arg: frozenset({self._bound(a, a.arg)}) for a in arguments},
         }
 
     def lifetimes(self) -> Lifetimes:

@@ -127,18 +127,20 @@ class Reader(ExpressionReader):
 
     def read(self) -> None:
         """Fill the function."""
-        names = [a.arg for a in self.tree.args.args]
-        if len(names) != len(self.argument_types):
-            self.refuse(None, f"it has {len(names)} arguments, and is given {len(self.argument_types)}")
-        for argument, type_ in zip(self.tree.args.args, self.argument_types, strict=True):
+        arguments, rest = self.tree.args.args, self.tree.args.vararg
+        count = len(self.argument_types)
+        if count < len(arguments) or (rest is None and count > len(arguments)):
+            self.refuse(None, f"it has {len(arguments)} arguments, and is given {count}")
+        for argument, type_ in zip(arguments, self.argument_types, strict=False):
             name = self.lifetimes.bound[id(argument)]
             self.function.parameters.append((name, type_))
             self._declare(name, type_, argument)
+        gathered = () if rest is None else self._gathered(rest, self.argument_types[len(arguments) :])
         for unset in self.lifetimes.unset:
             self.refuse(
                 unset, f"'{unset.id}' may have no value here: give it one before the branch or the loop"
             )
-        self.function.body = self.block(self.tree.body)
+        self.function.body = (*gathered, *self.block(self.tree.body))
         if self.result is not None and not ends(self.function.body):
             self.refuse(
                 self.tree.body[-1],
@@ -151,6 +153,14 @@ class Reader(ExpressionReader):
         ):
             self.refuse(None, "its arrays end with it, so it returns no view: write into an argument")
         self.function.variables = self.variables
+
+    def _gathered(self, rest: ast.arg, types_: tuple[Type, ...]) -> Block:
+        """What makes a tuple of the arguments that a ``*`` stands for: each is one of the typed form."""
+        parameters = [(f"{rest.arg}.{i}", type_) for i, type_ in enumerate(types_)]
+        self.function.parameters += parameters
+        self.variables.update(parameters)
+        values: list[Expression] = [Variable(type_, name) for name, type_ in parameters]
+        return (self._set(self.lifetimes.bound[id(rest)], made_tuple(values), rest),)
 
     def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
         """As `refusal.refuse`, of this function."""

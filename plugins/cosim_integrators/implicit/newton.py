@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import follow_walk, nan_max, tangent_of
+from cosim.kit import Walked, WalkedDots, nan_max, tangent_of, walk_tangents
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, SLOW, ImplicitMethod
 from cosim_integrators.implicit.matrices import solve_real
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
@@ -255,11 +255,8 @@ def moved_method(method, method_dot):
 
 def follow_system(system, system_dot, t, t_dot):
     """Evaluate a system and its tangents; 0, or 1 + the index of a block that failed."""
-    return follow_walk(
-        system.table, system.ints, system.first, system.last, t,
-        system.y, system.p, system.d, system.k, system.h, system.c,
-        t_dot, system_dot[4], system_dot[5], system_dot[6], system_dot[8], system_dot[9],
-    )  # fmt: skip
+    dots = WalkedDots(t_dot, system_dot[4], system_dot[5], system_dot[6], system_dot[8], system_dot[9])
+    return walk_tangents(Walked(*system[:4], t, *system[4:10]), dots)
 
 
 def size_over(correction, corrected, base):

@@ -88,7 +88,7 @@ class CompiledIntegrator(Integrator):
 
     Notes
     -----
-    A method that keeps constraints calls `cosim.step.constraints.project_end` at the end of a step and
+    A method that keeps constraints calls `cosim.contracts.constraints.project_end` at the end of a step and
     of a step that is taken again, rejects a step whose end cannot be corrected, and declares
     ``supports_constraints``.
 

@@ -163,46 +163,43 @@ class Contact(Surfaces):
         )
 
     @cosim.kernel
-    def rub(
-        X_GB1, normal, slip_velocity, normal_force, tangential_stiffness, effective_mass, static_friction,
-        dynamic_friction, viscous_friction, stick_damping, stretch, regime, direction, friction,
-        friction_force,
-    ):  # fmt: skip
-        if normal_force == 0.0:
+    def rub(s):
+        if s.normal_force == 0.0:
             f = (0.0, 0.0, 0.0)
-        elif regime == STICKS:
+        elif s.regime == STICKS:
             f = sticking_force(
-                tangential_stiffness,
-                2.0 * stick_damping * math.sqrt(tangential_stiffness * effective_mass),
-                tangential_part(rotate(X_GB1, stretch), normal),
-                slip_velocity,
-                static_friction * normal_force,
+                s.tangential_stiffness,
+                2.0 * s.stick_damping * math.sqrt(s.tangential_stiffness * s.effective_mass),
+                tangential_part(rotate(s.X_GB1, s.stretch), s.normal),
+                s.slip_velocity,
+                s.static_friction * s.normal_force,
             )
         else:
-            along = sliding_direction(slip_velocity, rotate(X_GB1, direction))
-            speed = norm(slip_velocity)
-            coefficient = static_friction if regime == YIELDS else dynamic_friction + viscous_friction * speed
-            f = scaled(-normal_force * coefficient, along)
+            along = sliding_direction(s.slip_velocity, rotate(s.X_GB1, s.direction))
+            speed = norm(s.slip_velocity)
+            coefficient = (
+                s.static_friction if s.regime == YIELDS else s.dynamic_friction + s.viscous_friction * speed
+            )
+            f = scaled(-s.normal_force * coefficient, along)
         for i in range(3):
-            friction[i] = f[i]
-        friction_force[0] = norm(f)
+            s.friction[i] = f[i]
+        s.friction_force = norm(f)
 
     @cosim.kernel
-    def force(
-        X_GB1, X_GB2, normal, point, depth, elastic_force, depth_rate, slip_velocity, normal_force, friction,
-        regime, F_GB1, F_GB2, dissipated_energy_dot, stretch_dot,
-    ):  # fmt: skip
+    def force(s):
         f = (
-            normal_force * normal[0] + friction[0],
-            normal_force * normal[1] + friction[1],
-            normal_force * normal[2] + friction[2],
+            s.normal_force * s.normal[0] + s.friction[0],
+            s.normal_force * s.normal[1] + s.friction[1],
+            s.normal_force * s.normal[2] + s.friction[2],
         )
-        add_force_at(F_GB2, X_GB2, point, f)
-        add_force_at(F_GB1, X_GB1, point, scaled(-1.0, f))
-        dissipated_energy_dot[0] = (normal_force - elastic_force) * depth_rate - dot(friction, slip_velocity)
-        rate = rotate_inverse(X_GB1, scaled(share_followed(regime, depth), slip_velocity))
+        add_force_at(s.F_GB2, s.X_GB2, s.point, f)
+        add_force_at(s.F_GB1, s.X_GB1, s.point, scaled(-1.0, f))
+        s.dissipated_energy_dot = (s.normal_force - s.elastic_force) * s.depth_rate - dot(
+            s.friction, s.slip_velocity
+        )
+        rate = rotate_inverse(s.X_GB1, scaled(share_followed(s.regime, s.depth), s.slip_velocity))
         for i in range(3):
-            stretch_dot[i] = rate[i]
+            s.stretch_dot[i] = rate[i]
 
     @cosim.witness(direction="falling")
     def change(
@@ -226,53 +223,50 @@ class Contact(Surfaces):
         return min(depth, along * (shown - along) / shown if shown > 0.0 else along)
 
     @cosim.on(change, does="unrestricted")
-    def change_regime(
-        X_GB1, depth, depth_rate, normal, slip_velocity, normal_force, tangential_stiffness, effective_mass,
-        static_friction, poisson_ratio, stretch, regime, direction, stretch_next, regime_next, direction_next,
-    ):  # fmt: skip
-        started = rotate(X_GB1, direction)
-        speed = norm(slip_velocity)
-        along = dot(slip_velocity, started)
-        bristle = bristle_speed(static_friction * normal_force, tangential_stiffness, effective_mass)
-        way = direction_of(slip_velocity, scaled(-1.0, started))
-        if regime == APART:
-            ratio = 2.0 * (1.0 - poisson_ratio) / (2.0 - poisson_ratio)
-            holds = speed * ratio <= 2.0 / 3.0 * static_friction * depth_rate
-            regime_next[0] = STICKS if holds else SLIDES
-        elif depth <= 0.0:
-            regime_next[0] = APART
-        elif regime == STICKS:
-            pulled = tangential_part(rotate(X_GB1, stretch), normal)
-            if dot(pulled, slip_velocity) >= 0.0:
+    def change_regime(s):
+        started = rotate(s.X_GB1, s.direction)
+        speed = norm(s.slip_velocity)
+        along = dot(s.slip_velocity, started)
+        bristle = bristle_speed(s.static_friction * s.normal_force, s.tangential_stiffness, s.effective_mass)
+        way = direction_of(s.slip_velocity, scaled(-1.0, started))
+        if s.regime == APART:
+            ratio = 2.0 * (1.0 - s.poisson_ratio) / (2.0 - s.poisson_ratio)
+            holds = speed * ratio <= 2.0 / 3.0 * s.static_friction * s.depth_rate
+            s.regime_next = STICKS if holds else SLIDES
+        elif s.depth <= 0.0:
+            s.regime_next = APART
+        elif s.regime == STICKS:
+            pulled = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
+            if dot(pulled, s.slip_velocity) >= 0.0:
                 way = direction_of(pulled, way)
-            regime_next[0] = SLIDES
-        elif regime == SLIDES:
+            s.regime_next = SLIDES
+        elif s.regime == SLIDES:
             if along < -0.5 * speed or speed <= STOPS * bristle:
-                regime_next[0] = YIELDS
+                s.regime_next = YIELDS
         else:
-            regime_next[0] = STICKS if along <= 0.5 * YIELDING * bristle else SLIDES
-        unit = rotate_inverse(X_GB1, way)
+            s.regime_next = STICKS if along <= 0.5 * YIELDING * bristle else SLIDES
+        unit = rotate_inverse(s.X_GB1, way)
         for i in range(3):
-            stretch_next[i] = 0.0
-            direction_next[i] = unit[i]
+            s.stretch_next[i] = 0.0
+            s.direction_next[i] = unit[i]
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
-    def begin(
-        X_GB1, A_GB1, X_GB2, A_GB2, point, depth, normal, slip_velocity, normal_force, tangential_stiffness,
-        effective_mass, static_friction, regime, regime_next, direction_next,
-    ):  # fmt: skip
-        if static_friction > 0.0 and regime == APART and depth > 0.0:
+    def begin(s):
+        if s.static_friction > 0.0 and s.regime == APART and s.depth > 0.0:
             # There is no friction yet, so what accelerates the surfaces is what it has to hold.
             drift = tangential_part(
-                minus(point_velocity(A_GB2, X_GB2, point), point_velocity(A_GB1, X_GB1, point)), normal
+                minus(point_velocity(s.A_GB2, s.X_GB2, s.point), point_velocity(s.A_GB1, s.X_GB1, s.point)),
+                s.normal,
             )
-            bristle = bristle_speed(static_friction * normal_force, tangential_stiffness, effective_mass)
-            rests = norm(slip_velocity) <= YIELDING * bristle
-            regime_next[0] = SLIDES
-            way = direction_of(slip_velocity, drift)
+            bristle = bristle_speed(
+                s.static_friction * s.normal_force, s.tangential_stiffness, s.effective_mass
+            )
+            rests = norm(s.slip_velocity) <= YIELDING * bristle
+            s.regime_next = SLIDES
+            way = direction_of(s.slip_velocity, drift)
             if rests:
-                regime_next[0] = YIELDS if norm(drift) > 0.0 else STICKS
+                s.regime_next = YIELDS if norm(drift) > 0.0 else STICKS
                 way = direction_of(drift, drift)
-            unit = rotate_inverse(X_GB1, way)
+            unit = rotate_inverse(s.X_GB1, way)
             for i in range(3):
-                direction_next[i] = unit[i]
+                s.direction_next[i] = unit[i]

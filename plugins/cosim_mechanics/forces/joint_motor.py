@@ -122,25 +122,11 @@ class JointMotor(contracts.Force):
         kinetic_energy[0] = 0.5 * reflected_inertia * u * u
 
     @cosim.kernel
-    def act(
-        q,
-        u,
-        effort,
-        target,
-        target_rate,
-        stiffness,
-        damping,
-        greatest_effort,
-        greatest_speed,
-        knee,
-        applied,
-        tau,
-        supplied_energy_dot,
-    ):
-        wanted = effort + stiffness * (target - q) + damping * (target_rate - u)
-        most = greatest_effort * driving_share(u, greatest_speed, knee)
-        least = -greatest_effort * driving_share(-u, greatest_speed, knee)
+    def act(s):
+        wanted = s.effort + s.stiffness * (s.target - s.q) + s.damping * (s.target_rate - s.u)
+        most = s.greatest_effort * driving_share(s.u, s.greatest_speed, s.knee)
+        least = -s.greatest_effort * driving_share(-s.u, s.greatest_speed, s.knee)
         given = min(most, max(least, wanted))
-        applied[0] = given
-        tau[0] += given
-        supplied_energy_dot[0] = given * u
+        s.applied = given
+        s.tau[0] += given
+        s.supplied_energy_dot = given * s.u

@@ -153,26 +153,24 @@ class SmoothSphereContact(SphereOnHalfSpace):
         elastic_force[0] = hertz_force(x, stiffness, radius, depth_smoothing, hertz_steepness)
 
     @cosim.kernel
-    def force(
-        X_GB1, X_GB2, normal, point, elastic_force, depth_rate, slip_velocity, dissipation, static_friction,
-        dynamic_friction, viscous_friction, transition_velocity, slip_smoothing, dissipation_steepness,
-        normal_force, friction_force, F_GB1, F_GB2, dissipated_energy_dot,
-    ):  # fmt: skip
-        push = elastic_force * (1.0 + 1.5 * dissipation * depth_rate)
-        if dissipation > 0.0:
-            leaving = depth_rate + 2.0 / (3.0 * dissipation)
-            push = push * (0.5 + 0.5 * math.tanh(dissipation_steepness * leaving))
-        slip = math.sqrt(dot(slip_velocity, slip_velocity) + slip_smoothing)
-        s = slip / transition_velocity
-        coefficient = dynamic_friction + 2.0 * (static_friction - dynamic_friction) / (1.0 + s * s)
-        friction = push * (min(s, 1.0) * coefficient + viscous_friction * slip)
-        f = minus(scaled(push, normal), scaled(friction / slip, slip_velocity))
-        normal_force[0] = push
-        friction_force[0] = friction
-        add_force_at(F_GB2, X_GB2, point, f)
-        add_force_at(F_GB1, X_GB1, point, scaled(-1.0, f))
-        rubbing = friction / slip * dot(slip_velocity, slip_velocity)
-        dissipated_energy_dot[0] = (push - elastic_force) * depth_rate + rubbing
+    def force(s):
+        push = s.elastic_force * (1.0 + 1.5 * s.dissipation * s.depth_rate)
+        if s.dissipation > 0.0:
+            leaving = s.depth_rate + 2.0 / (3.0 * s.dissipation)
+            push = push * (0.5 + 0.5 * math.tanh(s.dissipation_steepness * leaving))
+        slip = math.sqrt(dot(s.slip_velocity, s.slip_velocity) + s.slip_smoothing)
+        ratio = slip / s.transition_velocity
+        coefficient = s.dynamic_friction + 2.0 * (s.static_friction - s.dynamic_friction) / (
+            1.0 + ratio * ratio
+        )
+        friction = push * (min(ratio, 1.0) * coefficient + s.viscous_friction * slip)
+        f = minus(scaled(push, s.normal), scaled(friction / slip, s.slip_velocity))
+        s.normal_force = push
+        s.friction_force = friction
+        add_force_at(s.F_GB2, s.X_GB2, s.point, f)
+        add_force_at(s.F_GB1, s.X_GB1, s.point, scaled(-1.0, f))
+        rubbing = friction / slip * dot(s.slip_velocity, s.slip_velocity)
+        s.dissipated_energy_dot = (push - s.elastic_force) * s.depth_rate + rubbing
 
     @cosim.kernel
     def judge_smoothing(

@@ -154,7 +154,7 @@ class Optimization(FixedAttributes):
             search = _Search(self, self._runs, pool, runs, progress)
             try:
                 if local:
-                    search.begin_at(self._own_point())
+                    search.try_start(self._own_point())
                 else:
                     search.look_everywhere(self._seed)
                 message = search.go_on()
@@ -231,8 +231,8 @@ class _Search:
             raise _SpentError
         return values
 
-    def begin_at(self, shares: Vector) -> None:
-        """Try one point."""
+    def try_start(self, shares: Vector) -> None:
+        """Try one start."""
         self.evaluate(shares[:, None])
 
     def look_everywhere(self, seed: int) -> None:
@@ -272,7 +272,7 @@ class _Search:
             self.no_gradient = gradients.refusal
             if not self.no_gradient:
                 return message
-        return self._go_on_without()
+        return self._run_simplex()
 
     def _best_share(self) -> Vector:
         """The best point so far, in the unit cube."""
@@ -319,8 +319,8 @@ class _Search:
             return ""
         return "converged: the gradient allows no further step" if answer.success else str(answer.message)
 
-    def _go_on_without(self) -> str:
-        """A simplex; why it ended."""
+    def _run_simplex(self) -> str:
+        """Search with a simplex, without derivatives; why it ended."""
         from scipy.optimize import minimize
 
         start = self._best_share()

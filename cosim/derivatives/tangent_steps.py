@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 
+from cosim.contracts.constraints import has_corrections
 from cosim.contracts.method_layout import DONE
-from cosim.stage import Stage
-from cosim.step.carried_holds import follow_holds
-from cosim.step.carried_memory import remember_inside_along
-from cosim.step.carried_rows import complete_step, save_swapped_along
-from cosim.step.carrier import (
+from cosim.derivatives.carrier import (
     FAILED,
     IS_MOTION,
     JUMPS,
@@ -33,10 +30,12 @@ from cosim.step.carrier import (
     walk_motion,
     walk_present_motion,
 )
-from cosim.step.constraints import has_corrections
+from cosim.derivatives.tangent_holds import follow_holds
+from cosim.derivatives.tangent_memory import remember_inside_along
+from cosim.derivatives.tangent_rows import complete_step, save_swapped_along
+from cosim.stage import Stage
 from cosim.step.saved_variables import copy_reals
-from cosim.step.tape import STEP_WIDTH, LoggedStep
-from cosim_compiler.record import rows_of
+from cosim.step.tape import assembled_states, logged_step, step_numbers
 
 ON_REPORT = int(Stage.REPORT)
 HARDLY = 1e-6
@@ -55,23 +54,23 @@ KINK_REACHED = 1e-12  # of the time: a source that jumps so near to the end of a
 def follow_step(run, carrier, at):
     """Move values and tangents on to the end of a step of the run."""
     notes = carrier.notes
-    step = rows_of(LoggedStep, run.log, at, 1)[0]
-    take_start(run, carrier, step, at + STEP_WIDTH)
+    step = logged_step(run, at)
+    load_start(run, carrier, step, step_numbers(run, at))
     follow_holds(run, carrier, step, at)
     if notes.lost != 0.0:
         return
     save_swapped_along(run, carrier)
     realize_tangents(run, carrier, IS_MOTION)
     settle_kinks(run, carrier)
-    keep_kinks(run, carrier)
-    begin_flow(run, carrier)
+    store_kinks(run, carrier)
+    renew_flow(run, carrier)
     n = carrier.y.shape[0]
     flow = part_of(carrier.y_dots, 0, carrier.y)
     pace = part_of(carrier.c_dots, 0, carrier.c)
     for m in range(n):
         carrier.pace_before[m] = abs(pace[m])
     if n > 0:
-        take_step(run, carrier, step)
+        repeat_step(run, carrier, step)
         notes.freshness = IS_MOTION
     else:
         notes.freshness = NOT_FRESH
@@ -126,7 +125,7 @@ def derivative_between(run, carrier, step, start, share, m):
     return carrier.spare_c[m]
 
 
-def begin_flow(run, carrier):
+def renew_flow(run, carrier):
     """Make the first direction the flow of the present states again."""
     flow = part_of(carrier.y_dots, 0, carrier.y)
     differs = False
@@ -137,24 +136,21 @@ def begin_flow(run, carrier):
         walk_present_motion(run, carrier, 0)
 
 
-def take_start(run, carrier, step, at):
-    """Take the states and variables with which a step has begun."""
+def load_start(run, carrier, step, start):
+    """Make the states and variables those with which a step has begun."""
     notes = carrier.notes
     n = carrier.y.shape[0]
-    nd = carrier.d.shape[0]
-    nm = run.memory.shape[0]
     rounded = max(ROUNDED, run.options.accuracy)
     for m in range(n):
-        begin = run.log[at + m]
+        begin = start.y[m]
         if begin != carrier.y[m]:
             if not abs(begin - carrier.y[m]) <= rounded * max(1.0, abs(begin)):
                 lose(carrier, step.start, WAS_CHANGED, m)
             carrier.y[m] = begin
             notes.freshness = NOT_FRESH
-    for m in range(carrier.start_memory.shape[0]):
-        carrier.start_memory[m] = run.log[at + n + m]
-    for m in range(nd):
-        begin = run.log[at + n + nm + m]
+    copy_reals(start.memory, carrier.start_memory)
+    for m in range(carrier.d.shape[0]):
+        begin = start.d[m]
         if begin != carrier.d[m] and (begin == begin or carrier.d[m] == carrier.d[m]):
             if run.stages_of_d[m] < ON_REPORT:  # else nothing that moves depends on it
                 lose(carrier, step.start, WAS_CHANGED, n + m)
@@ -163,9 +159,8 @@ def take_start(run, carrier, step, at):
     for i in range(carrier.directions):
         k = own_part(carrier, carrier.k, i)
         for m in carrier.integers:
-            begin = int(run.log[at + n + nm + nd + m])
-            if begin != k[m]:
-                k[m] = begin
+            if int(start.k[m]) != k[m]:
+                k[m] = int(start.k[m])
                 notes.freshness = NOT_FRESH
     if notes.time != step.start:
         notes.time = step.start
@@ -173,11 +168,11 @@ def take_start(run, carrier, step, at):
 
 
 def follow_assembly(run, carrier, at):
-    """The states, which stand in the log, meet their constraints: their tangents do now, too."""
+    """The states, which stand on the tape, meet their constraints: their tangents do now, too."""
     notes = carrier.notes
     y = carrier.y
-    for m in range(y.shape[0]):
-        y[m] = run.log[at + m]
+    assembled = assembled_states(run, at)
+    copy_reals(assembled, y)
     notes.freshness = NOT_FRESH
     if not has_corrections(method_of(run, carrier).corrections):
         return
@@ -188,12 +183,11 @@ def follow_assembly(run, carrier, at):
         code = call_followed(run, carrier, i, carrier.plan.settle, notes.time, y, y_dot, carrier.c, c_dot)
         if code != DONE:
             lose(carrier, notes.time, FAILED, 0)
-        for m in range(y.shape[0]):
-            y[m] = run.log[at + m]
+        copy_reals(assembled, y)
     notes.freshness = NOT_FRESH
 
 
-def take_step(run, carrier, step):
+def repeat_step(run, carrier, step):
     """Take a step once more along each direction."""
     method = method_of(run, carrier)
     n = method.n
@@ -267,8 +261,8 @@ def leave_kink(run, carrier, i, step, start, slope, slope_dot):
         slope_dot[m] = carrier.spare_c_dot[m]
 
 
-def keep_kinks(run, carrier):
-    """Keep the times until which components are smooth, and how they move."""
+def store_kinks(run, carrier):
+    """Store the times until which components are smooth, and how they move."""
     count = len(run.kinks)
     for j in range(count):
         carrier.kept[j] = carrier.c[run.kinks[j]]

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.step import event_log as log
-from cosim.step.block_calls import number_of_variable
-from cosim.step.carried_holds import store_former
-from cosim.step.carried_steps import settle_kinks
-from cosim.step.carrier import (
+from cosim.derivatives.carrier import (
     CHANGES_ORDER,
     GRAZES,
     HAS_PERIOD,
@@ -26,8 +22,12 @@ from cosim.step.carrier import (
     shift_time,
     walk_present,
 )
-from cosim.step.records import SCHEDULED, SIGNALED, TIMED, TRIGGERED
-from cosim.step.run import Variables
+from cosim.derivatives.tangent_holds import store_former
+from cosim.derivatives.tangent_steps import settle_kinks
+from cosim.run.records import IN_K, SCHEDULED, SIGNALED, TIMED, TRIGGERED
+from cosim.run.run import Variables
+from cosim.step import event_log as log
+from cosim.step.block_calls import number_of_variable
 from cosim.step.saved_variables import copy_reals, different
 
 GRAZING = 1e-9
@@ -160,22 +160,35 @@ def follow_handler(run, carrier, handler):
     if handler.block < 0:
         lose(carrier, carrier.notes.time, IS_PYTHON, handler.number)
         return
-    at_k = carrier.y.shape[0] + carrier.p.shape[0] + carrier.d.shape[0]
     for i in range(1, carrier.directions):
-        c_dot = part_of(carrier.c_dots, i, carrier.c)
-        dots = part_of(carrier.working_dots, i, carrier.working)
-        for result in run.results_of(handler):
-            place = number_of_variable(run, result.array, result.offset)
-            for m in range(result.size):
-                carrier.c[result.at + m] = carrier.working[place + m]
-                c_dot[result.at + m] = dots[place + m] if place < at_k else 0.0
+        load_results(run, carrier, handler, i)
         walk_present(run, carrier, i, handler.block, handler.block + 1)
     for result in run.results_of(handler):
         place = number_of_variable(run, result.array, result.offset)
         for m in range(result.size):
             if different(carrier.working[place + m], carrier.c[result.at + m]):
                 store_former(run, carrier, result.array, result.offset + m)
+    for i in range(1, carrier.directions):
+        store_results(run, carrier, handler, i)
+
+
+def load_results(run, carrier, handler, i):
+    """Fill what a handler writes with the values of the working copy, and tangents along a direction."""
+    c_dot = part_of(carrier.c_dots, i, carrier.c)
+    dots = part_of(carrier.working_dots, i, carrier.working)
+    for result in run.results_of(handler):
+        place = number_of_variable(run, result.array, result.offset)
+        for m in range(result.size):
+            carrier.c[result.at + m] = carrier.working[place + m]
+            c_dot[result.at + m] = dots[place + m] if result.array != IN_K else 0.0
+
+
+def store_results(run, carrier, handler, i):
+    """Write what a handler has left, and its tangents along a direction, to the working copy."""
+    c_dot = part_of(carrier.c_dots, i, carrier.c)
+    dots = part_of(carrier.working_dots, i, carrier.working)
+    for result in run.results_of(handler):
+        place = number_of_variable(run, result.array, result.offset)
+        for m in range(result.size):
             carrier.working[place + m] = carrier.c[result.at + m]
-            for i in range(1, carrier.directions):
-                dots = part_of(carrier.working_dots, i, carrier.working)
-                dots[place + m] = part_of(carrier.c_dots, i, carrier.c)[result.at + m]
+            dots[place + m] = c_dot[result.at + m]

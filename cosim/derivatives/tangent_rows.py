@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.contracts.method_layout import DONE
-from cosim.step.carrier import (
+from cosim.derivatives.carrier import (
     FAILED,
     IS_MOTION,
     call_followed,
@@ -21,14 +21,14 @@ from cosim.step.carrier import (
     walk_motion,
     walk_spare,
 )
-from cosim.step.records import IN_C, IN_D, IN_K, IN_P, IN_Y
+from cosim.run.records import IN_C, IN_D, IN_K, IN_P, IN_Y
 from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_tangent
 
 
 def write_rows(run, carrier, row):
-    """Write the tangents of the recorded values, at a fixed time."""
-    if row.is_inside == 0.0:
+    """Write the tangents of the recorded values, at a fixed time; `row` is the mark of a row on the tape."""
+    if row.detail == 0.0:
         realize_tangents(run, carrier, IS_MOTION)
         write_row(run, carrier, row)
         return
@@ -77,10 +77,10 @@ def write_row(run, carrier, row):
     for i in range(1, carrier.directions):
         y_dot = carrier.spare_y_dot
         if carrier.notes.lost == 0.0:
-            if row.is_inside != 0.0:
-                look_inside(run, carrier, i, row.time, has_computed)
+            if row.detail != 0.0:
+                interpolate_row(run, carrier, i, row.time, has_computed)
             else:
-                look_here(run, carrier, i, row.time, has_computed)
+                evaluate_row(run, carrier, i, row.time, has_computed)
         for value in run.chosen_values:
             number = math.nan
             if carrier.notes.lost == 0.0:
@@ -97,7 +97,7 @@ def write_row(run, carrier, row):
             carrier.notes.rows_used += 1.0
 
 
-def look_here(run, carrier, i, t, has_computed):
+def evaluate_row(run, carrier, i, t, has_computed):
     """The tangents of the present, at a fixed time, into the spare arrays."""
     y_dot = part_of(carrier.y_dots, i, carrier.y)
     c_dot = part_of(carrier.c_dots, i, carrier.c)
@@ -114,7 +114,7 @@ def look_here(run, carrier, i, t, has_computed):
         walk_along(run, carrier, i, block, block + 1, t, 0.0, carrier.spare_y_dot, carrier.spare_c_dot)
 
 
-def look_inside(run, carrier, i, t, has_computed):
+def interpolate_row(run, carrier, i, t, has_computed):
     """The tangents at a time inside the last step, into the spare arrays."""
     interpolate_along(run, carrier, i, t, 0.0)
     if has_computed == 0:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.contracts.method_layout import WORK_HEADER, MethodArrays
+from cosim.contracts.method_entries import by_address
+from cosim.contracts.method_layout import WORK_HEADER, MethodArrays, OdeSystem
+from cosim.run.run import Integers, Reals
 from cosim.step.integration import numbers_where
-from cosim.step.run import Integers, Reals
-from cosim.walker import call_redo_tangent, follow_walk
+from cosim.walker import Walked, WalkedDots, call_redo_tangent, walk_tangents
 from cosim_compiler.array_groups import Table, address_reader
 from cosim_compiler.record import Record, rows_of, width_of
 
@@ -154,14 +155,19 @@ def lose(carrier, time, reason, subject):
         notes.lost_subject = float(subject)
 
 
+def walked_dots(carrier, i, t_dot, y_dot, c_dot):
+    """The tangents along a direction of what blocks read; those of time, states and cache are given."""
+    p_dot = part_of(carrier.p_dots, i, carrier.p)
+    d_dot = part_of(carrier.d_dots, i, carrier.d)
+    return WalkedDots(t_dot, y_dot, p_dot, d_dot, own_part(carrier, carrier.h_dots, i), c_dot)
+
+
 def walk_with(run, carrier, i, first, last, t, t_dot, y, y_dot, c, c_dot):
     """Walk blocks and their tangents along a direction, on these states and this cache."""
-    status = follow_walk(
-        carrier.table, run.ints, first, last, t, y, carrier.p, carrier.d,
-        own_part(carrier, carrier.k, i), own_part(carrier, carrier.h, i), c,
-        t_dot, y_dot, part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d),
-        own_part(carrier, carrier.h_dots, i), c_dot,
-    )  # fmt: skip
+    k = own_part(carrier, carrier.k, i)
+    h = own_part(carrier, carrier.h, i)
+    walked = Walked(carrier.table, run.ints, first, last, t, y, carrier.p, carrier.d, k, h, c)
+    status = walk_tangents(walked, walked_dots(carrier, i, t_dot, y_dot, c_dot))
     if status != 0:
         lose(carrier, t, BLOCK_FAILED, status - 1)
 
@@ -185,12 +191,11 @@ def walk_motion(run, carrier, i, t, t_dot, y, y_dot, c, c_dot):
         walk_with(run, carrier, i, rows.first, rows.last, t, t_dot, y, y_dot, c, c_dot)
         return
     held = run.plan.held
-    status = follow_walk(
-        carrier.held_table, carrier.held_ints, held.first, held.last, t, y, carrier.p, carrier.d,
-        own_part(carrier, carrier.k, i), own_part(carrier, carrier.h, i), c,
-        t_dot, y_dot, part_of(carrier.p_dots, i, carrier.p), part_of(carrier.d_dots, i, carrier.d),
-        own_part(carrier, carrier.h_dots, i), c_dot,
-    )  # fmt: skip
+    k = own_part(carrier, carrier.k, i)
+    h = own_part(carrier, carrier.h, i)
+    table, ints = carrier.held_table, carrier.held_ints
+    walked = Walked(table, ints, held.first, held.last, t, y, carrier.p, carrier.d, k, h, c)
+    status = walk_tangents(walked, walked_dots(carrier, i, t_dot, y_dot, c_dot))
     if status != 0:
         lose(carrier, t, BLOCK_FAILED, min(status - 1 - held.first + rows.first, rows.last - 1))
 
@@ -277,17 +282,12 @@ def call_followed(run, carrier, i, address, t, y, y_dot, c, c_dot):
     last = run.plan.held.last if is_held else run.plan.derivatives.last
     table = carrier.held_table if is_held else carrier.table
     ints = carrier.held_ints if is_held else run.ints
-    return call_redo_tangent(
-        address,
-        (
-            table, ints, first, last, t,
-            y, carrier.p, carrier.d, own_part(carrier, carrier.k, i), own_part(carrier, carrier.h, i), c,
-            method.coefficients, run.settings, method.memory_numbers, carrier.work, method.slot_numbers,
-            carrier.time_dots[i], y_dot, part_of(carrier.p_dots, i, carrier.p),
-            part_of(carrier.d_dots, i, carrier.d), own_part(carrier, carrier.h_dots, i), c_dot,
-            moved.memory_numbers, moved.work_numbers,
-        ),
-    )  # fmt: skip
+    k = own_part(carrier, carrier.k, i)
+    h = own_part(carrier, carrier.h, i)
+    system = OdeSystem(table, ints, first, last, y, carrier.p, carrier.d, k, h, c)
+    dots = walked_dots(carrier, i, carrier.time_dots[i], y_dot, c_dot)
+    behind = (moved.memory_numbers, moved.work_numbers)
+    return call_redo_tangent(address, by_address(system, method, t) + dots + behind)
 
 
 def copy_cache_aside(carrier, i):

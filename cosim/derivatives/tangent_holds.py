@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cosim.step.carrier import HELD, IS_HELD, NOT_FRESH, NOT_HELD, PARTLY_RELEASED, lose, part_of
-from cosim.step.records import IN_D, IN_P
+from cosim.derivatives.carrier import HELD, IS_HELD, NOT_FRESH, NOT_HELD, PARTLY_RELEASED, lose, part_of
+from cosim.run.records import IN_D, IN_P
 from cosim.step.sliding_field import (
     IN_SWITCH_D,
     IN_SWITCH_P,
@@ -14,12 +14,12 @@ from cosim.step.sliding_field import (
     Switched,
     field_numbers,
 )
-from cosim.step.tape import STEP_WIDTH, held_sizes
+from cosim.step.tape import held_sizes, holds_at
 from cosim_compiler.record import rows_of
 
 
 def follow_holds(run, carrier, step, at):
-    """Take over what holds witnesses in a step that begins at a place in the log, and its tangents."""
+    """Load what holds witnesses in a step that begins at a place in the log, and its tangents."""
     notes = carrier.notes
     if step.is_held == 0.0:
         if notes.is_held != NOT_HELD:
@@ -32,7 +32,7 @@ def follow_holds(run, carrier, step, at):
     notes.is_held = HELD
     notes.freshness = NOT_FRESH
     n = carrier.y.shape[0]
-    at += STEP_WIDTH + n + run.memory.shape[0] + run.d.shape[0] + run.k.shape[0]
+    at = holds_at(run, at)
     row = rows_of(SlidingRow, carrier.held_ints, run.plan.held_row, 1)[0]
     row.held = int(run.log[at])
     row.pushed = int(run.log[at + 1])
@@ -58,7 +58,7 @@ def follow_holds(run, carrier, step, at):
             continue
         count = carrier.held_ints[place]
         for switched in rows_of(Switched, carrier.held_ints, place + 1, count):
-            take_sides(run, carrier, step, held, switched)
+            load_sides(run, carrier, step, held, switched)
         place += 1 + SWITCHED_WIDTH * count
 
 
@@ -71,7 +71,7 @@ def check_push(carrier, step, push):
         lose(carrier, step.start, IS_HELD, 0)
 
 
-def take_sides(run, carrier, step, held, switched):
+def load_sides(run, carrier, step, held, switched):
     """The tangents of both values of a variable that a witness switches."""
     is_whole = switched.array != IN_SWITCH_D and switched.array != IN_SWITCH_P
     at_d = carrier.p.shape[0] if switched.array == IN_SWITCH_D else 0

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import ADDED, BEFORE, INSIDE, REFINED, history_at, margin
-from cosim.step.carried_rows import interpolate_along
-from cosim.step.carrier import (
+from cosim.derivatives.carrier import (
     IS_MOTION,
     NOT_FRESH,
     copy_cache_aside,
@@ -21,8 +20,9 @@ from cosim.step.carrier import (
     walk_spare,
     walk_with,
 )
+from cosim.derivatives.tangent_rows import interpolate_along
+from cosim.run.records import IN_K
 from cosim.step.histories import CLOSE, FIRST_PART, ROOM_FOR_REFINEMENT, SECOND_PART, SHORTEST, set_side
-from cosim.step.records import IN_K
 from cosim.step.saved_variables import copy_reals
 
 
@@ -41,12 +41,12 @@ def has_room(run, carrier):
     return found
 
 
-def follow_memory(run, carrier, memory):
+def follow_memory(run, carrier, mark):
     """Append to histories, and update variables, at the present time."""
     realize_tangents(run, carrier, IS_MOTION)
     for i in range(carrier.directions):
         copy_present(carrier, i)
-        set_side(run, carrier.spare_c, memory.side, memory.smoothness)
+        set_side(run, carrier.spare_c, mark.detail, mark.smoothness)
         rows = run.plan.end_updates
         update_along(run, carrier, i, rows, carrier.notes.time, carrier.spare_c, carrier.spare_c_dot)
     carrier.notes.freshness = NOT_FRESH

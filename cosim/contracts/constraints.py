@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cosim.contracts.method_entries import redo_entry
+from cosim.contracts.method_entries import AT_METHOD, AT_TIME, redo_entry, system_of
 from cosim.contracts.method_layout import (
     BLOCK_FAILED,
     CONSTRAINTS_NOT_MET,
@@ -226,12 +226,11 @@ LONGEST = 0.5  # largest change of a coordinate in one step, rad or m
 NEAR = 1e-3  # a position error from which the corrections of steps go on
 
 
-def meet_constraints(table, ints, first, last, t, y, p, d, k, h, c, projection, nq, nu, spare):
-    """As `assemble_system`; the kernel function that is called by its address."""
+def meet_constraints(*arguments):
+    """As `assemble_system`, called by its address: those of `walk`, `Corrections`, nq, nu and spare."""
+    projection, nq, nu, spare = arguments[AT_METHOD:]
     corrections = rows_of(Corrections, projection, 0, 1)[0]
-    return assemble_system(
-        OdeSystem(table, ints, first, last, y, p, d, k, h, c), corrections, t, nq, nu, spare
-    )
+    return assemble_system(system_of(arguments), corrections, arguments[AT_TIME], nq, nu, spare)
 
 
 def assemble_system(system, corrections, t, nq, nu, spare):

@@ -1,0 +1,18 @@
+"""Derivatives of a run: tangents along its steps, and adjoints back over them.
+
+The Step writes a tape (`cosim.step.tape`): each step, row, group of handlers and update. These files read it.
+In the order in which they are read:
+
+=========================================== ===============================================================
+`tape_reader`                               records in their order; each moves the tangents on
+`carrier`                                   the arrays of tangents; walking blocks with them
+`tangent_steps`, `tangent_events`           a step; the handlers of an instant
+`tangent_rows`                              recorded values, at fixed times
+`tangent_memory`, `tangent_holds`           histories and auto-update variables; witnesses that are held
+`trail`                                     what going back needs of each record: values and tangents
+`adjoint_run`                               going back on the trail, from its end
+`adjoint_parts`                             blocks and functions of methods: recorded, gone back along
+`adjoint_steps`, `adjoint_rows`             a step and the rows inside it; weights of recorded values
+`adjoint_events`                            handlers, updates of variables, states that meet constraints
+=========================================== ===============================================================
+"""

@@ -1,0 +1,215 @@
+"""Going back over an instant: handlers, updates of variables, states that meet constraints."""
+
+from __future__ import annotations
+
+from cosim.contracts.constraints import has_corrections
+from cosim.contracts.method_layout import DONE
+from cosim.derivatives.adjoint_parts import (
+    add_to,
+    fail,
+    flow_of,
+    record_present,
+    record_redo,
+    reverse_present,
+    reverse_redo,
+)
+from cosim.derivatives.carrier import IS_REPORT, NOT_FRESH, method_of, own_part, part_of, realize_tangents
+from cosim.derivatives.tangent_events import copy_to_working, load_results, store_results
+from cosim.derivatives.trail import ALONG, events_at, load_record
+from cosim.run.records import IN_K, SCHEDULED, TIMED, TRIGGERED
+from cosim.step import event_log as log
+from cosim.step.block_calls import number_of_variable
+from cosim.step.saved_variables import copy_reals
+from cosim_compiler.derivatives.rates import clear
+from cosim_compiler.record import rows_of
+
+
+def reverse_phase(run, carrier, back, at, head):
+    """Go back over the handlers of one kind and cause."""
+    load_record(carrier, back, at)
+    first = events_at(back, at)
+    last = first + int(head.events)
+    notes = back.notes
+    shifts = -1
+    if head.is_shifted == 0.0:
+        shifts = event_that_shifts(run, back, first, last)
+    speed = 1.0
+    if shifts >= 0 and run.handlers[shifts].cause == TRIGGERED:
+        carrier.notes.freshness = NOT_FRESH
+        carrier.notes.time = head.time
+        realize_tangents(run, carrier, IS_REPORT)
+        speed = part_of(carrier.c_dots, 0, carrier.c)[run.probes[run.handlers[shifts].flag].value]
+    if not record_present(
+        run, carrier, back, run.plan.first_row, run.plan.report_end, head.time, head.time_dot
+    ):
+        fail(back, head.time)
+        return
+    top = back.tape[0]
+    copy_to_working(run, carrier)
+    if not record_handlers(run, carrier, back, first, last, head):
+        fail(back, head.time)
+        return
+    working = run.split(back.working, run.k)
+    copy_reals(back.y, working.y)
+    copy_reals(back.p, working.p)
+    copy_reals(back.d, working.d)
+    clear(back.y)
+    clear(back.p)
+    clear(back.d)
+    reverse_handlers(run, carrier, back, first, last)
+    add_to(back.y, working.y)
+    add_to(back.p, working.p)
+    add_to(back.d, working.d)
+    notes.time_bar += reverse_present(back)
+    clear(back.c)
+    if shifts >= 0:
+        reverse_shift(run, carrier, back, run.handlers[shifts], speed, top)
+
+
+def event_that_shifts(run, back, first, last):
+    """The handler whose event moves the time, as `carried_events.wants_shift` says; -1: there is none."""
+    at = first
+    while at < last:
+        event = rows_of(log.LoggedEvent, back.trail, at, 1)[0]
+        if event.handler >= 0.0:
+            number = int(event.handler)
+            handler = run.handlers[number]
+            if handler.cause == SCHEDULED or handler.cause == TRIGGERED:
+                return number
+        at += int(event.length)
+    return -1
+
+
+def reverse_shift(run, carrier, back, handler, speed, top):
+    """Go back over the shift of the time to that of an event."""
+    notes = back.notes
+    shift = flow_of(carrier, back.y)
+    wanted = notes.time_bar + shift
+    notes.time_bar = -shift
+    if handler.cause == TRIGGERED:
+        notes.time_bar += wanted
+        back.c[run.probes[handler.flag].value] -= wanted / speed
+        back.tape[0] = top
+        notes.time_bar += reverse_present(back)
+        clear(back.c)
+    elif handler.schedule == TIMED:
+        back.d[handler.flag] += wanted
+
+
+def record_handlers(run, carrier, back, first, last, head):
+    """Call handlers once more, on the tape; whether that was possible."""
+    at = first
+    while at < last:
+        event = rows_of(log.LoggedEvent, back.trail, at, 1)[0]
+        if event.handler >= 0.0 and event.answer > 0.0:
+            handler = run.handlers[int(event.handler)]
+            load_results(run, carrier, handler, ALONG)
+            block = handler.block
+            if not record_present(run, carrier, back, block, block + 1, head.time, head.time_dot):
+                return False
+            store_results(run, carrier, handler, ALONG)
+        at += int(event.length)
+    return True
+
+
+def reverse_handlers(run, carrier, back, first, last):
+    """Go back over handlers, the last one first; their adjoints are in ``working``."""
+    called = 0
+    at = first
+    while at < last:
+        event = rows_of(log.LoggedEvent, back.trail, at, 1)[0]
+        if event.handler >= 0.0 and event.answer > 0.0:
+            called += 1
+        at += int(event.length)
+    for wanted in range(called - 1, -1, -1):
+        handler = run.handlers[handler_of_call(back, first, wanted)]
+        for result in run.results_of(handler):
+            place = number_of_variable(run, result.array, result.offset)
+            if result.array != IN_K:
+                for m in range(result.size):
+                    back.c[result.at + m] += back.working[place + m]
+                    back.working[place + m] = 0.0
+        back.notes.time_bar += reverse_present(back)
+        for result in run.results_of(handler):
+            place = number_of_variable(run, result.array, result.offset)
+            for m in range(result.size):
+                if result.array != IN_K:
+                    back.working[place + m] += back.c[result.at + m]
+                back.c[result.at + m] = 0.0
+
+
+def handler_of_call(back, first, wanted):
+    """The handler of a call among those of a phase."""
+    at = first
+    count = -1
+    number = 0
+    while count < wanted:
+        event = rows_of(log.LoggedEvent, back.trail, at, 1)[0]
+        if event.handler >= 0.0 and event.answer > 0.0:
+            count += 1
+        number = int(event.handler)
+        at += int(event.length)
+    return number
+
+
+def reverse_memory(run, carrier, back, at, head):
+    """Go back over new values of auto-update variables."""
+    load_record(carrier, back, at)
+    notes = back.notes
+    rows = run.plan.end_updates
+    if not record_present(
+        run, carrier, back, run.plan.first_row, run.plan.derivatives.last, head.time, head.time_dot
+    ):
+        fail(back, head.time)
+        return
+    c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
+    d_dot = part_of(carrier.d_dots, ALONG, carrier.d)
+    carrier.c[run.plan.side] = head.detail
+    k = own_part(carrier, carrier.k, ALONG)
+    for swap in run.swaps:
+        is_whole = swap.array == IN_K
+        carrier.c[swap.update] = float(k[swap.offset]) if is_whole else carrier.d[swap.offset]
+        c_dot[swap.update] = 0.0 if is_whole else d_dot[swap.offset]
+    if not record_present(run, carrier, back, rows.first, rows.last, head.time, head.time_dot):
+        fail(back, head.time)
+        return
+    for swap in run.swaps:
+        if swap.array != IN_K:
+            back.c[swap.update] += back.d[swap.offset]
+            back.d[swap.offset] = 0.0
+    notes.time_bar += reverse_present(back)
+    for swap in run.swaps:
+        if swap.array != IN_K:
+            back.d[swap.offset] += back.c[swap.update]
+        back.c[swap.update] = 0.0
+    notes.time_bar += reverse_present(back)
+    clear(back.c)
+
+
+def reverse_assembly(run, carrier, back, at, head):
+    """Go back over states that were made to meet their constraints."""
+    method = method_of(run, carrier)
+    if not has_corrections(method.corrections):
+        return
+    load_record(carrier, back, at)
+    notes = back.notes
+    t = head.time
+    is_recorded = record_present(
+        run, carrier, back, run.plan.first_row, run.plan.derivatives.last, t, head.time_dot
+    )
+    if not is_recorded:
+        fail(back, t)
+        return
+    code = record_redo(
+        run, carrier, back, back.plan.settle, t,
+        carrier.y, part_of(carrier.y_dots, ALONG, carrier.y),
+        carrier.c, part_of(carrier.c_dots, ALONG, carrier.c),
+    )  # fmt: skip
+    if code != DONE or back.tape[1] != 0.0:
+        fail(back, t)
+        return
+    notes.time_bar += reverse_redo(run, back, back.plan.settle_back, back.y, back.c)
+    clear(back.work)
+    clear(back.memory)
+    notes.time_bar += reverse_present(back)
+    clear(back.c)

@@ -1,0 +1,86 @@
+"""The parts of a way back: blocks and functions of a method, recorded on the tape and gone back along."""
+
+from __future__ import annotations
+
+from cosim.contracts.method_entries import by_address
+from cosim.contracts.method_layout import OdeSystem
+from cosim.derivatives.carrier import method_of, moved_along, own_part, part_of
+from cosim.derivatives.trail import ALONG, FULL_TAPE, NO_WAY
+from cosim.recorded_walk import WHOLE, record_blocks, reverse_walk
+from cosim.walker import Walked, WalkedDots, call_redo_record, call_redo_reverse
+
+
+def fail(back, time):
+    """Going back ends here: the tape was too short, or something could not be done once more."""
+    back.notes.status = FULL_TAPE if back.tape[1] != 0.0 else NO_WAY
+    back.notes.failed_time = time
+
+
+def record_present(run, carrier, back, first, last, t, t_dot):
+    """Evaluate blocks at the present states, on the tape; whether that was possible."""
+    y_dot = part_of(carrier.y_dots, ALONG, carrier.y)
+    c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
+    k = own_part(carrier, carrier.k, ALONG)
+    y, c = carrier.y, carrier.c
+    walked = Walked(back.table, run.ints, first, last, t, y, carrier.p, carrier.d, k, run.h, c)
+    return record_blocks(walked, fixed_past_dots(carrier, back, t_dot, y_dot, c_dot), WHOLE, back.tape) == 0
+
+
+def record_spare(run, carrier, back, first, last, t, t_dot):
+    """As `record_present`, at the spare states and into the spare cache."""
+    k = own_part(carrier, carrier.k, ALONG)
+    y, c = carrier.spare_y, carrier.spare_c
+    walked = Walked(back.table, run.ints, first, last, t, y, carrier.p, carrier.d, k, run.h, c)
+    dots = fixed_past_dots(carrier, back, t_dot, carrier.spare_y_dot, carrier.spare_c_dot)
+    return record_blocks(walked, dots, WHOLE, back.tape) == 0
+
+
+def fixed_past_dots(carrier, back, t_dot, y_dot, c_dot):
+    """The tangents of what blocks read; those of time, states and cache are given."""
+    p_dot = part_of(carrier.p_dots, ALONG, carrier.p)
+    d_dot = part_of(carrier.d_dots, ALONG, carrier.d)
+    return WalkedDots(t_dot, y_dot, p_dot, d_dot, back.h, c_dot)
+
+
+def reverse_present(back):
+    """Go back along blocks: the adjoint of the time."""
+    return reverse_walk(back.y, back.p, back.d, back.h, back.c, back.tape)
+
+
+def reverse_spare(back):
+    """As `reverse_present`, of spare states and cache."""
+    return reverse_walk(back.spare_y, back.p, back.d, back.h, back.spare_c, back.tape)
+
+
+def record_redo(run, carrier, back, address, t, y, y_dot, c, c_dot):
+    """Call the recording function of one of the method's; a method's code."""
+    method = method_of(run, carrier)
+    moved = moved_along(run, carrier, ALONG)
+    rows = run.plan.derivatives
+    k = own_part(carrier, carrier.k, ALONG)
+    system = OdeSystem(back.table, run.ints, rows.first, rows.last, y, carrier.p, carrier.d, k, run.h, c)
+    dots = fixed_past_dots(carrier, back, carrier.time_dots[ALONG], y_dot, c_dot)
+    behind = (moved.memory_numbers, moved.work_numbers, 0, 0, 0, 0, 0, 0, 0, back.tape)
+    return call_redo_record(address, by_address(system, method, t) + dots + behind)
+
+
+def reverse_redo(run, back, address, y, c):
+    """Go back along it: the adjoint of the time."""
+    memory = back.memory[: run.plan.sizes.memory]
+    call_redo_reverse(address, (y, back.p, back.d, back.h, c, memory, back.work, back.tape, back.bars))
+    return back.bars[0]
+
+
+def flow_of(carrier, y):
+    """The scalar product of the derivatives and an adjoint of the states."""
+    total = 0.0
+    for m in range(y.shape[0]):
+        total += carrier.c[m] * y[m]
+    return total
+
+
+def add_to(target, source):
+    """Add an adjoint, which becomes 0."""
+    for m in range(source.shape[0]):
+        target[m] += source[m]
+        source[m] = 0.0

@@ -1,0 +1,259 @@
+"""Going back over a step, and over the rows inside it."""
+
+from __future__ import annotations
+
+from cosim.contracts.method_layout import DONE, MethodArrays
+from cosim.derivatives.adjoint_parts import (
+    add_to,
+    fail,
+    flow_of,
+    record_present,
+    record_redo,
+    record_spare,
+    reverse_present,
+    reverse_redo,
+    reverse_spare,
+)
+from cosim.derivatives.adjoint_rows import add_weights, has_weights
+from cosim.derivatives.carrier import copy_cache_aside, method_of, moved_along, part_of
+from cosim.derivatives.tangent_steps import BEHIND_KINK, end_before_kink, is_at_kink, reaches_kink
+from cosim.derivatives.trail import ALONG, INSIDE_WIDTH, TrailRecord, load_record
+from cosim.step import event_log as log
+from cosim.walker import call_dense_record, call_dense_reverse
+from cosim_compiler.derivatives.rates import clear
+from cosim_compiler.record import rows_of
+
+
+def reverse_step(run, carrier, back, at, head):
+    """Go back over a step, and over the rows inside it, which stand behind it on the trail."""
+    load_record(carrier, back, at)
+    notes = back.notes
+    t = head.start
+    if not record_present(
+        run, carrier, back, run.plan.first_row, run.plan.derivatives.last, t, head.time_dot
+    ):
+        fail(back, t)
+        return
+    count = len(run.kinks)
+    for j in range(count):
+        carrier.kept[j] = carrier.c[run.kinks[j]]
+    clear(back.kinks)
+    method = method_of(run, carrier)
+    n = method.n
+    at_kink = False
+    if n > 0:
+        at_kink = prepare_repeated_step(run, carrier, method, head)
+        if at_kink and not record_spare(
+            run,
+            carrier,
+            back,
+            run.plan.first_row,
+            run.plan.derivatives.last,
+            carrier.notes.time,
+            head.time_dot,
+        ):
+            fail(back, t)
+            return
+        if at_kink:
+            slope_dot = moved_along(run, carrier, ALONG).slope
+            for m in range(n):
+                slope_dot[m] = carrier.spare_c_dot[m]
+        code = record_redo(
+            run, carrier, back, back.plan.step, end_before_kink(run, carrier, head),
+            carrier.y, part_of(carrier.y_dots, ALONG, carrier.y),
+            carrier.c, part_of(carrier.c_dots, ALONG, carrier.c),
+        )  # fmt: skip
+        if code != DONE or back.tape[1] != 0.0:
+            fail(back, t)
+            return
+    if not reverse_inside(run, carrier, back, at, head):
+        return
+    reached = kink_that_shifts(run, carrier, head)
+    if reached >= 0:
+        shift = flow_of(carrier, back.y)
+        back.kinks[reached] += notes.time_bar + shift
+        notes.time_bar = -shift
+    if n > 0:
+        moved = MethodArrays(
+            n,
+            method.coefficients,
+            run.settings,
+            back.memory[: run.plan.sizes.memory],
+            back.work,
+            method.slot_numbers,
+        )
+        notes.time_bar += reverse_redo(run, back, back.plan.step_back, back.y, back.c)
+        notes.time_bar += moved.work.start + moved.work.end
+        add_to(back.y, moved.start)
+        slope = moved.slope
+        if at_kink:
+            clear(back.spare_c)
+            for m in range(n):
+                back.spare_c[m] = slope[m]
+            notes.time_bar += reverse_spare(back)
+            add_to(back.y, back.spare_y)
+        else:
+            for m in range(n):
+                back.c[m] += slope[m]
+        clear(back.work)
+        clear(back.memory)
+    for j in range(count):
+        back.c[run.kinks[j]] += back.kinks[j]
+    notes.time_bar += reverse_present(back)
+    clear(back.c)
+
+
+def kink_that_shifts(run, carrier, head):
+    """The kink with which the time of the end of a step moves, as `carried_steps.pass_kinks` says; or -1."""
+    for j in range(len(run.kinks)):
+        if reaches_kink(head, carrier.kept[j]):
+            return j
+    return -1
+
+
+def prepare_repeated_step(run, carrier, method, head):
+    """Set up a step that is taken once more; whether its start is at a kink.
+
+    Then the spare states and the time of the notes are those just behind it.
+    """
+    work = method.work
+    work.dense_ready = 0.0
+    work.start = head.start
+    work.end = end_before_kink(run, carrier, head)
+    moved = moved_along(run, carrier, ALONG)
+    moved.work.start = head.time_dot
+    moved.work.end = head.time_dot
+    start = method.start
+    slope = method.slope
+    start_dot = moved.start
+    slope_dot = moved.slope
+    y_dot = part_of(carrier.y_dots, ALONG, carrier.y)
+    c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
+    for m in range(method.n):
+        start[m] = carrier.y[m]
+        slope[m] = carrier.c[m]
+        start_dot[m] = y_dot[m]
+        slope_dot[m] = c_dot[m]
+    for m in range(carrier.memory.shape[0]):
+        carrier.memory[m] = carrier.start_memory[m]
+    if not is_at_kink(carrier, method):
+        return False
+    ahead = BEHIND_KINK * (head.time - head.start)
+    for m in range(method.n):
+        carrier.spare_y[m] = start[m] + ahead * slope[m]
+        carrier.spare_y_dot[m] = y_dot[m]
+    copy_cache_aside(carrier, ALONG)
+    carrier.notes.time = head.start + ahead
+    return True
+
+
+def first_inside(back, at, head):
+    """Where the first row inside a step may be on the trail: behind updates of variables at its end."""
+    end = int(back.notes.used)
+    place = at + int(head.length)
+    while place < end:
+        update = rows_of(TrailRecord, back.trail, place, 1)[0]
+        if int(update.kind) != log.MEMORY_UPDATED:
+            break
+        place += int(update.length)
+    return place
+
+
+def rows_inside(back, place):
+    """How many rows inside a step follow on the trail from a place."""
+    end = int(back.notes.used)
+    count = 0
+    while place < end:
+        row = rows_of(TrailRecord, back.trail, place, 1)[0]
+        if int(row.kind) != log.ROW_WRITTEN or row.detail == 0.0:
+            break
+        count += 1
+        place += int(row.length)
+    return count
+
+
+def reverse_inside(run, carrier, back, at, head):
+    """Go back over the rows inside a step, whose end is present; whether that was possible.
+
+    All are recorded first: the first dense output of a step stores what the others use.
+    """
+    first = first_inside(back, at, head)
+    count = rows_inside(back, first)
+    wanted = 0
+    for i in range(count):
+        row = rows_of(TrailRecord, back.trail, first + i * INSIDE_WIDTH, 1)[0]
+        if has_weights(run, back, int(row.row)):
+            if (
+                wanted == 0
+                and run.plan.method.complete != 0
+                and not record_completion(run, carrier, back, head)
+            ):
+                return False
+            wanted += 1
+            if not record_dense_row(run, carrier, back, row):
+                fail(back, head.time)
+                return False
+    for i in range(count - 1, -1, -1):
+        row = rows_of(TrailRecord, back.trail, first + i * INSIDE_WIDTH, 1)[0]
+        if has_weights(run, back, int(row.row)):
+            reverse_dense_row(run, back, row)
+    if wanted > 0 and run.plan.method.complete != 0:
+        clear(back.spare_y)
+        clear(back.spare_c)
+        back.notes.time_bar += reverse_redo(run, back, back.plan.complete_back, back.spare_y, back.spare_c)
+        add_to(back.y, back.spare_y)
+        add_to(back.c, back.spare_c)
+    return True
+
+
+def record_completion(run, carrier, back, head):
+    """Complete what dense output needs, on the tape; whether that was possible."""
+    copy_present_aside(carrier)
+    code = record_redo(
+        run, carrier, back, back.plan.complete, head.time,
+        carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
+    )  # fmt: skip
+    if code != DONE or back.tape[1] != 0.0:
+        fail(back, head.time)
+        return False
+    return True
+
+
+def copy_present_aside(carrier):
+    """Copy states, cache and their tangents to the spare ones."""
+    y_dot = part_of(carrier.y_dots, ALONG, carrier.y)
+    for m in range(y_dot.shape[0]):
+        carrier.spare_y[m] = carrier.y[m]
+        carrier.spare_y_dot[m] = y_dot[m]
+    copy_cache_aside(carrier, ALONG)
+
+
+def record_dense_row(run, carrier, back, row):
+    """A row on the dense output, on the tape; whether that was possible."""
+    method = method_of(run, carrier)
+    call_dense_record(
+        back.plan.dense,
+        (
+            row.time, method.coefficients, carrier.work, carrier.spare_y, carrier.spare_y,
+            0.0, part_of(carrier.work_dots, ALONG, carrier.work), carrier.spare_y_dot, carrier.spare_y_dot,
+            0, 0, 0, back.tape,
+        ),
+    )  # fmt: skip
+    if back.tape[1] != 0.0:
+        return False
+    copy_cache_aside(carrier, ALONG)
+    for block in run.blocks_inside:
+        if not record_spare(run, carrier, back, block, block + 1, row.time, 0.0):
+            return False
+    return True
+
+
+def reverse_dense_row(run, back, row):
+    """Go back over such a row."""
+    clear(back.spare_y)
+    clear(back.spare_c)
+    add_weights(run, back, int(row.row), back.spare_y, back.spare_c)
+    for _ in run.blocks_inside:
+        reverse_spare(back)
+    add_to(back.c, back.spare_c)
+    call_dense_reverse(back.plan.dense_back, (back.work, back.spare_y, back.spare_y, back.tape, back.bars))

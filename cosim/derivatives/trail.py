@@ -1,0 +1,285 @@
+"""What going back along a run needs: what each record of the tape began with, beside the record.
+
+Tangents along one direction, in which all moves by which a gradient is wanted, go along the run as any others
+do; before each record its states, variables and their tangents are written to the trail. They also say what
+has no derivative, and with which gradients are compared.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cosim.derivatives.carrier import carrier_at, own_part, part_of
+from cosim.derivatives.tangent_events import begin_phase
+from cosim.derivatives.tape_reader import end_of_phase, follow_record, is_ready
+from cosim.run.run import Integers, Reals, arrays_at
+from cosim.step import event_log as log
+from cosim.step.saved_variables import copy_reals
+from cosim.step.tape import assembled_states, logged_mark, logged_step, step_numbers
+from cosim_compiler.array_groups import Table, address_reader
+from cosim_compiler.record import Record, rows_of, width_of
+
+ALONG = 1
+"""The direction, beside that of the flow."""
+
+
+class TrailRecord(Record):
+    """A record of the tape; behind it what it began with, its events, and its length once more."""
+
+    length: float
+    kind: float
+    time: float  # s; of a step its end
+    start: float  # of a step, s
+    detail: float  # of a phase its cause, of a row whether it lies inside a step, of an update its side
+    is_shifted: float  # whether an event of the instant has shifted the time before
+    row: float  # its number
+    events: float  # how many numbers the events of a phase are
+    time_dot: float
+
+
+class TrailNotes(Record):
+    """How far the trail has come, and going back on it."""
+
+    used: float
+    last_step: float  # where the last step begins; what is behind it belongs to it
+    rows: float
+    status: float  # why going back has ended: 0, `FULL_TAPE` or `NO_WAY`
+    failed_time: float
+    time_bar: float  # the adjoint of the time
+    is_full: float  # the trail has no room
+
+
+TRAIL_WIDTH, TRAIL_NOTES = width_of(TrailRecord), width_of(TrailNotes)
+INSIDE_WIDTH = TRAIL_WIDTH + 1
+"""Of the record of a row inside a step."""
+FULL_TAPE, NO_WAY = 1.0, 2.0
+
+
+class AdjointPlan(Record):
+    """Addresses of the adjoints of a method's functions: of those that record, and of those that go back."""
+
+    step: int
+    step_back: int
+    dense: int
+    dense_back: int
+    complete: int
+    complete_back: int
+    settle: int
+    settle_back: int
+
+
+class AdjointArrays(NamedTuple):
+    """The arrays of a way back: the trail, a tape, and the adjoints of the arrays of a run."""
+
+    table: Table  # of blocks, as `SystemAdjoints.table`
+    numbers: Integers  # a `AdjointPlan`
+    notes_numbers: Reals  # `TrailNotes`
+    trail: Reals
+    tape: Reals
+    weights: Reals  # of the recorded values, row by row
+    y: Reals
+    p: Reals
+    d: Reals
+    h: Reals
+    c: Reals
+    memory: Reals
+    work: Reals
+    spare_y: Reals
+    spare_c: Reals
+    working: Reals  # y, p and d, to which handlers write
+    kinks: Reals
+    bars: Reals  # of reals that are passed
+
+    @property
+    def plan(back):
+        """The functions of the method."""
+        return rows_of(AdjointPlan, back.numbers, 0, 1)[0]
+
+    @property
+    def notes(back):
+        """How far it has come."""
+        return rows_of(TrailNotes, back.notes_numbers, 0, 1)[0]
+
+
+adjoint_arrays_at = address_reader("B", AdjointArrays)
+
+
+def trace(run, carrier, back, used, is_last):
+    """As `carry`; each record is written to the trail before it is followed."""
+    at = int(carrier.notes.log_used)
+    while at < used and is_ready(run, carrier, at, used, is_last):
+        if not trace_record(run, carrier, back, at, used):
+            break
+        at = follow_record(run, carrier, at, used)
+    carrier.notes.log_used = float(at)
+    return at
+
+
+def trace_record(run, carrier, back, at, used):
+    """Write a record to the trail, if tangents follow it; whether there was room."""
+    mark = logged_mark(run, at)
+    kind = int(mark.kind)
+    has_room = True
+    if carrier.notes.lost != 0.0:
+        pass
+    elif kind == log.STEP_TAKEN or kind == log.ASSEMBLED:
+        has_room = write_record(run, carrier, back, at, 0.0, at)
+    elif kind == log.ROW_WRITTEN or kind == log.MEMORY_UPDATED:
+        has_room = write_record(run, carrier, back, at, mark.detail, at)
+    elif kind == log.PHASE_BEGUN:
+        end = end_of_phase(run, at + int(mark.length), used)
+        if end > at + int(mark.length):
+            begin_phase(run, carrier, int(mark.detail))
+            has_room = write_record(run, carrier, back, at, mark.detail, end)
+    if kind == log.ROW_WRITTEN and has_room:
+        back.notes.rows += 1.0
+    return has_room
+
+
+class TrailNumbers(NamedTuple):
+    """What a record began with: values, the tangents along the one direction, and the events of a phase.
+
+    Parameters are there for phases alone: nothing else changes them.
+    """
+
+    y: Reals
+    d: Reals
+    memory: Reals
+    k: Reals
+    y_dot: Reals
+    d_dot: Reals
+    memory_dot: Reals
+    p: Reals
+    p_dot: Reals
+    events: Reals
+
+
+def trail_numbers(carrier, back, at):
+    """The numbers of the record that begins at a place in the trail."""
+    head = rows_of(TrailRecord, back.trail, at, 1)[0]
+    n = carrier.y.shape[0]
+    nd = carrier.d.shape[0]
+    nm = carrier.memory.shape[0]
+    parameters = carrier.p.shape[0] if int(head.kind) == log.PHASE_BEGUN else 0
+    at_y = at + TRAIL_WIDTH
+    at_d = at_y + n
+    at_memory = at_d + nd
+    at_k = at_memory + nm
+    at_dots = at_k + own_part(carrier, carrier.k, ALONG).shape[0]
+    at_p = at_dots + n + nd + nm
+    at_events = at_p + 2 * parameters
+    return TrailNumbers(
+        back.trail[at_y:at_d],
+        back.trail[at_d:at_memory],
+        back.trail[at_memory:at_k],
+        back.trail[at_k:at_dots],
+        back.trail[at_dots : at_dots + n],
+        back.trail[at_dots + n : at_dots + n + nd],
+        back.trail[at_dots + n + nd : at_p],
+        back.trail[at_p : at_p + parameters],
+        back.trail[at_p + parameters : at_events],
+        back.trail[at_events : at_events + int(head.events)],
+    )
+
+
+def write_record(run, carrier, back, at, flag, last):
+    """Write what the record at a place on the tape begins with, and its events up to another place.
+
+    Of a step and an assembly the states are those on the tape. Answers whether there was room.
+    """
+    mark = logged_mark(run, at)
+    kind = int(mark.kind)
+    n = carrier.y.shape[0]
+    events = 0
+    length = INSIDE_WIDTH
+    if kind == log.PHASE_BEGUN:
+        events = last - at - int(mark.length)
+        length += events + 2 * carrier.p.shape[0]
+    is_inside = kind == log.ROW_WRITTEN and flag != 0.0  # it needs nothing but the step before it
+    if not is_inside:
+        length += 2 * (n + carrier.d.shape[0] + carrier.memory.shape[0]) + run.k.shape[0]
+    notes = back.notes
+    place = int(notes.used)
+    if place + length > back.trail.shape[0]:
+        notes.is_full = 1.0
+        return False
+    notes.used = float(place + length)
+    head = rows_of(TrailRecord, back.trail, place, 1)[0]
+    head.length = float(length)
+    head.kind = float(kind)
+    head.time = mark.time
+    head.detail = flag
+    head.is_shifted = carrier.notes.is_shifted
+    head.row = notes.rows
+    head.events = float(events)
+    head.time_dot = carrier.time_dots[ALONG]
+    back.trail[place + length - 1] = float(length)
+    if is_inside:
+        return True
+    write_numbers(carrier, trail_numbers(carrier, back, place))
+    if kind == log.STEP_TAKEN:
+        notes.last_step = float(place)
+        head.start = logged_step(run, at).start
+        write_start(run, at, trail_numbers(carrier, back, place))
+    elif kind == log.ASSEMBLED:
+        copy_reals(assembled_states(run, at), trail_numbers(carrier, back, place).y)
+    copy_reals(run.log[last - events : last], trail_numbers(carrier, back, place).events)
+    return True
+
+
+def write_numbers(carrier, numbers):
+    """Write the present values and tangents."""
+    copy_reals(carrier.y, numbers.y)
+    copy_reals(carrier.d, numbers.d)
+    copy_reals(carrier.start_memory, numbers.memory)
+    k = own_part(carrier, carrier.k, ALONG)
+    for m in range(k.shape[0]):
+        numbers.k[m] = float(k[m])
+    copy_reals(part_of(carrier.y_dots, ALONG, carrier.y), numbers.y_dot)
+    copy_reals(part_of(carrier.d_dots, ALONG, carrier.d), numbers.d_dot)
+    copy_reals(part_of(carrier.memory_dots, ALONG, carrier.memory), numbers.memory_dot)
+    if numbers.p.shape[0] > 0:
+        copy_reals(carrier.p, numbers.p)
+        copy_reals(part_of(carrier.p_dots, ALONG, carrier.p), numbers.p_dot)
+
+
+def write_start(run, at, numbers):
+    """Write the values with which the run took the step at a place on the tape."""
+    start = step_numbers(run, at)
+    copy_reals(start.y, numbers.y)
+    copy_reals(start.memory, numbers.memory)
+    copy_reals(start.d, numbers.d)
+    copy_reals(start.k, numbers.k)
+
+
+def load_record(carrier, back, at):
+    """Restore the values and tangents that a record began with."""
+    numbers = trail_numbers(carrier, back, at)
+    copy_reals(numbers.y, carrier.y)
+    copy_reals(numbers.d, carrier.d)
+    copy_reals(numbers.memory, carrier.start_memory)
+    for i in range(carrier.directions):
+        k = own_part(carrier, carrier.k, i)
+        for m in range(k.shape[0]):
+            k[m] = int(numbers.k[m])
+    copy_reals(numbers.y_dot, part_of(carrier.y_dots, ALONG, carrier.y))
+    copy_reals(numbers.d_dot, part_of(carrier.d_dots, ALONG, carrier.d))
+    copy_reals(numbers.memory_dot, part_of(carrier.memory_dots, ALONG, carrier.memory))
+    if numbers.p.shape[0] > 0:
+        copy_reals(numbers.p, carrier.p)
+        copy_reals(numbers.p_dot, part_of(carrier.p_dots, ALONG, carrier.p))
+    carrier.time_dots[ALONG] = rows_of(TrailRecord, back.trail, at, 1)[0].time_dot
+
+
+def events_at(back, at):
+    """Where the events of a phase begin in the trail."""
+    head = rows_of(TrailRecord, back.trail, at, 1)[0]
+    return at + int(head.length) - 1 - int(head.events)
+
+
+TRACE_SIGNATURE = "iiiii>i"
+
+
+def trace_by_address(head, carrier_head, back_head, used, is_last):
+    """`trace` of arrays that stand at addresses."""
+    return trace(arrays_at(head), carrier_at(carrier_head), adjoint_arrays_at(back_head), used, is_last != 0)

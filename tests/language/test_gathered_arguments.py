@@ -1,0 +1,55 @@
+"""Functions that gather arguments in a tuple, as those that are called by their address."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from language_tools import compiled
+
+from cosim_compiler.code import BY_C, BY_LLVM, Coder
+from cosim_compiler.errors import ContractError
+from cosim_compiler.sources.kernel_rules import rule_faults
+
+CODERS = pytest.mark.parametrize("coder", [BY_LLVM, BY_C], ids=["llvm", "c"])
+
+
+class Pair(NamedTuple):
+    factor: float
+    values: Any
+
+
+def count(x: Any, *more: Any) -> Any:
+    return x + len(more)
+
+
+def grouped(x: Any, *more: Any) -> Any:
+    pair = Pair(*more[:2])
+    index, out = more[2:]
+    out[0] = pair.factor + index
+    return x + pair.factor * pair.values[index] + count(x) + 10.0 * count(x, *more)
+
+
+GIVEN = 1.0, 2.0, np.array([3.0, 5.0]), 1
+
+
+@CODERS
+def test_what_is_gathered_is_a_tuple(coder: Coder) -> None:
+    out, plain = np.zeros(1), np.zeros(1)
+    assert compiled(grouped, "ffFiF>f", coder)(*GIVEN, out) == grouped(*GIVEN, plain) == 62.0
+    assert out[0] == plain[0] == 3.0
+
+
+@CODERS
+def test_nothing_may_be_gathered(coder: Coder) -> None:
+    assert compiled(count, "f>f", coder)(2.5) == count(2.5) == 2.5
+
+
+def test_fewer_arguments_than_are_named_are_refused() -> None:
+    with pytest.raises(ContractError, match="it has 1 arguments, and is given 0"):
+        compiled(count, ">f", BY_LLVM)()
+
+
+def test_components_have_plain_arguments() -> None:
+    assert "a kernel function has plain arguments" in rule_faults(count, frozenset())[0]
