@@ -168,7 +168,7 @@ def load_start(run, carrier, step, start):
 
 
 def follow_assembly(run, carrier, at):
-    """The states, which stand on the tape, meet their constraints: their tangents do now, too."""
+    """The states, which are on the tape, meet their constraints: their tangents do now, too."""
     notes = carrier.notes
     y = carrier.y
     assembled = assembled_states(run, at)
