@@ -51,8 +51,11 @@ def test_one_of_each_kind_is_listed(package: Path) -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        *("component", "master_algorithm"),
-        *(pytest.param(kind, marks=pytest.mark.thorough) for kind in ("measure", "joint", "participant")),
+        "component",
+        *(
+            pytest.param(kind, marks=pytest.mark.thorough)
+            for kind in ("master_algorithm", "measure", "joint", "participant")
+        ),
     ],
 )
 def test_what_was_made_is_green_at_once(package: Path, kind: str) -> None:
