@@ -15,6 +15,7 @@ from typing import Any
 import by_turns
 import file_order
 import how_many
+import long_checks
 import memory_folder
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -80,6 +81,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if is_worker:
         items.sort(key=lambda item: item.path)
     by_turns.mark_by_turns(items)
+    long_checks.mark_long_checks(items)
     yield
     if is_worker:
         seconds = config.workerinput["seconds_of_files"]

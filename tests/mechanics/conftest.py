@@ -1,14 +1,15 @@
-"""What takes long is checked for a few force elements in the normal run, and for all in `tox -e thorough`."""
+"""What tests of mechanics share."""
 
 import pytest
+from how_many import many
+from hypothesis import settings
 
-LONG = {"test_compiled_is_plain_python", "test_runs_in_an_fmu"}
-ALWAYS = {"TestLinearBushing", "TestSphereContact", "TestPlainSpring"}
+from cosim_mechanics.testing import force_laws, joint_contract
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    for item in items:
-        here = item.nodeid.rpartition("/")[2].startswith("test_force_contracts.py")
-        if here and item.name in LONG and item.cls is not None and item.cls.__name__ not in ALWAYS:
-            item.add_marker(pytest.mark.thorough)
+@pytest.fixture(autouse=True)
+def fewer_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a short run, fewer than the kits draw for a class that is new."""
+    for module in (force_laws, joint_contract):
+        drawn = settings(module.CHECKED, max_examples=min(many(8), module.CHECKED.max_examples))
+        monkeypatch.setattr(module, "CHECKED", drawn)

@@ -63,11 +63,19 @@ def test_a_fault_in_a_variable_of_its_own_is_found(check, kind):
     assert fails(gated.CASES[check][kind], check)
 
 
+OTHERS = [toys.RightPlainCase, toys.RightStoringCase, toys.MaxwellCase, toys.BufferCase]
+
+
 @pytest.mark.parametrize(
-    "case", [toys.RightCase, toys.RightPlainCase, toys.RightStoringCase, toys.MaxwellCase, toys.BufferCase]
+    "case", [toys.RightCase, *(pytest.param(case, marks=pytest.mark.thorough) for case in OTHERS)]
 )
 def test_right_element_passes(case):
     assert failing_checks(case) == []
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_right_element_passes_in_this_process(case):
+    assert failing_checks(case, but=ELSEWHERE) == []
 
 
 def test_one_side_of_a_kink_may_be_wrong():

@@ -1,0 +1,23 @@
+"""Checks of the kits that take long are made for a few classes in a short run, for all in a thorough one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+LONG = {
+    "test_force_contracts.py": {"test_compiled_is_plain_python", "test_runs_in_an_fmu"},
+    "test_gallery.py": {"test_runs_in_an_fmu"},
+}
+"""By files."""
+ALWAYS = {"TestLinearBushing", "TestSphereContact", "TestPlainSpring", "TestLeadScrew"}
+
+
+def mark_long_checks(items: Iterable[Any]) -> None:
+    """Mark them as thorough."""
+    for item in items:
+        names = LONG.get(item.path.name, ())
+        if item.name in names and item.cls is not None and item.cls.__name__ not in ALWAYS:
+            item.add_marker(pytest.mark.thorough)
