@@ -425,6 +425,37 @@ def test_nobody_reads_private_attributes_of_another_package() -> None:
     assert wrong == []
 
 
+MOST_ARGUMENTS = 12
+WRITTEN_BY_KEYWORD = {"cosim/simulation/simulate.py: simulate"}
+"""What users write; each argument but the first has a default."""
+
+
+def functions_with_many_arguments(file: str, source: str) -> list[str]:
+    """Functions that name more arguments than a reader keeps apart."""
+    functions = (node for node in syntax(source) if isinstance(node, ast.FunctionDef))
+    return [
+        f"{file}: {node.name}"
+        for node in functions
+        if len([*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]) > MOST_ARGUMENTS
+    ]
+
+
+def test_the_bound_of_arguments_is_twelve() -> None:
+    names = [f"a{i}" for i in range(13)]
+    assert functions_with_many_arguments("f", f"def f({', '.join(names)}): ...") == ["f: f"]
+    assert functions_with_many_arguments("f", f"def f({', '.join(names[:12])}): ...") == []
+    assert functions_with_many_arguments("f", "def f(*arguments): ...") == []
+
+
+@pytest.mark.parametrize(
+    "package",
+    ["cosim", "cosim_compiler", "cosim_dynamics", "cosim_integrators", "cosim_mechanics", "cosim_signals"],
+)
+def test_functions_have_twelve_arguments_at_most(package: str) -> None:
+    found = [name for item in sources(package).items() for name in functions_with_many_arguments(*item)]
+    assert set(found) <= WRITTEN_BY_KEYWORD
+
+
 def test_what_users_and_authors_write_is_little() -> None:
     assert len(exported("__init__.py")) < 70
 

@@ -67,7 +67,7 @@ def reverse_phase(run, carrier, back, at, head):
 
 
 def event_that_shifts(run, back, first, last):
-    """The handler whose event moves the time, as `carried_events.wants_shift` says; -1: there is none."""
+    """The handler whose event moves the time, as `tangent_events.wants_shift` says; -1: there is none."""
     at = first
     while at < last:
         event = rows_of(log.LoggedEvent, back.trail, at, 1)[0]
@@ -101,7 +101,7 @@ def record_handlers(run, carrier, back, first, last, head):
     at = first
     while at < last:
         event = rows_of(log.LoggedEvent, back.trail, at, 1)[0]
-        if event.handler >= 0.0 and event.answer > 0.0:
+        if is_call(event):
             handler = run.handlers[int(event.handler)]
             load_results(run, carrier, handler, ALONG)
             block = handler.block
@@ -114,15 +114,9 @@ def record_handlers(run, carrier, back, first, last, head):
 
 def reverse_handlers(run, carrier, back, first, last):
     """Go back over handlers, the last one first; their adjoints are in ``working``."""
-    called = 0
-    at = first
-    while at < last:
-        event = rows_of(log.LoggedEvent, back.trail, at, 1)[0]
-        if event.handler >= 0.0 and event.answer > 0.0:
-            called += 1
-        at += int(event.length)
-    for wanted in range(called - 1, -1, -1):
-        handler = run.handlers[handler_of_call(back, first, wanted)]
+    at = last_call(back, first, last)
+    while at >= 0:
+        handler = run.handlers[int(rows_of(log.LoggedEvent, back.trail, at, 1)[0].handler)]
         for result in run.results_of(handler):
             place = number_of_variable(run, result.array, result.offset)
             if result.array != IN_K:
@@ -136,20 +130,24 @@ def reverse_handlers(run, carrier, back, first, last):
                 if result.array != IN_K:
                     back.working[place + m] += back.c[result.at + m]
                 back.c[result.at + m] = 0.0
+        at = last_call(back, first, at)
 
 
-def handler_of_call(back, first, wanted):
-    """The handler of a call among those of a phase."""
+def is_call(event):
+    """Whether an event is a handler that was called, and not a finding."""
+    return event.handler >= 0.0 and event.answer > 0.0
+
+
+def last_call(back, first, end):
+    """The place of the last call of a handler between two places on the trail; -1: there is none."""
+    place = -1
     at = first
-    count = -1
-    number = 0
-    while count < wanted:
+    while at < end:
         event = rows_of(log.LoggedEvent, back.trail, at, 1)[0]
-        if event.handler >= 0.0 and event.answer > 0.0:
-            count += 1
-        number = int(event.handler)
+        if is_call(event):
+            place = at
         at += int(event.length)
-    return number
+    return place
 
 
 def reverse_memory(run, carrier, back, at, head):

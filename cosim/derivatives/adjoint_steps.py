@@ -104,7 +104,7 @@ def reverse_step(run, carrier, back, at, head):
 
 
 def kink_that_shifts(run, carrier, head):
-    """The kink with which the time of the end of a step moves, as `carried_steps.pass_kinks` says; or -1."""
+    """The kink with which the time of the end of a step moves, as `tangent_steps.pass_kinks` says; or -1."""
     for j in range(len(run.kinks)):
         if reaches_kink(head, carrier.kept[j]):
             return j

@@ -33,7 +33,7 @@ from cosim.system.state import State
 from cosim.system.system import System
 
 if TYPE_CHECKING:
-    from cosim.simulation.returning_run import Trail
+    from cosim.simulation.run_trail import Trail
 
 INSIDE_STEP = (
     "this simulator is in the middle of a step: a handler or monitor cannot advance it, nor replace its "
@@ -345,7 +345,7 @@ class StepCalls(ClosedAttributes):
 
     def leave_trail(self, by: Sequence[str]) -> Trail:
         """Have the run leave a trail from the present State on, for gradients by these paths; as `Trail`."""
-        from cosim.simulation.returning_run import Trail  # most runs need none
+        from cosim.simulation.run_trail import Trail  # most runs need none
 
         self._empty_log()
         before = self._trail

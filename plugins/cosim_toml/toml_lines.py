@@ -109,7 +109,7 @@ class _Scanner:
         self._skip(_BLANK)
         sign = self.text[self.at]
         pattern = {'"': _BASIC, "'": _LITERAL}.get(sign, _BARE_KEY)
-        raw = self._take(pattern)
+        raw = self._match(pattern)
         return raw if pattern is _BARE_KEY else next(iter(tomllib.loads(f"{raw}=0")))
 
     def _value(self, path: KeyPath) -> None:
@@ -119,11 +119,11 @@ class _Scanner:
         elif sign == "{":
             self._inline_table(path)
         elif sign == '"':
-            self._take(_LONG_BASIC if self.text.startswith('"""', self.at) else _BASIC)
+            self._match(_LONG_BASIC if self.text.startswith('"""', self.at) else _BASIC)
         elif sign == "'":
-            self._take(_LONG_LITERAL if self.text.startswith("'''", self.at) else _LITERAL)
+            self._match(_LONG_LITERAL if self.text.startswith("'''", self.at) else _LITERAL)
         else:
-            self._take(_PLAIN)
+            self._match(_PLAIN)
 
     def _array(self, path: KeyPath) -> None:
         self.at += 1
@@ -144,7 +144,8 @@ class _Scanner:
                 self.at += 1
         self.at += 1
 
-    def _take(self, pattern: re.Pattern[str]) -> str:
+    def _match(self, pattern: re.Pattern[str]) -> str:
+        """Read what a pattern matches here, and go behind it."""
         match = pattern.match(self.text, self.at)
         if match is None or (match.end() == self.at and pattern is not _PLAIN):
             raise ValueError(f"line {self._now()}: not valid TOML")

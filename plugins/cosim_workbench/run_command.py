@@ -139,7 +139,7 @@ class RunCommand(cosim.Command):
             if partial is not None and arguments.trace:
                 print("\n".join(event_lines(partial)))
             if partial is not None and len(partial):
-                self._keep(sink, resumed.joined(partial), model.name, target)
+                self._save_partial(sink, resumed.joined(partial), model.name, target)
             raise
         cosim.save_result(sink, result, target)
         self._print_summary(model, result, arguments, target)
@@ -155,7 +155,7 @@ class RunCommand(cosim.Command):
                 print(f"animation → {arguments.animate}")
         return self._verified(model, settings, first, arguments) if arguments.verify else 0
 
-    def _keep(self, sink: cosim.ResultSink, partial: cosim.Result, model: str, target: Path) -> None:
+    def _save_partial(self, sink: cosim.ResultSink, partial: cosim.Result, model: str, target: Path) -> None:
         """Write what was recorded before the run has ended for a reason that is said afterwards."""
         try:
             with uninterrupted():

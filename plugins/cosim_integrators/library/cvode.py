@@ -20,16 +20,16 @@ STOPS_SHORT = 100 * float(np.finfo(float).eps)
 class CvodeSolver:
     """CVODE in the middle of a run."""
 
-    def __init__(self, made: Any, t: float, y: Vector) -> None:
-        made.init_step(t, y)
-        self._made, self.t, self.y = made, t, y
+    def __init__(self, solver: Any, t: float, y: Vector) -> None:
+        solver.init_step(t, y)
+        self._solver, self.t, self.y = solver, t, y
         self._previous = t, y
         self.jacobians = self.factorizations = 0
 
     def step(self, t_stop: float) -> bool:
         """One step of its own, not past a time."""
         self._previous = self.t, self.y
-        answer = self._made.step(t_stop, method="onestep", tstop=t_stop)
+        answer = self._solver.step(t_stop, method="onestep", tstop=t_stop)
         self.t, self.y = float(answer.t), np.array(answer.y)
         self.jacobians = int(answer.njev)
         return bool(answer.success)
@@ -43,7 +43,7 @@ class CvodeSolver:
         before, y = self._previous
         if self.t - t <= STOPS_SHORT * (abs(self.t) + abs(self.t - before)):
             return self.y + (t - self.t) * ((self.y - y) / (self.t - before))
-        return np.array(self._made.step(t, method="normal").y)
+        return np.array(self._solver.step(t, method="normal").y)
 
 
 class Cvode(LibraryIntegrator):
@@ -120,7 +120,7 @@ class Cvode(LibraryIntegrator):
             starts, rows = self._system.derivative_structure()
             pattern = csc_matrix((np.ones(rows.size), rows, starts), shape=(y.size, y.size))
             more |= {"linsolver": "sparse", "sparsity": pattern}
-        made = self._cvode(
+        solver = self._cvode(
             right_hand_side, rtol=self._relative, atol=self._absolute, first_step=first, **more
         )
-        return CvodeSolver(made, t, y.copy())
+        return CvodeSolver(solver, t, y.copy())

@@ -138,10 +138,10 @@ class LibraryIntegrator(cosim.Integrator):
             self._solver = None
         if self._easy >= MOST_EASY:  # its limit can be changed at a beginning only
             self._longest, self._easy, self._solver = 2.0 * self._longest, 0, None
-        return self._take(system, state, bound, memory[0])
+        return self._step_to(system, state, bound, memory[0])
 
-    def _take(self, system: System, state: State, bound: float, first: float) -> StepCode:
-        """A step that ends at `bound` at the latest; components may report an error and shorten it."""
+    def _step_to(self, system: System, state: State, bound: float, first: float) -> StepCode:
+        """Take a step that ends at `bound` at the latest; components may report an error and shorten it."""
         t, y = state.time, state.y.copy()
         derivative = system.arrays(state)[5][: y.size].copy()
         code = StepCode.DONE

@@ -16,27 +16,27 @@ Vector = NDArray[np.float64]
 class ScipySolver:
     """A solver of `scipy.integrate` in the middle of a run."""
 
-    def __init__(self, made: Any, bound_is_fixed: bool) -> None:
-        self._made, self._bound_is_fixed = made, bound_is_fixed
-        self.t, self.y = float(made.t), made.y.copy()
+    def __init__(self, solver: Any, bound_is_fixed: bool) -> None:
+        self._solver, self._bound_is_fixed = solver, bound_is_fixed
+        self.t, self.y = float(solver.t), solver.y.copy()
         self.jacobians = self.factorizations = 0
         self._dense: Any = None
 
     def can_go_to(self, t_stop: float) -> bool:
         """Whether its next step can end at a time at the latest."""
-        return not self._bound_is_fixed or self.t < self._made.t_bound <= t_stop
+        return not self._bound_is_fixed or self.t < self._solver.t_bound <= t_stop
 
     def step(self, t_stop: float) -> bool:
         """One step of its own, not past a time that it can go to."""
-        made = self._made
-        if made.t_bound != t_stop and not self._bound_is_fixed:
-            made.t_bound, made.status = t_stop, "running"
-        made.step()
-        if made.status == "failed":
+        solver = self._solver
+        if solver.t_bound != t_stop and not self._bound_is_fixed:
+            solver.t_bound, solver.status = t_stop, "running"
+        solver.step()
+        if solver.status == "failed":
             return False
-        self.t, self.y = float(made.t), made.y.copy()
-        self.jacobians, self.factorizations = int(made.njev), int(made.nlu)
-        self._dense = made.dense_output() if math.isfinite(self.t) else None
+        self.t, self.y = float(solver.t), solver.y.copy()
+        self.jacobians, self.factorizations = int(solver.njev), int(solver.nlu)
+        self._dense = solver.dense_output() if math.isfinite(self.t) else None
         return True
 
     def at(self, t: float) -> Vector:
@@ -88,8 +88,8 @@ class ScipyIntegrator(LibraryIntegrator):
             starts, rows = self._system.derivative_structure()
             entries = np.ones(rows.size)
             more["jac_sparsity"] = csc_matrix((entries, rows, starts), shape=(y.size, y.size))
-        made = getattr(scipy.integrate, self.solver_name)(
+        solver = getattr(scipy.integrate, self.solver_name)(
             evaluation, t, y.copy(), t_stop, rtol=self._relative, atol=self._absolute,
             first_step=min(first, self._longest) or None, max_step=self._longest, **more,
         )  # fmt: skip
-        return ScipySolver(made, self.bound_is_fixed)
+        return ScipySolver(solver, self.bound_is_fixed)

@@ -1,4 +1,4 @@
-"""Gradients of numbers that follow from a run: the trail that it leaves, and going back on it."""
+"""Gradients of numbers that follow from a run: its trail, and going back along it."""
 
 from __future__ import annotations
 
