@@ -416,9 +416,10 @@ def _check_kind(kernel: KernelFunction, argument: Argument, effects: Effects) ->
         if argument.role == "derivative" and name not in effects.writes | effects.adds | effects.passed_on:
             return  # never written: a sentence of its own
         contents = f"{argument.size} numbers" if argument.size != 1 or argument.is_free else "one number"
+        place = ", ".join("0" for _ in argument.shape) or "0"
         raise ContractError(
             f"{where(function, effects.as_numbers[name])}: {label} is a view of "
-            f"{'numbers' if argument.is_free else contents}: compute with its elements, {label}[0]"
+            f"{'numbers' if argument.is_free else contents}: compute with its elements, {label}[{place}]"
         )
 
 

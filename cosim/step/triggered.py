@@ -192,6 +192,15 @@ def exclude_pending(run: Run) -> None:
             run.has_fired[handler.flag] = 1
 
 
+def have_run_alone(run: Run) -> bool:
+    """Whether handlers of witnesses alone have run: nothing else that was due has changed how states move."""
+    count = 0
+    for handler in run.handlers:
+        if run.waiting[handler.number] != 0 and run.next_index[handler.number] == 0:
+            count += 1
+    return run.answers.calls == count
+
+
 def follow_handlers(run: Run, moves_on: bool) -> None:
     """Handlers of the witnesses in `has_fired` have run; `starting` has the state before.
 
@@ -201,6 +210,7 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
         return
     compute_rates(run, RATE_SPACING)
     pushed = run.answers.pushed != 0
+    alone = have_run_alone(run)
     moved = False
     for m in range(run.y.shape[0]):
         moved = moved or run.starting.y[m] != run.y[m]
@@ -260,7 +270,9 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
         is_set = is_zero and run.was_set[i] == SET_BY_ANOTHER
         witness.level = now if rests and not (is_zero and (stops or is_set)) else 0.0
         witness.guard = side if guarded else side * PASSED if rests and not is_zero else 0.0
-        if is_set:
+        # a relay that switches at its surface, to the last bit, and so goes back has to see it again
+        is_sent_back = alone and is_zero and is_turned and not rests and not is_condition(run, i)
+        if is_set or is_sent_back:
             witness.guard = set_guard(run, i)
         # what flies off comes back exactly: with a band, flights as low as that would gain from falling below
         exact = rests and not stops and not is_set

@@ -146,7 +146,10 @@ def _kinks(cls: type[Any]) -> str:
     """What happens at kinks, of an integrator; which are not located, of a component; else nothing."""
     if not issubclass(cls, cosim.Component):
         if cls.capabilities.locates_kinks:
-            return "steps with error control end at them (abs, max, min, side_of_kink)"
+            return (
+                "steps with error control end at them (abs, max, min, side_of_kink); "
+                "one that is crossed and crossed back within a single step is stepped over"
+            )
         return "stepped over; no accuracy is promised across them"
     if cls.announces_kinks:
         return "announced, as events or times"

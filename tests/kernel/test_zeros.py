@@ -8,7 +8,7 @@ import pytest
 from exact_thresholds import on_paper, random_case, run
 from how_many import many
 from kernel_parts import system_of
-from zero_parts import Cradle, EitherWayBall, FloorBall, Mixture, Tank, Turned
+from zero_parts import Cradle, EitherWayBall, FloorBall, Mixture, Relay, Tank, Turned
 
 import cosim
 
@@ -250,3 +250,13 @@ def test_paper_knows_what_it_cannot_know():
     cases = [random_case(random.Random(seed)) for seed in range(200)]
     assert 40 < sum(case is None for case in cases) < 160
     assert sum(len(on_paper(case)) for case in cases if case is not None) > 60
+
+
+@pytest.mark.parametrize("accuracy", [1e-6, 1e-10, 1e-12])
+@pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince", "tsitouras"])
+def test_a_relay_that_is_switched_at_its_very_surface_slides_on_it(method, accuracy):
+    simulator = simulator_of(Relay(), f"integrators.{method}", accuracy=accuracy)
+    simulator.advance_to(3.0)
+    state = simulator.state
+    assert [finding.kind for finding in simulator.findings] == ["chattering", "held"]
+    assert abs(state["part.x"] + state["part.v"]) < 1e-12

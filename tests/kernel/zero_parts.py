@@ -190,3 +190,24 @@ class Turned(cosim.Component):
     @cosim.on(passing, does="discrete")
     def count_passage(passages, passages_next):
         passages_next[0] = passages + 1
+
+
+class Relay(cosim.Component):
+    """A mass that a relay pulls to the line x + v = 0; the relay changes its mode alone, and slides there."""
+
+    x = cosim.position(start=1.0)
+    v = cosim.speed(start=0.5)
+    pull = cosim.discrete(start=1.0)
+
+    @cosim.kernel
+    def law(v, pull, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = -2.0 * pull
+
+    @cosim.witness
+    def line(x, v):
+        return x + v
+
+    @cosim.on(line, does="discrete")
+    def reverse(pull, pull_next):
+        pull_next[0] = -pull

@@ -174,6 +174,8 @@ class _Checked:
             yield f"`{shown} = …` takes the rest of a tuple; give each item a name of its own"
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Constant):
             yield f"raise takes an exception: raise ValueError({node.exc.value!r})"
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Subscript):
+            yield from self._of_two_indices(node, node.value)
         if isinstance(node, ast.Attribute):
             yield from self._of_attribute(node)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -190,6 +192,13 @@ class _Checked:
                 if isinstance(base, ast.Name) and base.id not in self.local and base.id in self.globals:
                     yield f"'{base.id}' belongs to the module: {PURE}"
 
+    def _of_two_indices(self, node: ast.Subscript, row: ast.Subscript) -> Iterator[str]:
+        """An element of a view is a number: both indices of a matrix stand in one pair of brackets."""
+        is_one = not isinstance(row.slice, (ast.Slice, ast.Tuple))
+        if is_one and isinstance(row.value, ast.Name) and row.value.id in self.arguments and self.declared:
+            both = f"{ast.unparse(row.slice)}, {ast.unparse(node.slice)}"
+            yield f"{text_of(self.function, node)}: write {text_of(self.function, row.value)}[{both}]"
+
     def _of_constant(self, node: ast.Constant, raised: bool) -> Iterator[str]:
         if isinstance(node.value, (str, bytes)) and not raised:
             yield (
@@ -204,8 +213,12 @@ class _Checked:
         base = _root(node)
         of_module = isinstance(base, ast.Name) and base.id not in self.local
         value = self.globals.get(base.id) if isinstance(base, ast.Name) and of_module else None
+        hidden = None if of_module else self.function.__globals__.get(getattr(base, "id", ""))
         if isinstance(value, types.ModuleType):
             yield from self._of_module(value, shown)
+        elif isinstance(hidden, types.ModuleType) and getattr(base, "id", "") not in self.declared:
+            name = getattr(base, "id", "")
+            yield f"{shown}: {name} is a variable here, which hides the module: rename the variable"
         elif isinstance(value, type) and issubclass(value, enum.Enum):
             return
         elif isinstance(base, ast.Name) and base.id == "self":

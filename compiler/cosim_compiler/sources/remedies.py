@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 
 from cosim_compiler import functions
 from cosim_compiler.debugging import VARIABLE
@@ -100,6 +101,9 @@ SAME = {
 """What names of NumPy's are here, that are neither in `math` nor in `cosim.functions`."""
 
 
+SWAPPED = 0.7  # of the letters of a name are in their places if two of four are swapped
+
+
 def of_numpy(name: str) -> str:
     """What is written in place of a name of NumPy's."""
     if name in functions.__all__:
@@ -107,4 +111,7 @@ def of_numpy(name: str) -> str:
         return f"write {call}: from cosim.functions import {name}"
     if name in SAME:
         return f"write {SAME[name]}"
-    return f"write math.{name}" if name in IN_MATH else "use math, or a loop"
+    if name in IN_MATH:
+        return f"write math.{name}"
+    near = difflib.get_close_matches(name, [*functions.__all__, *SAME, *IN_MATH], 1, SWAPPED)
+    return "use math, or a loop" + "".join(f"; nearest: {known} ({of_numpy(known)})" for known in near)

@@ -35,6 +35,7 @@ from cosim_integrators.implicit.newton import (
     own_size,
     set_weights,
     size_of_attempt,
+    size_of_small_states,
     size_over,
     start_iteration,
 )
@@ -215,6 +216,7 @@ def solve_stages(system, method, t, t_end):
     most = most_iterations(method.stages) + int(method.newton.more_iterations)
     previous = 0.0
     previous_own = math.inf
+    previous_small = math.inf
     rate = 0.0
     verdict = 0
     for iteration in range(1, most + 1):
@@ -226,18 +228,20 @@ def solve_stages(system, method, t, t_end):
             method.work.failed_time = t_end
             return BAD_NUMBER
         attempt.iterations += 1.0
-        if verdict == 0:
+        continues = verdict == 1
+        if not continues:
             verdict = check_convergence(method, iteration, most, size, previous, rate)
         if verdict < 0:
             return verdict
         for i in range(w.shape[0]):
             w[i] += z[i]
         multiply(method, method.transform, w, z)
-        if verdict == 1:
-            size_own = own_size(method, own)
-            if is_refined(method, size_own, previous_own):
-                break
-            previous_own = size_own
+        size_own = own_size(method, own)
+        small = size_of_small_states(method, own)
+        if verdict == 1 and is_refined(method, size_own, small, previous_own, previous_small, continues):
+            break
+        previous_own = size_own
+        previous_small = small
         rate = size / previous if iteration > 1 else 0.0
         previous = size
     return OK if verdict == 1 else SLOW

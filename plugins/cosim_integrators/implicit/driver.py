@@ -119,6 +119,11 @@ def error_of_end(system, method, t_end):
     return nan_max(attempt.estimate, reported)
 
 
+def forget_convergence(memory):
+    """Let Newton's method find out anew how fast it converges: behind a kink its matrix is another one."""
+    memory.convergence = 1.0
+
+
 def code_of(status, error):
     """The step code for an attempt that no shorter step can mend."""
     if status > 0:
@@ -180,7 +185,8 @@ def new_step(
     """The kernel function that takes one accepted step of a family of methods.
 
     Each turn of its loop is an attempt, which ends in one of five ways: it is accepted (the loop ends); it is
-    repeated as it was, once rounding has been measured; it is repeated up to a kink that it has met; it is
+    repeated as it was, once rounding has been measured; it is repeated up to a kink that it has met, or
+    across one that lies at an end of the step, since Newton's method may have stopped there too early; it is
     repeated shorter, or with a new Jacobian; or no shorter step helps, and the call fails with everything as
     it was at the start.
     """
@@ -206,6 +212,7 @@ def new_step(
         prepare_kink_search(method, system.c)
         target = t_stop
         measures = False
+        knows_kink = False
         if controlled:
             if sizes_change(method, y):
                 update_sizes(system, method, t, ideal, order_of(method))
@@ -229,6 +236,7 @@ def new_step(
                 continue
             # an error too large may come from a kink inside the step
             is_cut = False
+            is_unsure = False
             if status == OK and may_be_cut(method, error) and evaluate_end(system, method, t_end) == OK:
                 is_cut = is_cut_by_kink(system, method, t, t_end, smallest)
                 copy_values(y, method.end)
@@ -245,10 +253,14 @@ def new_step(
                     error = error_of_end(system, method, t_end)
                     if error <= 1.0:
                         is_cut = is_cut_by_kink(system, method, t, t_end, smallest)
-                        if not is_cut:
+                        is_unsure = not is_cut and work.kink_size != 0.0 and not knows_kink
+                        if not is_cut and not is_unsure:
                             break
-            if is_cut:
-                t_stop = work.kink_time
+            if is_cut or is_unsure:
+                if is_cut:
+                    t_stop = work.kink_time
+                knows_kink = True
+                forget_convergence(memory)
                 copy_values(y, method.start)
                 continue
             # an error too large may be rounding: then tolerances rise, and the same step is good enough
@@ -283,6 +295,9 @@ def new_step(
         if controlled:
             count_step(method, error)
         memory.next_step = accept_step(system, method, t, t_end, ideal)
+        if knows_kink:
+            forget_convergence(memory)
+            memory.jacobian_age = NO_JACOBIAN
         return DONE
 
     return step_entry(arrays, take_implicit_step)

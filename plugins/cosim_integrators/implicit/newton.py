@@ -14,6 +14,7 @@ DIVERGING = 0.99
 MOST_FOLLOWED = 50  # iterations for tangents
 SETTLED = 1e-15  # of a tangent, or of a state: a correction that small is none
 IMPROVES = 0.5
+MUCH_SMALLER = 100.0
 
 
 def set_weights(method, y, step):
@@ -74,13 +75,23 @@ def size_of_attempt_alone(
     return 0.0
 
 
-def is_refined(method, own, previous):
+def is_refined(method, own, small, previous_own, previous_small, continues):
     """Whether an iteration that has converged for states of size 1 may end for small ones, too.
 
-    `own` is the size of the correction in tolerances of the states' own sizes, `previous` the one before.
-    Where corrections hardly shrink any more, they are rounding.
+    `own` is the size of the correction in tolerances of the states' own sizes, `small` that of the small
+    states alone, `previous_own` and `previous_small` those of the correction before; `continues` whether the
+    iteration had converged by then. Small states shrink their corrections at a rate of their own, which large
+    states that are exact at once do not show. If it continues and corrections hardly shrink any more, they
+    are rounding.
     """
-    return method.memory.convergence * own <= method.newton.left_error or own > IMPROVES * previous
+    if continues and own > IMPROVES * previous_own:
+        return True
+    left = method.newton.left_error
+    if small > 0.0:
+        expected = small / (previous_small - small) if small < previous_small < math.inf else 1.0
+        if expected * small > left:
+            return False
+    return method.memory.convergence * own <= left
 
 
 def size_of_correction(method, correction):
@@ -101,6 +112,17 @@ def own_size(method, correction):
     size = 0.0
     for m in range(method.n):
         size = nan_max(size, abs(correction[m]) * weight[m])
+    return size
+
+
+def size_of_small_states(method, correction):
+    """As `own_size`, of the states whose tolerances are much smaller than those of states of size 1."""
+    weight = method.weight
+    loose = method.loose_weight
+    size = 0.0
+    for m in range(method.n):
+        if weight[m] > MUCH_SMALLER * loose[m]:
+            size = nan_max(size, abs(correction[m]) * weight[m])
     return size
 
 
@@ -172,6 +194,7 @@ def solve_stage(system, method, t, weighted):
     most = 10 + int(method.newton.more_iterations)
     previous = 0.0
     previous_own = math.inf
+    previous_small = math.inf
     rate = 0.0
     verdict = 0
     for iteration in range(1, most + 1):
@@ -186,18 +209,22 @@ def solve_stage(system, method, t, weighted):
         if size - size != 0.0:
             method.work.failed_time = t
             return BAD_NUMBER
-        if verdict == 0:
+        continues = verdict == 1
+        if not continues:
             verdict = check_convergence(method, iteration, most, size, previous, rate)
         if verdict < 0:
             return verdict
         for m in range(method.n):
             y[m] += right[m]
-        if verdict == 1:
-            own = own_size(method, right)
-            if iteration == most or is_refined(method, own, previous_own):
-                attempt.rate = max(slowest, attempt.rate)
-                return OK
-            previous_own = own
+        own = own_size(method, right)
+        small = size_of_small_states(method, right)
+        if verdict == 1 and (
+            iteration == most or is_refined(method, own, small, previous_own, previous_small, continues)
+        ):
+            attempt.rate = max(slowest, attempt.rate)
+            return OK
+        previous_own = own
+        previous_small = small
         rate = size / previous if iteration > 1 else 0.0
         previous = size
     return SLOW
