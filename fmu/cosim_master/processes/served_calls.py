@@ -106,7 +106,7 @@ class ServedCalls:
             "names": dict(calls.names),
         }
 
-    def do(self, name: str, given: tuple[Any, ...]) -> Any:
+    def do(self, name: str, given: Sequence[Any]) -> Any:
         """What compiled code has left to Python, by name."""
         actions: dict[str, Callable[..., Any]] = {
             "prepare": self._prepare,
