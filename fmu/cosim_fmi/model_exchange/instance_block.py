@@ -61,7 +61,6 @@ class InstanceBlock:
         for place, name in self._functions.items():
             instance.library.function(name)  # which may be missing
             self.words[place] = instance.library.address(name)
-            self.words[place + words.TOLD_SET_TIME - words.SET_TIME] = instance.call_number(name)
         self._answers = np.zeros(2, dtype=np.int64)
         self._numbers = np.full(indicators, math.inf)
         self._found: tuple[Reals, Reals] = np.zeros(0), np.zeros(0)  # derivatives, indicators
@@ -74,6 +73,8 @@ class InstanceBlock:
     def tell_calls(self) -> None:
         """From now on the process that outlives this one sees which function compiled code calls."""
         instance = self._instance
+        for place, name in self._functions.items():
+            self.words[place + words.TOLD_SET_TIME - words.SET_TIME] = instance.call_number(name)
         self.words[words.TOLD_SET] = instance.call_number(f"Set{instance.real}")
         self.words[words.TOLD_GET] = instance.call_number(f"Get{instance.real}")
         if "set" in instance.state_functions:
