@@ -35,6 +35,18 @@ process = true
 step = "10 ms"
 until = 0.02
 """
+ARM = """[model]
+name = "arm"
+[bodies.rod]
+mass = "1 kg"
+inertia = [0.1, 0.1, 0.1]
+joint = { type = "pin" }
+[simulation]
+until = 0.02
+"""
+ROBOT = """<robot name="arm"><link name="base"/></robot>"""
+DATA = "t [s],stone\n0,0\n0.01,1\n0.02,2\n"
+OPTIMIZED = ("--minimize", "max(stone)", "--runs", "4", "-q", "--vary")
 ONE_SCENARIO = """[participants.stone]
 model = "drop.toml"
 [master]
@@ -52,6 +64,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (place / "drop.toml").write_text(MODEL)
     (place / "loop.toml").write_text(SCENARIO)
     (place / "one.toml").write_text(ONE_SCENARIO)
+    (place / "arm.toml").write_text(ARM)
+    (place / "arm.urdf").write_text(ROBOT)
+    (place / "data.csv").write_text(DATA)
     for name in PLANTED:
         (place / f"{name}.py").write_text(f"open({str(place / ('RAN-' + name))!r}, 'w').close()\n")
     yield place
@@ -74,6 +89,33 @@ def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]
         ("export", "drop.toml", "--native", "-q"),
         ("validate", "drop.fmu"),
         ("check", "signals.logic"),
+        ("optimize", "drop.toml", *OPTIMIZED, "stone.height=1..2", "--local"),
+        ("serve", "--stdio"),
+        *(
+            pytest.param(words, marks=pytest.mark.thorough)
+            for words in (
+                (
+                    "optimize",
+                    "one.toml",
+                    "--maximize",
+                    "max(stone.stone)",
+                    *OPTIMIZED[2:],
+                    "stone.stone.height=1..2",
+                ),
+                ("calibrate", "drop.toml", "--data", "data.csv", "--fit", "stone.height=1..3", "-q"),
+                ("profile", "drop.toml"),
+                ("equilibrium", "drop.toml"),
+                ("linearize", "drop.toml"),
+                ("plot", "data.csv", "-o", "plot.png"),
+                ("compare", "data.csv", "data.csv"),
+                ("animate", "arm.toml", "-q"),
+                ("import", "arm.urdf", "-o", "arm2.toml"),
+                ("describe", "signals.ramp"),
+                ("schema", "model"),
+                ("new", "model", "fresh"),
+                ("completion", "bash"),
+            )
+        ),
         pytest.param(("info", "drop.toml"), marks=LONG),
         pytest.param(("plugins",), marks=LONG),
     ],

@@ -295,6 +295,9 @@ class NativeCalls:
         ``int f(void *instance, double time, double size, int keeps_no_state, bool *event, bool *terminate,
         bool *early, double *reached)``; functions of FMI 2.0, without the last four, will do. An event, an
         end or a requested early return stops the compiled loop, too.
+    begin : int
+        Of a function with the same arguments as `step`, which is called before it with the same numbers and
+        returns at once, where the step takes place elsewhere; 0 where there is none.
     input_references, output_references : int
         Addresses of the arrays `references` for the variables that were asked for.
     input_count, output_count : int, optional
@@ -340,6 +343,7 @@ class NativeCalls:
     output_references: int
     same_size: bool
     keep: object
+    begin: int = 0
     access: int = 0
     input_count: int | None = None
     output_count: int | None = None

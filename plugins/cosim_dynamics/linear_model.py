@@ -99,7 +99,7 @@ def _read(system: cosim.System, state: cosim.State, paths: Sequence[str]) -> dic
 
 def _beside(columns: Sequence[Array], rows: Sequence[str], names: Sequence[str]) -> Array:
     """Columns as a matrix; `ValueError` where there is no derivative."""
-    matrix = np.array(columns).reshape(-1, len(rows)).T
+    matrix = np.array(columns, dtype=float).reshape(len(columns), len(rows)).T
     for i, j in np.argwhere(~np.isfinite(matrix)):
         raise ValueError(
             f"{rows[i]} has no finite derivative by {names[j]} here: linearize about another State, or see "

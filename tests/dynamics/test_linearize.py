@@ -248,3 +248,13 @@ center_of_mass = [1, 0, 0]
 inertia = [0, 0.1, 0.1]
 joint = {{ type = "pin", q = {} }}
 """
+
+
+def test_a_model_without_states_is_in_equilibrium_and_has_empty_matrices() -> None:
+    model = cosim.Model("signal")
+    model.add("signals.ramp", "ramp", height=2.0)
+    system = model.build()
+    at_rest = equilibrium(system)
+    assert start_values(at_rest) == {}
+    linear = linearize(system, at_rest, [], [])
+    assert linear.A.shape == (0, 0) and linear.C.shape == (0, 0) and linear.growing() == []

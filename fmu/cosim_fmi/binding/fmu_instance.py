@@ -172,6 +172,10 @@ class FmuInstance(ABC):
             self.check(function, status)
         return status
 
+    def call_number(self, function: str) -> int:
+        """What stands in the black box while a function is called, that is named without its prefix."""
+        return self._call_numbers[function]
+
     def check_allowed(self, function: str, group: str = "") -> None:
         """Raise an error where a function may not be called now; see `call`."""
         if self.mode not in self.allowed[group or function]:

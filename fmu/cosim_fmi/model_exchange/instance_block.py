@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.kit import black_box
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance
 from cosim_fmi.binding.fmu_library import FmiError
@@ -68,6 +69,17 @@ class InstanceBlock:
         at = self.words[words.ANSWERS_AT] = self._answers.ctypes.data
         self.words[words.COMPLETE_1 : words.COMPLETE_3 + 1] = instance.step_arguments(int(at))
         self.words[words.NUMBERS_AT] = self._numbers.ctypes.data
+
+    def tell_calls(self) -> None:
+        """From now on the process that outlives this one sees which function compiled code calls."""
+        instance = self._instance
+        for place, name in self._functions.items():
+            self.words[place + words.TOLD_SET_TIME - words.SET_TIME] = instance.call_number(name)
+        self.words[words.TOLD_SET] = instance.call_number(f"Set{instance.real}")
+        self.words[words.TOLD_GET] = instance.call_number(f"Get{instance.real}")
+        if "set" in instance.state_functions:
+            self.words[words.TOLD_RESTORE] = instance.call_number(instance.state_functions["set"])
+        self.words[words.CALLING_AT] = black_box.calling_address()
 
     def place(self, states: Reals, rates: Reals, indicators: Reals) -> None:
         """Say where these buffers are; the caller keeps them."""

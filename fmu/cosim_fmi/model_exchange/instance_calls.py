@@ -26,8 +26,11 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
     STATES, INDICATORS,
     STATES_AT, RATES_AT, INDICATORS_AT,
     NUMBERS_AT,  # since when (s) each event indicator has been a number; infinite: it never was
+    CALLING_AT,  # address of a word that says which function is being called; 0: none is told
+    TOLD_SET_TIME, TOLD_SET_STATES, TOLD_GET_RATES, TOLD_GET_INDICATORS, TOLD_COMPLETE,  # what stands there
+    TOLD_SET, TOLD_GET, TOLD_RESTORE,
     SIZE,
-) = range(25)  # fmt: skip
+) = range(34)  # fmt: skip
 OK, FAULT = 0, 1
 WARNING, DISCARD = 1, 2
 DEFINED, RATES_DISCARDED, RATES_UNDEFINED, INDICATORS_LOST = range(4)
@@ -52,6 +55,12 @@ def store_fault(at, function, status):
     return FAULT
 
 
+def tell_call(block, number):
+    """Let the process that outlives this one see which function is being called; 0: none."""
+    if block[CALLING_AT] != 0:
+        integers_at(block[CALLING_AT], 1)[0] = number
+
+
 def put_point(at, t):
     """Make the time, and the states in their buffer, those of the instance: each evaluation begins so."""
     block = integers_at(at, SIZE)
@@ -61,11 +70,15 @@ def put_point(at, t):
     block[UNDEFINED] = DEFINED
     if block[STOPPED] != 0:
         return OK
+    tell_call(block, block[TOLD_SET_TIME])
     status = call_with_interval(block[SET_TIME], block[HANDLE], t, 0.0, 0, 0, 0, 0, 0)
+    tell_call(block, 0)
     if is_bad(status):
         return store_fault(at, SET_TIME, status)
     if block[STATES] > 0:
+        tell_call(block, block[TOLD_SET_STATES])
         status = call_with_array(block[SET_STATES], block[HANDLE], block[STATES_AT], block[STATES], 0, 0)
+        tell_call(block, 0)
         if is_bad(status):
             return store_fault(at, SET_STATES, status)
     return OK
@@ -82,7 +95,9 @@ def compute(at):
 def read_reals(at, function, into, count):
     """Read derivatives or event indicators; a *discard* means that they are not defined."""
     block = integers_at(at, SIZE)
+    tell_call(block, block[function + TOLD_SET_TIME - SET_TIME])
     status = call_with_array(block[function], block[HANDLE], into, count, 0, 0)
+    tell_call(block, 0)
     block[STATUS] = status
     if status == DISCARD:
         values = reals_at(into, count)
@@ -190,9 +205,11 @@ def complete(at):
     answers = integers_at(block[ANSWERS_AT], 2)
     answers[0] = 0
     answers[1] = 0
+    tell_call(block, block[TOLD_COMPLETE])
     status = call_with_array(
         block[COMPLETE], block[HANDLE], block[COMPLETE_1], block[COMPLETE_2], block[COMPLETE_3], 0
     )
+    tell_call(block, 0)
     if is_bad(status):
         return store_fault(at, COMPLETE, status)
     if answers[1] != 0:

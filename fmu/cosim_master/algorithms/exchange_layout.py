@@ -14,10 +14,11 @@ import hashlib
 
 # Calls of which an exchange consists, each with a participant
 SET, ADVANCE, READ, SET_ALONG, READ_AT_END, TAKE_KNOWN, PUT_END = range(7)
-ADVANCE_ALL, ITERATE, NOTE_COURSE = range(7, 10)
+ADVANCE_ALL, ITERATE, NOTE_COURSE, BEGIN_STEP, FINISH_STEP = range(7, 12)
 """`ITERATE` has the first participant of a loop. `NOTE_COURSE`: one that is solved jointly with another is
-about to step. `SET_ALONG` and `READ_AT_END` take the course of the interface, `TAKE_KNOWN` makes it lead to
-what was read, `PUT_END` writes its end onto the board."""
+about to step. `BEGIN_STEP`, `FINISH_STEP`: a step that takes place elsewhere, in two halves. `SET_ALONG` and
+`READ_AT_END` take the course of the interface, `TAKE_KNOWN` makes it lead to what was read, `PUT_END` writes
+its end onto the board."""
 
 # What `next_request` answers: what has to be done before it is asked again
 FINISHED, FAILED = 0, 1

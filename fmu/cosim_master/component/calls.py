@@ -19,6 +19,9 @@ from cosim_fmi.model_exchange.instance_calls import (
     STATES,
     STATES_AT,
     STOPPED,
+    TOLD_GET,
+    TOLD_RESTORE,
+    TOLD_SET,
     UNDEFINED,
     WANTS_EVENT,
     answer,
@@ -27,6 +30,7 @@ from cosim_fmi.model_exchange.instance_calls import (
     is_bad,
     put_point,
     store_fault,
+    tell_call,
 )
 from cosim_fmi.model_exchange.instance_calls import HANDLE as INSTANCE_HANDLE
 from cosim_fmi.model_exchange.instance_calls import INDICATORS as INSTANCE_INDICATORS
@@ -94,7 +98,9 @@ def restore_epoch(live, epoch):
     for i in range(block[KEPT]):
         if kept[2 * i] == epoch:
             handle = instance[INSTANCE_HANDLE]
+            tell_call(instance, instance[TOLD_RESTORE])
             status = call_with_array(block[RESTORE], handle, kept[2 * i + 1], 0, 0, 0)
+            tell_call(instance, 0)
             if is_bad(status):
                 raise ValueError("the FMU refuses to go back to a state that it has saved")
             block[EPOCH] = epoch
@@ -115,7 +121,11 @@ def write_input(live, index, value):
 def make_call(live, calls, index, number):
     """Make one of the calls that lie there; `number` says which access it is."""
     words = integers_at(calls + 8 * CALL * index, CALL)
+    block = integers_at(int(live), SIZE)
+    instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
+    tell_call(instance, instance[TOLD_SET] if number < block[INPUTS] else instance[TOLD_GET])
     status = call_with_array(words[0], words[1], words[2], words[3], words[4], words[5])
+    tell_call(instance, 0)
     if is_bad(status):
         store_fault(integers_at(int(live), SIZE)[INSTANCE], -1 - number, status)
         raise ValueError("a call of the FMU has failed")

@@ -127,6 +127,7 @@ class RunningFmu(InstanceParticipant):
             block[place] = ctypes.addressof(buffer)
         block[calls.INPUTS] = len(self.inputs)
         block[calls.LOOSE] = int(interface.restores_by_states and not indicators)
+        self.model.block.tell_calls()
         block[calls.INSTANCE] = self.model.block.address
         if not self._read_interface().description.can_restore or block[calls.LOOSE]:
             self._table = self._table[:0]

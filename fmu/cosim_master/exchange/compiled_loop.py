@@ -31,7 +31,12 @@ from cosim_master.exchange.exchange_machine import (
 )
 from cosim_master.exchange.operations_in_python import CalledInPython, OperationsInPython
 from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
-from cosim_master.exchange.step_threads import StepsTogether, ThreadedProgram, threaded_program
+from cosim_master.exchange.step_threads import (
+    StepsTogether,
+    ThreadedProgram,
+    steps_in_halves,
+    threaded_program,
+)
 from cosim_master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04
@@ -158,7 +163,11 @@ class CompiledLoop:
             self._together = StepsTogether(self.coupled, threads, self.machine, self._called, begin, take)
 
     def _threads_program(self) -> ThreadedProgram | None:
-        """The master's exchange with steps at the same time: in several threads, or elsewhere."""
+        """The master's exchange with steps at the same time: in several threads, or elsewhere.
+
+        Where all that may step so do it elsewhere by functions of C, these steps are in halves in the one
+        program that there is, and none is for threads.
+        """
         coupled = self.coupled
         if coupled.threads is None or self._asked is not None:
             return None
@@ -167,6 +176,10 @@ class CompiledLoop:
             free = {name for name in free if isinstance(coupled.participants[name], BeginsSteps)}
         in_a_row = self._along or coupled.joint is not None or bool(coupled.loops)
         program = threaded_program(self._main.operations, coupled.links, free, in_a_row)
+        if program is not None and all(self._calls[name].begin for name in free):
+            self._main.operations = steps_in_halves(self._main.operations, program, free)
+            self.machine.run_program(0, self._main.program_of(self._main.operations))
+            return None
         if program is not None:
             both = self._main.operations, program.operations
             self._programs = [self._main.program_of(operations) for operations in both]

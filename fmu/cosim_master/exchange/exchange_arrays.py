@@ -16,6 +16,7 @@ class Part(Record):
     instance: int
     set_at: int
     step_at: int
+    begin_at: int  # 0 where a step takes place in its function
     get_at: int
     access: int
     input_references: int

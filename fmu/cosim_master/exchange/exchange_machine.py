@@ -177,10 +177,17 @@ def _native_calls(
         raise _NoFunctionsError(f"{first.where}: {first.text}") from error
     if calls is None:
         raise _NoFunctionsError("no solver of its own, arrays, types other than Float64, or a function lacks")
+    why = ""
     if along and coupled.follows_lines(name) and not calls.set_slopes:
-        raise _NoFunctionsError("it takes slopes of its inputs in Python")
-    if goes_back and not (calls.save and calls.restore and calls.state):
-        raise _NoFunctionsError("it saves its state in Python")
+        why = "it takes slopes of its inputs in Python"
+    elif goes_back and not (calls.save and calls.restore and calls.state):
+        why = "it saves its state in Python"
+    elif calls.begin and shows_tables(coupled, name):
+        why = "its texts are read by messages"
+    if why:
+        if calls.leave is not None:
+            calls.leave()
+        raise _NoFunctionsError(why)
     return calls
 
 
@@ -318,6 +325,7 @@ class ExchangeMachine:
             follows = self._along and coupled.follows_lines(name)
             part.instance, part.access = of.instance, of.access or of.instance
             part.set_at, part.step_at, part.get_at = of.set, of.step, of.get
+            part.begin_at = of.begin
             part.input_references, part.output_references = of.input_references, of.output_references
             part.set_slopes_at, part.slope_orders = of.set_slopes * follows, self._orders.ctypes.data
             part.save_at, part.restore_at, part.free_at = of.save, of.restore, of.free

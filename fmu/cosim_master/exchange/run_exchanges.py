@@ -14,9 +14,11 @@ from cosim_master.algorithms.exchange_layout import (
     ADVANCE_ALL,
     ALONG,
     BEGIN,
+    BEGIN_STEP,
     DERIVE,
     END,
     FAILED,
+    FINISH_STEP,
     FINISHED,
     ITERATE,
     KIND,
@@ -297,6 +299,12 @@ def do_operation(a, d, call, number):
     if call == NOTE_COURSE:
         start_step(a, d, number)
         return DONE
+    if call == BEGIN_STEP:
+        start_step(a, d, number)
+        begin_elsewhere(a, d, number)
+        return DONE
+    if call == FINISH_STEP:
+        return finish_step(a, d, number)
     if call == READ:
         return read(a, part)
     if call == READ_AT_END:
@@ -410,6 +418,20 @@ def set_end(a, d, part):
 def advance(a, d, number):
     """Step a participant."""
     start_step(a, d, number)
+    return finish_step(a, d, number)
+
+
+def begin_elsewhere(a, d, number):
+    """Have a step begin that takes place elsewhere, unless it is left to Python."""
+    part = parts_of(a)[number]
+    begin = d.numbers[TIME]
+    length = step_length(a, d, part)
+    if part.begin_at != 0 and not begin + length > answers_of(a)[number].latest:
+        call_with_interval(part.begin_at, part.instance, begin, length, 1, 0, 0, 0, 0)
+
+
+def finish_step(a, d, number):
+    """The step of a participant whose inputs are noted."""
     stop = call_step(a, number, d.numbers[TIME], step_length(a, d, parts_of(a)[number]))
     report_of(a).status = int(answers_of(a)[number].status)
     return stop

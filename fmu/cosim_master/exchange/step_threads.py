@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim_master.abilities import BeginsSteps
-from cosim_master.algorithms.exchange_layout import ADVANCE, ADVANCE_ALL, READ, SET
+from cosim_master.algorithms.exchange_layout import (
+    ADVANCE,
+    ADVANCE_ALL,
+    BEGIN_STEP,
+    FINISH_STEP,
+    READ,
+    SET,
+)
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
 from cosim_master.coupling.connection import Link
 from cosim_master.exchange.coupled_participants import CoupledParticipants
@@ -200,6 +207,37 @@ def threaded_program(
             program.operations.append((ADVANCE_ALL, ""))
             program.covers.append(together)
     return program if any(len(each) > 1 for each in program.covers) else None
+
+
+def steps_in_halves(
+    operations: Sequence[Call], program: ThreadedProgram, elsewhere: Container[str]
+) -> list[Call]:
+    """The operations of a program without threads: steps that take place elsewhere begin before the others.
+
+    Parameters
+    ----------
+    operations : sequence of (int, str)
+        As `threaded_program` had them.
+    program : ThreadedProgram
+    elsewhere : container of str
+        Participants that begin a step and wait for it later.
+
+    Examples
+    --------
+    >>> steps = [(ADVANCE, "a"), (ADVANCE, "b"), (ADVANCE, "c")]
+    >>> program = threaded_program(steps, [], ("a", "c"), along=False)
+    >>> steps_in_halves(steps, program, ("a", "c")) == [
+    ...     (BEGIN_STEP, "a"), (BEGIN_STEP, "c"), (ADVANCE, "b"), (FINISH_STEP, "a"), (FINISH_STEP, "c")]
+    True
+    """
+    found: list[Call] = []
+    for covered in program.covers:
+        done = [operations[place] for place in covered]
+        begun = [name for _, name in done if name in elsewhere] if len(done) > 1 else []
+        found += [(BEGIN_STEP, name) for name in begun]
+        found += [call for call in done if call[1] not in begun]
+        found += [(FINISH_STEP, name) for name in begun]
+    return found
 
 
 ENOUGH = 1.2

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,19 +16,36 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription, python_path
-from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
+from cosim_master.abilities import (
+    HasFile,
+    InnerPoint,
+    NativeCalls,
+    Resizes,
+    StepsNatively,
+    StepsTypesNatively,
+    WritesLog,
+)
 from cosim_master.participants.create_participants import open_fmu
 from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES, Call
+from cosim_master.processes.exchange_memory import semaphore_functions
 from cosim_master.processes.host import Host
 from cosim_master.processes.place import Place
 from cosim_master.processes.plain_events import event_of_plain
 from cosim_master.processes.process_worker import FEW_VALUES, listed
+from cosim_master.processes.remote_calls import RemoteCalls
 from cosim_master.processes.remote_session import RemoteSession
-from cosim_master.processes.session import Session, Ticket
+from cosim_master.processes.session import LocalSession, Session, Ticket
+from cosim_master.processes.shared_exchange import LEADING, NOTHING, READING, SETTING, STEPPING
 from cosim_master.processes.worker_process import SECONDS_TO_END
 
 SECONDS_TO_BEGIN = 30.0
 """For the process to start and to import what it needs."""
+LEAST_STEPS = 1000
+"""Loading compiled code in both processes takes as long as so many steps save."""
+
+
+def _nothing() -> None:
+    """What has begun is under way."""
 
 
 class _SavedElsewhere:
@@ -53,6 +71,8 @@ class ProcessParticipant(cosim.Participant):
 
     One message goes there and back for each step: inputs whose names were accepted before go with it, and
     what was read behind the step before comes back with it. An input that is refused is an error of the step.
+    Where the participant has functions of C, and a master calls them (`native_calls`), numbers go through
+    memory that both processes share; events, early returns and failures go by messages.
 
     Parameters
     ----------
@@ -126,6 +146,8 @@ class ProcessParticipant(cosim.Participant):
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
         self._points: list[InnerPoint] = []
+        self._remote: RemoteCalls | None = None
+        self._flags = np.zeros(5)
 
     @property
     def path(self) -> Any:
@@ -222,7 +244,11 @@ class ProcessParticipant(cosim.Participant):
         callable
             Sends what has been begun, of all participants of the process.
         """
-        session = self._there(STEP)
+        session, remote = self._there(STEP), self._remote
+        if remote is not None and remote.is_served and time + size <= self._flags[4]:
+            remote.begin(time, size)
+            return _nothing
+        self._leave_remote(STEP, self._timeout)
         reads, self._reads = self._reads, []
         ticket = self._post(STEP, time, size, [self._group(names) for names in reads])
         self._begun = time, size, ticket, reads
@@ -241,8 +267,8 @@ class ProcessParticipant(cosim.Participant):
             )
         reached, points, values = self._answer(ticket, self._timeout)
         self._points += [InnerPoint(*point) for point in points]
-        self._has_stepped = True
-        found = zip(reads, values, strict=True)
+        self._has_stepped = self._remote is None
+        found = zip(reads, values, strict=True) if self._has_stepped else ()
         self._read = {names: listed(read) for names, read in found if read is not None}
         return float(reached)
 
@@ -290,6 +316,126 @@ class ProcessParticipant(cosim.Participant):
         """The token again."""
         return _SavedElsewhere(self._request("deserialize", data), self._session, self._released)
 
+    @property
+    def native_types(self) -> tuple[str, ...]:
+        """Of variables that `native_calls` takes, beside real ones."""
+        return self._inner.native_types if isinstance(self._inner, StepsTypesNatively) else ()
+
+    @property
+    def least_native_steps(self) -> int:
+        """Number of steps from which on it pays."""
+        own = self._inner.least_native_steps if isinstance(self._inner, StepsNatively) else 0
+        return max(own, LEAST_STEPS)
+
+    def native_calls(
+        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
+    ) -> NativeCalls | None:
+        """Functions that exchange numbers with those of the participant, through shared memory.
+
+        None on other machines and where semaphores lack (`semaphore_functions`).
+
+        Raises
+        ------
+        ModelError
+            Why the participant has no functions of C.
+        """
+        session = self._session
+        if not isinstance(session, LocalSession) or semaphore_functions() is None:
+            return None
+        if not isinstance(self._inner, StepsNatively):
+            return None
+        limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
+        why, facts = self._request("prepare", list(inputs), list(reads), timeout=limit)
+        if why:
+            raise cosim.ModelError.of("process", why)
+        try:
+            self._remote = remote = RemoteCalls(session.worker.folder, inputs, reads)
+        except OSError as error:
+            raise cosim.ModelError.of("process", f"has no memory to share: {error}") from error
+        session.shared_call = lambda: remote.calling
+        self._flags = flags
+        self._forget_reading()
+        self._reads = []
+        self.resume_native()
+        callbacks: dict[str, Any] = {name: partial(self._remember, name) for name in facts["remembers"]}
+        if facts["remembers"]:
+            callbacks["forget"] = self._forget
+        if facts["after_state"]:
+            callbacks["after_state"] = self._after_state
+        return remote.calls(facts, leave=self._leave, **callbacks)
+
+    def resume_native(self) -> None:
+        """The other process waits for requests through shared memory from here on."""
+        remote = self._remote
+        if remote is not None:
+            if not remote.is_served:
+                self._request("serve")
+            self._flags[4] = remote.memory.step.latest
+
+    def after_native_step(self, status: int, time: float, size: float) -> float:
+        """The rest of a step that was not as usual, or that takes longer."""
+        remote = self._remote
+        assert remote is not None
+        self._wait_there(STEP, self._timeout)
+        if not remote.is_asked:
+            return self.step(time, size)
+        if remote.has_stepped:
+            return time + size
+        self._raise_access()
+        if remote.unusual != STEPPING:
+            return self.step(time, size)
+        reached, points = self._request("after_step", remote.status, time, size)
+        self._points += [InnerPoint(*point) for point in points]
+        return float(reached)
+
+    def after_native_access(self, verb: str, status: int) -> None:
+        """Raise what `set` or `get` would have raised."""
+        self._wait_there(verb.lower(), self._timeout)
+        self._raise_access()
+
+    def _raise_access(self) -> None:
+        """Raise why inputs or outputs could not be written or read in the last request, if that was so."""
+        remote = self._remote
+        assert remote is not None
+        if remote.unusual in (SETTING, LEADING, READING):
+            call, remote.unusual = remote.unusual, NOTHING
+            self._request("after_access", call, remote.status)
+
+    def _after_state(self, verb: str, status: int) -> None:
+        remote = self._remote
+        assert remote is not None
+        self._wait_there(verb, self._timeout)
+        self._raise_access()
+        self._request("after_state", verb, remote.status)
+
+    def _remember(self, how: str) -> int:
+        return int(self._request("remember", how))
+
+    def _forget(self, number: int) -> None:
+        self._request("forget", number)
+        self.resume_native()
+
+    def _leave(self) -> None:
+        self._request("leave")
+        self._remote = None
+
+    def _leave_remote(self, name: str, limit: float | None) -> None:
+        """Have the other process come back to messages, and do before what is pending there."""
+        remote = self._remote
+        if remote is None or self._there(name).lost:
+            return
+        self._wait_there(name, limit)
+        if remote.is_served:
+            remote.leave()
+            self._wait_there(name, limit)
+            self._raise_access()
+
+    def _wait_there(self, name: str, limit: float | None) -> None:
+        """Wait for the answer to a request through shared memory."""
+        remote = self._remote
+        if remote is not None and remote.is_awaited:
+            self._there(name).wait_for(Ticket(self._number, name), remote.wait, limit)
+
     def close(self) -> None:
         """Close the participant and end the process; one that does not answer is killed."""
         session = self._session
@@ -304,7 +450,7 @@ class ProcessParticipant(cosim.Participant):
                 self._close_error = str(error)
         if self._end is not None:
             self._end()
-        self._session = None
+        self._session = self._remote = None
         self._close_log()
 
     def close_error(self) -> str:
@@ -325,6 +471,7 @@ class ProcessParticipant(cosim.Participant):
         self._released = []  # what tokens of an earlier process release is none of this one
         self._accepted, self._pending, self._reads = set(), [], []
         self._groups, self._new_groups, self._begun = {}, [], None
+        self._remote = None
         self._opening: tuple[Any, ...]
         if isinstance(session, RemoteSession):
             try:
@@ -347,8 +494,10 @@ class ProcessParticipant(cosim.Participant):
         return self._session
 
     def _request(self, name: str, *given: Any, timeout: float | None = None) -> Any:
+        limit = self._timeout if timeout is None else timeout
         self._there(name)
-        return self._answer(self._post(name, *given), self._timeout if timeout is None else timeout)
+        self._leave_remote(name, limit)
+        return self._answer(self._post(name, *given), limit)
 
     def _post(self, name: str, *given: Any) -> Ticket:
         session = self._there(name)
@@ -376,7 +525,7 @@ class ProcessParticipant(cosim.Participant):
         kind = (name, *names)
         group = self._group(tuple(names))
         given = _values(values)
-        if kind in self._accepted:
+        if kind in self._accepted and self._remote is None:
             self._forget_reading()
             self._pending.append([name, group, given])
             return

@@ -33,6 +33,8 @@ from cosim_master.processes.calls import (
     steps_of_numbers,
 )
 from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
+from cosim_master.processes.exchange_memory import keep_from_forks
+from cosim_master.processes.served_calls import SERVED, ServedCalls
 
 
 def portable(error: Exception) -> list[Any]:
@@ -156,12 +158,15 @@ class Served:
     names : list of list of str
     tokens : dict of int to object
         Saved states, by the number that stands for them.
+    shared : ServedCalls or None
+        Its functions of C, where the master calls them through memory of both processes.
     """
 
     def __init__(self, participant: cosim.Participant) -> None:
         self.participant: Any = participant
         self.names: list[list[str]] = []
         self.tokens: dict[int, Any] = {}
+        self.shared: ServedCalls | None = None
 
     def call(self, name: str, given: list[Any]) -> Any:
         """Call a method; tokens of saved states stay here, and numbers stand for them there."""
@@ -276,7 +281,13 @@ class Worker:
                 answers = [self._answer(call) for call in calls]
                 self._since = 0.0
                 self._calling(0, "")  # one process alone answers: see `_shared_name`
+                shared = [(each, each.shared) for each in self._served.values() if each.shared is not None]
+                for _, functions in shared:
+                    functions.resume()
                 self._send(answers, as_numbers=has_numbers)
+                for each, functions in shared:
+                    functions.serve(lambda: self._channel.wait(0.0))
+                    self._log_printed(each)
 
     def close(self) -> None:
         """Close the participants that are left: the other end is gone."""
@@ -323,6 +334,9 @@ class Worker:
             elif name == LOG:
                 file, level = call.given
                 answer = served.call(name, [None if file is None else Path(file), level])
+            elif name in SERVED:
+                served.shared = served.shared or ServedCalls(served.participant, self._folder)
+                answer = served.shared.do(name, call.given)
             else:
                 answer = served.call(name, call.given)
             self._log_printed(served)
@@ -384,8 +398,7 @@ def _shared_name(folder: Path) -> Callable[[int, str], None]:
     """Says which call of which participant is under way, also to a process that outlives this one."""
     with (folder / CALLING).open("r+b") as file:
         shared = mmap.mmap(file.fileno(), LONGEST_NAME)
-    if hasattr(mmap, "MADV_DONTFORK"):  # what code of an FMU has forked ends where it comes back here
-        shared.madvise(mmap.MADV_DONTFORK)
+    keep_from_forks(shared)
 
     @functools.lru_cache(maxsize=1000)
     def content(number: int, name: str) -> bytes:

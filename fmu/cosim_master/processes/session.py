@@ -165,18 +165,53 @@ class Session(ABC):
             raise restored(value)
         return value
 
+    def wait_for(self, ticket: Ticket, has_come: Callable[[], bool], limit: float | None) -> None:
+        """Wait for something other than a message; a message then says why the process ends.
+
+        Parameters
+        ----------
+        ticket : Ticket
+            For the words about it.
+        has_come : callable
+            Waits some milliseconds.
+        limit : float or None
+            s; after that the process is ended.
+
+        Raises
+        ------
+        CosimError
+            How the process has ended.
+        """
+        with self._lock:
+            if self.lost:
+                raise cosim.CosimError(self.lost)
+            waiting = [ticket]
+            self._sent.append(waiting)
+            try:
+                self._wait(ticket, limit, has_come)
+            except BaseException as error:
+                self.lost = self.lost or str(error) or type(error).__name__
+                raise
+            if ticket.answer is None:
+                self._sent.remove(waiting)
+                return
+        raise restored(ticket.answer[1])
+
     def abort(self, why: str) -> None:
         """End the process, from another thread; the call that waits for it raises an error that says why."""
         self._aborted = why
         self.kill()
 
-    def _wait(self, ticket: Ticket, limit: float | None) -> None:
+    def _wait(self, ticket: Ticket, limit: float | None, has_come: Callable[[], bool] | None = None) -> None:
         """For an answer; a process that gives none in time, or soon after a first Ctrl-C, is ended."""
         begun = heard = monotonic()
         end = math.inf if limit is None else begun + limit
         while ticket.answer is None:
+            if has_come is not None and has_come():
+                return
             now = monotonic()
-            if self._channel.wait(min(SECONDS_BETWEEN_LOOKS, max(0.0, end - now))):
+            pause = 0.0 if has_come is not None else min(SECONDS_BETWEEN_LOOKS, max(0.0, end - now))
+            if self._channel.wait(pause):
                 heard = monotonic()
                 try:
                     self._take(self._channel.receive())
@@ -268,9 +303,17 @@ class Session(ABC):
 
 
 class LocalSession(Session):
-    """A new process on this machine; its recipes are pickled (`PickledRecipes`)."""
+    """A new process on this machine; its recipes are pickled (`PickledRecipes`).
+
+    Attributes
+    ----------
+    worker : WorkerProcess
+    shared_call : callable
+        The method that is called through shared memory of the one participant that uses it; "" for none.
+    """
 
     def __init__(self) -> None:
+        self.shared_call: Callable[[], str] = str
         # the kernel would kill it with the thread that starts it: so only with the main thread
         dies_with_thread = threading.current_thread() is threading.main_thread()
         if os.name == "nt":
@@ -297,14 +340,16 @@ class LocalSession(Session):
         return self.worker.process.pid
 
     def _call_under_way(self, ticket: Ticket) -> tuple[int, str]:
-        return self.worker.call_under_way()
+        number, name = self.worker.call_under_way()
+        shared = self.shared_call()
+        return (ticket.number, shared) if shared else (number, name)
 
     def _record_end(self, message: dict[str, Any]) -> None:
         raise MessageError("there is no server here")
 
     def _why(self, ticket: Ticket) -> str:
         ending = self.worker.ending()
-        where = self._place(*self.worker.call_under_way(), ticket)
+        where = self._place(*self._call_under_way(ticket), ticket)
         return f"{ending} in {where}{self.worker.last_printed()}"
 
     def kill(self) -> None:
