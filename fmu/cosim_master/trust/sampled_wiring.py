@@ -200,7 +200,7 @@ def late_by_an_exchange(samples: Samples, wiring: Wiring, jumping: Sequence[int]
 def _is_clocked(times: Vector, ticks: Places) -> bool:
     """Whether a clock has made these changes; a switch may meet a grid of exchanges too, but seldom."""
     grid = _grid(times, ticks)
-    between = np.count_nonzero((grid >= ticks[0]) & (grid <= ticks[-1]))
+    between = int(np.count_nonzero((grid >= ticks[0]) & (grid <= ticks[-1])))
     return ticks.size >= LEAST_CHANGES and 0 < between <= MOST_SILENT * ticks.size
 
 
