@@ -1,10 +1,11 @@
 """Bars of everything that is recorded, against the truth, over couplings that are drawn at random.
 
-    python benchmarks/masters/verdicts.py [--cases 480] [--first 1000] [--verify]
+    python benchmarks/masters/verdicts.py [--cases 480] [--first 1000] [--hidden] [--verify]
 
 The kinds of `known_couplings`, solved exactly, and of `drawn_systems`, solved by the same parts in one model.
 A bar holds when the largest error of its output in the run is not above it. Errors below `SMALLEST` of the
-range are those of the participants' own integration, and count as that.
+range are those of the participants' own integration, and count as that. With ``--hidden`` participants hide
+their states and run once, as many FMUs do.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 import drawn_systems  # noqa: E402
 import known_couplings  # noqa: E402
+from hidden_states import hidden_loop  # noqa: E402
 
 import cosim  # noqa: E402
 
@@ -70,14 +72,14 @@ def draw(which: str, seed: int) -> Case:
     return known_couplings.draw(seed) if which == "known" else drawn_systems.draw(seed)
 
 
-def judge(which: str, seed: int, verify: bool = False) -> list[Judged]:
+def judge(which: str, seed: int, verify: bool = False, hidden: bool = False) -> list[Judged]:
     """The outputs of one case; nothing where the run does not come to its end."""
-    return judge_case(draw(which, seed), seed, verify)
+    return judge_case(draw(which, seed), seed, verify, hidden)
 
 
-def judge_case(case: Case, seed: int, verify: bool = False) -> list[Judged]:
+def judge_case(case: Case, seed: int, verify: bool = False, hidden: bool = False) -> list[Judged]:
     """As `judge`, of a case that may have been changed."""
-    loop = case.loop()
+    loop = hidden_loop(case) if hidden else case.loop()
     try:
         result = loop.simulate(case.until)
         report = loop.verify(result, case.until) if verify else result.coupling
@@ -131,6 +133,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--verify", action="store_true", help="bars of a second run instead")
+    parser.add_argument("--hidden", action="store_true", help="participants hide their states")
     parser.add_argument("--only", choices=("known", "drawn"))
     arguments = parser.parse_args()
     print("| kind | outputs | hold | median of bar over error | 90 of 100 below | known | second run |")
@@ -140,7 +143,8 @@ def main() -> None:
     with ProcessPoolExecutor(arguments.processes) as pool:
         for which in ("known", "drawn"):
             if arguments.only in (None, which):
-                for found in pool.map(partial(judge, which, verify=arguments.verify), numbers, chunksize=5):
+                one = partial(judge, which, verify=arguments.verify, hidden=arguments.hidden)
+                for found in pool.map(one, numbers, chunksize=5):
                     all_found += found
     kinds = dict.fromkeys(each.kind for each in all_found)
     for kind in (*kinds, "all", "all that is known"):

@@ -319,6 +319,11 @@ class FmuArchive:
         names = {p[1] for p in parts if len(p) == 3 and p[0] == "binaries" and p[2].endswith(BINARY_SUFFIXES)}
         return tuple(sorted(names))
 
+    @property
+    def has_resources(self) -> bool:
+        """Whether files travel with it that its library may open."""
+        return any(parts_of(member.filename)[:1] == ["resources"] for member in self._members)
+
     def choose(self, wanted: str = "CoSimulation") -> str:
         """The interface to use of those that it offers.
 

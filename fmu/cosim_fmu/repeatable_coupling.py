@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from cosim_master.recording.co_simulation_result import CoSimulationResult, Coup
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
 from cosim_master.trust.assess_coupling import verified_coupling
-from cosim_master.trust.second_run import RunAgain
+from cosim_master.trust.second_run import RunAgain, TimeLeft
 
 Recipe = tuple[Callable[..., "RepeatableCoupling"], tuple[Any, ...], Mapping[str, Any]]
 """What makes a co-simulation, and its arguments."""
@@ -125,12 +124,13 @@ class RepeatableCoupling(Coupling):
         algorithm: cosim.MasterAlgorithm,
         until: float | str,
         record: Sequence[str],
+        progress: Callable[[float], bool | None] | None = None,
         **different: Any,
     ) -> CoSimulationResult:
         """The result of the same co-simulation with another step (s) and another algorithm."""
         other = copy.copy(self)
         vars(other).update(step=step, algorithm=algorithm, **different)
-        return other.simulate(until, record=record, inside="nothing")
+        return other.simulate(until, progress, record=record, inside="nothing")
 
     def _find_unnoticed(self) -> RunAgain | None:
         """What makes another run without an effect outside; None where a participant may have one."""
@@ -140,7 +140,15 @@ class RepeatableCoupling(Coupling):
             name: each.repeated() if isinstance(each, Repeats) else None
             for name, each in self.participants.items()
         }
-        return None if None in others.values() else partial(self._refined, participants=others)
+        if None in others.values():
+            return None
+
+        def run_again(
+            step: float, algorithm: cosim.MasterAlgorithm, end: float, record: Sequence[str]
+        ) -> CoSimulationResult:
+            return self._refined(step, algorithm, end, record, TimeLeft(end), participants=others)
+
+        return run_again
 
     @property
     def _running(self) -> SimulationRun:

@@ -66,6 +66,14 @@ class Repeats(Protocol):
 
 
 @runtime_checkable
+class HoldsStarts(Protocol):
+    """A participant whose values begin as the start values of the variables that they set."""
+
+    def hold_starts(self, starts: Mapping[str, Any]) -> None:
+        """Before `initialize`: start values of all participants, by path."""
+
+
+@runtime_checkable
 class Watches(Protocol):
     """A participant that tells no more from inside its steps than what is wanted (`TellsInside`)."""
 

@@ -238,7 +238,7 @@ def test_verify_takes_half_the_step_and_leaves_the_loop_as_it_was() -> None:
     assert result.coupling is report
     assert "half the step" in str(report)
     true = np.abs(result["capacitor.v"] - np.cos(result.time)).max()
-    assert true <= report["capacitor.v"].error < 1.5 * true
+    assert report["capacitor.v"].error == pytest.approx(2.0 * true, rel=0.1)
 
 
 class Coarse(LinearParticipant):
@@ -649,16 +649,27 @@ def test_ticks_of_one_clock_are_found_among_exchanges() -> None:
     assert at_ticks(rare, one, one, one) == []
 
 
-@pytest.mark.parametrize("changes", [0, 1, 2])
-def test_an_output_that_changes_once_is_late_by_its_jump(changes: int) -> None:
-    """One change shows no clock, two are a clock's, and none is not a jump."""
+@pytest.mark.parametrize(
+    ("changes", "is_late"),
+    [
+        ([], False),
+        ([3], True),
+        ([3, 7], True),
+        ([3, 5, 7], False),
+        ([2, 4, 8], False),
+        ([1, 2, 6], False),
+        ([1, 2, 7], True),
+    ],
+)
+def test_an_output_that_no_clock_changes_is_late_by_its_jump(changes: list[int], is_late: bool) -> None:
+    """Up to two changes show no clock, and of three or more one ticks in silence half of the time at most."""
     times = np.arange(12.0)
     outputs = np.zeros((12, 2))
-    for change in range(changes):
-        outputs[4 * change + 3 :, 1] += 2.0
+    for change in changes:
+        outputs[change:, 1] += 2.0
     nothing = np.zeros((12, 1))
     samples = Samples(times, outputs, nothing, nothing, np.zeros((12, 0)), nothing, nothing)
     none = np.zeros(0, dtype=np.intp)
     wiring = Wiring(np.array([0]), [([0], [], []), ([1], [0], [])], [[], []], [[], []], none, none)
     late = late_by_an_exchange(samples, wiring, [1])
-    assert late.tolist() == [0.0, 2.0 if changes == 1 else 0.0]
+    assert late.tolist() == [0.0, 2.0 if is_late else 0.0]

@@ -11,6 +11,7 @@ from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu import CoSimulation
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_fmu.scenario.scenario_changes import parse_condition
+from cosim_fmu.scenario_subject import RunAgain
 
 TANK = '''\
 from cosim.kit import ParticipantDescription, ParticipantVariable
@@ -23,16 +24,19 @@ class Tank:
         variables = [
             ParticipantVariable("inflow", "input", unit="m3/s", start=1.0),
             ParticipantVariable("heater", "input", "boolean", start=False),
+            ParticipantVariable("area", "parameter", unit="m2"),
             ParticipantVariable("level", "output", unit="m", start=0.0),
             ParticipantVariable("full", "output", "boolean"),
             ParticipantVariable("mode", "output", "string"),
         ]
         return ParticipantDescription(
             "tank", {v.name: v for v in variables}, {n: frozenset() for n in ("level", "full", "mode")},
-            can_restore=True, can_serialize=True,
+            can_restore=True, can_serialize=True, settable=frozenset({"inflow", "heater", "area"}),
+            tunable=frozenset({"area"}),
         )
 
     def initialize(self, start, stop, values, tolerance=None):
+        self.area = values.get("area", 1.0)
         self.inflow, self.heater, self.level = values.get("inflow", 1.0), values.get("heater", False), 0.0
 
     def set(self, names, values):
@@ -40,7 +44,7 @@ class Tank:
             setattr(self, name, value)
 
     def step(self, time, size):
-        self.level += float(self.inflow) * size
+        self.level += float(self.inflow) / self.area * size
         return time + size
 
     def get(self, names):
@@ -109,6 +113,34 @@ def test_the_start_counts(tmp_path: Path) -> None:
     result = loop.simulate(1.0)
     assert result["tank.level"].tolist() == [0.0, 1.0, 2.0]
     assert loop.simulate(1.0)["tank.level"].tolist() == [0.0, 1.0, 2.0]  # and again
+
+
+def test_a_parameter_whose_start_is_unknown_is_not_zero(tmp_path: Path) -> None:
+    """It has a value that nothing but the participant knows, so that a change has to be told it."""
+    when = change("tank.level >= 2", '"tank.area" = 0.5')
+    with pytest.raises(cosim.ModelError, match=r"value of tank.area before its change is unknown: give it"):
+        coupled(tmp_path, when).simulate()
+    result = coupled(tmp_path, when, starts={"tank.area": 2.0}).simulate(6.0)
+    assert result["tank.level"].tolist() == [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("time", "levels"),
+    [
+        ("at = 2.0", [0.0, 2.0, 4.0, 6.0, 8.0, 9.0, 10.0]),
+        ('when = "tank.level >= 4"', [0.0, 2.0, 4.0, 5.0, 6.0, 7.0, 8.0]),
+    ],
+)
+def test_start_values_of_a_run_hold_until_the_change(tmp_path: Path, time: str, levels: list[float]) -> None:
+    """Those of `starts`, of `set_start` and of the runs of a study, which the file does not know."""
+    changes = f'[[changes]]\n{time}\nset = {{ "tank.area" = 4.0, "tank.inflow" = 8.0 }}\n'
+    loop = coupled(tmp_path, changes, starts={"tank.area": 0.5, "tank.inflow": 0.5})
+    assert loop.simulate(1.0)["tank.level"].tolist() == [0.0, 0.5, 1.0]
+    loop.set_start("tank.inflow", 0.25)
+    assert loop.simulate(1.0)["tank.level"].tolist() == [0.0, 0.25, 0.5]
+    result = RunAgain(loop).run({"tank.inflow": 2.0}, 3.0, ["tank.level"])
+    assert result["tank.level"].tolist() == levels
+    assert loop.simulate(1.0)["tank.level"].tolist() == [0.0, 0.25, 0.5]
 
 
 def test_booleans_texts_and_both(tmp_path: Path) -> None:

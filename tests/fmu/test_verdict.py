@@ -3,7 +3,10 @@
 import dataclasses
 import json
 import sys
+import zipfile
 from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,8 @@ from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.algorithms.jacobi import Jacobi
 from cosim_master.recording.co_simulation_result import CouplingError, CouplingReport
+from cosim_master.run import simulation_run
+from cosim_master.trust import second_run
 from cosim_master.trust.assess_coupling import verdict
 from cosim_mechanics import Multibody
 
@@ -240,6 +245,74 @@ def test_a_second_run_disturbs_nobody() -> None:
     assert "half the step" in result.coupling.how
     assert loop.participants == kept
     assert loop.result is result
+    unasked = result.coupling
+    assert loop.verify(result, case.until).signals == unasked.signals
+
+
+@pytest.mark.parametrize("seed", [81003, 81004, 81006])
+def test_bars_that_are_verified_hold_for_what_samples_and_switches(seed: int) -> None:
+    """With 1.25 times the difference of the order of the algorithm, half of them did not."""
+    found = verdicts.judge("drawn", seed, verify=True)
+    assert found
+    assert {each.verdict for each in found}.isdisjoint({"unknown", "unstable"})
+    for each in found:
+        assert 0.999 <= each.ratio < 30.0
+
+
+WIRES = [("left.force", "right.f"), ("right.x", "left.x_other"), ("right.v", "left.v_other")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "member", "runs_again"),
+    [
+        ("cosim-framework 0.1.0", "documentation/index.html", True),
+        ("cosim-framework 0.1.0", "resources/members/0/modelDescription.xml", False),
+        ("cosim-framework 0.1.0 with pythonfmu 0.7.0", "documentation/index.html", False),
+        ("other 0.1.0", "documentation/index.html", False),
+        ("", "documentation/index.html", False),
+    ],
+)
+def test_native_fmus_of_ours_run_again_unasked(
+    make_fmu: Callable[..., Path], tool: str, member: str, runs_again: bool
+) -> None:
+    """Ten exchanges are too few for equations; FMUs of others, and those that hold files, run once."""
+    path = make_fmu("mass", tool=tool)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(member, b"")
+    starts = {"left.kc": 2.0, "right.k": 5.0}
+    loop = CoSimulation({"left": path, "right": path}, WIRES, "jacobi", 0.1, starts=starts)
+    kept = dict(loop.participants)
+    result = loop.simulate(1.0)
+    report = result.coupling
+    assert (report.verdict == "unknown") is not runs_again
+    assert ("half the step" in report.how) is runs_again
+    assert loop.participants == kept
+    assert loop.result is result
+
+
+def test_a_second_run_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten seconds of processor time, as far as can be told after half a second."""
+    now = [7.0]
+    monkeypatch.setattr(second_run, "process_time", lambda: now[0])
+    left = second_run.TimeLeft(12.0)
+    left(2.0)
+    now[0] += second_run.SHORTEST
+    left(2.0)
+    now[0] = 7.75
+    left(2.75)
+    with pytest.raises(cosim.CosimError, match="more than 10 s"):
+        left(2.5)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 11.0])
+def test_a_verdict_without_the_second_run_that_takes_too_long(
+    monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    case = drawn_systems.draw(7)
+    result = case.loop().simulate(case.until)
+    monkeypatch.setattr(simulation_run, "MOST_SECONDS_WITHOUT_PROGRESS", 0.0)
+    monkeypatch.setattr(second_run, "process_time", partial(next, count(0.0, seconds)))
+    assert ("half the step" in result.coupling.how) is (seconds == 0.0)
 
 
 class Counter(cosim.Component):
@@ -376,6 +449,25 @@ def test_require_on_the_command_line(run: Callable[..., Any], tmp_path: Path) ->
     assert complaint.startswith("the coupling is required to be fine, and is not (")
     assert (tmp_path / "r.csv").exists()
     assert main(["cosimulate", "x.toml", "--require", "good"]) == 2
+
+
+def test_what_is_required_is_verified_if_the_run_shows_too_little(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few: dict[str, float] = {"step": 0.1, "until": 1.0}
+    assert "coupling error unknown" in run(**few)[1]
+    status, said, complaint = run("--require", "known", **few)
+    assert (status, complaint) == (0, "")
+    assert "against half the step" in said
+
+    def fail(*arguments: Any) -> None:
+        raise cosim.CosimError("no shorter step")
+
+    monkeypatch.setattr(CoSimulation, "verify", fail)
+    status, said, complaint = run("--require", "known", **few)
+    assert status == 1
+    assert complaint.startswith("warning: a second run to find the coupling error fails: no shorter step\n")
+    assert run("--verify", **few)[0] == 2
 
 
 def test_quiet_says_a_bad_verdict_alone(run: Callable[..., Any]) -> None:

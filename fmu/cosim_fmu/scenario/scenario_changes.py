@@ -15,7 +15,7 @@ import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu.scenario.scenario_variant import flat
 from cosim_master.coupling.connection import Connection
-from cosim_master.participants.timed_inputs import SEEN, TimedInputs, Trigger, TriggeredChanges
+from cosim_master.participants.timed_inputs import SEEN, Changes, Trigger, TriggeredChanges
 from cosim_toml.toml_lines import KeyPath
 
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -170,7 +170,7 @@ Say = Callable[[KeyPath, str], None]
 
 def make_changes(
     entries: Any, participants: Mapping[str, cosim.Participant], starts: Mapping[str, Any], say: Say
-) -> tuple[TimedInputs | None, list[Connection]]:
+) -> tuple[Changes | None, list[Connection]]:
     """A participant that gives the changed values, and its connections.
 
     Parameters
@@ -216,9 +216,10 @@ def make_changes(
         return None, []
     connections = [Connection(f"{NAME}.{path}", path, reads_any=True) for path in series]
     if not triggers:
-        return TimedInputs(series, "held", changed.types, changed.units), connections
+        return Changes(series, changed.types, changed.units, changed.unknown), connections
     connections += [Connection(path, f"{NAME}.{SEEN}{path}", reads_any=True) for path in watched]
-    return TriggeredChanges(series, changed.types, changed.units, triggers, watched), connections
+    kinds = series, changed.types, changed.units, changed.unknown
+    return TriggeredChanges(*kinds, triggers, watched), connections
 
 
 def _described(participants: Mapping[str, cosim.Participant]) -> dict[str, ParticipantDescription]:
@@ -231,9 +232,10 @@ def _described(participants: Mapping[str, cosim.Participant]) -> dict[str, Parti
 
 
 class Changed:
-    """What changes, by path: its values over time, its type and its unit."""
+    """What changes, by path: its values over time, its type and its unit; and whose start is unknown."""
 
     def __init__(self) -> None:
+        self.unknown: set[str] = set()
         self.series: dict[str, list[tuple[float, float]]] = {}
         self.types: dict[str, str] = {}
         self.units: dict[str, str] = {}
@@ -256,6 +258,8 @@ class Changed:
                     if path not in self.series:
                         description = participants[path.partition(".")[0]].describe()
                         first = _first(path, description, starts)
+                        if first is None and variable.causality == "parameter":
+                            self.unknown.add(path)
                         self.series[path] = [(-1e300, _number(0.0 if first is None else first, variable))]
                         self.types[path], self.units[path] = variable.type, variable.unit
                     if time is not None:

@@ -89,6 +89,16 @@ class InstanceParticipant(cosim.Participant):
         """In another process it is made anew of its file, without a log."""
         return _rebuild, (type(self), *self._made_with)
 
+    def repeated(self) -> InstanceParticipant | None:
+        """Another one of the same file, without a log; None if what the FMU runs may have effects outside."""
+        interface = self._read_interface()
+        if not interface.is_self_contained:
+            return None
+        kind, path, others, more = type(self), *self._made_with
+        other = kind(path, *others, **more)
+        other._interface = interface  # `configure` may have chosen sizes
+        return other
+
     @property
     def messages(self) -> list[str]:
         """What the FMU has logged, the last hundred messages."""

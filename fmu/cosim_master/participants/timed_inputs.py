@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -225,7 +225,52 @@ class Trigger(NamedTuple):
     values: dict[str, float]
 
 
-class TriggeredChanges(TimedInputs):
+class Changes(TimedInputs):
+    """Values that change at times; before its first change each is the start value of the variable it sets.
+
+    Parameters
+    ----------
+    series, types, units
+        As for `TimedInputs`, held; called as the paths of what they set. The first value of each counts if
+        no start value is given.
+    unknown : collection of str
+        Paths that need one.
+    """
+
+    def __init__(
+        self,
+        series: Mapping[str, Sequence[Any]],
+        types: Mapping[str, str],
+        units: Mapping[str, str],
+        unknown: Collection[str] = (),
+    ) -> None:
+        super().__init__(series, "held", types, units)
+        self._declared, self._unknown = dict(self._series), frozenset(unknown)
+
+    def hold_starts(self, starts: Mapping[str, Any]) -> None:
+        """Give the start values of a run until they change.
+
+        Parameters
+        ----------
+        starts : mapping of str to object
+            By path, in the units of the variables.
+
+        Raises
+        ------
+        ModelError
+            A parameter has none, and declares none.
+        """
+        if missing := sorted(self._unknown - set(starts)):
+            raise cosim.ModelError.of(
+                "changes", f"the value of {missing[0]} before its change is unknown: give it in parameters"
+            )
+        self._series = {
+            path: (times, np.array([starts.get(path, values[0]), *values[1:]], dtype=values.dtype))
+            for path, (times, values) in self._declared.items()
+        }
+
+
+class TriggeredChanges(Changes):
     """Values over time that conditions may change, too; the later change counts.
 
     Conditions are evaluated where the participants start, and at the end of each step with the values of the
@@ -234,8 +279,8 @@ class TriggeredChanges(TimedInputs):
 
     Parameters
     ----------
-    series, types, units
-        As for `TimedInputs`; held.
+    series, types, units, unknown
+        As for `Changes`.
     triggers : sequence of Trigger
     seen : mapping of str to ParticipantVariable
         By path what conditions read.
@@ -246,10 +291,11 @@ class TriggeredChanges(TimedInputs):
         series: Mapping[str, Sequence[Any]],
         types: Mapping[str, str],
         units: Mapping[str, str],
+        unknown: Collection[str],
         triggers: Sequence[Trigger],
         watched: Mapping[str, ParticipantVariable],
     ) -> None:
-        super().__init__(series, "held", types, units)
+        super().__init__(series, types, units, unknown)
         self._triggers, self._seen = triggers, dict(watched)
         self._values: dict[str, Any] = {}
         self._set_at: dict[str, tuple[float, float]] = {}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.instances import same_folder
-from cosim_master.abilities import InitializationMode, ReportsCloseError, ReportsWarnings
+from cosim_master.abilities import HoldsStarts, InitializationMode, ReportsCloseError, ReportsWarnings
 from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
@@ -208,7 +208,10 @@ def initialize_participants(
     """
     coupled.time = start = coupling.start
     values, tolerances = coupling.start_values, coupling.tolerances
+    starts = {f"{name}.{path}": value for name, given in values.items() for path, value in given.items()}
     for name, participant in coupled.participants.items():
+        if isinstance(participant, HoldsStarts):
+            participant.hold_starts(starts)
         stack.callback(_close, name, participant, coupled.statistics.warnings)
         with same_folder():
             coupled.guarded(name, participant.initialize, start, stop, values[name], tolerances[name])

@@ -98,8 +98,8 @@ EXPLODED, EXPLODED_UNKNOWN = 1e5, 1e12
 """The size of an output in the second half of a run over that in the first one, of such an exchange; and
 where the error is not known."""
 SAFETY, LEAST_FACTOR = 2.0, 1.5
-"""Bar over the error that a second run shows, and that over the difference, where none was asked for: a
-run that shows too little switches, samples or bends, and its order is not that of the algorithm."""
+"""Bar over the error that a second run shows, and that over the difference at least: the error of a run that
+switches, samples or bends does not have the order of the algorithm."""
 
 
 def assess_coupling(
@@ -133,15 +133,11 @@ def assess_coupling(
         why = f"{name} reaches {sizes[place]:.2g}: the exchange is unstable, or a participant"
         why = f"{why} has failed and does not say so; {OTHER}"
         return CouplingReport([], _energy(coupled, samples), UNSTABLE, why, not_judged=_all_names(coupled))
-    wiring = wiring_of(coupled)
-    # a thinned course may have lost the exchange that shows a tick
-    jumping = [] if collected.is_thinned else collected.jumping.tolist()
+    wiring, jumping = wiring_of(coupled), _jumping(coupled)
     found = explained_errors(samples, wiring, jumping)
     second = None if found is not None and found.is_explained else second_run()
     if second is not None:
-        bars = SAFETY * max(second.factor, LEAST_FACTOR) * second.differences
-        bars = np.maximum(bars, late_by_an_exchange(samples, wiring, jumping))
-        return reported(coupled, samples, bars, algorithm, step, second.how)
+        return reported(coupled, samples, _bars_of(coupled, samples, second), algorithm, step, second.how)
     if found is None:
         found = estimated_errors(samples, wiring, jumping, len(coupled.judged))
     if found is None:
@@ -155,6 +151,17 @@ def assess_coupling(
     if name := _exploded(coupled, samples, EXPLODED_UNKNOWN):
         return replace(report, verdict=UNSTABLE, advice=f"{name}: the exchange is unstable; {OTHER}")
     return report.unknown(f"the run does not show how the participants respond to their inputs; {VERIFY}")
+
+
+def _jumping(coupled: CoupledParticipants) -> list[int]:
+    """Places of discrete outputs; a thinned course may have lost the exchange that shows a tick."""
+    return [] if coupled.samples.is_thinned else coupled.samples.jumping.tolist()
+
+
+def _bars_of(coupled: CoupledParticipants, samples: Samples, second: SecondRun) -> Vector:
+    """By a second run; of what follows a switch at least what that does in one exchange."""
+    bars = SAFETY * max(second.factor, LEAST_FACTOR) * second.differences
+    return np.maximum(bars, late_by_an_exchange(samples, wiring_of(coupled), _jumping(coupled)))
 
 
 def reported(
@@ -237,10 +244,6 @@ def _energy(coupled: CoupledParticipants, samples: Samples) -> dict[str, float]:
     return dict(zip(names, map(float, samples.energy[-1]), strict=True))
 
 
-VERIFIED_SAFETY = 1.25
-"""Bar over difference, calibrated: `benchmarks/masters/error_bars.py`."""
-
-
 def verified_coupling(
     result: CoSimulationResult, step: float, algorithm: cosim.MasterAlgorithm, run_again: RunAgain
 ) -> CouplingReport:
@@ -256,8 +259,7 @@ def verified_coupling(
         raise cosim.CosimError("the result is not that of a run of this co-simulation")
     found = compare(first, step, algorithm, run_again)
     samples = first.samples.samples()
-    bars = VERIFIED_SAFETY * found.factor * found.differences
-    report = reported(first, samples, bars, algorithm, step, found.how)
+    report = reported(first, samples, _bars_of(first, samples, found), algorithm, step, found.how)
     deaf = [name for name in first.participants if _is_deaf(first, samples, found.differences, name)]
     if deaf:
         report = report.unknown(
@@ -269,8 +271,12 @@ def verified_coupling(
 
 
 def _is_deaf(coupled: CoupledParticipants, samples: Samples, differences: Vector, name: str) -> bool:
-    """Whether a participant answers in no bit to defects of its inputs, which a second run has changed."""
-    mine = [i for i, (owner, _) in enumerate(coupled.sampled_ports) if owner == name]
+    """Whether a participant answers in no bit to defects of its inputs, which a second run has changed.
+
+    Discrete outputs say nothing: a switch that is at the same exchange in both runs answers so, too.
+    """
+    ports, jumping = enumerate(coupled.sampled_ports), set(coupled.samples.jumping.tolist())
+    mine = [i for i, (owner, _) in ports if owner == name and i not in jumping]
     given = [i for i, each in enumerate(coupled.samples.inputs) if each.target == name]
     if not mine or not given or differences[mine].any():
         return False

@@ -165,6 +165,9 @@ MOST_PARTS = 20
 """A clock need not change an output at each tick: so many may lie between the closest changes."""
 BENT = 0.1
 """Of the largest change between ticks: who goes so far off a line there forgets until the next one."""
+LEAST_CHANGES, MOST_SILENT = 3, 2
+"""Any two changes have a period, and many changes one of an exchange: a clock changes its output at each
+second tick or more often."""
 SAME = 1e-6
 """Of a period: times that are no further apart are one."""
 NOTHING: Places = np.zeros(0, dtype=np.intp)
@@ -181,7 +184,7 @@ def late_by_an_exchange(samples: Samples, wiring: Wiring, jumping: Sequence[int]
     reached = {
         place
         for place in set(jumping) & set(wiring.driven)
-        if changes[:, place].any() and not _grid(samples.times, np.flatnonzero(changes[:, place]) + 1).size
+        if changes[:, place].any() and not _is_clocked(samples.times, np.flatnonzero(changes[:, place]) + 1)
     }
     before = -1
     while len(reached) > before:
@@ -192,6 +195,13 @@ def late_by_an_exchange(samples: Samples, wiring: Wiring, jumping: Sequence[int]
     for place in reached:
         found[place] = changes[:, place].max()
     return found
+
+
+def _is_clocked(times: Vector, ticks: Places) -> bool:
+    """Whether a clock has made these changes; a switch may meet a grid of exchanges too, but seldom."""
+    grid = _grid(times, ticks)
+    between = int(np.count_nonzero((grid >= ticks[0]) & (grid <= ticks[-1])))
+    return ticks.size >= LEAST_CHANGES and 0 < between <= MOST_SILENT * ticks.size
 
 
 def at_ticks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import process_time
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ RunAgain = Callable[[float, cosim.MasterAlgorithm, float, Sequence[str]], CoSimu
 """Takes another communication step (s), another algorithm, the end (s), and what is recorded."""
 MOST_STEPS = 400_000
 """Of all participants in a second run that was not asked for."""
+LONGEST, SHORTEST = 10.0, 0.5
+"""Processor time (s) that such a run may take, and after which its length is estimated."""
 TIGHTER = 10.0 / 9.0
 """Error over the difference to a run with a tenth of the tolerance, where the error follows it."""
 
@@ -76,6 +79,27 @@ def compare(
         return SecondRun(differences, TIGHTER, "against a tenth of the tolerance")
     growth = 2.0**algorithm.order
     return SecondRun(differences, growth / (growth - 1.0), "against half the step")
+
+
+class TimeLeft:
+    """The progress of a second run that was not asked for: `CosimError` once it will take too long.
+
+    Parameters
+    ----------
+    end : float
+        Of the run, s.
+    """
+
+    def __init__(self, end: float) -> None:
+        self._end = end
+        self._first: tuple[float, float] | None = None
+
+    def __call__(self, time: float) -> None:
+        """At a simulated time (s); participants have been loaded before the first call."""
+        now = process_time()
+        first, begun = self._first = self._first or (time, now)
+        if now - begun > SHORTEST and (now - begun) * (self._end - first) > LONGEST * (time - first):
+            raise cosim.CosimError(f"a second run takes more than {LONGEST:g} s")
 
 
 def second_run(
