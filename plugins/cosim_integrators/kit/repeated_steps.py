@@ -1,19 +1,41 @@
-"""Many steps in one call from Python."""
+"""Steps in one call from Python, which passes one address in place of all arrays."""
 
 from __future__ import annotations
 
-from cosim.kit import DONE, MethodArrays, OdeSystem, by_address, call_step
+from typing import NamedTuple
 
-ADVANCE_SIGNATURE = "iiTIiifFFFIFFFFFFIff>i"
+from cosim.kit import DONE, Integers, MethodArrays, OdeSystem, Reals, by_address, call_step, group_reader
+
+Table = Integers
+ADVANCE_SIGNATURE = "Iiiiifff>i"
 
 
-def advance(
-    address, most, table, ints, first, last, t, y, p, d, k, h, c,
-    coefficients, settings, memory, work, slots, t_stop, limit,
-):  # fmt: skip
+class StepArrays(NamedTuple):
+    """The arrays of a system, of its State and of a method, in the order in which a step takes them."""
+
+    table: Table
+    ints: Integers
+    y: Reals
+    p: Reals
+    d: Reals
+    k: Integers
+    h: Reals
+    c: Reals
+    coefficients: Reals
+    settings: Reals
+    memory: Reals
+    work: Reals
+    slots: Integers
+
+
+read_step_arrays = group_reader(StepArrays)
+
+
+def advance(head, address, most, first, last, t, t_stop, limit):
     """Take steps of any method, by the address of its step, until `t_stop` or so many; the last code."""
-    system = OdeSystem(table, ints, first, last, y, p, d, k, h, c)
-    method = MethodArrays(y.shape[0], coefficients, settings, memory, work, slots)
+    a = read_step_arrays(head)
+    system = OdeSystem(a.table, a.ints, first, last, a.y, a.p, a.d, a.k, a.h, a.c)
+    method = MethodArrays(a.y.shape[0], a.coefficients, a.settings, a.memory, a.work, a.slots)
     code = DONE
     for _ in range(most):
         code = call_step(address, by_address(system, method, t) + (t_stop, limit))
