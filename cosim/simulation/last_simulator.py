@@ -61,7 +61,8 @@ def store_simulator(system: System, key: Settings | None, simulator: Simulator, 
     system, key, simulator
         As for `reuse_simulator`.
     is_private : bool
-        Nobody else has its State, but for plain Python that steps have called: the next run takes it again.
+        Its State is not known elsewhere, but to plain Python that steps have called: the next run may
+        take it again.
     """
     method = type(simulator.integrator)
     if key is None or is_plain() or not method.__module__.startswith(OWN_PACKAGES):

@@ -34,7 +34,7 @@ class RecordedRows:
     paths, where, grid
         As for `Simulator.record`, with the first point of a grid.
     spare : ndarray, optional
-        A buffer whose rows nobody needs any more, which is used again where it is as long.
+        A buffer whose rows are not needed any more: it is used again where it is as long.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class RecordedRows:
         if where == "grid alone":  # the last row may be replaced: none is taken before the end
             points = (grid["until"] - grid["origin"]) / grid["interval"] - grid["point"]
             room = max(room, (int(points) + 4) * self._width)
-        is_as_long = spare is not None and spare.size == GRID_WIDTH + room
-        self._buffer = spare if is_as_long else np.zeros(GRID_WIDTH + room)
+        size = GRID_WIDTH + room
+        self._buffer = spare if spare is not None and spare.size == size else np.zeros(size)
         grid_fields = {"origin": 0.0, "interval": math.inf, "point": 0.0, "until": math.inf, **grid}
         grid_fields |= counted_grid(grid_fields["origin"], grid_fields["interval"])
         self._buffer[:GRID_WIDTH] = [grid_fields[name] for name in OutputGrid.declared]

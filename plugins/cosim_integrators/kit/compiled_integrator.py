@@ -345,9 +345,9 @@ class CompiledIntegrator(Integrator):
         arrays = *system.arrays(state), state.integrator_memory
         known, head, address = self._stepped_arrays
         if len(known) != len(arrays) or not all(map(is_, known, arrays)):
-            *of_state, memory = arrays
+            y, p, d, k, h, c, memory = arrays
             of_method = self._coefficients, self._settings, memory, self._work, self._slots
-            head = head_of(StepArrays(system.table, system.ints, *of_state, *of_method))
+            head = head_of(StepArrays(system.table, system.ints, y, p, d, k, h, c, *of_method))
             step = step_without_states if self._has_no_states else type(self).step_function
             address = function_address(step, STEP_SIGNATURE)
             self._stepped_arrays = arrays, head, address
