@@ -74,4 +74,4 @@ def store_simulator(system: System, key: Settings | None, simulator: Simulator, 
 
 def _has_not_grown(state: State) -> bool:
     """Whether what its histories remember fits in the arrays with which a State begins."""
-    return bool(state.arrays["h"].size == state.system.history_size)
+    return bool(state.arrays["h"].size == state.system._start["h"].size)

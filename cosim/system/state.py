@@ -61,10 +61,10 @@ class State(ClosedAttributes):
         self._arrays["indices"] = np.zeros(AGENDA_WIDTH, dtype=np.int64)
         self._arrays["times"] = np.zeros(CLOCK_WIDTH)
         self._shown: dict[str, tuple[Any, Any]] = {}  # an array, and the record with which it begins
-        self.clear()
+        self._clear()
 
-    def clear(self) -> None:
-        """Owned by the System: all beside the arrays is as in a State that was just made."""
+    def _clear(self) -> None:
+        """Have all that is beside the arrays as in a State that was just made."""
         self.stage = Stage.MODEL
         self.versions = [1] * len(Stage)
         self._invalidated_by = ""

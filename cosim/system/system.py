@@ -351,11 +351,6 @@ class System(FixedAttributes):
         """Fresh arrays with the start values."""
         return {name: array.copy() for name, array in self._start.items()}
 
-    @property
-    def history_size(self) -> int:
-        """How many numbers histories begin with in a State."""
-        return int(self._start["h"].size)
-
     @cached_property
     def _start(self) -> dict[str, Any]:
         assembly, sizes = self.assembly, self.assembly.layout.sizes
@@ -394,7 +389,7 @@ class System(FixedAttributes):
             else:
                 array[: values.size] = values
                 array[values.size :] = 0
-        state.clear()
+        state._clear()
         self._write_starts(state)
 
     def _write_starts(self, state: State) -> None:
