@@ -217,7 +217,7 @@ class FixedAttributes(AbstractClosedAttributes):
     if not TYPE_CHECKING:  # type checkers know which attributes there are
 
         def __setattr__(self, name: str, value: Any) -> None:
-            if is_made(self) and not name.startswith("_"):
+            if IS_MADE in self.__dict__ and name[:1] != "_":
                 if hasattr(self, name):
                     hint = self.attribute_hints.get(name, self.instead)
                     refuse_attribute(self, name, [], f"it cannot be set: {hint}")

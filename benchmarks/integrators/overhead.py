@@ -137,7 +137,7 @@ def main(arguments: list[str] | None = None) -> int:
             f"| `{name}` | {'error' if adaptive(name) else 'fixed'} | {found['evaluations']:.2f} "
             f"| {1e6 * (found['inside'] - spent):.2f} | {1e6 * (found['called'] - spent):.2f} |"
         )
-        if found["allocated"] > 1.0:
+        if found["allocated"] > 4.0:  # the call itself takes some 2 kB
             raise SystemExit(f"{name}: {found['allocated']:.1f} bytes are allocated for each step")
     return 0
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
+from operator import call, is_
 from typing import Any
 
 import numpy as np
 
 from cosim_compiler.code import Coder
-from cosim_compiler.convention import SCALARS, address_of, prototype
+from cosim_compiler.convention import REAL, SCALARS, STATUS, WORD, WORDS, address_of
 from cosim_compiler.units import Unit
 
 KINDS = {
@@ -23,6 +25,8 @@ TABLES = "MT"
 
 class Called:
     """A compiled function, as Python calls it.
+
+    The addresses of arrays are those of the last call where it was given the same ones.
 
     Parameters
     ----------
@@ -39,24 +43,49 @@ class Called:
     def __init__(self, function: Any, signature: str, unit: Unit, index: int, coder: Coder) -> None:
         self._unit, self._name = unit, function.__qualname__
         self._letters, self._answer = signature.split(">")
-        self._call = prototype(signature)(coder.machine.address_of(unit.symbol(index)))
+        self._result = REAL if self._answer == "f" else WORD
+        # without types of arguments: all are given as objects of ctypes, which are taken as they are
+        self._call = ctypes.CFUNCTYPE(STATUS)(coder.machine.address_of(unit.symbol(index)))
+        self._arrays = [i for i, letter in enumerate(self._letters) if letter not in SCALARS]
+        self._reals: list[tuple[int, int]] = []
+        self._integers: list[tuple[int, int]] = []
+        place = 0
+        for i, letter in enumerate(self._letters):
+            if letter in SCALARS:
+                (self._reals if letter == "f" else self._integers).append((place, i))
+            place += len(WORDS[letter])
+        self._width = place
+        self._last: tuple[list[Any], list[Any]] = [], [None] * place
 
     def __call__(self, *arguments: Any) -> Any:
         if len(arguments) != len(self._letters):
             raise TypeError(f"{self._name}() takes {len(self._letters)} arguments, not {len(arguments)}")
-        words: list[Any] = []
-        for letter, value in zip(self._letters, arguments, strict=True):
-            if letter == "f":
-                words.append(float(value))
-            elif letter in SCALARS:
-                words.append(int(value))
-            else:
-                words += self._view(letter, value)
-        result = ctypes.c_double() if self._answer == "f" else ctypes.c_int64()
-        status = self._call(ctypes.addressof(result), *words)
+        known, words = self._last
+        arrays = [arguments[i] for i in self._arrays]
+        if len(known) != len(arrays) or not all(map(is_, map(call, known), arrays)):
+            words = self._words_of(arrays)
+        words = words.copy()
+        for place, i in self._reals:
+            words[place] = REAL(arguments[i])
+        for place, i in self._integers:
+            words[place] = WORD(int(arguments[i]))
+        result = self._result()
+        status = self._call(ctypes.byref(result), *words)
         if status != 0:
             raise self._unit.exception(status)
         return None if self._answer == "v" else result.value
+
+    def _words_of(self, arrays: list[Any]) -> list[Any]:
+        """The words of a call with these arrays, without its numbers; known for the next call."""
+        words: list[Any] = [None] * self._width
+        place, given = 0, iter(arrays)
+        for letter in self._letters:
+            kinds = WORDS[letter]
+            if letter not in SCALARS:
+                words[place : place + len(kinds)] = map(call, kinds, self._view(letter, next(given)))
+            place += len(kinds)
+        self._last = [weakref.ref(array) for array in arrays], words
+        return words
 
     def _view(self, letter: str, value: Any) -> tuple[int, ...]:
         """The address and the lengths of an array."""

@@ -11,6 +11,7 @@ import functools
 from typing import Any
 
 POINTER, WORD, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+STATUS = ctypes.c_int32
 WORDS: dict[str, list[Any]] = {
     **{"f": [REAL], "i": [WORD]},
     **{"F": [POINTER, WORD], "I": [POINTER, WORD]},
@@ -49,7 +50,7 @@ def _members(compound: Any, letters: str) -> str:
 def prototype(signature: str) -> Any:
     """The ctypes type of a function with this signature."""
     words = [word for letter in signature.split(">")[0] for word in WORDS.get(letter, [POINTER])]
-    return ctypes.CFUNCTYPE(ctypes.c_int32, POINTER, *words)
+    return ctypes.CFUNCTYPE(STATUS, POINTER, *words)
 
 
 def address_of(array: Any) -> int:

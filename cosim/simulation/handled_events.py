@@ -29,6 +29,8 @@ class Piece(NamedTuple):
 def log_starts(records: NDArray[np.float64]) -> NDArray[np.int64]:
     """Where the records begin that lie one behind the other in `records`."""
     length = int(records[LENGTH])
+    if records.size == length:
+        return np.zeros(1, dtype=np.int64)
     if records.size % length == 0 and np.all(records[LENGTH::length] == length):  # of one handler, mostly
         return np.arange(0, records.size, length)
     lengths, starts, at = records.tolist(), [], 0
@@ -82,8 +84,10 @@ class EventLog(Sequence[EventRecord]):
             return []
         starts = log_starts(records)
         handlers = records[starts + HANDLER]
-        findings = [self._reader.finding(records[at:]) for at in starts[handlers < 0].tolist()]
-        starts, handlers = starts[handlers >= 0], handlers[handlers >= 0]
+        findings = []
+        if handlers[handlers.argmin()] < 0.0:
+            findings = [self._reader.finding(records[at:]) for at in starts[handlers < 0].tolist()]
+            starts, handlers = starts[handlers >= 0], handlers[handlers >= 0]
         if starts.size:
             answered: dict[int, EventStatus] = {}
             for handler, answer in answers.items():

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cosim.contracts.integrator import Integrator
+from cosim.simulation.python_in_steps import python_in_steps
 from cosim.simulation.simulator import Simulator
 from cosim.system.state import State
 from cosim.system.system import System
@@ -45,14 +46,32 @@ def reuse_simulator(system: System, state: State | None, key: Settings | None) -
     if kept is None or kept[0] != key:
         return None
     simulator: Simulator = kept[1]
+    if state is None and kept[2]:
+        state = simulator.state
+        system.restart(state)
     simulator.reset_run(system.default_state() if state is None else state)
     return simulator
 
 
-def store_simulator(system: System, key: Settings | None, simulator: Simulator) -> None:
-    """Keep a Simulator whose run has ended well, unless its method is Python or no part of this product."""
-    method = type(simulator.integrator).__module__
-    if key is None or is_plain() or not method.startswith(OWN_PACKAGES):
+def store_simulator(system: System, key: Settings | None, simulator: Simulator, is_private: bool) -> None:
+    """Keep a Simulator whose run has ended well, unless its method is Python or no part of this product.
+
+    Parameters
+    ----------
+    system, key, simulator
+        As for `reuse_simulator`.
+    is_private : bool
+        Its State is not known elsewhere, but to plain Python that steps have called: the next run may
+        take it again.
+    """
+    method = type(simulator.integrator)
+    if key is None or is_plain() or not method.__module__.startswith(OWN_PACKAGES):
         return
     if simulator.compiled_step.method is None:
-        vars(system)[NAME] = key, simulator
+        is_free = is_private and not python_in_steps(system, method) and _has_not_grown(simulator.state)
+        vars(system)[NAME] = key, simulator, is_free
+
+
+def _has_not_grown(state: State) -> bool:
+    """Whether what its histories remember fits in the arrays with which a State begins."""
+    return bool(state.arrays["h"].size == state.system._start["h"].size)

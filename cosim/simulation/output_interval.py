@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +31,8 @@ def shortest_interval(start: float, until: float) -> float:
     return 2.0 * math.ulp(max(abs(start), abs(until)))
 
 
-def counted_grid(origin: float, interval: float) -> dict[str, float]:
+@functools.lru_cache(maxsize=64)  # runs that are repeated have the same grid
+def counted_grid(origin: float, interval: float) -> Mapping[str, float]:
     """Where output times begin and how far apart they are, counted in their resolution; 0s if they cannot be.
 
     Examples

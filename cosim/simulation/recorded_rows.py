@@ -33,16 +33,26 @@ class RecordedRows:
     system : System
     paths, where, grid
         As for `Simulator.record`, with the first point of a grid.
+    spare : ndarray, optional
+        A buffer whose rows are not needed any more: it is used again where it is as long.
     """
 
-    def __init__(self, system: System, paths: Sequence[str], where: str, grid: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        system: System,
+        paths: Sequence[str],
+        where: str,
+        grid: Mapping[str, float],
+        spare: NDArray[np.float64] | None = None,
+    ) -> None:
         signals = recorded_signals(system, paths)
         self._choice, self._width, self._missing = signals.choice, signals.width, MissingValues(signals)
         room = max(BUFFERED_VALUES, 64 * self._width)
         if where == "grid alone":  # the last row may be replaced: none is taken before the end
             points = (grid["until"] - grid["origin"]) / grid["interval"] - grid["point"]
             room = max(room, (int(points) + 4) * self._width)
-        self._buffer = np.zeros(GRID_WIDTH + room)
+        size = GRID_WIDTH + room
+        self._buffer = spare if spare is not None and spare.size == size else np.zeros(size)
         grid_fields = {"origin": 0.0, "interval": math.inf, "point": 0.0, "until": math.inf, **grid}
         grid_fields |= counted_grid(grid_fields["origin"], grid_fields["interval"])
         self._buffer[:GRID_WIDTH] = [grid_fields[name] for name in OutputGrid.declared]

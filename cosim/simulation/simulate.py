@@ -252,7 +252,7 @@ def simulate(
             error.result = result  # type: ignore[union-attr]
         raise
     result = write_result(message)
-    store_simulator(system, key, simulator)
+    store_simulator(system, key, simulator, is_private=state is None and not (derivatives or by))
     return result
 
 

@@ -53,14 +53,15 @@ class Statistics:
 def read_statistics(step: CompiledStep, origin: StepStatistics) -> Statistics:
     """The counts of the Step, and those of its integrator since they were `origin`."""
     run, now = step.arrays, step.integrator.counts
-    share = run.evaluation.rows_called / max(1, step.tables.rows_of_evaluation) if len(run.nodes) else 0.0
+    counts, evaluation = run.counts, run.evaluation
+    share = evaluation.rows_called / max(1, step.tables.rows_of_evaluation) if len(run.nodes) else 0.0
     return Statistics(
-        **{name: getattr(run.counts, name) for name in run.counts.declared},
+        **{name: getattr(counts, name) for name in counts.declared},
         integrator_steps=now.steps - origin.steps,
         rejections=now.rejections - origin.rejections,
-        evaluations=now.evaluations - origin.evaluations + run.evaluation.evaluations,
-        realizations=run.evaluation.evaluations,
-        partial_evaluations=run.evaluation.partial_evaluations,
+        evaluations=now.evaluations - origin.evaluations + evaluation.evaluations,
+        realizations=evaluation.evaluations,
+        partial_evaluations=evaluation.partial_evaluations,
         partial_share=share,
     )
 

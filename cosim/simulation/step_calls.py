@@ -305,7 +305,7 @@ class StepCalls(ClosedAttributes):
         if "interval" in grid and "point" not in grid:
             passed = (self.state.time - grid.get("origin", 0.0)) / grid["interval"]
             grid["point"] = float(max(0, math.ceil(passed - SLACK)))
-        self._rows = RecordedRows(self._system, paths, where, grid)
+        self._rows = RecordedRows(self._system, paths, where, grid, self._step.arrays.rows)
         self._rows.attach(self._step)
 
     def stop_recording(self) -> None:

@@ -61,6 +61,10 @@ class State(ClosedAttributes):
         self._arrays["indices"] = np.zeros(AGENDA_WIDTH, dtype=np.int64)
         self._arrays["times"] = np.zeros(CLOCK_WIDTH)
         self._shown: dict[str, tuple[Any, Any]] = {}  # an array, and the record with which it begins
+        self._clear()
+
+    def _clear(self) -> None:
+        """Have all that is beside the arrays as in a State that was just made."""
         self.stage = Stage.MODEL
         self.versions = [1] * len(Stage)
         self._invalidated_by = ""
@@ -271,7 +275,7 @@ class State(ClosedAttributes):
 
     def arrive_at(self, time: float) -> None:
         """For integrators: y is at `time` now and the cache is realized to Acceleration with it."""
-        self.clock.time = time
+        self._arrays["times"][TIME] = time
         self.versions[COMPUTED] = [version + 1 for version in self.versions[COMPUTED]]
         self.stage = Stage.ACCELERATION
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 
 KEPT_SIGNALS = 10_000  # a run that records a large system asks for many more, each a few times
+NOTHING = np.zeros(0)
 BREAK_ORDER = "break_order"  # name of the cache slots in which delays say that a break has arrived
 
 
@@ -372,10 +373,29 @@ class System(FixedAttributes):
     def default_state(self) -> State:
         """A State with all start values, at time 0, realized to Model."""
         state = State(self)
+        self._write_starts(state)
+        return state
+
+    def restart(self, state: State) -> None:
+        """Make a State of this system as `default_state` returns it, in the arrays that it has.
+
+        A Step that works on it goes on with the same arrays.
+        """
+        start = {**self._start, "c": self.new_cache()}
+        for name, array in state._arrays.items():
+            values = start.get(name, NOTHING)
+            if values.size == array.size:
+                array[:] = values
+            else:
+                array[: values.size] = values
+                array[values.size :] = 0
+        state._clear()
+        self._write_starts(state)
+
+    def _write_starts(self, state: State) -> None:
         for path, value in self._starts.items():
             self.write(state, path, value)
         state.jumped = False
-        return state
 
     def state_from_bytes(self, data: bytes) -> State:
         """A State from `State.to_bytes`, also of another process; `StateError` for anything else."""

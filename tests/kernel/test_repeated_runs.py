@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from test_monitored_steps import built
+from test_monitored_steps import Swing, built
 
 import cosim
 from cosim.simulation.last_simulator import NAME
@@ -108,6 +108,57 @@ def test_a_run_that_was_stopped_or_has_failed_leaves_nothing() -> None:
     stopped = cosim.simulate(SYSTEM, until=1.0, progress=lambda time: False)
     assert "stopped" in stopped.message
     assert contents(cosim.simulate(SYSTEM, until=1.0)) == alone
+
+
+class Reader(cosim.Component):
+    """Keeps the State that a handler is called with."""
+
+    count = cosim.discrete(dtype=int)
+    states: ClassVar[list[cosim.State]] = []
+
+    @cosim.every(1.0, does="publish")
+    def read(self, state: cosim.State) -> None:
+        self.states.append(state)
+
+
+def test_a_run_takes_the_state_of_the_last_one_where_nobody_else_has_it() -> None:
+    model = cosim.Model("swing")  # without histories, whose arrays grow
+    model.add(Swing, "swing")
+    system = model.build()
+    alone = contents(cosim.simulate(system, until=1.0))
+    kept = vars(system)[NAME][1].state
+    before = dict(kept.arrays)
+    assert contents(cosim.simulate(system, until=1.0)) == alone
+    assert vars(system)[NAME][1].state is kept
+    assert all(kept.arrays[name] is array for name, array in before.items())
+    given = system.default_state()
+    cosim.simulate(system, until=1.0, state=given)
+    ended = given.to_bytes()
+    assert contents(cosim.simulate(system, until=1.0)) == alone
+    assert given.to_bytes() == ended and vars(system)[NAME][1].state is not given
+
+
+def test_a_state_that_a_handler_has_kept_is_not_taken_again() -> None:
+    model = cosim.Model("reader")
+    model.add(Reader, "reader")
+    system = model.build()
+    for _ in range(2):
+        cosim.simulate(system, until=1.5)
+    first, second = Reader.states[1], Reader.states[-1]
+    assert len(Reader.states) == 4 and first is not second
+
+
+def test_a_state_is_restarted_in_its_own_arrays() -> None:
+    simulator = cosim.Simulator(SYSTEM, accuracy=1e-4)
+    simulator.advance_to(2.0)
+    state, begin = simulator.state, SYSTEM.default_state()
+    arrays = dict(state.arrays)
+    SYSTEM.restart(state)
+    assert (state.stage, state.accuracy, state.versions) == (begin.stage, None, begin.versions)
+    for name, array in state.arrays.items():
+        values = begin.arrays[name]
+        assert array is arrays[name]
+        assert array[: values.size].tobytes() == values.tobytes() and not array[values.size :].any()
 
 
 def test_a_run_inside_a_run_has_a_simulator_of_its_own() -> None:

@@ -31,7 +31,8 @@ def set_weights(method, y, step):
         large = max(absolute[m], relative * abs(y[m]))
         own = max(floors[m], relative * max(abs(y[m]), step * abs(slope[m])))
         loose[m] = 1.0 / (factor * large)
-        weight[m] = 1.0 / (factor * min(own, large)) if own > SMALLEST_FLOOR else loose[m]
+        is_small = SMALLEST_FLOOR < own < large
+        weight[m] = 1.0 / (factor * own) if is_small else loose[m]
 
 
 @tangent_of(set_weights, with_values=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -29,6 +30,7 @@ from cosim.kit import (
     Vector,
     compiled,
     function_address,
+    head_of,
     method_settings,
     method_slots,
     place_in,
@@ -37,12 +39,15 @@ from cosim.kit import (
     width_of,
 )
 from cosim_integrators.kit.kinks import kink_room
-from cosim_integrators.kit.repeated_steps import ADVANCE_SIGNATURE, advance
+from cosim_integrators.kit.repeated_steps import ADVANCE_SIGNATURE, StepArrays, advance
 from cosim_integrators.kit.start_of_run import initialize_steps, restart_steps
 
 if TYPE_CHECKING:
     State = Any
     System = Any
+
+_SteppedArrays = tuple[tuple[Any, ...], Any, int]
+"""Arrays of a State, the head of all that a step works on with them, the address of the step."""
 
 CALLS = {
     "initialize": "begin_function",
@@ -59,7 +64,8 @@ NOTHING_LIMITS = "this system has no states that limit the step: give a finite t
 COUNTED = ("steps", "rejections", "evaluations", "jacobians", "factorizations", "newton_failures")
 COUNTED_PLACES = [place_in(StepWork, name) for name in COUNTED]
 STEPS = COUNTED_PLACES[0]
-ENDS = [place_in(StepWork, "start"), place_in(StepWork, "end")]
+END = place_in(StepWork, "end")
+ENDS = [place_in(StepWork, "start"), END]
 SLOTS_HEADER = width_of(MethodSlots)
 
 
@@ -118,7 +124,9 @@ class CompiledIntegrator(Integrator):
         self._coefficients = self._settings = np.zeros(0)
         self._work = self._new_work(0)
         self._slots = np.zeros(SLOTS_HEADER, dtype=np.int64)
+        self._has_no_states, self._memory_size = True, 0
         self._called: dict[Any, Callable[..., Any]] = {}
+        self._stepped_arrays: _SteppedArrays = (), None, 0
 
     # what a subclass says
 
@@ -193,12 +201,13 @@ class CompiledIntegrator(Integrator):
     def use_work(self, work: Vector) -> None:
         """See `Integrator.use_work`."""
         work[: self._work.size] = self._work
-        self._work = work
+        self._work, self._stepped_arrays = work, ((), None, 0)
 
     def with_accuracy(self, accuracy: float) -> Self:
         """As `Integrator.with_accuracy`; no system is prepared."""
         other = super().with_accuracy(accuracy)
         other._system, other._counts, other._work = None, np.zeros(len(COUNTED)), self._work.copy()
+        other._stepped_arrays = (), None, 0
         return other
 
     def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
@@ -208,20 +217,14 @@ class CompiledIntegrator(Integrator):
         t = state.time
         if not t < t_stop:
             return self._stopped(t, t_stop)
-        memory = state.integrator_memory
-        if memory.size != self.memory_size(self._ny):
+        if state.integrator_memory.size != self._memory_size:
             return StepCode.NOT_INITIALIZED
-        step, longest = (
-            (self._step_without_states, math.inf) if self._has_no_states else (self._step, _next_step(memory))
-        )
-        if t_stop == math.inf and min(limit, self.maximum_step, longest) == math.inf:
+        is_limited = min(t_stop, limit, self.maximum_step) < math.inf
+        if not is_limited and (self._has_no_states or _next_step(state.integrator_memory) == math.inf):
             raise ValueError(NOTHING_LIMITS)
-        code = step(
-            *(system.table, system.ints, *system.derivative_range, t, *system.arrays(state)),
-            *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
-        )
+        code = self._advance(system, state, t, t_stop, limit, 1)
         if code == DONE:
-            state.arrive_at(self._last.end)
+            state.arrive_at(self._work.item(END))
             self._stepped(system, state)
         return CODES[code]
 
@@ -231,19 +234,15 @@ class CompiledIntegrator(Integrator):
         """As `Integrator.advance`, in one call of compiled code."""
         if self._system is not system:
             self._prepare(system)
-        if not state.time < t_stop or self._has_no_states:
+        t = state.time
+        if not t < t_stop or self._has_no_states:
             return super().advance(system, state, t_stop, limit, most)
-        memory, before = state.integrator_memory, self._last.steps
-        if memory.size != self.memory_size(self._ny):
+        if state.integrator_memory.size != self._memory_size:
             return StepCode.NOT_INITIALIZED
-        address = function_address(type(self).step_function, STEP_SIGNATURE)
-        code = self._in_python(advance, ADVANCE_SIGNATURE)(
-            *(address, most),
-            *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
-            *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
-        )
-        if self._last.steps > before:
-            state.arrive_at(self._last.end)
+        before = self._work.item(STEPS)
+        code = self._advance(system, state, t, t_stop, limit, most)
+        if self._work.item(STEPS) > before:
+            state.arrive_at(self._work.item(END))
         self._stepped(system, state)
         return CODES[code]
 
@@ -302,7 +301,7 @@ class CompiledIntegrator(Integrator):
     @property
     def statistics(self) -> StepStatistics:
         """Steps, rejections and evaluations since the integrator was made."""
-        return StepStatistics(*map(int, (self._counts + self._new_counts()).tolist()))
+        return StepStatistics(*map(int, (self._counts + self._work[COUNTED_PLACES]).tolist()))
 
     @property
     def failed_at(self) -> tuple[float, Vector] | None:
@@ -330,10 +329,6 @@ class CompiledIntegrator(Integrator):
         work[ENDS] = math.nan
         return work
 
-    def _new_counts(self) -> Vector:
-        """What was counted since the system was prepared."""
-        return self._work[COUNTED_PLACES]
-
     def _stepped(self, system: System, state: State) -> None:
         """After a step: what a method does in Python; the State is at the end."""
 
@@ -345,10 +340,20 @@ class CompiledIntegrator(Integrator):
             return StepCode.DONE
         raise ValueError(f"cannot step from t = {t} s back to t_stop = {t_stop} s")
 
-    @property
-    def _has_no_states(self) -> bool:
-        """Whether there is nothing to integrate: one step goes all the way, and one walk is enough."""
-        return self._ny + self._slots.size == SLOTS_HEADER
+    def _advance(self, system: System, state: State, t: float, t_stop: float, limit: float, most: int) -> int:
+        """Up to so many steps from `t` on; the code of the last one."""
+        arrays = *system.arrays(state), state.integrator_memory
+        known, head, address = self._stepped_arrays
+        if len(known) != len(arrays) or not all(map(is_, known, arrays)):
+            y, p, d, k, h, c, memory = arrays
+            of_method = self._coefficients, self._settings, memory, self._work, self._slots
+            head = head_of(StepArrays(system.table, system.ints, y, p, d, k, h, c, *of_method))
+            step = step_without_states if self._has_no_states else type(self).step_function
+            address = function_address(step, STEP_SIGNATURE)
+            self._stepped_arrays = arrays, head, address
+        advance_steps = self._in_python(advance, ADVANCE_SIGNATURE)
+        code: int = advance_steps(head, address, most, *system.derivative_range, t, t_stop, limit)
+        return code
 
     def _call(self, function: Any, system: System, state: State) -> None:
         """Call one of the method's functions that have the signature of a step taken again."""
@@ -361,13 +366,17 @@ class CompiledIntegrator(Integrator):
 
     def _prepare(self, system: System) -> None:
         """Compile, and make room for this system."""
-        self._counts += self._new_counts()
+        self._counts += self._work[COUNTED_PLACES]
         self._system, self._ny, self._called = system, int(system.ny), {}
         self._settings = method_settings(self, system, self.error_order)
         self._coefficients = self.coefficients(system)
         if (tune := type(self).tune_function) is not None:
             compiled(tune, TUNE_SIGNATURE)(self._settings, self._coefficients)
         self._slots = method_slots(system, self.extra_slots(system))
+        # with nothing to integrate one step goes all the way, and one walk is enough
+        self._has_no_states = self._ny + self._slots.size == SLOTS_HEADER
+        self._memory_size = self.memory_size(self._ny)
+        self._stepped_arrays = (), None, 0
         more = kink_room(self._method.slots.kinks, self._ny)
         self._work = self._new_work(3 * self._ny + self.work_size(self._ny) + more)
 
@@ -377,14 +386,6 @@ class CompiledIntegrator(Integrator):
         if function not in self._called:
             self._called[function] = compiled(function, signature)
         return self._called[function]
-
-    @property
-    def _step(self) -> Callable[..., Any]:
-        return self._in_python(type(self).step_function, STEP_SIGNATURE)
-
-    @property
-    def _step_without_states(self) -> Callable[..., Any]:
-        return self._in_python(step_without_states, STEP_SIGNATURE)
 
     @property
     def _redo(self) -> Callable[..., Any]:

@@ -1,24 +1,47 @@
-"""Many steps in one call from Python."""
+"""Steps in one call from Python, which passes one address in place of all arrays."""
 
 from __future__ import annotations
 
-from cosim.kit import DONE, StepWork, call_step, place_in
+from typing import NamedTuple
 
-ADVANCE_SIGNATURE = "iiTIiifFFFIFFFFFFIff>i"
-AT_TIME, AT_WORK, AT_STOP = 4, 14, 16
-"""Where in the arguments of a step the time stands, ``work``, and ``t_stop``."""
-AT_END = place_in(StepWork, "end")
+from cosim.kit import DONE, Integers, MethodArrays, OdeSystem, Reals, by_address, call_step, group_reader
+
+Table = Integers
+ADVANCE_SIGNATURE = "Iiiiifff>i"
 
 
-def advance(address, most, *arguments):
-    """Take steps of any method, by the address of its step, until ``t_stop`` or so many; the last code."""
-    t = arguments[AT_TIME]
+class StepArrays(NamedTuple):
+    """The arrays of a system, of its State and of a method, in the order in which a step takes them."""
+
+    table: Table
+    ints: Integers
+    y: Reals
+    p: Reals
+    d: Reals
+    k: Integers
+    h: Reals
+    c: Reals
+    coefficients: Reals
+    settings: Reals
+    memory: Reals
+    work: Reals
+    slots: Integers
+
+
+read_step_arrays = group_reader(StepArrays)
+
+
+def advance(head, address, most, first, last, t, t_stop, limit):
+    """Take steps of any method, by the address of its step, until `t_stop` or so many; the last code."""
+    a = read_step_arrays(head)
+    system = OdeSystem(a.table, a.ints, first, last, a.y, a.p, a.d, a.k, a.h, a.c)
+    method = MethodArrays(a.y.shape[0], a.coefficients, a.settings, a.memory, a.work, a.slots)
     code = DONE
     for _ in range(most):
-        code = call_step(address, arguments[:AT_TIME] + (t,) + arguments[AT_TIME + 1 :])
+        code = call_step(address, by_address(system, method, t) + (t_stop, limit))
         if code != DONE:
             break
-        t = arguments[AT_WORK][AT_END]
-        if t >= arguments[AT_STOP]:
+        t = method.work.end
+        if t >= t_stop:
             break
     return code

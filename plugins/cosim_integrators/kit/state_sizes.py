@@ -141,6 +141,16 @@ def follow_sizes(system, method, t, step, order):
     return returned
 
 
+def has_state_at_zero(method):
+    """Whether a state whose size is followed has been 0 so far."""
+    largest = method.sizes.largest
+    is_there = False
+    for m in range(method.n):
+        if largest[m] == 0.0 and method.follows_size(m):
+            is_there = True
+    return is_there
+
+
 def set_floors_of_born_states(method, t, step, y, slope, order):
     """Give a floor to each state that has left 0 in an attempt from `t`; whether there is one at 0.
 
@@ -156,14 +166,14 @@ def set_floors_of_born_states(method, t, step, y, slope, order):
     zero_times = sizes.zero_times
     floors = sizes.floors
     rounding = sizes.rounding
-    is_one_at_zero = False
+    if not has_state_at_zero(method):  # mostly: powers are not computed
+        return False
     ahead = steps_ahead(method, order) * step
     longer = all_states.tried
     since = min(t, all_states.wave)
     age = t + step - since
     for m in range(method.n):
         if largest[m] == 0.0 and method.follows_size(m):
-            is_one_at_zero = True
             size = abs(y[m])
             power = age * abs(slope[m]) / size if y[m] * slope[m] > 0.0 else 0.0
             tried = smallest[m]
@@ -178,7 +188,6 @@ def set_floors_of_born_states(method, t, step, y, slope, order):
             powers[m] = power
             zero_times[m] = since
             floors[m] = max(floor, rounding[m])
-    if is_one_at_zero:
-        all_states.tried = step
-        all_states.ahead = ahead
-    return is_one_at_zero
+    all_states.tried = step
+    all_states.ahead = ahead
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -142,8 +143,8 @@ def _number(value: Any, unit: str, what: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number):
+        number = math.nan
+    if not math.isfinite(number):
         raise ValueError(f"the {what} has {_quoted(value)}, needs a finite number ({unit})")
     return number
 
@@ -153,6 +154,8 @@ def _items(value: Any) -> list[Any]:
 
 
 def _is_sequence(value: Any) -> bool:
+    if isinstance(value, (float, int, list, tuple)):  # abstract classes take ten times as long
+        return isinstance(value, (list, tuple))
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
