@@ -363,7 +363,7 @@ class Worker:
                 answer = served.call(name, [None if file is None else Path(file), level])
             elif name in SERVED:
                 served.shared = served.shared or ServedCalls(served.participant, self._folder)
-                answer = served.shared.do(name, call.given)
+                answer = served.shared.do(name, tuple(call.given))
             else:
                 answer = served.call(name, call.given)
             self._log_printed(served)
