@@ -1,15 +1,16 @@
-"""What a step of FMUs on another machine costs, against a bare round trip over the same socket.
+"""What a communication step of FMUs on another machine costs, against a bare round trip over a socket.
 
 Run it with ``python benchmarks/masters/remote.py``. A server is started on this machine; over the
-loopback the network itself takes nothing, so what is left is the worst ratio there is. Each figure is
-the least of several rounds, alternating.
+loopback the network itself takes nothing, so what is left is the worst ratio there is. The bare round trip
+is that of a program in C (`round_trip.c`). Runs take turns; each figure is the least of pieces of a run,
+behind the first 2,000 steps, in which the server has not loaded compiled code yet.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-import socket
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,59 +21,53 @@ from typing import Any
 
 from node_fmu import make_node
 
-from cosim_fmu import ProcessParticipant
-from cosim_master.participants.create_participants import open_fmu
-from cosim_master.participants.process_participant import share_processes
+from cosim_fmu import CoSimulation, ProcessParticipant
+from cosim_master.exchange.compiled_loop import CompiledLoop
 
 SERVE = "from cosim.cli import main; import sys; sys.exit(main())"
-ROUNDS, STEPS = 12, 300
-"""Rounds, and steps in each."""
+TURNS, STEPS, STEP, LOADED, PIECE = 3, 30_000, 1e-3, 2000, 100
+"""Turns, steps of a run, their length (s), steps that do not count, and steps of a piece that counts."""
+BYTES = 64
+"""Of the message of one participant with one input."""
 
 
-def least(rounds: list[float]) -> float:
-    return 1e6 * min(rounds)
+def bare(folder: Path) -> Callable[[], float]:
+    """The least round trip of a message, µs."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        raise SystemExit("needs a C compiler (gcc or cc)")
+    program = folder / "round_trip"
+    subprocess.run(
+        [compiler, "-O2", str(Path(__file__).with_name("round_trip.c")), "-o", program], check=True
+    )
+
+    def measure() -> float:
+        words = [str(program), str(BYTES), "60"]
+        return float(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+    return measure
 
 
-def bare(port: int, size: int) -> Callable[[], None]:
-    """A message of so many bytes there and back."""
-    connection = socket.create_connection(("127.0.0.1", port))
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    data = bytes(size)
+def ring(parts: dict[str, Any]) -> float:
+    """The least time of a communication step, µs."""
+    pieces: list[tuple[int, float]] = []
+    run = CompiledLoop.run
 
-    def there_and_back() -> None:
-        connection.sendall(data)
-        left = size
-        while left:
-            left -= len(connection.recv(left))
+    def timed(self: CompiledLoop, first: int, most: int | None = None) -> int:
+        begun = time.perf_counter()
+        last = run(self, first, most)
+        if first >= LOADED and last - first >= PIECE:
+            pieces.append((last - first, time.perf_counter() - begun))
+        return last
 
-    return there_and_back
-
-
-def echo() -> int:
-    """The port of a process that sends back what comes."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    if os.fork() == 0:
-        connection, _ = listening.accept()
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        while data := connection.recv(1 << 16):
-            connection.sendall(data)
-        os._exit(0)
-    return int(listening.getsockname()[1])
-
-
-def stepping(parts: dict[str, Any]) -> Callable[[int], None]:
-    """A communication step of all: inputs, steps at the same time, outputs."""
-
-    def step(number: int) -> None:
-        for part in parts.values():
-            part.set(["u"], [float(number)])
-        for send in [p.begin_step(1e-3 * number, 1e-3) for p in parts.values() if hasattr(p, "begin_step")]:
-            send()
-        for part in parts.values():
-            part.step(1e-3 * number, 1e-3)
-            part.get(["y"])
-
-    return step
+    names = list(parts)
+    links = [f"{a}.y -> {b}.u" for a, b in zip(names, names[1:] + names[:1], strict=True)]
+    CompiledLoop.run = timed  # type: ignore[method-assign]
+    try:
+        CoSimulation(parts, links, "jacobi", STEP).simulate(STEPS * STEP)
+    finally:
+        CompiledLoop.run = run  # type: ignore[method-assign]
+    return 1e6 * min(spent / steps for steps, spent in pieces)
 
 
 def main() -> None:
@@ -84,46 +79,31 @@ def main() -> None:
     words = [sys.executable, "-c", SERVE, "serve", "--port", "0"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         assert server.stdout is not None
-        port = int(server.stdout.readline().rpartition(":")[2])
-        echoing = echo()
-        measure(fmu, f"tcp://127.0.0.1:{port}", bare(echoing, 80))
-        server.terminate()
+        host = f"tcp://127.0.0.1:{int(server.stdout.readline().rpartition(':')[2])}"
+        try:
+            measure(fmu, host, bare(folder))
+        finally:
+            server.terminate()
 
 
-def measure(fmu: Path, host: str, there_and_back: Callable[[], None]) -> None:
-    made: dict[str, dict[str, Any]] = {
-        "in this process": {"a": open_fmu(fmu, "a")},
-        "isolated": {"a": ProcessParticipant(fmu, "a")},
-        "elsewhere": {"a": ProcessParticipant(fmu, "a", host=host)},
-        "elsewhere, four": {name: ProcessParticipant(fmu, name, host=host) for name in "abcd"},
+def measure(fmu: Path, host: str, there_and_back: Callable[[], float]) -> None:
+    def there(names: str) -> dict[str, Any]:
+        return {name: ProcessParticipant(fmu, name, host=host) for name in names}
+
+    kinds: dict[str, Callable[[], float]] = {
+        "bare round trip": there_and_back,
+        "in this process": lambda: ring({"a": fmu}),
+        "elsewhere": lambda: ring(there("a")),
+        "elsewhere, four": lambda: ring(there("abcd")),
     }
-    for parts in made.values():
-        share_processes(parts)
-        for part in parts.values():
-            part.initialize(0.0, None, {})
-            part.exit_initialization()
-    each = {name: stepping(parts) for name, parts in made.items()}
-    spent: dict[str, list[float]] = {name: [] for name in ("bare round trip", *each)}
-    number = dict.fromkeys(each, 0)
-    for _ in range(ROUNDS):
-        begun = time.perf_counter()
-        for _ in range(STEPS):
-            there_and_back()
-        spent["bare round trip"].append((time.perf_counter() - begun) / STEPS)
-        for name, step in each.items():
-            begun = time.perf_counter()
-            for _ in range(STEPS):
-                step(number[name])
-                number[name] += 1
-            spent[name].append((time.perf_counter() - begun) / STEPS)
-    for parts in made.values():
-        for part in parts.values():
-            part.close()
-    bare_time, own = least(spent["bare round trip"]), least(spent["in this process"])
-    for name, rounds in spent.items():
-        ratio = (least(rounds) - own) / bare_time
-        more = f"   {ratio:.2f} round trips beside the FMU's own" if "elsewhere" in name else ""
-        print(f"{name:<16} {least(rounds):8.1f} µs{more}")
+    found: dict[str, list[float]] = {name: [] for name in kinds}
+    for _ in range(TURNS):
+        for name, once in kinds.items():
+            found[name].append(once())
+    round_trip = min(found["bare round trip"])
+    for name, times in found.items():
+        ratio = f"   {min(times) / round_trip:.2f} round trips" if "elsewhere" in name else ""
+        print(f"{name:<16} {min(times):8.1f} µs{ratio}")
 
 
 if __name__ == "__main__":

@@ -387,8 +387,15 @@ class FmuArchive:
             has = ", ".join(self.platforms) or "none"
             raise self._error(
                 f"has no binary for this platform ({library} is missing). Platforms it has: {has}."
-                f"{self._advice_on_sources(names)}"
+                f"{self._advice_on_sources(names)}{self._advice_on_wine(platform)}"
             )
+
+    def _advice_on_wine(self, platform: str) -> str:
+        """That a library for Windows runs on Linux, too."""
+        wanted = "x86_64-windows" if self.version == "3.0" else "win64"
+        if "linux" not in platform or wanted not in self.platforms or self.version == "1.0":
+            return ""
+        return " The one for Windows runs here where wine is installed: wine = true."
 
     def _advice_on_sources(self, names: Collection[str]) -> str:
         """What can be done where only C sources are there; fmpy has to be told which they are."""

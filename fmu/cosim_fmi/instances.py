@@ -341,6 +341,8 @@ class UnpackedFmu:
     Parameters
     ----------
     archive : FmuArchive
+    wine : bool
+        Whether its library for Windows is wanted, under wine.
 
     Raises
     ------
@@ -348,8 +350,9 @@ class UnpackedFmu:
         Damaged members or a full disk.
     """
 
-    def __init__(self, archive: FmuArchive) -> None:
-        self.folder = archive.unpack(place_of_library(archive.version)[0])
+    def __init__(self, archive: FmuArchive, wine: bool = False) -> None:
+        self._wine = wine
+        self.folder = archive.unpack(place_of_library(archive.version, wine)[0])
         self._libraries: dict[str, FmuLibrary] = {}
         self._remove = weakref.finalize(self, _remove, self.folder, self._libraries)
 
@@ -363,18 +366,21 @@ class UnpackedFmu:
         """
         what = "ModelExchange" if interface.model_exchange else "CoSimulation"
         if what not in self._libraries:
-            path = _library_file(self.folder, interface)
+            path = _library_file(self.folder, interface, self._wine)
             if is_cut_off(path):
                 raise FmiError(f"the library cannot be loaded: {path.name} is cut off")
             fmu_output.format_with(log_helper())
-            made = open_library(path, interface.version, interface.identifier, what)
+            opened: Callable[..., FmuLibrary] = open_library
+            if self._wine:
+                from cosim_fmi.wine.wine_library import open_wine_library as opened
+            made = opened(path, interface.version, interface.identifier, what)
             self._libraries[what] = made
         return self._libraries[what]
 
 
-def _library_file(folder: Path, interface: FmuInterface) -> Path:
+def _library_file(folder: Path, interface: FmuInterface, wine: bool) -> Path:
     """The library for this machine; a lone one of another name than the standard asks for will do."""
-    place, suffix = place_of_library(interface.version)
+    place, suffix = place_of_library(interface.version, wine)
     wanted = folder / "binaries" / place / f"{interface.identifier}{suffix}"
     if not wanted.exists():
         libraries = [*wanted.parent.glob(f"*{suffix}")]
@@ -383,8 +389,10 @@ def _library_file(folder: Path, interface: FmuInterface) -> Path:
     return wanted
 
 
-def place_of_library(version: str) -> tuple[str, str]:
+def place_of_library(version: str, wine: bool = False) -> tuple[str, str]:
     """The folder below ``binaries`` for this machine, and how names of libraries end: "linux64", ".so"."""
+    if wine:
+        return "x86_64-windows" if version == "3.0" else "win64", ".dll"
     from fmpy import platform, platform_tuple, sharedLibraryExtension
 
     return platform_tuple if version == "3.0" else platform, sharedLibraryExtension
@@ -406,10 +414,10 @@ def _remove(folder: Path, libraries: dict[str, FmuLibrary]) -> None:
     remove_folder(folder)
 
 
-_unpacked: weakref.WeakValueDictionary[Identity, UnpackedFmu] = weakref.WeakValueDictionary()
+_unpacked: weakref.WeakValueDictionary[tuple[Identity, bool], UnpackedFmu] = weakref.WeakValueDictionary()
 
 
-def read_fmu(path: Path, wanted: str = "CoSimulation") -> tuple[FmuArchive, FmuInterface]:
+def read_fmu(path: Path, wanted: str = "CoSimulation", wine: bool = False) -> tuple[FmuArchive, FmuInterface]:
     """The checked archive and what it declares; nothing is unpacked or loaded.
 
     Parameters
@@ -417,25 +425,27 @@ def read_fmu(path: Path, wanted: str = "CoSimulation") -> tuple[FmuArchive, FmuI
     path : Path
     wanted : str
         Which interface where there are both: "CoSimulation" or "ModelExchange".
+    wine : bool
+        Whether its library for Windows is wanted, under wine.
     """
-    return _read(identity(path), wanted)
+    return _read(identity(path), wanted, wine)
 
 
-def probe_fmu(path: Path, wanted: str = "CoSimulation") -> tuple[FmuInterface, str]:
+def probe_fmu(path: Path, wanted: str = "CoSimulation", wine: bool = False) -> tuple[FmuInterface, str]:
     """What an FMU declares, also one that cannot run here, and why it cannot ("" when it can)."""
     try:
-        return read_fmu(path, wanted)[1], ""
+        return read_fmu(path, wanted, wine)[1], ""
     except cosim.FmuError as error:
         archive = FmuArchive(path)  # what hinders this, too, is said
         return read_interface(archive, archive.choose(wanted)), str(error).removeprefix(f"{error.fmu}: ")
 
 
-def unpack_fmu(path: Path) -> UnpackedFmu:
+def unpack_fmu(path: Path, wine: bool = False) -> UnpackedFmu:
     """The folder of an FMU; the same as long as it is in use."""
-    key = identity(path)
+    key = identity(path), wine
     unpacked = _unpacked.get(key)
     if unpacked is None:
-        unpacked = _unpacked[key] = UnpackedFmu(_archive(key))
+        unpacked = _unpacked[key] = UnpackedFmu(_archive(key[0]), wine)
     return unpacked
 
 
@@ -454,8 +464,21 @@ def _archive(key: Identity) -> FmuArchive:
 
 
 @functools.lru_cache(maxsize=64)
-def _read(key: Identity, wanted: str) -> tuple[FmuArchive, FmuInterface]:
+def _read(key: Identity, wanted: str, wine: bool) -> tuple[FmuArchive, FmuInterface]:
     archive = _archive(key)
     interface = archive.choose(wanted)
-    archive.check_binary(interface, *place_of_library(archive.version))
+    archive.check_binary(interface, *place_of_library(archive.version, wine))
+    if wine:
+        _check_wine(archive)
     return archive, read_interface(archive, interface)
+
+
+def _check_wine(archive: FmuArchive) -> None:
+    from cosim_fmi.wine.programs import NoWineError, wine_program
+
+    if archive.version == "1.0":
+        raise cosim.FmuError(str(archive.path), "an FMU of FMI 1.0 cannot run under wine: 2.0 and 3.0 can")
+    try:
+        wine_program()
+    except NoWineError as error:
+        raise cosim.FmuError(str(archive.path), str(error)) from None

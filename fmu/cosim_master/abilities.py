@@ -202,7 +202,17 @@ class ReportsWarnings(Protocol):
 
 @runtime_checkable
 class BeginsSteps(Protocol):
-    """A participant whose step takes place elsewhere: others may step meanwhile, in this thread, too."""
+    """A participant whose step takes place elsewhere: others may step meanwhile, in this thread, too.
+
+    Attributes
+    ----------
+    process_key : object
+        Participants with equal ones run in one process: they step with one message, and in one thread.
+    """
+
+    @property
+    def process_key(self) -> object:
+        """Of the process in which it runs; hashable."""
 
     def begin_step(self, time: float, size: float) -> Callable[[], None]:
         """Begin what `step`, which is called with the same numbers (s) after that, comes back from.
@@ -305,7 +315,8 @@ class NativeCalls:
         end or a requested early return stops the compiled loop, too.
     begin : int
         Of a function with the same arguments as `step`, which is called before it with the same numbers and
-        returns at once, where the step takes place elsewhere; 0 where there is none.
+        returns at once, where the step takes place elsewhere; 0 where there is none. In place of the integer
+        behind `size` it gets 0 where others of the same process follow (`BeginsSteps`), else 1.
     input_references, output_references : int
         Addresses of the arrays `references` for the variables that were asked for.
     input_count, output_count : int, optional

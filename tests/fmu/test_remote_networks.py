@@ -123,7 +123,7 @@ def test_with_50_ms_of_delay_a_step_takes_one_round_trip(make_fmu: MakeFmu, othe
     there = loop(fmu, other.server.host, "ab").simulate(3.0, observe=look)
     assert_same(loop(fmu, None).simulate(3.0), there)
     steps = sorted(after - before for before, after in pairwise(points[5:]))
-    assert steps[0] >= 0.05 and steps[len(steps) // 2] < 0.1  # two round trips would take 0.1 s
+    assert 0.05 <= steps[0] < 0.1  # two round trips take 0.1 s at least
 
 
 @pytest.mark.thorough

@@ -162,7 +162,7 @@ class FmuLibrary:
                 os.add_dll_directory(str(path.parent))
             os.chdir(path.parent)  # some expect their own libraries in the present folder
             with process_guard.in_library(identifier, "loading its library"):
-                self._dll: Any = ctypes.CDLL(str(path))
+                self._dll: Any = self._open(path)
         except OSError as error:
             raise FmiError(f"the library cannot be loaded: {error}") from error
         self._functions: dict[str, Any] = {}
@@ -173,6 +173,9 @@ class FmuLibrary:
                 f"the library does not export {', '.join(missing)}: no FMI {table.version} "
                 f"{NAMES[interface]} FMU"
             )
+
+    def _open(self, path: Path) -> Any:
+        return ctypes.CDLL(str(path))
 
     def symbol(self, name: str) -> str:
         """What a function is called in the library."""

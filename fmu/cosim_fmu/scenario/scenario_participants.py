@@ -79,6 +79,7 @@ KEYS = (
         "process",
         "host",
         "timeout",
+        "wine",
         "log",
         "log_level",
     ),
@@ -145,6 +146,12 @@ def make_participant(
     if not isinstance(process, bool):
         say((*here, "process"), f"is {process!r}, needs true or false")
         return None
+    if (wine := entry.get("wine", False)) is not False:
+        if not isinstance(wine, bool) or kind != "fmu":
+            text = f"is {wine!r}, needs true or false" if kind == "fmu" else "is for FMUs"
+            say((*here, "wine"), text)
+            return None
+        options = {**options, "wine": True}
     timeout, host = entry.get("timeout"), entry.get("host")
     if timeout is not None and not process and host is None:
         say(

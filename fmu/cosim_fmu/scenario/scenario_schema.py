@@ -115,6 +115,10 @@ def _participant() -> dict[str, Any]:
             "pattern": "^(ssh|tcp)://",
             "description": 'an FMU runs on another machine: "ssh://user@machine", "tcp://machine:7364"',
         },
+        "wine": {
+            "type": "boolean",
+            "description": "the library for Windows of an FMU runs on Linux, under wine",
+        },
         "timeout": {
             **POSITIVE,
             "description": "for each call of a participant in a process of its own or on another machine [s]",

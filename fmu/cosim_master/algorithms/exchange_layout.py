@@ -14,9 +14,10 @@ import hashlib
 
 # Calls of which an exchange consists, each with a participant
 SET, ADVANCE, READ, SET_ALONG, READ_AT_END, TAKE_KNOWN, PUT_END = range(7)
-ADVANCE_ALL, ITERATE, NOTE_COURSE, BEGIN_STEP, FINISH_STEP = range(7, 12)
+ADVANCE_ALL, ITERATE, NOTE_COURSE, BEGIN_STEP, FINISH_STEP, COLLECT_STEP = range(7, 13)
 """`ITERATE` has the first participant of a loop. `NOTE_COURSE`: one that is solved jointly with another is
-about to step. `BEGIN_STEP`, `FINISH_STEP`: a step that takes place elsewhere, in two halves. `SET_ALONG` and
+about to step. `BEGIN_STEP`, `FINISH_STEP`: a step that takes place elsewhere, in two halves; `COLLECT_STEP`
+in place of the first: others of the same process follow, and go with the same message. `SET_ALONG` and
 `READ_AT_END` take the course of the interface, `TAKE_KNOWN` makes it lead to what was read, `PUT_END` writes
 its end onto the board."""
 

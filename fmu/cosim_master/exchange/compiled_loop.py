@@ -177,7 +177,9 @@ class CompiledLoop:
         in_a_row = self._along or coupled.joint is not None or bool(coupled.loops)
         program = threaded_program(self._main.operations, coupled.links, free, in_a_row)
         if program is not None and all(self._calls[name].begin for name in free):
-            self._main.operations = steps_in_halves(self._main.operations, program, free)
+            parts = coupled.participants
+            keys = {n: p.process_key for n in free if isinstance(p := parts[n], BeginsSteps)}
+            self._main.operations = steps_in_halves(self._main.operations, program, keys)
             self.machine.run_program(0, self._main.program_of(self._main.operations))
             return None
         if program is not None:

@@ -15,6 +15,7 @@ from cosim_master.algorithms.exchange_layout import (
     ALONG,
     BEGIN,
     BEGIN_STEP,
+    COLLECT_STEP,
     DERIVE,
     END,
     FAILED,
@@ -299,9 +300,9 @@ def do_operation(a, d, call, number):
     if call == NOTE_COURSE:
         start_step(a, d, number)
         return DONE
-    if call == BEGIN_STEP:
+    if call in (BEGIN_STEP, COLLECT_STEP):
         start_step(a, d, number)
-        begin_elsewhere(a, d, number)
+        begin_elsewhere(a, d, number, 1 if call == BEGIN_STEP else 0)
         return DONE
     if call == FINISH_STEP:
         return finish_step(a, d, number)
@@ -421,13 +422,13 @@ def advance(a, d, number):
     return finish_step(a, d, number)
 
 
-def begin_elsewhere(a, d, number):
-    """Have a step begin that takes place elsewhere, unless it is left to Python."""
+def begin_elsewhere(a, d, number, is_last):
+    """Have a step begin elsewhere, unless it is left to Python; the last one of a message sends it."""
     part = parts_of(a)[number]
     begin = d.numbers[TIME]
     length = step_length(a, d, part)
     if part.begin_at != 0 and not begin + length > answers_of(a)[number].latest:
-        call_with_interval(part.begin_at, part.instance, begin, length, 1, 0, 0, 0, 0)
+        call_with_interval(part.begin_at, part.instance, begin, length, is_last, 0, 0, 0, 0)
 
 
 def finish_step(a, d, number):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from time import perf_counter
@@ -17,6 +18,7 @@ from cosim_master.algorithms.exchange_layout import (
     ADVANCE,
     ADVANCE_ALL,
     BEGIN_STEP,
+    COLLECT_STEP,
     FINISH_STEP,
     READ,
     SET,
@@ -210,7 +212,7 @@ def threaded_program(
 
 
 def steps_in_halves(
-    operations: Sequence[Call], program: ThreadedProgram, elsewhere: Container[str]
+    operations: Sequence[Call], program: ThreadedProgram, elsewhere: Mapping[str, object]
 ) -> list[Call]:
     """The operations of a program without threads: steps that take place elsewhere begin before the others.
 
@@ -219,22 +221,25 @@ def steps_in_halves(
     operations : sequence of (int, str)
         As `threaded_program` had them.
     program : ThreadedProgram
-    elsewhere : container of str
-        Participants that begin a step and wait for it later.
+    elsewhere : mapping of str to object
+        Participants that begin a step and wait for it later, and `BeginsSteps.process_key` of each.
 
     Examples
     --------
     >>> steps = [(ADVANCE, "a"), (ADVANCE, "b"), (ADVANCE, "c")]
     >>> program = threaded_program(steps, [], ("a", "c"), along=False)
-    >>> steps_in_halves(steps, program, ("a", "c")) == [
+    >>> steps_in_halves(steps, program, {"a": 1, "c": 2}) == [
     ...     (BEGIN_STEP, "a"), (BEGIN_STEP, "c"), (ADVANCE, "b"), (FINISH_STEP, "a"), (FINISH_STEP, "c")]
+    True
+    >>> steps_in_halves(steps, program, {"a": 1, "c": 1})[:2] == [(COLLECT_STEP, "a"), (BEGIN_STEP, "c")]
     True
     """
     found: list[Call] = []
     for covered in program.covers:
         done = [operations[place] for place in covered]
         begun = [name for _, name in done if name in elsewhere] if len(done) > 1 else []
-        found += [(BEGIN_STEP, name) for name in begun]
+        last = {elsewhere[name]: name for name in begun}
+        found += [(BEGIN_STEP if last[elsewhere[n]] == n else COLLECT_STEP, n) for n in begun]
         found += [call for call in done if call[1] not in begun]
         found += [(FINISH_STEP, name) for name in begun]
     return found
@@ -372,8 +377,14 @@ class StepsTogether:
     def _split(self, names: Sequence[str]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
         """Numbers of the participants for each thread, and of those that stay in the caller's."""
         participants, numbers = self._coupled.participants, self._machine.number
-        free = [n for n in names if self._coupled.descriptions[n].steps_in_threads]
+        keys = {n: p.process_key for n in names if isinstance(p := participants[n], BeginsSteps)}
+        users = Counter(keys.values())
+        free = [
+            name
+            for name in names
+            if self._coupled.descriptions[name].steps_in_threads and users[keys.get(name)] < 2
+        ]
         free.sort(key=lambda name: isinstance(participants[name], BeginsSteps))
-        chains = np.array_split([numbers[n] for n in free], min(len(free), self._threads.count))
+        chains = np.array_split([numbers[n] for n in free], max(1, min(len(free), self._threads.count)))
         own = [numbers[n] for n in names if n not in free]
         return [np.array(c, dtype=np.int64) for c in chains], np.array(own, dtype=np.int64)

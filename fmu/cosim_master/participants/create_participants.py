@@ -27,7 +27,11 @@ from cosim_master.participants.instance_participant import InstanceParticipant
 
 
 def open_fmu(
-    path: str | Path, name: str | None = None, inner_step: float | str | None = None, **options: Any
+    path: str | Path,
+    name: str | None = None,
+    inner_step: float | str | None = None,
+    wine: bool = False,
+    **options: Any,
 ) -> InstanceParticipant:
     """A participant for Co-Simulation or Model Exchange (FMI 1.0, 2.0 or 3.0), as the file offers it.
 
@@ -41,13 +45,15 @@ def open_fmu(
         Name of the instance; the file's name when not given.
     inner_step : float or str, optional
         Of `FmuParticipant`.
+    wine : bool
+        Whether its library for Windows runs on Linux, in a process under wine; FMI 2.0 and 3.0.
     **options
         Of `ModelExchangeParticipant`: ``integrator``, ``accuracy`` …
     """
     try:
-        interface = read_fmu(Path(path))[1]
+        interface = read_fmu(Path(path), wine=wine)[1]
     except cosim.FmuError:
-        return FmuParticipant(path, name, inner_step)
+        return FmuParticipant(path, name, inner_step, wine)
     if interface.model_exchange or (options and "ModelExchange" in interface.offers):
         if inner_step is not None:
             raise cosim.ModelError.of(
@@ -56,10 +62,10 @@ def open_fmu(
         # its solver is loaded where it is needed: a process for an FMU with its own begins sooner
         from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 
-        return ModelExchangeParticipant(path, name, **options)
+        return ModelExchangeParticipant(path, name, wine=wine, **options)
     if options:
         raise cosim.ModelError.of("options", "an FMU that offers Co-Simulation only takes inner_step alone")
-    return FmuParticipant(path, name, inner_step)
+    return FmuParticipant(path, name, inner_step, wine)
 
 
 def create_participants(

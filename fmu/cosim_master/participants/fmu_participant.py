@@ -55,6 +55,8 @@ class FmuParticipant(InstanceParticipant):
         s or "10 ms", of an FMU with a fixed step inside that counts its time by adding it: it receives
         its own sums in place of ``i * h`` (`InnerClock`). Known of some tools, and used then where inputs
         are given.
+    wine : bool
+        Whether its library for Windows runs on Linux, in a process under wine; FMI 2.0 and 3.0.
 
     Raises
     ------
@@ -72,9 +74,13 @@ class FmuParticipant(InstanceParticipant):
     _interface_wanted: ClassVar[str] = "CoSimulation"
 
     def __init__(
-        self, path: str | Path, name: str | None = None, inner_step: float | str | None = None
+        self,
+        path: str | Path,
+        name: str | None = None,
+        inner_step: float | str | None = None,
+        wine: bool = False,
     ) -> None:
-        super().__init__(path, name)
+        super().__init__(path, name, wine=wine)
         self._inner_step = None if inner_step is None else InnerClock(inner_step).step
         self._inner_clock: InnerClock | None = None
         self._passages: list[cosim.EventRecord] = []

@@ -59,8 +59,8 @@ class InstanceParticipant(cosim.Participant):
 
     _interface_wanted: ClassVar[str]
 
-    def __init__(self, path: str | Path, name: str | None = None) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | Path, name: str | None = None, *, wine: bool = False) -> None:
+        self.path, self._wine = Path(path), wine
         self.name = name if name is not None else self.path.stem
         self.shown_path = str(path)
         self._interface: FmuInterface | None = None
@@ -122,7 +122,7 @@ class InstanceParticipant(cosim.Participant):
 
     def inspect(self) -> tuple[ParticipantDescription, list[str]]:
         """As `describe`, also for an FMU that cannot run here; and remarks on what it offers, and why not."""
-        interface, refusal = probe_fmu(self.path, self._interface_wanted)
+        interface, refusal = probe_fmu(self.path, self._interface_wanted, self._wine)
         both = not interface.model_exchange and "ModelExchange" in interface.offers
         remarks = ["offers Model Exchange, too: with options = { integrator = … }"] * both
         return interface.description, remarks + [f"cannot run here: {refusal}"] * bool(refusal)
@@ -376,7 +376,7 @@ class InstanceParticipant(cosim.Participant):
                 instance.free()
 
     def _instantiate(self, interface: FmuInterface) -> None:
-        self._unpacked = unpack_fmu(self.path)
+        self._unpacked = unpack_fmu(self.path, self._wine)
         self._made_for = interface, self._log_file, self._watched, self._watched_at
         self._slot = self._kept.reset(self._unpacked, self._made_for, self._log.add)
         if self._slot is not None:
@@ -398,7 +398,7 @@ class InstanceParticipant(cosim.Participant):
 
     def _read_interface(self) -> FmuInterface:
         if self._interface is None:
-            self._interface = read_fmu(self.path, self._interface_wanted)[1]
+            self._interface = read_fmu(self.path, self._interface_wanted, self._wine)[1]
         return self._interface
 
     def _check_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:

@@ -76,9 +76,10 @@ class ModelExchangeParticipant(InstanceParticipant):
         name: str | None = None,
         integrator: str = INTEGRATOR,
         accuracy: float | None = None,
+        wine: bool = False,
         **options: Any,
     ) -> None:
-        super().__init__(path, name)
+        super().__init__(path, name, wine=wine)
         check_options(integrator, options | ({} if accuracy is None else {"accuracy": accuracy}))
         self.integrator, self.accuracy, self.integrator_options = integrator, accuracy, options
         self.system = JointSystem(integrator, accuracy, options)
@@ -92,7 +93,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     @classmethod
     def joined(cls, given: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
         """One of several that are solved as one system, in the place of a participant with the same FMU."""
-        made = cls(given.path, name)
+        made = cls(given.path, name, wine=getattr(given, "_wine", False))
         made.system, made._log_file = system, given._log_file
         if isinstance(given, ModelExchangeParticipant):
             made._interface = given._interface

@@ -29,6 +29,7 @@ from cosim_master.participants.create_participants import open_fmu
 from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES, Call
 from cosim_master.processes.exchange_memory import semaphore_functions
 from cosim_master.processes.host import Host
+from cosim_master.processes.native_steps import NativeMember
 from cosim_master.processes.place import Place
 from cosim_master.processes.plain_events import event_of_plain
 from cosim_master.processes.process_worker import FEW_VALUES, listed
@@ -42,6 +43,9 @@ SECONDS_TO_BEGIN = 30.0
 """For the process to start and to import what it needs."""
 LEAST_STEPS = 1000
 """Loading compiled code in both processes takes as long as so many steps save."""
+LEAST_NATIVE_STEPS = 200
+"""Elsewhere: loading it here alone."""
+WARNING = 1
 
 
 def _nothing() -> None:
@@ -142,6 +146,8 @@ class ProcessParticipant(cosim.Participant):
         self._reads: list[tuple[str, ...]] = []
         self._read: dict[tuple[str, ...], list[Any]] = {}
         self._begun: tuple[float, float, Ticket, list[tuple[str, ...]]] | None = None
+        self._native: NativeMember | None = None
+        self._native_groups: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         self._close_error = self._failed_before = ""
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
@@ -236,6 +242,20 @@ class ProcessParticipant(cosim.Participant):
         """Derivatives of inputs over the next step, per s; at once or with the next call."""
         self._write(WRITES[1], names, slopes)
 
+    def _synchronize(self) -> None:
+        """Know what compiled code has done."""
+        native = self._native
+        if native is None or not native.has_gone_on():
+            return
+        self._forget_reading()
+        kinds = zip(WRITES, native.take_writes(), strict=False)
+        self._pending += [[name, self._groups[self._native_groups[0]], values] for name, values in kinds]
+
+    @property
+    def process_key(self) -> object:
+        """Of its process."""
+        return self.place
+
     def begin_step(self, time: float, size: float) -> Callable[[], None]:
         """Have a step made with the next message; `step`, called with the same numbers, takes its answer.
 
@@ -248,6 +268,8 @@ class ProcessParticipant(cosim.Participant):
         if remote is not None and remote.is_served and time + size <= self._flags[4]:
             remote.begin(time, size)
             return _nothing
+        if self._native is not None and self._native.begin(time, size):
+            return session.send_steps
         self._leave_remote(STEP, self._timeout)
         reads, self._reads = self._reads, []
         ticket = self._post(STEP, time, size, [self._group(names) for names in reads])
@@ -283,6 +305,7 @@ class ProcessParticipant(cosim.Participant):
 
     def get(self, names: Sequence[str]) -> list[Any]:
         """Values at the present time, which may have come with the step."""
+        self._synchronize()
         key = tuple(names)
         if self._has_stepped and key not in self._reads:
             self._reads.append(key)
@@ -319,11 +342,15 @@ class ProcessParticipant(cosim.Participant):
     @property
     def native_types(self) -> tuple[str, ...]:
         """Of variables that `native_calls` takes, beside real ones."""
+        if self.host is not None:
+            return ()
         return self._inner.native_types if isinstance(self._inner, StepsTypesNatively) else ()
 
     @property
     def least_native_steps(self) -> int:
         """Number of steps from which on it pays."""
+        if self.host is not None:
+            return LEAST_NATIVE_STEPS
         own = self._inner.least_native_steps if isinstance(self._inner, StepsNatively) else 0
         return max(own, LEAST_STEPS)
 
@@ -332,7 +359,8 @@ class ProcessParticipant(cosim.Participant):
     ) -> NativeCalls | None:
         """Functions that exchange numbers with those of the participant, through shared memory.
 
-        None on other machines and where semaphores lack (`semaphore_functions`).
+        On another machine those that send inputs with a step, and have outputs come back with it. None
+        where semaphores lack (`semaphore_functions`).
 
         Raises
         ------
@@ -340,6 +368,8 @@ class ProcessParticipant(cosim.Participant):
             Why the participant has no functions of C.
         """
         session = self._session
+        if isinstance(session, RemoteSession):
+            return self._frame_calls(session, inputs, reads)
         if not isinstance(session, LocalSession) or semaphore_functions() is None:
             return None
         if not isinstance(self._inner, StepsNatively):
@@ -364,8 +394,46 @@ class ProcessParticipant(cosim.Participant):
             callbacks["after_state"] = self._after_state
         return remote.calls(facts, leave=self._leave, **callbacks)
 
+    def _frame_calls(
+        self, session: RemoteSession, inputs: Sequence[str], reads: Sequence[str]
+    ) -> NativeCalls | None:
+        self._synchronize()
+        groups = tuple(inputs), tuple(reads)
+        numbers = self._group(groups[0]), self._group(groups[1])
+        if self._new_groups:
+            self._request("get", numbers[1])  # takes the names along
+        self._native = session.new_member(self._number, numbers, len(inputs), len(reads))
+        if self._native is None:
+            return None
+        self._native_groups = groups
+        self.resume_native()
+        return self._native.calls(
+            session, same_size=not self._inner.describe().variable_step, leave=self._leave_native
+        )
+
+    def _leave_native(self) -> None:
+        """Python makes all steps after all."""
+        self._native = None
+
+    def _after_frame(self, native: NativeMember, status: int, time: float, size: float) -> float:
+        """The answer to a step that compiled code has left to Python, or has made only in part."""
+        if status <= WARNING:
+            return native.reached
+        ticket = self._there(STEP).left_step(self._number)
+        begun = native.begun
+        if ticket is None or begun is None:
+            return self.step(time, size)
+        self._synchronize()
+        self._begun = *begun, ticket, [self._native_groups[1]]
+        return self.step(time, size)
+
     def resume_native(self) -> None:
-        """The other process waits for requests through shared memory from here on."""
+        """The other process waits for requests through shared memory from here on.
+
+        On another machine compiled steps go on, unless inputs wait that Python has written.
+        """
+        if self._native is not None:
+            self._native.is_free = not self._pending
         remote = self._remote
         if remote is not None:
             if not remote.is_served:
@@ -374,6 +442,8 @@ class ProcessParticipant(cosim.Participant):
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """The rest of a step that was not as usual, or that takes longer."""
+        if self._native is not None:
+            return self._after_frame(self._native, status, time, size)
         remote = self._remote
         assert remote is not None
         self._wait_there(STEP, self._timeout)
@@ -389,7 +459,9 @@ class ProcessParticipant(cosim.Participant):
         return float(reached)
 
     def after_native_access(self, verb: str, status: int) -> None:
-        """Raise what `set` or `get` would have raised."""
+        """Raise what `set` or `get` would have raised; of an FMU elsewhere the same call in Python does."""
+        if self._native is not None:
+            return
         self._wait_there(verb.lower(), self._timeout)
         self._raise_access()
 
@@ -471,7 +543,7 @@ class ProcessParticipant(cosim.Participant):
         self._released = []  # what tokens of an earlier process release is none of this one
         self._accepted, self._pending, self._reads = set(), [], []
         self._groups, self._new_groups, self._begun = {}, [], None
-        self._remote = None
+        self._remote = self._native = None
         self._opening: tuple[Any, ...]
         if isinstance(session, RemoteSession):
             try:
@@ -501,6 +573,7 @@ class ProcessParticipant(cosim.Participant):
 
     def _post(self, name: str, *given: Any) -> Ticket:
         session = self._there(name)
+        self._synchronize()
         self._begun = None
         if name != "get":
             self._forget_reading()
@@ -522,6 +595,7 @@ class ProcessParticipant(cosim.Participant):
 
     def _write(self, name: str, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """A call without an answer: one of a kind that went well before waits for the next call."""
+        self._synchronize()
         kind = (name, *names)
         group = self._group(tuple(names))
         given = _values(values)

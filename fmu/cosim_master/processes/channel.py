@@ -119,9 +119,7 @@ class Channel:
 
     def send_numbers(self, numbers: Numbers) -> None:
         """Send them; threads may do so at any time."""
-        integers, reals = numbers
-        form = layout(len(integers), len(reals))
-        data = form.pack(form.size - HEAD.size, 0, len(integers), *integers, *reals)
+        data = message_of_numbers(numbers)
         with self._lock:
             self.write(data)
 
@@ -146,7 +144,7 @@ class Channel:
                 whole += self.read(min(max(end - len(whole), PIECE), LARGE_PIECE))
         self._left = bytes(whole[end:])
         if not length:
-            return _numbers(whole, size)
+            return numbers_of_message(whole)
         text = bytes(whole[HEAD.size : HEAD.size + length])
         self._arrived = memoryview(whole)[HEAD.size + length : end]
         try:
@@ -160,6 +158,15 @@ class Channel:
             raise MessageError(f"is not a message of this program: {error}") from None
         finally:
             self._arrived = memoryview(b"")
+
+    @property
+    def holds_bytes(self) -> bool:
+        """Whether some have been read that belong to the next message."""
+        return bool(self._left)
+
+    def put_back(self, data: bytes) -> None:
+        """Bytes that compiled code has read come next."""
+        self._left = data + self._left
 
     def wait(self, seconds: float) -> bool:
         """Whether something arrives within some seconds, or the other end is closed."""
@@ -223,8 +230,16 @@ class Channel:
         return np.frombuffer(data, dtype).reshape(shape).copy()
 
 
-def _numbers(whole: bytes | bytearray, size: int) -> Numbers:
-    """Of a message of so many bytes behind its head."""
+def message_of_numbers(numbers: Numbers) -> bytes:
+    """The bytes of a message."""
+    integers, reals = numbers
+    form = layout(len(integers), len(reals))
+    return form.pack(form.size - HEAD.size, 0, len(integers), *integers, *reals)
+
+
+def numbers_of_message(whole: bytes | bytearray) -> Numbers:
+    """Of the bytes of one message, or of more than that."""
+    size, _ = HEAD.unpack_from(whole)
     if size < COUNT.size:
         raise MessageError("is not a message of this program: it ends too soon")
     (count,) = COUNT.unpack_from(whole, HEAD.size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import mmap
 import os
@@ -20,6 +21,7 @@ from cosim.kit import end_with_parent, kill_with_parent, leave_signals
 from cosim_fmi.binding.fmu_output import Printed
 from cosim_fmi.binding.process_guard import last_words
 from cosim_master.coupling.errors import StepDiscardedError, StopRequested
+from cosim_master.processes.answer_frames import STEPPING
 from cosim_master.processes.calls import (
     ANSWER,
     CLOSE,
@@ -34,6 +36,7 @@ from cosim_master.processes.calls import (
 )
 from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
 from cosim_master.processes.exchange_memory import keep_from_forks
+from cosim_master.processes.native_service import NativeService, Unusual
 from cosim_master.processes.served_calls import SERVED, ServedCalls
 
 
@@ -216,9 +219,14 @@ class Served:
             raise cosim.CosimError(f"there is no call {name}")
         getattr(self.participant, name)(self.names[names], listed(values))
 
-    def step(self, time: float, size: float) -> tuple[float, list[Any]]:
-        """The time that was reached, and what lies inside of the step."""
-        reached = self.participant.step(time, size)
+    def step(self, time: float, size: float, unusual: Unusual | None = None) -> tuple[float, list[Any]]:
+        """The time that was reached, and what lies inside of the step, which compiled code may have begun."""
+        if unusual is None or not unusual.has_stepped:
+            reached = self.participant.step(time, size)
+        elif unusual.calling == STEPPING:
+            reached = self.participant.after_native_step(unusual.status, time, size)
+        else:
+            reached = time + size
         inside = getattr(self.participant, "inside", None)
         points = inside() if inside is not None else ()
         return reached, [(point.time, list(point.names), list(point.values)) for point in points]
@@ -258,7 +266,8 @@ class Worker:
         self._printed: Printed | None = None
         self._is_printed_taken = False
         self._since = 0.0
-        self._calling = _shared_name(folder)
+        self._calling, page, name = _shared_name(folder)
+        self._native = NativeService(channel, page, name) if sends_logs else None
 
     def serve(self, *, beats: bool) -> None:
         """Message after message, until the other end closes the connection."""
@@ -271,6 +280,13 @@ class Worker:
 
         with last_words(say):
             while True:
+                if self._native is not None and not self._logs:
+                    unusual = self._native.serve()
+                    for served in self._served.values():
+                        self._log_printed(served)
+                    if unusual is not None:
+                        self._answer_rest(self._native, unusual)
+                        continue
                 message = self._channel.receive()
                 self._since = time.monotonic()
                 has_numbers = isinstance(message, Numbers)
@@ -279,15 +295,24 @@ class Worker:
                 except (TypeError, ValueError, IndexError) as error:
                     raise MessageError(f"is not a list of calls: {error}") from None
                 answers = [self._answer(call) for call in calls]
-                self._since = 0.0
-                self._calling(0, "")  # one process alone answers: see `_shared_name`
                 shared = [(each, each.shared) for each in self._served.values() if each.shared is not None]
                 for _, functions in shared:
                     functions.resume()
                 self._send(answers, as_numbers=has_numbers)
+                if self._native is not None and has_numbers:
+                    there = {number: (each.participant, each.names) for number, each in self._served.items()}
+                    self._native.learn(message, calls, there)
                 for each, functions in shared:
                     functions.serve(lambda: self._channel.wait(0.0))
                     self._log_printed(each)
+
+    def _answer_rest(self, native: NativeService, unusual: Unusual) -> None:
+        """Carry out what compiled code has left of a message."""
+        self._since = time.monotonic()
+        first, *others = unusual.calls[len(unusual.answers) :]
+        answers = [*unusual.answers, self._answer(first, unusual), *map(self._answer, others)]
+        native.end_unusual()
+        self._send(answers, as_numbers=True)
 
     def close(self) -> None:
         """Close the participants that are left: the other end is gone."""
@@ -297,6 +322,8 @@ class Worker:
         self._served.clear()
 
     def _send(self, answers: list[Any], *, as_numbers: bool) -> None:
+        self._since = 0.0
+        self._calling(0, "")  # one process alone answers: see `_shared_name`
         logs = self._new_logs()
         numbers = numbers_of_answers(answers) if as_numbers and not logs else None
         if numbers is not None:
@@ -307,7 +334,7 @@ class Worker:
         except TypeError as error:  # a value that is not plain data
             self._channel.send([[_sendable(self._channel, answer, error) for answer in answers], logs])
 
-    def _answer(self, call: Call) -> list[Any]:
+    def _answer(self, call: Call, unusual: Unusual | None = None) -> list[Any]:
         number, name = call.number, call.name
         try:
             served = self._served.get(number)
@@ -316,13 +343,13 @@ class Worker:
             for token in call.released:
                 served.tokens.pop(token, None)
             served.names += call.names
-            for write, names, values in call.pending:
+            for write, names, values in call.pending if unusual is None or unusual.is_unset else ():
                 self._calling(number, write)
                 served.write(write, names, values)
             self._calling(number, name)
             if name == STEP:
                 time, size, reads = call.given
-                reached, points = served.step(time, size)
+                reached, points = served.step(time, size, unusual)
                 self._calling(number, "get")
                 answer: Any = [reached, points, [served.read_behind(names) for names in reads]]
             elif name in WRITES:
@@ -336,12 +363,14 @@ class Worker:
                 answer = served.call(name, [None if file is None else Path(file), level])
             elif name in SERVED:
                 served.shared = served.shared or ServedCalls(served.participant, self._folder)
-                answer = served.shared.do(name, call.given)
+                answer = served.shared.do(name, tuple(call.given))
             else:
                 answer = served.call(name, call.given)
             self._log_printed(served)
             if name == CLOSE:
                 del self._served[number]
+                if self._native is not None:
+                    self._native.forget(number)
             return [ANSWER, answer]
         except Exception as error:
             return [ERROR, portable(error)]
@@ -377,10 +406,13 @@ class Worker:
 
     def _beat(self) -> None:
         """Let the other end know, while a call takes long, that this process is alive."""
+        progress: int | None = None
         while True:
             time.sleep(SECONDS_BETWEEN_BEATS)
-            since = self._since
-            if since and time.monotonic() - since >= SECONDS_BETWEEN_BEATS:
+            since, before = self._since, progress
+            progress = None if self._native is None else self._native.progress
+            is_long = bool(since) and time.monotonic() - since >= SECONDS_BETWEEN_BEATS
+            if is_long or (progress is not None and progress == before):
                 with suppress(OSError):
                     self._channel.send(BEAT)
 
@@ -394,8 +426,11 @@ def _sendable(channel: Channel, answer: Any, error: TypeError) -> Any:
     return answer
 
 
-def _shared_name(folder: Path) -> Callable[[int, str], None]:
-    """Says which call of which participant is under way, also to a process that outlives this one."""
+def _shared_name(folder: Path) -> tuple[Callable[[int, str], None], int, Callable[[int, str], bytes]]:
+    """Says which call of which participant is under way, also to a process that outlives this one.
+
+    Also the address where that stands, and what stands there for a call.
+    """
     with (folder / CALLING).open("r+b") as file:
         shared = mmap.mmap(file.fileno(), LONGEST_NAME)
     keep_from_forks(shared)
@@ -407,7 +442,7 @@ def _shared_name(folder: Path) -> Callable[[int, str], None]:
     def say(number: int, name: str) -> None:
         shared[:] = content(number, name)
 
-    return say
+    return say, ctypes.addressof(ctypes.c_char.from_buffer(shared)), content
 
 
 def listed(values: Any) -> list[Any]:

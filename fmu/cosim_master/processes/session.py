@@ -18,6 +18,7 @@ import cosim
 from cosim.kit import held_interrupt, seconds_interrupted, waited_for_interrupt
 from cosim_master.processes.calls import ERROR, STEP, Call, answers_of_numbers, numbers_of_steps
 from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
+from cosim_master.processes.native_steps import NativeFrame, NativeMember, native_frame
 from cosim_master.processes.process_worker import BEAT, ENDED, restored
 from cosim_master.processes.worker_process import SECONDS_TO_END, WorkerProcess
 
@@ -77,6 +78,8 @@ class Session(ABC):
         self._labels: dict[int, str] = {}
         self._open: set[int] = set()
         self._has_begun = False
+        self._frame: NativeFrame | None = None
+        self._left_steps: dict[int, Ticket] = {}
 
     @property
     def silence(self) -> float:
@@ -115,9 +118,44 @@ class Session(ABC):
             self._posted.append((ticket, call))
         return ticket
 
+    def new_member(
+        self, number: int, groups: tuple[int, int], inputs: int, outputs: int
+    ) -> NativeMember | None:
+        """A participant whose steps compiled code may make (`NativeFrame.join`); None where it cannot."""
+        with self._lock:
+            if self._frame is None:
+                self._frame = native_frame(self._channel)
+            return None if self._frame is None else self._frame.join(number, groups, inputs, outputs)
+
+    def send_steps(self) -> None:
+        """Send the steps that compiled code has begun."""
+        with self._lock:
+            if self._frame is not None:
+                self._frame.send()
+
+    def left_step(self, number: int) -> Ticket | None:
+        """A step of a participant that compiled code has begun, and left to Python."""
+        with self._lock:
+            self._leave_frame()
+            return self._left_steps.pop(number, None)
+
+    def _leave_frame(self) -> None:
+        """Wait for what compiled code has sent as for messages of Python."""
+        members = [] if self._frame is None else self._frame.leave(self._channel)
+        if members:
+            tickets = [Ticket(member.number, STEP) for member in members]
+            self._left_steps.update({ticket.number: ticket for ticket in tickets})
+            self._sent.append(tickets)
+            self._note_waiting()
+
+    def _note_waiting(self) -> None:
+        if self._frame is not None:
+            self._frame.wait_for_python(len(self._sent))
+
     def send(self) -> None:
         """Send what has been posted; what goes wrong is said where the answers are asked for."""
         with self._lock:
+            self._leave_frame()
             if not self._posted or self.lost:
                 return
             posted, self._posted = self._posted, []
@@ -135,6 +173,7 @@ class Session(ABC):
             except OSError:
                 pass  # its last message may say why
             self._sent.append([ticket for ticket, _ in posted])
+            self._note_waiting()
 
     def answer(self, ticket: Ticket, limit: float | None) -> Any:
         """What a call has returned.
@@ -246,6 +285,7 @@ class Session(ABC):
             raise EOFError
         try:
             tickets = self._sent.popleft()
+            self._note_waiting()
             if not isinstance(message, Numbers):
                 answers, logs = message
             elif any(ticket.name != STEP for ticket in tickets):
