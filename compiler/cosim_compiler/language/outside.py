@@ -25,31 +25,30 @@ class Outside:
     place: tuple[int, ...]
 
 
-def views_written(function: Function, sizes: Mapping[str, int]) -> dict[str, int]:
-    """The line where an element of each argument is written first, under whatever name, of those that are."""
-    return _through(function, sizes).written
-
-
-def places_outside(function: Function, sizes: Mapping[str, int]) -> dict[str, Outside]:
-    """For each argument of which an element outside is reached in any case: the first place.
+def places_in_views(function: Function, sizes: Mapping[str, int]) -> Places:
+    """Where a function reads and writes the views among its arguments.
 
     Parameters
     ----------
     function : Function
     sizes : mapping of str to int
-        Of the views among the arguments, by name.
+        Of the views, by the names of the arguments.
     """
-    return _through(function, sizes).found
-
-
-def _through(function: Function, sizes: Mapping[str, int]) -> _Places:
-    walker = _Places(parts_of(function, sizes), {}, sizes, 0)
+    walker = Places(parts_of(function, sizes), {}, sizes, 0)
     walker.through(function, nothing_of(sizes))
     return walker
 
 
-class _Places(Walk):
-    """Notes places outside while it is certain that the program comes there."""
+class Places(Walk):
+    """Notes places outside while it is certain that the program comes there.
+
+    Attributes
+    ----------
+    found : dict of str to Outside
+        For each argument of which an element outside is reached in any case: the first place.
+    written : dict of str to int
+        The line where an element of each argument is written first, under whatever name, of those that are.
+    """
 
     def __init__(
         self, parts: dict[str, Part], values: dict[str, Any], sizes: Mapping[str, int], depth: int
@@ -61,7 +60,7 @@ class _Places(Walk):
         self.called_at = 0  # the line of the function itself, in a helper
 
     def into(self, parts: dict[str, Part], values: dict[str, Any]) -> Walk:
-        inner = _Places(parts, values, self.sizes, self.depth + 1)
+        inner = Places(parts, values, self.sizes, self.depth + 1)
         inner.is_certain, inner.found, inner.written = self.is_certain, self.found, self.written
         inner.called_at = self.called_at or self.line
         return inner

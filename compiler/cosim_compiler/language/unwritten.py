@@ -12,8 +12,8 @@ from cosim_compiler.language.typed_form import Function
 from cosim_compiler.language.ways import Walk, Ways, nothing_of, parts_of
 
 
-def unwritten_results(function: Function, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    """For each result with an element that is not written on some way: the least such element, and a line.
+def ways_through(function: Function, sizes: Mapping[str, int]) -> Ways:
+    """The ways through a function, with what is written of its results, and read before.
 
     Parameters
     ----------
@@ -21,7 +21,13 @@ def unwritten_results(function: Function, sizes: Mapping[str, int]) -> dict[str,
     sizes : mapping of str to int
         Of the results, by the names of the arguments.
     """
-    ways = _ways_of(function, sizes)
+    if not sizes:
+        return Ways()
+    return Walk(parts_of(function, sizes), {}, sizes, 0).through(function, nothing_of(sizes))
+
+
+def unwritten_results(ways: Ways, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """For each result with an element that is not written on some way: the least such element, and a line."""
     unwritten: dict[str, tuple[int, int]] = {}
     for name, size in sizes.items():
         for line, written in ways.exits:
@@ -29,12 +35,3 @@ def unwritten_results(function: Function, sizes: Mapping[str, int]) -> dict[str,
             if missing:
                 unwritten.setdefault(name, (min(missing), line))
     return unwritten
-
-
-def results_read_early(function: Function, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    """For each result of which an element is read before it is written: the first one, and the line."""
-    return _ways_of(function, sizes).early
-
-
-def _ways_of(function: Function, sizes: Mapping[str, int]) -> Ways:
-    return Walk(parts_of(function, sizes), {}, sizes, 0).through(function, nothing_of(sizes))

@@ -73,19 +73,20 @@ def verdict_on(
     if is_known_clean(source, key):
         return Verdict()
 
-    from cosim_compiler.language.outside import places_outside, views_written
+    from cosim_compiler.language.outside import places_in_views
     from cosim_compiler.language.program import Program
-    from cosim_compiler.language.unwritten import results_read_early, unwritten_results
+    from cosim_compiler.language.unwritten import unwritten_results, ways_through
 
     try:
         typed = Program().function(function, given)
     except ContractError:
         return Verdict()
+    ways, places = ways_through(typed, results), places_in_views(typed, views)
     verdict = Verdict(
-        unwritten_results(typed, results),
-        results_read_early(typed, results),
-        places_outside(typed, views),
-        {name: line for name, line in views_written(typed, views).items() if name in read_only},
+        unwritten_results(ways, results),
+        ways.early,
+        places.found,
+        {name: line for name, line in places.written.items() if name in read_only},
     )
     if verdict == Verdict():
         remember_clean(source, key)

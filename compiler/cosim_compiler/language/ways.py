@@ -169,7 +169,7 @@ class Walk:
     def attempt(self, node: form.Try, written: Written) -> Written | None:
         """Whatever the body has written before it raised: nothing that is relied on."""
         end = self.block(node.body, dict(written))
-        self.forget(node)
+        self.forget(_names_set_in(node))
         return _intersection(end, self.block(node.handler, dict(written)))
 
     # loops
@@ -186,10 +186,11 @@ class Walk:
         self, node: form.For | form.While | form.Once, turns: Turns, written: Written | None
     ) -> Written | None:
         broken: list[Written] = []
+        names = _names_set_in(node)
         for value, body in turns:
             if written is None:
                 break
-            self.forget(node)
+            self.forget(names)
             if value is not None and isinstance(node, form.For):
                 self.known_values[node.name] = value
             self.loops.append(([], []))
@@ -198,18 +199,17 @@ class Walk:
             for other in continues:
                 written = _intersection(written, other)
             broken += breaks
-        self.forget(node)
+        self.forget(names)
         if written is not None:
             written = self.block(node.orelse, written)
         for other in broken:
             written = _intersection(written, other)
         return written
 
-    def forget(self, node: Statement) -> None:
-        """Remove the known values of the names that a loop sets."""
-        for statement in walk(node):
-            if isinstance(statement, (form.Assign, form.For)):
-                self.known_values.pop(statement.name, None)
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove the known values of these names."""
+        for name in names:
+            self.known_values.pop(name, None)
 
     # what is written
 
@@ -365,6 +365,11 @@ class Walk:
         if not part.columns:
             return part.size
         return part.columns if node.axis else part.size // part.columns
+
+
+def _names_set_in(node: Statement) -> set[str]:
+    """The names that a statement gives values, or one inside it."""
+    return {statement.name for statement in walk(node) if isinstance(statement, (form.Assign, form.For))}
 
 
 def _computed_in(node: Statement) -> Iterator[Expression]:

@@ -112,6 +112,8 @@ FLAGS = (
 LINK_FLAGS = ("-shared", "-s")
 LOADING = ("-Wl,--as-needed", "-ldl")
 """Of libraries that load others, in C libraries older than glibc 2.34."""
+OF_LINUX = ("-nostdlib", "-lc", "-lm", "-Wl,-z,defs", *LOADING)
+"""The C library alone: zig would first compile functions of its own, and none is called, as `defs` checks."""
 AS_IT_IS = ("-Wno-override-module", "-Xclang", "-disable-llvm-passes")
 """LLVM's text becomes machine code without being optimized a second time."""
 INSTALL = "Install one for all platforms: pip install 'cosim-framework[native]'"
@@ -192,7 +194,7 @@ class ZigCompiler(Compiler):
             objects.append(folder / f"code_{i}.o")
             _run([*command, *AS_IT_IS, "-c", "-o", str(objects[-1]), str(text)], folder)
         command += [*LINK_FLAGS, f"-I{parts.headers}"]
-        more = LOADING if parts.suffix == ".so" else ()
+        more = OF_LINUX if parts.suffix == ".so" else ()
         if parts.suffix == ".dylib":  # else it would hold the path of this folder
             command.append(f"-Wl,-install_name,@rpath/{library.name}")
         _run([*command, "-o", str(library), *map(str, [*parts.sources, *objects]), *more], folder)
