@@ -55,8 +55,8 @@ enum { IS_DONE, IS_REACHED, HAS_ENDED, IS_FULL, HAS_STEPPED, HAS_EVENT, HAS_FAIL
 
 /* Records of the interpreter: `exchange_arrays.Part` … */
 typedef struct {
-    int64_t instance, set_at, step_at, get_at, access, input_references, output_references, input_count, output_count;
-    int64_t set_slopes_at, slope_orders, save_at, restore_at, free_at, state_at, same_size, step_multiple;
+    int64_t instance, set_at, step_at, begin_at, get_at, access, input_references, output_references, input_count;
+    int64_t output_count, set_slopes_at, slope_orders, save_at, restore_at, free_at, state_at, same_size, step_multiple;
     int64_t rereads_inputs, first_input, inputs, first_output, outputs, first_value, values, calling;
 } Part;
 
