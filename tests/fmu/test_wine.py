@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from box3_fmu import make_box3
 from fmi1_fmu import make_fmi1
+from serving import Server
 
 import cosim
 from cosim_fmi.wine import programs
@@ -54,13 +56,20 @@ def with_windows(fmu: Path, kind: str, place: str = "win64") -> Path:
     return fmu
 
 
-def only_windows(fmu: Path, place: str = "win64") -> Path:
-    """An FMU with a file in place of a library for Windows."""
+def without_linux(fmu: Path) -> Path:
+    """The same FMU without its library for Linux."""
     made = fmu.with_name("windows.fmu")
     with zipfile.ZipFile(fmu) as given, zipfile.ZipFile(made, "w") as archive:
         for name in given.namelist():
-            if not name.startswith("binaries/"):
+            if not name.endswith(".so"):
                 archive.writestr(name, given.read(name))
+    return made
+
+
+def only_windows(fmu: Path, place: str = "win64") -> Path:
+    """An FMU with a file in place of a library for Windows."""
+    made = without_linux(fmu)
+    with zipfile.ZipFile(made, "a") as archive:
         archive.writestr(f"binaries/{place}/{fmu.stem}.dll", b"MZ")
     return made
 
@@ -125,6 +134,26 @@ def test_the_same_bytes_as_on_linux(make_fmu: MakeFmu, algorithm: str) -> None:
     whole = masses(fmu, fmu, algorithm).simulate(2.0)
     there = open_fmu(fmu, "a", wine=True), ProcessParticipant(open_fmu, fmu, "b", wine=True)
     assert_same(whole, masses(*there, algorithm).simulate(2.0))
+
+
+@pytest.mark.parametrize("algorithm", [pytest.param("jacobi", marks=under_wine)])
+def test_the_same_bytes_at_a_server(
+    make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: str
+) -> None:
+    """More steps than compiled code waits for, on both sides of the connection."""
+    cache = os.environ.get("COSIM_CACHE_DIR") or Path.home() / ".cache" / "cosim"
+    monkeypatch.setenv("WINEPREFIX", str(Path(cache) / "wine"))  # that of a new store takes 700 MB
+    fmu = with_windows(make_fmu("mass"), "mass")
+    whole = masses(fmu, fmu, algorithm).simulate(150.0)
+    folder = tmp_path / "server"
+    folder.mkdir()
+    server = Server(folder)
+    try:
+        monkeypatch.setenv("COSIM_TOKEN_FILE", str(server.token))
+        there = ProcessParticipant(without_linux(fmu), "b", host=server.host, wine=True)
+        assert_same(whole, masses(fmu, there, algorithm).simulate(150.0))
+    finally:
+        server.close()
 
 
 @pytest.mark.parametrize("kind", [pytest.param(n, marks=under_wine) for n in ("types", "box3")])
