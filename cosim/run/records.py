@@ -303,7 +303,7 @@ class Course(Record):
     """How the steps of a call go on."""
 
     most_steps: int  # that one call may take
-    counted_steps: int  # of this stretch, see `pace`
+    counted_steps: int  # of this stretch, see `Pace`
     suppressed: int  # whether initialization leaves its events out
     goes_on: int  # whether another step follows at once, so that past rows may wait
     arrived: int  # whether a delayed break has arrived at the end of the step
@@ -375,7 +375,7 @@ class Window(Record):
 
 
 class Pace(Record):
-    """How fast a run gets on, see `pace`."""
+    """How fast a run gets on, by stretches of steps (`advance.is_too_far`)."""
 
     begin_of_all: float
     begin: float  # of this stretch

@@ -1,8 +1,8 @@
 """Finding the first time inside a step at which a witness crosses zero.
 
 The solution is read from the integrator's dense output, and only the blocks that the witnesses need
-are walked, so no derivative is evaluated. All witnesses are evaluated together. What ``probe``, LEVELS and
-ENDS hold is described in `cosim.run.run`, the points in `cosim.step.search_points`.
+are walked, so no derivative is evaluated. All witnesses are evaluated together. What the arrays of a
+search hold is described in `cosim.run.run`, the points in `cosim.step.search_points`.
 """
 
 from __future__ import annotations

@@ -367,7 +367,7 @@ def is_endless(run: Run, i: int) -> bool:
 
 
 def clear_candidates(run: Run) -> None:
-    """Handlers are about to run; FIRED_BY says of which witnesses."""
+    """Handlers are about to run; `has_fired` says of which witnesses."""
     for i in range(len(run.witnesses)):
         if run.has_fired[i] != 0:
             push = candidate_push(run, i)

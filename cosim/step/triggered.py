@@ -79,7 +79,7 @@ def trigger_handlers(run: Run, near_by: float) -> None:
     """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted.
 
     An event within `near_by` of the last one, s, repeats it, as does one behind a flight lost in rounding.
-    RATES_NOW has the rates of the witnesses (`look`).
+    `rates_now` has the rates of the witnesses.
     """
     now = run.clock.time
     for i in range(len(run.witnesses)):
@@ -166,7 +166,7 @@ def trigger_jumps(run: Run) -> bool:
 
 
 def list_pending(run: Run) -> None:
-    """Before updates: those that a witness has triggered, into WAITING; their witnesses, into FIRED_BY."""
+    """Before updates: those that a witness has triggered, into `waiting`; their witnesses, into `has_fired`."""
     run.answers.pushed = 0
     for i in range(len(run.witnesses)):
         run.has_fired[i] = 0
@@ -183,7 +183,7 @@ def list_pending(run: Run) -> None:
 
 
 def exclude_pending(run: Run) -> None:
-    """Leave in FIRED_BY those witnesses of which an update has run: where one has failed it still waits."""
+    """Leave in `has_fired` those witnesses of which an update has run: where one has failed it still waits."""
     for i in range(len(run.witnesses)):
         run.has_fired[i] = 0
     for handler in run.handlers:

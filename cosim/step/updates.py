@@ -1,6 +1,6 @@
 """Updates and publishes: which handlers are due, in which order they run, what becomes of what they write.
 
-The path of an event: `witnesses.trigger` (or `agenda`) makes a handler pending; `run.start_step` calls
+The path of an event: `triggered.trigger_handlers` (or `agenda`) makes a handler pending; `step.start_step` calls
 `run_updates`, which calls `handle` for each cause; `handle` calls `run_handler`, then `accept_all`, and
 `restore_variables` changes the State.
 """
@@ -165,7 +165,7 @@ def run_updates(run: Run, causes: int) -> None:
             run.counts.discrete_updates += 1
         serve_all(run, does)
         if (causes >> TIME_CAUSE) % 2 == 1:
-            run.agenda.time_advanced &= 3 - does
+            run.agenda.time_advanced &= 3 - does  # the bit of the other kind stays
 
 
 def run_kind(run: Run, does: int, due: int, causes: int) -> None:

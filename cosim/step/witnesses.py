@@ -414,7 +414,7 @@ def step_to_crossing(run: Run, window: float) -> bool:
     """
     points = points_of(run)
     must_cross = run.has_crossed
-    crossed_at_time = run.has_fired
+    crossed_at_time = run.has_fired  # free until handlers are triggered
     stop = run.clock.time
     for i in range(points.witnesses):
         low = values_at(points, LEFT)[i]

@@ -33,7 +33,7 @@ MOVED_BY = 1e-14  # of states and of the time, up to twice that: far more than d
 TURNS = 3
 NEAR = 1e-12  # of the largest number around: further away from zero nothing is measured
 STOPPED = 1e-6  # of the rate before: slower is a stop
-SET_BY_ANOTHER = -1  # in WAS_SET: by a handler that another event has called
+SET_BY_ANOTHER = -1  # in `was_set`: by a handler that another event has called
 
 
 def set_guard(run: Run, i: int) -> float:
@@ -312,7 +312,7 @@ def mark_set_witnesses(run: Run, handler: Handler) -> None:
 def guard_set_witnesses(run: Run) -> None:
     """Updates have run: a witness that they have set to zero triggers when it leaves it.
 
-    WAS_SET says which of those that lay at zero were set there again. One that had come to zero, and was
+    `was_set` says which of those that lay at zero were set there again. One that had come to zero, and was
     taken away from it, gets 2 there.
     """
     largest = -1.0
