@@ -166,7 +166,7 @@ def trigger_jumps(run: Run) -> bool:
 
 
 def list_pending(run: Run) -> None:
-    """Before updates: those that a witness has triggered, into `waiting`; their witnesses, into `has_fired`."""
+    """List handlers that a witness has triggered, into `waiting`; their witnesses, into `has_fired`."""
     run.answers.pushed = 0
     for i in range(len(run.witnesses)):
         run.has_fired[i] = 0
@@ -183,7 +183,7 @@ def list_pending(run: Run) -> None:
 
 
 def exclude_pending(run: Run) -> None:
-    """Leave in `has_fired` those witnesses of which an update has run: where one has failed it still waits."""
+    """Leave in `has_fired` the witnesses of which an update has run: one that failed still waits."""
     for i in range(len(run.witnesses)):
         run.has_fired[i] = 0
     for handler in run.handlers:

@@ -1,8 +1,8 @@
 """Updates and publishes: which handlers are due, in which order they run, what becomes of what they write.
 
-The path of an event: `triggered.trigger_handlers` (or `agenda`) makes a handler pending; `step.start_step` calls
-`run_updates`, which calls `handle` for each cause; `handle` calls `run_handler`, then `accept_all`, and
-`restore_variables` changes the State.
+The path of an event: `triggered.trigger_handlers` (or `agenda`) makes a handler pending; `step.start_step`
+calls `run_updates`, which calls `handle` for each cause; `handle` calls `run_handler`, then `accept_all`,
+and `restore_variables` changes the State.
 """
 
 from __future__ import annotations
