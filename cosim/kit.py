@@ -189,26 +189,26 @@ if TYPE_CHECKING:
     from cosim.registration.plugin_record import PluginRecord as PluginRecord
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
-    from cosim.run import records as records
-    from cosim.run.records import Handler as Handler
-    from cosim.run.records import MethodFunctions as MethodFunctions
-    from cosim.run.records import Plan as Plan
-    from cosim.run.run import ADDRESS as ADDRESS
-    from cosim.run.run import ARRAY_WIDTH as ARRAY_WIDTH
-    from cosim.run.run import ARRAYS as ARRAYS
-    from cosim.run.run import CHOICE_WIDTH as CHOICE_WIDTH
-    from cosim.run.run import COMPUTED as COMPUTED
-    from cosim.run.run import CONSTANT as CONSTANT
-    from cosim.run.run import ENTRY_SIGNATURE as ENTRY_SIGNATURE
-    from cosim.run.run import GRID_WIDTH as GRID_WIDTH
-    from cosim.run.run import LENGTH as LENGTH
-    from cosim.run.run import ROLES as ROLES
-    from cosim.run.run import SCRATCH as SCRATCH
-    from cosim.run.run import STATE as STATE
-    from cosim.run.run import WHOLE_HEAD as WHOLE_HEAD
-    from cosim.run.run import ArrayPlace as ArrayPlace
-    from cosim.run.run import Run as Run
-    from cosim.run.run import arrays_at as arrays_at
+    from cosim.run_data import records as records
+    from cosim.run_data.records import Handler as Handler
+    from cosim.run_data.records import MethodFunctions as MethodFunctions
+    from cosim.run_data.records import Plan as Plan
+    from cosim.run_data.run import ADDRESS as ADDRESS
+    from cosim.run_data.run import ARRAY_WIDTH as ARRAY_WIDTH
+    from cosim.run_data.run import ARRAYS as ARRAYS
+    from cosim.run_data.run import CHOICE_WIDTH as CHOICE_WIDTH
+    from cosim.run_data.run import COMPUTED as COMPUTED
+    from cosim.run_data.run import CONSTANT as CONSTANT
+    from cosim.run_data.run import ENTRY_SIGNATURE as ENTRY_SIGNATURE
+    from cosim.run_data.run import GRID_WIDTH as GRID_WIDTH
+    from cosim.run_data.run import LENGTH as LENGTH
+    from cosim.run_data.run import ROLES as ROLES
+    from cosim.run_data.run import SCRATCH as SCRATCH
+    from cosim.run_data.run import STATE as STATE
+    from cosim.run_data.run import WHOLE_HEAD as WHOLE_HEAD
+    from cosim.run_data.run import ArrayPlace as ArrayPlace
+    from cosim.run_data.run import Run as Run
+    from cosim.run_data.run import arrays_at as arrays_at
     from cosim.shown import shown as shown
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator

@@ -60,7 +60,7 @@ LAYERS = (
     ("cosim.registration",),
     ("cosim.component",),
     ("cosim.contracts",),
-    ("cosim.run",),
+    ("cosim.run_data",),
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.derivatives",),

@@ -16,7 +16,7 @@ from cosim.derivatives.adjoint_rows import has_weights, reverse_row
 from cosim.derivatives.adjoint_steps import reverse_step
 from cosim.derivatives.carrier import carrier_at
 from cosim.derivatives.trail import TrailRecord, adjoint_arrays_at
-from cosim.run.run import arrays_at
+from cosim.run_data.run import arrays_at
 from cosim.step import event_log as log
 from cosim_compiler.record import rows_of
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from cosim.contracts.method_entries import by_address
 from cosim.contracts.method_layout import WORK_HEADER, MethodArrays, OdeSystem
-from cosim.run.run import Integers, Reals
+from cosim.run_data.run import Integers, Reals
 from cosim.step.integration import numbers_where
 from cosim.walker import Walked, WalkedDots, call_redo_tangent, walk_tangents
 from cosim_compiler.array_groups import Table, address_reader

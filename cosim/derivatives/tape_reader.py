@@ -18,7 +18,7 @@ from cosim.derivatives.tangent_holds import follow_release
 from cosim.derivatives.tangent_memory import follow_memory, has_room
 from cosim.derivatives.tangent_rows import write_rows
 from cosim.derivatives.tangent_steps import follow_assembly, follow_step
-from cosim.run.run import arrays_at
+from cosim.run_data.run import arrays_at
 from cosim.step import event_log as log
 from cosim.step.tape import logged_mark
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from cosim.derivatives.carrier import carrier_at, own_part, part_of
 from cosim.derivatives.tangent_events import begin_phase
 from cosim.derivatives.tape_reader import end_of_phase, follow_record, is_ready
-from cosim.run.run import Integers, Reals, arrays_at
+from cosim.run_data.run import Integers, Reals, arrays_at
 from cosim.step import event_log as log
 from cosim.step.saved_variables import copy_reals
 from cosim.step.tape import assembled_states, logged_mark, logged_step, step_numbers

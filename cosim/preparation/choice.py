@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.last_made import last_made
-from cosim.run.records import Choice
+from cosim.run_data.records import Choice
 from cosim.stage import Stage
 from cosim.system.blocks import Slot
 from cosim.system.system import System

@@ -16,8 +16,8 @@ from cosim.preparation.method import prepared
 from cosim.preparation.python_method import PythonMethod, held_weakly
 from cosim.preparation.restored import check_state
 from cosim.preparation.run_tables import tables_of
-from cosim.run.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED, Plan
-from cosim.run.run import (
+from cosim.run_data.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED, Plan
+from cosim.run_data.run import (
     ADDRESS,
     ARRAY_WIDTH,
     CHOICE_WIDTH,
@@ -27,7 +27,7 @@ from cosim.run.run import (
     WHOLE_HEAD,
     Run,
 )
-from cosim.run.run_parts import Part
+from cosim.run_data.run_parts import Part
 from cosim.stage import Stage
 from cosim.step.block_calls import UNTOUCHED
 from cosim.step.failures import GROW, ForeignState

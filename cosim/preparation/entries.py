@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from cosim.preparation import restored
-from cosim.run.records import HALTED
-from cosim.run.run import ENTRY_SIGNATURE, Run
+from cosim.run_data.records import HALTED
+from cosim.run_data.run import ENTRY_SIGNATURE, Run
 from cosim.step import advance, integration, model_exchange, recording
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
 from cosim.step.block_calls import walk_here

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.run.records import Node
+from cosim.run_data.records import Node
 from cosim.stage import Stage
 from cosim.system.dependency_graph import Graph
 from cosim.system.short_lists import ShortLists

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cosim.contracts.restored_memory import are_of_a_run
 from cosim.rational import LONGEST
-from cosim.run.records import LISTED, PERIODIC, RESTORED, Handler, Switch
-from cosim.run.run import Run
+from cosim.run_data.records import LISTED, PERIODIC, RESTORED, Handler, Switch
+from cosim.run_data.run import Run
 from cosim.step.agenda import time_of
 from cosim.step.failures import ForeignState
 from cosim.step.holds import can_hold, held_at, held_count, hold_of, switch_of

@@ -23,7 +23,7 @@ from cosim.preparation.event_entries import Entry, EventEntries
 from cosim.preparation.held_tables import HeldTables
 from cosim.preparation.method import Method
 from cosim.preparation.reach import NO_REACH, reach_of
-from cosim.run.records import (
+from cosim.run_data.records import (
     IN_NUMBERS,
     IN_Y,
     LISTED,
@@ -60,8 +60,8 @@ from cosim.run.records import (
     WitnessKind,
     WitnessOptions,
 )
-from cosim.run.run import Run
-from cosim.run.run_parts import DIRECTORY
+from cosim.run_data.run import Run
+from cosim.run_data.run_parts import DIRECTORY
 from cosim.stage import Stage
 from cosim.step import event_log
 from cosim.step.histories import ROOM_FOR_REFINEMENT, ROOM_FOR_STEP

@@ -16,7 +16,7 @@ from cosim.derivatives import carrier, tape_reader
 from cosim.derivatives.carrier import CARRY_NOTES, Carrier, CarryNotes, CarryPlan
 from cosim.derivatives.tape_reader import CARRY_SIGNATURE, RETAIN_SIGNATURE
 from cosim.errors import ModelError, Problem
-from cosim.run.records import LOG_TAPE
+from cosim.run_data.records import LOG_TAPE
 from cosim.simulation.event_record import Finding
 from cosim.stage import Stage
 from cosim.step.sliding_field import sliding_field

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosim.errors import SimulationError
 from cosim.preparation.run_tables import takes_next_state
-from cosim.run.run import CLOCK_WIDTH
+from cosim.run_data.run import CLOCK_WIDTH
 from cosim.shown import shown
 from cosim.simulation.status import DID_NOTHING, SUCCEEDED, EventStatus, Severity
 from cosim.stage import Stage

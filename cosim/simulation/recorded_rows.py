@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.preparation.compiled_step import CompiledStep
-from cosim.run.records import AT_EVENTS, AT_STEPS, NO_ROWS, ON_GRID, ON_GRID_ALONE, OutputGrid
-from cosim.run.run import GRID_WIDTH
+from cosim.run_data.records import AT_EVENTS, AT_STEPS, NO_ROWS, ON_GRID, ON_GRID_ALONE, OutputGrid
+from cosim.run_data.run import GRID_WIDTH
 from cosim.simulation.event_record import Finding
 from cosim.simulation.missing_values import MissingValues
 from cosim.simulation.output_interval import counted_grid

@@ -1,7 +1,7 @@
 """Step(), once: kernel functions of a run.
 
-What a run has is declared in `cosim.run`; what it begins with is made in `cosim.preparation`. The files in
-the order in which they are read:
+What a run has is declared in `cosim.run_data`; what it begins with is made in `cosim.preparation`.
+The files in the order in which they are read:
 
 ====================================== ====================================================================
 `step`                                 one step

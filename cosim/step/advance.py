@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import BEFORE, margin
-from cosim.run.records import (
+from cosim.run_data.records import (
     DERIVATIVES,
     INITIALIZATION_CAUSE,
     INSTANCE,
@@ -20,7 +20,7 @@ from cosim.run.records import (
     TERMINATION_CAUSE,
     TRIGGERED,
 )
-from cosim.run.run import Run
+from cosim.run_data.run import Run
 from cosim.step.agenda import check_timers, next_event_time, schedule_periods, start_agenda
 from cosim.step.block_calls import lower_stage
 from cosim.step.failures import (

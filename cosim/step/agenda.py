@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from cosim.rational import common_resolution, compare_fractions, rational_time
-from cosim.run.records import IN_C, IN_D, IN_K, IN_NUMBERS, LISTED, PERIODIC, TIMED, GivenTime, Handler
-from cosim.run.run import Run
+from cosim.run_data.records import IN_C, IN_D, IN_K, IN_NUMBERS, LISTED, PERIODIC, TIMED, GivenTime, Handler
+from cosim.run_data.run import Run
 from cosim.step.failures import PeriodLost, ResolutionLost, TimerInPast
 
 TOLD_APART = 2.0**51  # of times that differ by one over the product of two resolutions, doubles differ

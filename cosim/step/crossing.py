@@ -2,14 +2,14 @@
 
 The solution is read from the integrator's dense output, and only the blocks that the witnesses need
 are walked, so no derivative is evaluated. All witnesses are evaluated together. What the arrays of a
-search hold is described in `cosim.run.run`, the points in `cosim.step.search_points`.
+search hold is described in `cosim.run_data.run`, the points in `cosim.step.search_points`.
 """
 
 from __future__ import annotations
 
 import math
 
-from cosim.run.run import Reals, Run
+from cosim.run_data.run import Reals, Run
 from cosim.step.block_calls import probed
 from cosim.step.integration import interpolate
 from cosim.step.search_points import (

@@ -7,7 +7,7 @@ as a negative number, in place of the handler.
 
 from __future__ import annotations
 
-from cosim.run.run import Run
+from cosim.run_data.run import Run
 from cosim.walker import call_python
 from cosim_compiler.record import Record, place_in, rows_of, width_of
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.run.run import Run
+from cosim.run_data.run import Run
 from cosim.step.crossing import evaluate_at
 from cosim.step.failures import BlockFailed
 from cosim.step.search_points import LEFT, QUARTERS, points_of, time_at, values_at

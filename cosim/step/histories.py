@@ -23,7 +23,7 @@ from cosim.component.history import (
     REFINED,
     margin,
 )
-from cosim.run.records import (
+from cosim.run_data.records import (
     DERIVATIVES,
     IN_K,
     INSTANCE,
@@ -34,7 +34,7 @@ from cosim.run.records import (
     RowRange,
     Swap,
 )
-from cosim.run.run import Integers, Reals, Run
+from cosim.run_data.run import Integers, Reals, Run
 from cosim.step.block_calls import copy_cache, probed, walk_here, walk_rows
 from cosim.step.event_log import MEMORY_UPDATED, NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
 from cosim.step.failures import BlockFailed, HistoryFull, HistoryOverrun

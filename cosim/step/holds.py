@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import RING
-from cosim.run.records import (
+from cosim.run_data.records import (
     BOTH,
     FALLING,
     IN_D,
@@ -26,7 +26,7 @@ from cosim.run.records import (
     Result,
     Switch,
 )
-from cosim.run.run import Reals, Run
+from cosim.run_data.run import Reals, Run
 from cosim.step.block_calls import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding

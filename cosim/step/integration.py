@@ -16,8 +16,8 @@ from cosim.contracts.method_layout import (
     OdeSystem,
 )
 from cosim.contracts.tolerances import LOOSEST_ACCURACY, SCALE, accuracy_of_step
-from cosim.run.records import MOTION, NOTHING, ON_GRID
-from cosim.run.run import Integers, Reals, Run
+from cosim.run_data.records import MOTION, NOTHING, ON_GRID
+from cosim.run_data.run import Integers, Reals, Run
 from cosim.step.block_calls import probed
 from cosim.step.event_log import GREW_BACK, report_finding
 from cosim.step.failures import REACHED, BlockFailed, ConstraintsNotMet, IntegrationFailed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import AFTER_ARRIVAL, BEFORE
-from cosim.run.records import INSTANCE, MOTION, SAME_TIME, TIME_CAUSE
-from cosim.run.run import Run
+from cosim.run_data.records import INSTANCE, MOTION, SAME_TIME, TIME_CAUSE
+from cosim.run_data.run import Run
 from cosim.step.advance import clear_answers, find_next_event
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
 from cosim.step.block_calls import lower_stage

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cosim.run.records import DERIVATIVES, MOTION, NOTHING, RESTORED
-from cosim.run.run import Run
+from cosim.run_data.records import DERIVATIVES, MOTION, NOTHING, RESTORED
+from cosim.run_data.run import Run
 from cosim.step.block_calls import realize_touched, walk_here
 from cosim.step.holds import has_held_derivatives, held_count, mark_held_derivatives, realize_held
 

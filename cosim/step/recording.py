@@ -8,7 +8,7 @@ On the grid alone, a row for each output time, the value is that after the event
 
 from __future__ import annotations
 
-from cosim.run.records import (
+from cosim.run_data.records import (
     AT_EVENTS,
     AT_STEPS,
     IN_D,
@@ -22,7 +22,7 @@ from cosim.run.records import (
     SCHEDULED,
     TRIGGERED,
 )
-from cosim.run.run import GRID_WIDTH, Integers, Reals, Run
+from cosim.run_data.run import GRID_WIDTH, Integers, Reals, Run
 from cosim.step.agenda import next_time
 from cosim.step.block_calls import copy_cache, probed, walk_rows
 from cosim.step.event_log import DRAIN_ROWS, ROW_WRITTEN

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from cosim.run.run import Reals, Run
+from cosim.run_data.run import Reals, Run
 from cosim_compiler.record import rows_of
 
 A_CYCLE = 2.0  # parts for each way through its range at the largest rate: 2 pi in a cycle of a sinusoid

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.run.run import Integers, Reals
+from cosim.run_data.run import Integers, Reals
 from cosim.walker import call_block, call_tangent
 from cosim_compiler.derivatives.own_tangents import tangent_of
 from cosim_compiler.record import Record, Rows, rows_of, width_of

@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
-from cosim.run.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
-from cosim.run.run import Run
+from cosim.run_data.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
+from cosim.run_data.run import Run
 from cosim.step.agenda import follow_clocks, next_event_time
 from cosim.step.crossing import MOST_PARTS
 from cosim.step.event_log import NOTICE, report_finding

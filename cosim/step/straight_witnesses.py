@@ -13,7 +13,7 @@ form, and that a polynomial changes its sign at most as often as its coefficient
 
 from __future__ import annotations
 
-from cosim.run.run import Run
+from cosim.run_data.run import Run
 from cosim.step.crossing import PARTS, evaluate_at, is_crossing
 from cosim.step.integration import method_arrays
 from cosim.step.search_points import QUARTERS, Points, points_of, values_at

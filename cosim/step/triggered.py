@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.run.records import BOTH, FALLING, PUBLISH, RISING, STOP_RUN, TRIGGERED
-from cosim.run.run import Run
+from cosim.run_data.records import BOTH, FALLING, PUBLISH, RISING, STOP_RUN, TRIGGERED
+from cosim.run_data.run import Run
 from cosim.step.event_log import CHATTERING, ZENO, report_finding
 from cosim.step.failures import EndlessEvents
 from cosim.step.holds import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.run.records import (
+from cosim.run_data.records import (
     DISCRETE,
     IN_K,
     IN_P,
@@ -33,7 +33,7 @@ from cosim.run.records import (
     Handler,
     Result,
 )
-from cosim.run.run import Run
+from cosim.run_data.run import Run
 from cosim.step.agenda import first_due, next_time, serve, waits_for
 from cosim.step.block_calls import lower_stage, number_of_variable, walk_here
 from cosim.step.event_log import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.run.run import Integers, Reals, Run
+from cosim.run_data.run import Integers, Reals, Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.failures import BlockFailed
 from cosim.walker import walk

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.run.records import BOTH, FALLING, LOG_TAPE, RISING, STOP_RUN
-from cosim.run.run import Integers, Run
+from cosim.run_data.records import BOTH, FALLING, LOG_TAPE, RISING, STOP_RUN
+from cosim.run_data.run import Integers, Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.crossing import (
     MOST_PARTS,

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.run.records import BOTH, FALLING, RISING, TRIGGERED, Handler
-from cosim.run.run import Run
+from cosim.run_data.records import BOTH, FALLING, RISING, TRIGGERED, Handler
+from cosim.run_data.run import Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.holds import is_held
 from cosim.step.watched import RATE_SPACING, compute_rates, direction_of, is_condition, is_timed, value

@@ -13,8 +13,8 @@ from cosim.attributes import ClosedAttributes
 from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import SimulationError, StageError, StateError
 from cosim.html_table import html_table
-from cosim.run.records import Agenda, Clock
-from cosim.run.run import AGENDA_WIDTH, CLOCK_WIDTH, ROLES, STATE
+from cosim.run_data.records import Agenda, Clock
+from cosim.run_data.run import AGENDA_WIDTH, CLOCK_WIDTH, ROLES, STATE
 from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim_compiler.record import place_in, rows_of

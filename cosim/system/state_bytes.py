@@ -11,7 +11,7 @@ import numpy as np
 from cosim.component.history import FULL, Ring
 from cosim.contracts.restored_memory import are_of_a_run
 from cosim.errors import StateError
-from cosim.run.run import AGENDA_WIDTH, ARRAYS, CLOCK_WIDTH, STATE
+from cosim.run_data.run import AGENDA_WIDTH, ARRAYS, CLOCK_WIDTH, STATE
 from cosim.stage import Stage
 from cosim_compiler.record import rows_of
 

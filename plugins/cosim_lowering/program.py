@@ -54,7 +54,7 @@ class Program:
     """Everything that a run of a system consists of, as arrays and kernel functions.
 
     The entry points (`functions` whose names begin with ``lowered_``) take all arrays
-    (`cosim.run.run.Run`) and a time, and answer one of `cosim.step.failures`. They do what
+    (`cosim.run_data.run.Run`) and a time, and answer one of `cosim.step.failures`. They do what
     `Simulator` does, to the last bit.
 
     Parameters

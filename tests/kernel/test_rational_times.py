@@ -15,8 +15,8 @@ from how_many import many
 
 import cosim
 from cosim.rational import compare_fractions, nearest_time, periodic_time, rational_time, tick_time
-from cosim.run.records import Grid
-from cosim.run.run import AGENDA_WIDTH
+from cosim.run_data.records import Grid
+from cosim.run_data.run import AGENDA_WIDTH
 from cosim.simulation.output_interval import counted_grid, output_times
 from cosim.simulation.simulate import simulate
 from cosim_compiler.record import layout_of, width_of

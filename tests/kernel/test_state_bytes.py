@@ -14,7 +14,7 @@ from kernel_parts import BouncingBall, Oscillator, system_of
 
 import cosim
 from cosim import Stage
-from cosim.run.run import AGENDA_WIDTH, CLOCK_WIDTH
+from cosim.run_data.run import AGENDA_WIDTH, CLOCK_WIDTH
 
 SYSTEM = system_of(oscillator=Oscillator, ball=BouncingBall)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

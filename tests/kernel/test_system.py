@@ -3,7 +3,7 @@
 import numpy as np
 
 import cosim
-from cosim.run.run import ROLES
+from cosim.run_data.run import ROLES
 
 
 class Bouncer(cosim.Component):

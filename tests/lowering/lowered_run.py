@@ -13,8 +13,8 @@ import numpy as np
 import cosim
 from cosim import kit
 from cosim.preparation.entries import ENTRIES
-from cosim.run import records
-from cosim.run.run import ARRAYS, ENTRY_SIGNATURE, Run
+from cosim.run_data import records
+from cosim.run_data.run import ARRAYS, ENTRY_SIGNATURE, Run
 from cosim.step import failures
 from cosim.system.block_address import block_address
 from cosim.walker import BLOCK_SIGNATURE

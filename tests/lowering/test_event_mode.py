@@ -6,8 +6,8 @@ import pytest
 from lowered_run import LoweredRun
 from thrown_ball import EVENTS, RISE, thrown_ball
 
-from cosim.run import records
-from cosim.run.run import ARRAYS
+from cosim.run_data import records
+from cosim.run_data.run import ARRAYS
 from cosim.step import failures
 
 

@@ -12,9 +12,9 @@ from held_parts import Fading, Gears, Relay, Shaken, Stuck
 from lowered_run import LoweredRun, compare
 
 import cosim
-from cosim.run import records
-from cosim.run.records import Hold, Holds
-from cosim.run.run import ARRAYS, STATE
+from cosim.run_data import records
+from cosim.run_data.records import Hold, Holds
+from cosim.run_data.run import ARRAYS, STATE
 from cosim.step import failures
 from cosim_compiler.record import place_in
 

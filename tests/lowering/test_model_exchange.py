@@ -13,7 +13,7 @@ from lowered_run import LoweredRun
 from zero_parts import FloorBall, Mixture, Tank
 
 import cosim
-from cosim.run import records
+from cosim.run_data import records
 from cosim.step import failures
 
 STEP = 0.002

@@ -14,7 +14,7 @@ import pytest
 from delay_sources import DELAY, ENDING, JUMP, SOURCES, UNTIL, Source, late, run
 
 import cosim
-from cosim.run.run import Run
+from cosim.run_data.run import Run
 from cosim_lowering.program import Program
 from cosim_mechanics import Multibody
 

@@ -20,7 +20,6 @@ from cosim_fmi.description.model_description import (
     Unknown,
 )
 from cosim_fmi.description.read_model_description import read_model_description
-from cosim_fmi.tools.own_fmus import is_self_contained
 from cosim_fmi.tools.twenty_sim import adds_inner_steps
 
 TYPES = {
@@ -126,8 +125,8 @@ class FmuInterface:
     inner_step : float or None
         s, of a clock inside that adds it up (`InnerClock`), where that is known: tools that make such FMUs
         do not declare it.
-    is_self_contained : bool
-        Whether nothing that it runs has an effect outside (`is_self_contained`).
+    tool : str
+        That generated it, as it says.
     """
 
     description: ParticipantDescription
@@ -148,7 +147,7 @@ class FmuInterface:
     intermediate: frozenset[str] = frozenset()
     shown_inside: frozenset[str] = frozenset()
     inner_step: float | None = None
-    is_self_contained: bool = False
+    tool: str = ""
 
 
 def read_interface(
@@ -295,7 +294,7 @@ def _interface(
         intermediate=intermediate & inputs if updates else frozenset(),
         shown_inside=intermediate - inputs if tells else frozenset(),
         inner_step=step if step and adds_inner_steps(read.tool) else None,
-        is_self_contained=is_self_contained(read.tool, archive),
+        tool=read.tool,
     )
 
 

@@ -31,6 +31,7 @@ from cosim_fmi.instances import (
     read_fmu,
     unpack_fmu,
 )
+from cosim_fmi.tools.own_fmus import is_self_contained
 from cosim_fmi.variables.variable_access import VariableAccess
 from cosim_master.abilities import InnerPoint, check_log_level
 
@@ -92,7 +93,7 @@ class InstanceParticipant(cosim.Participant):
     def repeated(self) -> InstanceParticipant | None:
         """Another one of the same file, without a log; None if what the FMU runs may have effects outside."""
         interface = self._read_interface()
-        if not interface.is_self_contained:
+        if not is_self_contained(interface.tool, FmuArchive(self.path)):
             return None
         kind, path, others, more = type(self), *self._made_with
         other = kind(path, *others, **more)

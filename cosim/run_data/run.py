@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from cosim.component.history import history_at
 from cosim.contracts.method_layout import Settings, StepMemory, StepWork
-from cosim.run.records import (
+from cosim.run_data.records import (
     Agenda,
     Answers,
     Choice,
@@ -47,7 +47,7 @@ from cosim.run.records import (
     WitnessKind,
     WitnessOptions,
 )
-from cosim.run.run_parts import first, numbers, one, rows
+from cosim.run_data.run_parts import first, numbers, one, rows
 from cosim_compiler.array_groups import Integers as Integers
 from cosim_compiler.array_groups import Reals as Reals
 from cosim_compiler.array_groups import Table, address_reader, letters_of

@@ -1,6 +1,6 @@
 """What lies in the arrays of a run, as records: declared once for the tables, the Step and its readers.
 
-`Run` (`cosim.run.run`) shows them: ``run.clock.time``, ``run.handlers``, ``run.witnesses[i].level`` …
+`Run` (`cosim.run_data.run`) shows them: ``run.clock.time``, ``run.handlers``, ``run.witnesses[i].level`` …
 """
 
 from __future__ import annotations
