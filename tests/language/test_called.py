@@ -42,8 +42,7 @@ def test_arrays_that_follow_each_other_at_one_place_are_told_apart() -> None:
     for number in range(50):
         values = np.full(1, float(number))
         assert call(1.0, values, places, 0) == float(number)
-        del values
-        gc.collect()
+        del values  # its memory is that of the next one
 
 
 def test_a_call_has_no_array_kept() -> None:
