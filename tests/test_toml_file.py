@@ -190,11 +190,11 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"m\.toml:2: is not UTF-8 text"):
         TomlFile.read(path)
     path.write_bytes(b"#" * 10_000_001)
-    with pytest.raises(ModelError, match="a file that people write has at most"):
+    with pytest.raises(ModelError, match="people write"):
         TomlFile.read(path)
     path.write_text("a = " + "[" * 100_000 + "]" * 100_000)
     for key in ("a" + ".a" * 20_000, "a" + ' . "b"' * 20_000):
-        with pytest.raises(ModelError, match=r"file\.toml:2: has a key with more than 200 dots"):
+        with pytest.raises(ModelError, match=r"file\.toml:2.*key with more.*200"):
             TomlFile(Path("file.toml"), f"x = 1\n{key} = 1\n")
     with pytest.raises(ModelError, match="nested too deeply"):
         TomlFile.read(path)

@@ -130,7 +130,7 @@ def test_forged_calls_end_the_process(part: ProcessParticipant, send: Callable[[
     exchange(part, 0)
     assert part._session is not None
     send(part._session._channel)
-    with pytest.raises(cosim.CosimError, match="its process ended by itself with exit code 0 in get"):
+    with pytest.raises(cosim.CosimError, match="process ended.*0"):
         part.get(["t"])
 
 
@@ -153,7 +153,7 @@ def test_values_that_cannot_be_read_are_an_error_of_reading(part: ProcessPartici
         exchange(part, i)
     part.set(["u"], [-1.0])
     assert part.step(0.3, 0.1) == pytest.approx(0.4)
-    with pytest.raises(cosim.FmuError, match="fmi2GetReal: nothing to be read"):
+    with pytest.raises(cosim.FmuError, match="fmi2GetReal: nothing"):
         part.get(["y"])
 
 

@@ -202,7 +202,7 @@ class TestTheBits:
             found.slave.enterInitializationMode()
             with pytest.raises(fmpy.fmi1.FMICallException):
                 found.slave.exitInitializationMode()
-            assert "the exchange did not settle" in found.log[-1]
+            assert "exchange did" in found.log[-1]
 
 
 @pytest.fixture(scope="module")
@@ -467,13 +467,13 @@ class TestFmusOfOthers:
         with running(fmu) as found:
             with pytest.raises(fmpy.fmi1.FMICallException):
                 found.step(0.0, 0.005)
-            assert "take multiples of it" in found.log[-1]
+            assert "take multiples" in found.log[-1]
             assert found.step(0.0, 0.02) == 0.02  # nothing has changed
 
     def test_no_sources(self, tmp_path: Path, make_fmu: MakeFmu, capsys: pytest.CaptureFixture[str]) -> None:
         path = masses(tmp_path, make_fmu, 'algorithm = "jacobi"')
         assert main(["export", str(path), "-o", str(tmp_path / "a.fmu"), "--sources"]) == 2
-        assert "participants.left: an FMU, which is not a C source" in capsys.readouterr().err
+        assert "participants.left: an FMU" in capsys.readouterr().err
 
 
 class TestWhatIsNotNative:
@@ -486,7 +486,7 @@ class TestWhatIsNotNative:
         target = tmp_path / "loop.fmu"
         assert main(["export", str(path), "-o", str(target), "--no-experiment"]) == 0
         text = capsys.readouterr().out
-        assert "FMU that runs Python (FMI 2.0 Co-Simulation); not a native one: participants." in text
+        assert "runs Python (FMI 2.0 Co-Simulation)" in text
         assert main(["export", str(path), "-o", str(target), "--native"]) == 2
         assert "participants.controller" in capsys.readouterr().err
 
@@ -510,13 +510,13 @@ class TestWhatIsNotNative:
         assert text in capsys.readouterr().err
 
     def test_a_closed_loop_that_substitution_does_not_settle(self, tmp_path: Path) -> None:
-        with pytest.raises(cosim.ModelError, match=r"one.part.out.*found by Newton's method, in Python"):
+        with pytest.raises(cosim.ModelError, match="one.part.out.*found.*Newton's method"):
             exported(ring(-1.5), tmp_path)
 
     def test_derivatives_of_fmus(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
         make_fmu("gain", abilities='providesDirectionalDerivative="true"')
         path = closed_loop(tmp_path, lambda kind: tmp_path / f"{kind}.fmu", None)
-        with pytest.raises(cosim.ModelError, match="directional derivatives are asked for in Python"):
+        with pytest.raises(cosim.ModelError, match="directional derivatives"):
             exported(CoSimulation.from_file(path), tmp_path)
 
 

@@ -383,12 +383,12 @@ def test_what_is_required_is_an_error_when_it_is_not_so() -> None:
     )
     result = coarse.loop().simulate(2.0)
     result.require("known")
-    with pytest.raises(CouplingError, match=r"required to be fine, and is not \(smaller step\)"):
+    with pytest.raises(CouplingError, match=r"required.*\(smaller"):
         result.require("fine")
     coarse.loop(0.001).simulate(2.0).require("fine")
     with pytest.raises(CouplingError, match="unstable"):
         exploding().simulate(700.0).require("known")
-    with pytest.raises(cosim.CosimError, match="'good' is not a verdict, needs 'fine' or 'known'"):
+    with pytest.raises(cosim.CosimError, match="'good'.*verdict, needs 'fine'.*'known'"):
         result.require("good")
 
 
@@ -458,7 +458,7 @@ def test_what_is_required_is_verified_if_the_run_shows_too_little(
     assert "coupling error unknown" in run(**few)[1]
     status, said, complaint = run("--require", "known", **few)
     assert (status, complaint) == (0, "")
-    assert "against half the step" in said
+    assert "against half" in said
 
     def fail(*arguments: Any) -> None:
         raise cosim.CosimError("no shorter step")

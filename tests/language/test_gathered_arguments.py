@@ -47,9 +47,9 @@ def test_nothing_may_be_gathered(coder: Coder) -> None:
 
 
 def test_fewer_arguments_than_are_named_are_refused() -> None:
-    with pytest.raises(ContractError, match="it has 1 arguments, and is given 0"):
+    with pytest.raises(ContractError, match="1 arguments.*0"):
         compiled(count, ">f", BY_LLVM)()
 
 
 def test_components_have_plain_arguments() -> None:
-    assert "a kernel function has plain arguments" in rule_faults(count, frozenset())[0]
+    assert "kernel function" in rule_faults(count, frozenset())[0]

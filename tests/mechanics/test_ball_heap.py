@@ -161,7 +161,7 @@ def test_saved_and_restored_it_goes_on_to_the_same_bytes() -> None:
 
 
 def test_centres_that_meet_are_an_error() -> None:
-    with pytest.raises(cosim.SimulationError, match="centres of two balls meet"):
+    with pytest.raises(cosim.SimulationError, match="two balls meet"):
         heap([(0, 0, 1), (0, 0, 1)], [0.1, 0.1]).build().default_state().realize(cosim.Stage.DYNAMICS)
 
 
@@ -212,7 +212,7 @@ def test_bodies_of_another_kind_between_are_refused() -> None:
         "mechanics.ball_heap", "heap", body1="ground", balls="ball0", radii=[0.1] * 3, planes=[(0, 0, 1, 0)],
         **LAW,
     )  # fmt: skip
-    with pytest.raises(cosim.ModelError, match="need bodies of one kind"):
+    with pytest.raises(cosim.ModelError, match="need bodies"):
         model.build()
 
 

@@ -133,7 +133,7 @@ def test_terms_of_a_sum_are_converted() -> None:
     assert model.build().default_state().realize()["both"] == pytest.approx(1.7)
     model.add("measures.constant", "third", value="3 s")
     model.add("measures.plus", "wrong", first="first", second="third")
-    with pytest.raises(cosim.ModelError, match="wrong: .*'third' is in s, m is needed here"):
+    with pytest.raises(cosim.ModelError, match="'third'.*m is needed"):
         model.build()
 
 
@@ -144,9 +144,7 @@ def test_ports_without_a_unit_take_one_and_a_declared_1_stays() -> None:
     model.connect("force", "plain.felt")
     assert units(model, "plain.felt", "plain.shown") == ["N", "1"]
     model.connect("force", "plain.ratio")
-    with pytest.raises(
-        cosim.ModelError, match=r"force → plain.ratio: 'force' is in N, 1 is needed here"
-    ) as found:
+    with pytest.raises(cosim.ModelError, match="→ plain.ratio: 'force'.*N, 1.*needed") as found:
         model.build()
     assert "factor = '… 1/N'" in str(found.value)
 
@@ -168,7 +166,7 @@ def test_an_amplitude_of_another_quantity_than_the_unit() -> None:
     model.add("measures.sinusoid", "wave", amplitude="3 N/m", unit="N/mm")
     assert model.build().default_state()["wave.amplitude"] == pytest.approx(0.003)
     model.add("measures.sinusoid", "other", amplitude="3 s", unit="N/mm")
-    with pytest.raises(cosim.ModelError, match="other.amplitude: amplitude is given in s"):
+    with pytest.raises(cosim.ModelError, match="other.amplitude: amplitude is given"):
         model.build()
     with pytest.raises(cosim.ModelError, match="Nearest|dot"):
         model.add("measures.constant", "torque", value=3.0, unit="Nm")
@@ -242,7 +240,7 @@ def test_a_factor_that_is_none_is_refused(wrong: dict[str, object]) -> None:
 
 
 def test_a_rule_that_mentions_nothing() -> None:
-    with pytest.raises(cosim.ContractError, match="mentions 'gian', which does not exist; nearest: 'gain'"):
+    with pytest.raises(cosim.ContractError, match="'gian'.*exist; nearest: 'gain'"):
 
         class Wrong(cosim.Component):
             """A slip of the pen."""
