@@ -28,8 +28,9 @@ from cosim_workbench.agreement import (
     size_of,
     standing_of,
 )
+from cosim_workbench.comparison_report import report_of
 from cosim_workbench.event_agreement import EventDifference, Events, MatchedEvents, match_events
-from cosim_workbench.verdict import outcome_of, report_of, verdict_of
+from cosim_workbench.verdict import outcome_of, verdict_of
 
 Reals = NDArray[np.float64]
 ODD = 1.0  # digits that the other runs must gain without the odd one

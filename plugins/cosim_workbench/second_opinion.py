@@ -18,6 +18,7 @@ from cosim.kit import (
     kinds_of,
     seconds,
 )
+from cosim_workbench.agreement import Standing
 from cosim_workbench.moved_start import (
     ROUNDING,
     growth_of_rounding,
@@ -114,7 +115,7 @@ class Trials:
         second = self._without_first_rival(opinion, tried)
         if second is not None and second.is_confirmed:
             return second
-        if not _has_witnesses(self.system) and any(a.standing == "differs" for a in opinion.doubtful):
+        if not _has_witnesses(self.system) and any(a.standing is Standing.DIFFERS for a in opinion.doubtful):
             self._move_by_accuracy()
             opinion = self._compared(self.runs)
         return opinion
