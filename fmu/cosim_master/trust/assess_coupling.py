@@ -3,7 +3,7 @@
 1. Nothing is exchanged, or all inputs were exact: there is no error.
 2. Values exploded: the exchange is unstable.
 3. Linear equations explain the whole run: they give the error.
-4. A second run with shorter steps, where nobody notices it, is compared with the first.
+4. A second run with shorter steps, where it has no effect outside, is compared with the first.
 5. The error is estimated from the samples alone.
 """
 
