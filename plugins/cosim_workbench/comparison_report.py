@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cosim_workbench.agreement import MOST_DIGITS, Agreement, Standing
+from cosim_workbench.compared_runs import ComparedRuns
 from cosim_workbench.wording import counted
 
-if TYPE_CHECKING:
-    from cosim_workbench.run_comparison import RunComparison
 
-
-def report_of(comparison: RunComparison) -> str:
+def report_of(comparison: ComparedRuns) -> str:
     """Runs, their cost, signals with digits, and the verdict."""
     signal_width = max([len(agreement.signal) for agreement in comparison.agreements], default=0)
     return "\n".join(
@@ -27,7 +23,7 @@ def report_of(comparison: RunComparison) -> str:
     )
 
 
-def _run_lines(comparison: RunComparison) -> list[str]:
+def _run_lines(comparison: ComparedRuns) -> list[str]:
     """A line for each run: its method, and how it ended or why it does not count."""
     width = max(len(run.name) for run in [*comparison.runs, *comparison.set_aside])
     lines = []
@@ -49,7 +45,7 @@ def _signal_line(agreement: Agreement, width: int) -> str:
     return f"{line}  ({'; '.join(remarks)})" if remarks else line
 
 
-def _cost(comparison: RunComparison) -> str:
+def _cost(comparison: ComparedRuns) -> str:
     """How many further runs there were, and how long they took."""
     walls = [
         float(run.result.statistics.get("wall_time", 0.0))

@@ -19,6 +19,7 @@ from cosim.kit import (
     seconds,
 )
 from cosim_workbench.agreement import Standing
+from cosim_workbench.compared_runs import VerifiedRun
 from cosim_workbench.moved_start import (
     ROUNDING,
     growth_of_rounding,
@@ -29,7 +30,7 @@ from cosim_workbench.moved_start import (
     sizes_of_states,
     state_paths,
 )
-from cosim_workbench.run_comparison import RunComparison, VerifiedRun
+from cosim_workbench.run_comparison import RunComparison
 
 ACCURACY = 1e-6
 TIGHTER = 0.1

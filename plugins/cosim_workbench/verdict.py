@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from cosim_workbench.agreement import MOST_DIGITS, Agreement, Standing
+from cosim_workbench.compared_runs import ComparedRuns
 from cosim_workbench.wording import counted
-
-if TYPE_CHECKING:
-    from cosim_workbench.run_comparison import RunComparison
 
 MOST_NAMED = 3
 """Signals that a verdict names."""
 
 
-def outcome_of(comparison: RunComparison) -> str:
+def outcome_of(comparison: ComparedRuns) -> str:
     """Whether it is "confirmed", "not confirmed" or "sensitive"."""
     if comparison.failed or not comparison.agreements or comparison.event_differences:
         return "not confirmed"
@@ -32,7 +29,7 @@ def outcome_of(comparison: RunComparison) -> str:
     return "confirmed"
 
 
-def verdict_of(comparison: RunComparison) -> str:
+def verdict_of(comparison: ComparedRuns) -> str:
     """The verdict of the other runs about the first one, in a sentence."""
     if comparison.failed:
         return f"Not confirmed: {', '.join(run.name for run in comparison.failed)} failed."
@@ -72,12 +69,12 @@ def _confirmed(agreements: Sequence[Agreement]) -> str:
     return f"{'; '.join(phrases)}."
 
 
-def _in_doubt(comparison: RunComparison) -> list[Agreement]:
+def _in_doubt(comparison: ComparedRuns) -> list[Agreement]:
     """Signals that differ for another reason than their start."""
     return [a for a in comparison.doubtful if a.standing is not Standing.SENSITIVE]
 
 
-def _differing_signals(comparison: RunComparison) -> list[str]:
+def _differing_signals(comparison: ComparedRuns) -> list[str]:
     """One phrase about the signals in doubt, if there are any."""
     signals = _in_doubt(comparison)
     if not signals:
@@ -90,7 +87,7 @@ def _differing_signals(comparison: RunComparison) -> list[str]:
     return [f"{part} {verb} in doubt: {worst}; {comparison.expected:.1f} are promised{odd_run}"]
 
 
-def _sensitive_signals(comparison: RunComparison) -> list[str]:
+def _sensitive_signals(comparison: ComparedRuns) -> list[str]:
     """Phrases about the signal that rounding of the start moves most, and about the one that grows most."""
     sensitive = [a for a in comparison.doubtful if a.standing is Standing.SENSITIVE]
     by_rounding = [a for a in sensitive if a.moved_by_rounding > 10.0**-comparison.expected]
@@ -111,7 +108,7 @@ def _sensitive_signals(comparison: RunComparison) -> list[str]:
     return phrases
 
 
-def _order_of_events(comparison: RunComparison) -> list[str]:
+def _order_of_events(comparison: ComparedRuns) -> list[str]:
     """One phrase about scheduled events whose order rounding decides, if there are any."""
     if not comparison.nearly_at_once:
         return []
