@@ -61,7 +61,7 @@ class BlackBox:
 
     def enter(self) -> None:
         """Note that this process is the watched one, after the fork."""
-        _keep_from_forks(self._words)
+        _exclude_from_forks(self._words)
 
     def note(self, kind: str, value: Any) -> None:
         """Tell something that the other process has to know; the last one of a kind counts there."""
@@ -110,7 +110,7 @@ class BlackBox:
         size = -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
         os.posix_fallocate(self._memory, begin, size)
         mapped = mmap.mmap(self._memory, size, offset=begin)
-        _keep_from_forks(mapped)
+        _exclude_from_forks(mapped)
         made = memoryview(mapped)
         self._rooms[label] = begin, made
         self.note(f"room {label}", (begin, size))
@@ -153,7 +153,7 @@ def identity(file: int) -> tuple[int, int] | None:
     return facts.st_dev, facts.st_ino
 
 
-def _keep_from_forks(mapped: mmap.mmap) -> None:
+def _exclude_from_forks(mapped: mmap.mmap) -> None:
     """Leave memory out of processes that are forked from this one."""
     mapped.madvise(mmap.MADV_DONTFORK)
 

@@ -528,6 +528,7 @@ class Tables:
             ("due", handlers),
             ("waiting", handlers),
             ("reported_writers", handlers),
+            ("crossed_at_trial", witnesses),
             ("has_fired", witnesses),
             ("has_crossed", witnesses),
             ("was_set", witnesses),

@@ -45,6 +45,9 @@ from cosim.step.saved_variables import different
 from cosim.step.tape import log_mark
 from cosim.walker import walk
 
+# how smooth a signal is where something is remembered: what an event changes shows in value and derivative,
+# so that the second derivative is the first that may jump unseen
+UNSEEN_BREAK, SMOOTH = 2.0, math.inf
 ROOM_FOR_STEP = 12  # entries: more than the ends of a step and the points inside it can bring
 
 
@@ -67,7 +70,10 @@ def arrived_break(run: Run) -> float:
 
 
 def remember(run: Run, side: float, smoothness: float) -> None:
-    """Append to histories and swap in the new values of auto-update variables."""
+    """Append to histories and swap in the new values of auto-update variables.
+
+    `smoothness` is the least order of the derivatives that may jump there although nothing shows it.
+    """
     realize(run, MOTION)
     if run.plan.end_updates.is_empty():
         return
@@ -185,7 +191,7 @@ def remember_step(run: Run) -> None:
     arrived = arrived_break(run)
     if not run.plan.inside_updates.is_empty() and run.plan.between_updates.is_empty():
         remember_inside(run)  # else `refine_step` has done it
-    remember(run, BEFORE, math.inf)
+    remember(run, BEFORE, SMOOTH)
     if arrived < math.inf:
         remember(run, AFTER_ARRIVAL, arrived)
 
@@ -222,7 +228,7 @@ def remember_inside(run: Run) -> None:
     stage = run.evaluation.stage
     for i in range(count):
         c = run.inner_caches[i * size : i * size + size]
-        update_memory(run, rows, time_inside(run, i, count), y, c, INSIDE, math.inf)
+        update_memory(run, rows, time_inside(run, i, count), y, c, INSIDE, SMOOTH)
     run.evaluation.stage = stage
 
 

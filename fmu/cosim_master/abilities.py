@@ -66,6 +66,21 @@ class Repeats(Protocol):
 
 
 @runtime_checkable
+class ChangesAtTimes(Protocol):
+    """A participant that knows when its outputs change.
+
+    Attributes
+    ----------
+    change_times : ndarray or None
+        In s, in order: between them every output is constant. None where that is not known.
+    """
+
+    @property
+    def change_times(self) -> NDArray[np.float64] | None:
+        """When its outputs change, s."""
+
+
+@runtime_checkable
 class HoldsStarts(Protocol):
     """A participant whose values begin as the start values of the variables that they set."""
 

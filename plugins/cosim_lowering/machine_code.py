@@ -37,11 +37,6 @@ class MachineCode:
         Names of the functions that other object files of the same library call.
     exported : iterable of str
         Names of those that the library offers.
-    allowed : iterable of str
-        Names, beside those of the C library, that other object files define.
-
-    optimizer : Optimizer, optional
-        One of its own unless given.
 
     Raises
     ------
@@ -54,14 +49,12 @@ class MachineCode:
         texts: Iterable[str],
         visible: Iterable[str],
         exported: Iterable[str] = (),
-        allowed: Iterable[str] = (),
-        optimizer: Optimizer | None = None,
     ) -> None:
-        made_of = [list(texts), sorted(visible), sorted(exported), sorted(allowed)]
+        made_of = [list(texts), sorted(visible), sorted(exported)]
         digest = hashlib.sha256(json.dumps([made_of, _toolchain()]).encode()).hexdigest()
         text = read_cached(digest)
         if text is None:
-            text = _optimized(_linked(*made_of), optimizer).encode()
+            text = _optimized(_linked(*made_of)).encode()
             write_cached(digest, text)
         self._text = text.decode()
 
@@ -116,9 +109,7 @@ def _toolchain() -> list[Any]:
 
 
 @interrupts_held()
-def _linked(
-    texts: Sequence[str], visible: Sequence[str], exported: Sequence[str], allowed: Sequence[str]
-) -> Any:
+def _linked(texts: Sequence[str], visible: Sequence[str], exported: Sequence[str]) -> Any:
     import llvmlite.binding as llvm
 
     module, *others = [llvm.parse_assembly(text) for text in texts]
@@ -136,7 +127,7 @@ def _linked(
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = llvm.Linkage.internal
-    missing = sorted(_externals(module) - C_LIBRARY - set(allowed))
+    missing = sorted(_externals(module) - C_LIBRARY)
     if missing:
         raise cosim.ContractError(f"compiled code needs what no C library has: {', '.join(missing)}")
     return module
@@ -147,16 +138,13 @@ def _externals(module: Any) -> set[str]:
     return {v.name for v in symbols if v.is_declaration and not v.name.startswith(INTRINSIC)}
 
 
-def _optimized(module: Any, optimizer: Optimizer | None) -> str:
+def _optimized(module: Any) -> str:
     """LLVM's text of the optimized module, without a target."""
     import llvmlite.binding as llvm
 
     machine = _machine()
     module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
-    if optimizer is None:
-        with Optimizer(plainest_processor()) as new_optimizer:
-            optimized = new_optimizer.optimized(module.as_bitcode())
-    else:
+    with Optimizer(plainest_processor()) as optimizer:
         optimized = optimizer.optimized(module.as_bitcode())
     text = str(llvm.parse_bitcode(optimized))
     return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", text, flags=re.MULTILINE)

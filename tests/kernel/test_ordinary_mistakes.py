@@ -113,6 +113,48 @@ def test_a_place_outside_that_a_loop_reaches(function, index):
     assert (found and found.place) == index
 
 
+def element(P, row, column):
+    return P[row, column]
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "is_inside"),
+    [
+        (0, -5, True),
+        (-2, 4, True),
+        (-2, -5, True),
+        (0, -6, False),
+        (-3, 0, False),
+        (2, 0, False),
+        (0, 5, False),
+    ],
+)
+def test_a_helper_counts_from_the_end_of_each_axis(row, column, is_inside):
+    """A table of two rows and five columns: the shorter axis does not bound the longer one."""
+
+    def make():
+        class Element(cosim.Component):
+            """One element. Law: y = P[row, column]."""
+
+            P = cosim.parameter(shape=(2, 5), default=[[0.0, 1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0, 9.0]])
+            y = cosim.output()
+
+            @cosim.kernel
+            def law(P, y):
+                y[0] = element(P, row, column)
+
+        return Element
+
+    if not is_inside:
+        with pytest.raises(cosim.ContractError, match="P has 2 rows and 5 columns, .* is outside"):
+            make()
+        return
+    model = cosim.Model("table")
+    model.add(make(), "element")
+    result = cosim.simulate(model.build(), until=0.1, signals=["element.y"])
+    assert result["element.y"][0] == 5.0 * (row % 2) + column % 5
+
+
 def test_a_loop_that_leaves_a_vector():
     with pytest.raises(cosim.ContractError, match=r"mistakes.py:\d+: .*law.*3 elements, \[3\]"):
 

@@ -11,9 +11,9 @@ import cosim
 from cosim import EventCause
 from cosim.simulation.event_record import Finding
 from cosim_workbench.agreement import are_counted, difference_of, digits_of
+from cosim_workbench.compared_runs import VerifiedRun
 from cosim_workbench.event_agreement import Events, match_events
 from cosim_workbench.moved_start import ROUNDING, moved_by_part, moved_by_rounding, reach_of_states
-from cosim_workbench.run_comparison import VerifiedRun
 from cosim_workbench.second_opinion import SecondOpinion
 
 TIMES = np.linspace(0.0, 1.0, 11)

@@ -51,9 +51,7 @@ def one_by_one(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
     return sequence
 
 
-def operations_of(
-    algorithm: cosim.MasterAlgorithm, order: Sequence[str], *, together: bool = False
-) -> list[Call]:
+def operations_of(algorithm: cosim.MasterAlgorithm, order: Sequence[str]) -> list[Call]:
     """*(operation, participant)* of one exchange.
 
     Parameters
@@ -63,12 +61,9 @@ def operations_of(
         only takes notes.
     order : sequence of str
         Of the participants.
-    together : bool
-        Whether a call that steps all stays one.
     """
     if isinstance(algorithm, ProgrammedAlgorithm):
-        calls = algorithm.calls(order)
-        return calls if together else one_by_one(calls, order)
+        return one_by_one(algorithm.calls(order), order)
     notes: Any = _Notes(order)
     algorithm.step(notes, 0.0, 1.0)
     noted: list[Call] = notes.operations

@@ -459,7 +459,7 @@ class FmuParticipant(InstanceParticipant):
             self._next_event = following if ahead else math.inf
             if update.terminate:
                 raise StopRequested(self._time, self._why_it_stops())
-            self._guard(self._clocks.ask, self._time)
+            self._guard(self._clocks.read_intervals, self._time)
             if not update.again and not self._clocks.due_clocks(self._time):
                 self._guard(instance.enter_step_mode)
                 return

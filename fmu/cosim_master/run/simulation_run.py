@@ -236,15 +236,15 @@ class SimulationRun:
         events = in_order(self.happened, without_returns(coupled.events, self.happened))
         statistics.events = len(events)
         again = partial(second_run, coupled, self.loop.step, self.algorithm, self._find_run_again)
-        judge = cache(partial(assess_coupling, coupled, self.algorithm, self.loop.step, again))
+        assess = cache(partial(assess_coupling, coupled, self.algorithm, self.loop.step, again))
         figures = dict(vars(statistics))
         if self._stream is not None and statistics.steps:  # it is closed with the statistics
-            figures["coupling"] = judge().figures()
+            figures["coupling"] = assess().figures()
         result = self.recorder.result(
             events=events, statistics=figures, message=unfinished or message, unfinished=unfinished
         )
         result.take_evidence(coupled)
-        result.judged_by(judge)
+        result.assess_by(assess)
         return result
 
     def _initialize(self, stack: ExitStack) -> None:
