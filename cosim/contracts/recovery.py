@@ -14,7 +14,7 @@ class Recovery(ABC):
 
     @abstractmethod
     def call(self, box: Any) -> tuple[float, list[str]]:
-        """The time (s), and the functions that are being called; several where steps take place in threads."""
+        """The time (s), and the functions that are being called: several where threads step."""
 
     @abstractmethod
     def recover(self, box: Any, why: str) -> tuple[str, dict[str, Any]]:
