@@ -32,7 +32,7 @@ def fault_place(fault: BaseException, entry_point: str) -> str:
 
 
 def raise_interrupt(fault: BaseException) -> None:
-    """Raise the Ctrl-C or SIGTERM that an error follows from; before Python 3.12 ``__set_name__`` wraps it."""
+    """Raise the interrupt that an error follows from: before Python 3.12 ``__set_name__`` wraps it."""
     cause: BaseException | None = fault
     while cause is not None:
         if isinstance(cause, KeyboardInterrupt):
