@@ -19,6 +19,9 @@ CALL, ENDED, SAVED = range(3)
 """Places in `words`: what is being called (`call_number`), or 0; the exit status + 1, once it is known;
 whether all results are in their files."""
 
+UNKNOWN = "an FMU"
+"""Begins a note ``"said"`` where the process did not know which one; the other process may."""
+
 words = memoryview(bytearray(mmap.PAGESIZE)).cast("q")
 """Of this process; shared with the one that watches it, where one does."""
 box: BlackBox | None = None

@@ -80,8 +80,8 @@ def _from_bytes(content: bytes, candidate: Candidate) -> PluginRecord | None:
         return None
     owner = candidate.name, candidate.distribution, candidate.version
     entries = tuple(
-        Entry(id, UnloadedClass(target, tuple(kinds), name, summary, tuple(suffixes)), *owner)
-        for id, target, kinds, name, summary, suffixes in document["entries"]
+        Entry(id, UnloadedClass(target, tuple(kinds), name, summary, *map(tuple, words)), *owner)
+        for id, target, kinds, name, summary, *words in document["entries"]
     )
     return PluginRecord(*owner, candidate.value, "loaded", document["contract"], entries)
 
