@@ -202,7 +202,7 @@ class System(FixedAttributes):
         rows = ((v.path, v.kind, ", ".join(dict.fromkeys(v.units))) for v in self.variables.values())
         return html_table(repr(self), [("variable", "kind", "unit"), *rows])
 
-    @property
+    @cached_property
     def has_updates(self) -> bool:
         """Whether something in it changes at the end of a step: a history, an auto-update variable."""
         return any(first != last for first, last in self.update_ranges.values())
