@@ -27,7 +27,7 @@ from cosim_master.model_exchange import loop_calls, model_exchange_calls, system
 from cosim_master.model_exchange.called_simulator import CalledSimulator
 from cosim_master.processes import answer_frames, shared_exchange, step_frames
 from cosim_master.recording import collect_samples
-from cosim_mechanics import Joint, Multibody
+from cosim_mechanics import Joint, Multibody, hull_triangles
 from cosim_workbench import number_text
 
 VALUES: dict[str, dict[str, Any]] = {
@@ -35,7 +35,9 @@ VALUES: dict[str, dict[str, Any]] = {
     **{"signals.state_space": {"A": np.diag([-1.0, -2.0]), "B": np.ones((2, 1)), "C": np.ones((1, 2))}},
     **{"signals.transfer_function": {"numerator": (1.0, 2.0), "denominator": (1.0, 3.0, 2.0)}},
     "measures.constant": {"value": 1.0},
+    "mechanics.ball_heap": {"radii": (0.4, 0.6), "planes": ((0.0, 0.0, 1.0, -0.5),), "stiffness": 1e3},
     "mechanics.coupled_bushing": {"stiffness": np.eye(6)},
+    "mechanics.mesh_contact": {"triangles": hull_triangles(((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)))},
     "mechanics.rigid_body": {"mass": 1.0, "inertia": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)},
     "mechanics.tabular_spring": {"lengths": (0.5, 1.0, 2.0), "tensions": (-1.0, 0.0, 2.0)},
     "mechanics.two_point_force": {"station_on_body1": (0.3, 0.0, 0.0)},
@@ -44,7 +46,7 @@ VALUES: dict[str, dict[str, Any]] = {
 SPECIAL: dict[str, list[dict[str, Any]]] = {"measures.delay": [{"delay": 0.0}]}
 """Values with which a component needs other functions."""
 ATTACHED = {
-    **{"body": "tip", "of": "tip", "body1": "arm", "body2": "tip"},
+    **{"body": "tip", "of": "tip", "body1": "arm", "body2": "tip", "balls": "arm"},
     **{"coordinate": "elbow.q[0]", "coordinate1": "shoulder.q[0]", "coordinate2": "elbow.q[0]"},
     **{"delay": "late", "history": "wave", "initial": "begin"},
 }

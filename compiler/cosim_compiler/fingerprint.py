@@ -28,6 +28,7 @@ import numpy as np
 from cosim_compiler import foreign, tables
 from cosim_compiler.calls import BY_NAME, GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
 from cosim_compiler.convention import compounds
+from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.errors import NumberedError
 from cosim_compiler.record import Record, classes_in, functions_of, layout_digest, methods_of, rows_of
 
@@ -286,12 +287,17 @@ def _modules_named(
 
 
 def _code_digest(code: types.CodeType) -> bytes:
-    """Digest of bytecode, names and constants, those of nested code too; lines and files do not count."""
+    """Digest of bytecode, names and constants, those of nested code too.
+
+    Lines and files count where machine code knows them.
+    """
     kept_digest = _digests_of_code.get(id(code))
     if kept_digest is None:
         digest = _Digest()
         digest.put("code", code.co_code)
         digest.put("handlers", code.co_exceptiontable)
+        if lines_are_shown() and code.co_filename.endswith(".py"):
+            digest.put("lines", f"{code.co_filename}:{code.co_firstlineno}:".encode() + code.co_linetable)
         digest.feed(tuple(getattr(code, name) for name in (*COUNTS, *NAMES)))
         for constant in _constants(code):
             digest.feed(constant)

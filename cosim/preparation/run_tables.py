@@ -604,7 +604,7 @@ def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[PastRow]
         for i, block in blocks.items()
         if any(s.array == "h" or (s.array == "k" and s.offset in rings) for s in block.reads)
     ]
-    if any(blocks[i].adds or any(s.array != "c" for s in blocks[i].writes) for i in rows):
+    if not rows or any(blocks[i].adds or any(s.array != "c" for s in blocks[i].writes) for i in rows):
         return [], []
     waiting: list[int] = []
     if looked_at is not None:

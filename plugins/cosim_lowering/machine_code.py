@@ -11,7 +11,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import cosim
-from cosim.kit import digest_of_module, interrupts_held, plainest_processor, read_cached, write_cached
+from cosim.kit import (
+    digest_of_module,
+    interrupts_held,
+    plainest_processor,
+    read_cached,
+    with_sine_pairs,
+    write_cached,
+)
 from cosim_lowering import optimizer as optimizing
 from cosim_lowering.optimizer import Optimizer
 
@@ -19,7 +26,7 @@ INTRINSIC = "llvm."
 MATHEMATICS = (
     "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs floor "
     "fma fmod frexp hypot ldexp lgamma log log10 log1p log2 memcpy memmove memset modf nearbyint pow "
-    "remainder rint round sin sinh sqrt tan tanh tgamma trunc"
+    "remainder rint round sin sincos sinh sqrt tan tanh tgamma trunc"
 )
 C_LIBRARY = frozenset(MATHEMATICS.split())
 
@@ -69,6 +76,10 @@ class MachineCode:
         """LLVM's text, without a target."""
         return self._text
 
+    def text_for(self, system: str) -> str:
+        """LLVM's text for an operating system: ``linux``, or another."""
+        return with_sine_pairs(self._text) if system == "linux" else self._text
+
     def object_file(self) -> bytes:
         """An object file for this machine's operating system and for every processor of its family; kept.
 
@@ -77,15 +88,15 @@ class MachineCode:
         """
         import llvmlite.binding as llvm
 
-        version = oldest_glibc()
-        made_of = ["object file", self._text, version, _toolchain()]
+        version, text = oldest_glibc(), self.text_for(sys.platform)
+        made_of = ["object file", text, version, _toolchain()]
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
         code = read_cached(digest)
         if code is None:
-            symbols = sorted(self.externals & C_LIBRARY) if version else []
+            symbols = sorted(_externals(llvm.parse_assembly(text)) & C_LIBRARY) if version else []
             lines = [f'module asm ".symver {name}, {name}@{version}"\n' for name in symbols]
             llvm.initialize_native_asmparser()
-            module = llvm.parse_assembly("".join(lines) + self._text)
+            module = llvm.parse_assembly("".join(lines) + text)
             machine = _machine()
             module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
             code = bytes(machine.emit_object(module))

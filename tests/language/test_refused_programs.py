@@ -21,6 +21,7 @@ class Mode(enum.Enum):
 
 
 HALVES = np.array([0.5], dtype=np.float32)
+PLACES = -2
 
 
 def added(a, b):
@@ -179,6 +180,14 @@ def shifted_real(x, out):
     out[0] = x << 1  # offends
 
 
+def shifted_back(x, out):
+    out[0] = 8 << -3  # offends
+
+
+def shifted_back_by_a_name(x, out):
+    out[0] = 8 >> PLACES  # offends
+
+
 def own_text(x, out):
     if x > 0.0:
         raise ValueError(x)  # offends
@@ -240,6 +249,8 @@ CASES: dict[Any, str] = {
     condition_of_a_view: "a view is neither true nor false: compare its elements",
     number_or_number: "`and` and `or` join conditions, and this is a number: write x != 0",
     shifted_real: "`<<` takes whole numbers: write int(…)",
+    shifted_back: "a shift by -3 places is an error in Python: write `>> 3`",
+    shifted_back_by_a_name: "a shift by -2 places is an error in Python: write `<< 2`",
     own_text: 'the text of an exception is constant: write raise ValueError("…")',
     compared_views: "`==` does not take a view and a number: compute with their elements",
     a_dictionary: "the language has no dict",
