@@ -18,7 +18,7 @@ from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.process_participant import LEAST_NATIVE_STEPS
 from cosim_master.processes import native_service
-from cosim_master.processes.calls import Call, answers_of_numbers, numbers_of_steps, steps_of_numbers
+from cosim_master.processes.calls import Call, answers_of_numbers, calls_of_numbers, numbers_of_calls
 from cosim_master.processes.channel import Channel, Numbers
 from cosim_master.processes.native_service import NativeService
 from cosim_master.processes.process_worker import Served, Worker
@@ -50,7 +50,7 @@ def steps_in_python(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     send = Channel.send_numbers
 
     def counted(channel: Channel, numbers: Numbers) -> None:
-        sent.append(len(steps_of_numbers(numbers)))
+        sent.append(len(calls_of_numbers(numbers)))
         send(channel, numbers)
 
     monkeypatch.setattr(Channel, "send_numbers", counted)
@@ -169,9 +169,9 @@ def test_messages_of_a_kind_are_answered_by_compiled_code(
     thread.start()
     for i in range(8):
         pending = [["set", 0, [0.5 * i]]]
-        if i == 5:  # another kind: nothing is written
+        if i == 5:  # nothing is written: compiled code answers that, too
             pending = []
-        numbers = numbers_of_steps([Call(1, "step", [0.1 * i, 0.1, [1]], pending)])
+        numbers = numbers_of_calls([Call(1, "step", [0.1 * i, 0.1, [1]], pending)])
         assert numbers is not None
         ours.send_numbers(numbers)
         answer = answers_of_numbers(ours.receive())
@@ -179,7 +179,7 @@ def test_messages_of_a_kind_are_answered_by_compiled_code(
             made["here"].set(["f"], [0.5 * i])
         reached = made["here"].step(0.1 * i, 0.1)
         assert answer == [["answer", [reached, [], [list(made["here"].get(["x", "v"]))]]]]
-    assert len(kinds) == 3  # two before it is known, and the other kind
+    assert len(kinds) == 2  # before it is known
     ours.send([Call(0, "nothing", [])])
     assert ours.receive() == [[["answer", None]], []]
     with socket.socket(fileno=os.dup(ours.reading)) as connection:
@@ -190,12 +190,10 @@ def test_messages_of_a_kind_are_answered_by_compiled_code(
 
 
 def test_what_compiled_code_cannot_carry_out_stays_with_python(
-    ends: tuple[Channel, Channel], monkeypatch: pytest.MonkeyPatch
+    ends: tuple[Channel, Channel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(native_service, "STEPS_BEFORE", 1)
-    service = NativeService(ends[1], 0, lambda number, name: bytes(LONGEST_NAME))
+    service = NativeService(ends[1], tmp_path)
     call = Call(1, "step", [0.0, 0.1, [0]], [["set", 1, [1.0]]])
-    numbers = numbers_of_steps([call])
-    assert numbers is not None
-    service.learn(numbers, [call], {1: (object(), [["y"], ["u"]])})  # no functions of C
+    service.learn([call], {1: (object(), [["y"], ["u"]])})  # no functions of C
     assert service.serve() is None and service.progress is None

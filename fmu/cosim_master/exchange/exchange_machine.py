@@ -19,6 +19,7 @@ from cosim_fmi.binding.fmu_output import printed_beside
 from cosim_master.abilities import LogsPrinted, NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError
+from cosim_master.exchange.call_part import connect_part
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
     ENDS,
@@ -323,20 +324,12 @@ class ExchangeMachine:
         for i, (name, part) in enumerate(zip(self.names, self.parts, strict=True)):
             of = calls[name]
             follows = self._along and coupled.follows_lines(name)
-            part.instance, part.access = of.instance, of.access or of.instance
-            part.set_at, part.step_at, part.get_at = of.set, of.step, of.get
-            part.begin_at = of.begin
-            part.input_references, part.output_references = of.input_references, of.output_references
-            part.set_slopes_at, part.slope_orders = of.set_slopes * follows, self._orders.ctypes.data
-            part.save_at, part.restore_at, part.free_at = of.save, of.restore, of.free
-            part.state_at, part.same_size = of.state, int(of.same_size)
+            inputs, outputs = (first[i + 1] - first[i] for first in (self.first_input, self.first_output))
+            connect_part(part, of, inputs, outputs, self._orders.ctypes.data)
+            part.set_slopes_at *= follows
             part.step_multiple = coupled.step_multiple[name]
             part.rereads_inputs = int(coupled.rereads_inputs[name])
             part.first_input, part.first_output = self.first_input[i], self.first_output[i]
-            part.inputs = self.first_input[i + 1] - self.first_input[i]
-            part.outputs = self.first_output[i + 1] - self.first_output[i]
-            part.input_count = part.inputs if of.input_count is None else of.input_count
-            part.output_count = part.outputs if of.output_count is None else of.output_count
 
     def follow(self, algorithms: Sequence[AlgorithmArrays]) -> None:
         """Have these algorithms decide: the one of the master, then those of its loops."""
