@@ -38,8 +38,8 @@ initial="calculated"><Real derivative="3"/></ScalarVariable>
 </ModelVariables>
 <ModelStructure><Outputs><Unknown index="1" dependencies="3"/></Outputs>
 <Derivatives><Unknown index="4" dependencies="2 3"/></Derivatives>
-<InitialUnknowns><Unknown index="1" dependencies="3"/><Unknown index="4" dependencies="2 3"/></InitialUnknowns>
-</ModelStructure></fmiModelDescription>
+<InitialUnknowns><Unknown index="1" dependencies="3"/><Unknown index="4" dependencies="2 3"/>
+</InitialUnknowns></ModelStructure></fmiModelDescription>
 """
 
 

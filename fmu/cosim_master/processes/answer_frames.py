@@ -259,7 +259,7 @@ def do_call(service, member, action, writes):
 
 
 def is_usual(service, calling, status):
-    """Whether the status that a function has answered is no error."""
+    """Whether a function has answered with a status that is OK or a warning."""
     service.calling = calling
     service.status = status
     return status <= WARNING

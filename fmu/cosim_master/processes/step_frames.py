@@ -222,7 +222,7 @@ def restore_member(handle, state, third, fourth, fifth):
 
 
 def call_member(handle, action):
-    """Have an action done that is no step, at once."""
+    """Have outputs read, or a state saved or restored, at once."""
     member = member_of(handle)
     if member.was_late == 1 + action:
         member.was_late = 0
