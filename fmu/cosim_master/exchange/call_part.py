@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cosim.kit import call_with_array, call_with_interval, integers_at
-from cosim_master.abilities import NativeCalls
 from cosim_master.exchange.exchange_arrays import (
     FREEING,
     LEADING,
@@ -19,29 +16,6 @@ from cosim_master.exchange.exchange_arrays import (
 
 OK, WARNING = 0, 1
 """Statuses, in every version of FMI; what is above is an error."""
-
-
-def connect_part(part: Any, calls: NativeCalls, inputs: int, outputs: int, orders: int) -> None:
-    """Have a record call these functions.
-
-    Parameters
-    ----------
-    part : Part
-    calls : NativeCalls
-    inputs, outputs : int
-        How many there are.
-    orders : int
-        Address of an array of ones, one for each input.
-    """
-    part.instance, part.access = calls.instance, calls.access or calls.instance
-    part.set_at, part.step_at, part.get_at = calls.set, calls.step, calls.get
-    part.begin_at, part.set_slopes_at = calls.begin, calls.set_slopes
-    part.input_references, part.output_references = calls.input_references, calls.output_references
-    part.input_count = inputs if calls.input_count is None else calls.input_count
-    part.output_count = outputs if calls.output_count is None else calls.output_count
-    part.save_at, part.restore_at, part.free_at = calls.save, calls.restore, calls.free
-    part.state_at, part.same_size = calls.state, int(calls.same_size)
-    part.inputs, part.outputs, part.slope_orders = inputs, outputs, orders
 
 
 def write_part(part, at):

@@ -19,7 +19,6 @@ from cosim_fmi.binding.fmu_output import printed_beside
 from cosim_master.abilities import LogsPrinted, NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError
-from cosim_master.exchange.call_part import connect_part
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
     ENDS,
@@ -397,6 +396,29 @@ class ExchangeMachine:
 def records(cls: Any, count: int) -> Any:
     """So many records, one after the other."""
     return (cls * count)()
+
+
+def connect_part(part: Any, calls: NativeCalls, inputs: int, outputs: int, orders: int) -> None:
+    """Have a record call these functions.
+
+    Parameters
+    ----------
+    part : Part
+    calls : NativeCalls
+    inputs, outputs : int
+        How many there are.
+    orders : int
+        Address of an array of ones, one for each input.
+    """
+    part.instance, part.access = calls.instance, calls.access or calls.instance
+    part.set_at, part.step_at, part.get_at = calls.set, calls.step, calls.get
+    part.begin_at, part.set_slopes_at = calls.begin, calls.set_slopes
+    part.input_references, part.output_references = calls.input_references, calls.output_references
+    part.input_count = inputs if calls.input_count is None else calls.input_count
+    part.output_count = outputs if calls.output_count is None else calls.output_count
+    part.save_at, part.restore_at, part.free_at = calls.save, calls.restore, calls.free
+    part.state_at, part.same_size = calls.state, int(calls.same_size)
+    part.inputs, part.outputs, part.slope_orders = inputs, outputs, orders
 
 
 def outliving(cls: Any, count: int) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 import cosim
 from cosim.kit import c_address
 from cosim_master.abilities import NativeCalls, StepsNatively
-from cosim_master.exchange.call_part import WARNING, connect_part, restore_part, save_part
+from cosim_master.exchange.call_part import WARNING, restore_part, save_part
 from cosim_master.exchange.exchange_arrays import (
     FREEING,
     LEADING,
@@ -302,6 +302,10 @@ class ServedMember:
             raise _NotServedError(str(error)) from error
         if found is None:
             raise _NotServedError("has no functions of C for this")
+        from cosim_master.exchange.exchange_machine import (
+            connect_part,
+        )  # most processes need it later or never
+
         self.calls = found
         self._orders = np.ones(max(1, len(inputs)), dtype=np.int32)
         try:
