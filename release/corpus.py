@@ -25,7 +25,7 @@ from cosim_master.algorithms import next_request
 from cosim_master.exchange import exchange_machine, run_exchanges
 from cosim_master.model_exchange import loop_calls, model_exchange_calls, system_calls
 from cosim_master.model_exchange.called_simulator import CalledSimulator
-from cosim_master.processes import answer_frames, shared_exchange, step_frames
+from cosim_master.processes import answer_frames, step_frames
 from cosim_master.recording import collect_samples
 from cosim_mechanics import Joint, Multibody, hull_triangles
 from cosim_workbench import number_text
@@ -203,7 +203,7 @@ def use_all() -> None:
         kit.function_address(function, batch.REDUCTION_SIGNATURE)
     for exchange, count in run_exchanges.ENTRIES.items():
         kit.c_address(exchange, exchange_machine.signature_of(count))
-    for elsewhere in (shared_exchange, step_frames, answer_frames):
+    for elsewhere in (step_frames, answer_frames):
         for function, signature in elsewhere.ENTRIES.items():
             kit.c_address(function, signature)
     for typed in (typed_calls.write_typed, typed_calls.read_typed):

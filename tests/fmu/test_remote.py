@@ -26,7 +26,7 @@ from test_threads import NAMES, STAR
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_master.processes import greeting, remote_session
-from cosim_master.processes.calls import Call, steps_of_numbers
+from cosim_master.processes.calls import Call, calls_of_numbers
 from cosim_master.processes.channel import HEAD, Channel, Numbers
 from cosim_master.processes.host import Host, connect
 from cosim_master.processes.sent_fmus import remove_oldest
@@ -73,7 +73,7 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         send(channel, calls)
 
     def counted_numbers(channel: Channel, numbers: Numbers) -> None:
-        sent.append(" ".join(call.name for call in steps_of_numbers(numbers)))
+        sent.append(" ".join(call.name for call in calls_of_numbers(numbers)))
         send_numbers(channel, numbers)
 
     monkeypatch.setattr(Channel, "send", counted)

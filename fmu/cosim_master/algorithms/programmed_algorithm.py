@@ -39,8 +39,20 @@ class _Notes:
         for name in self.order:
             self.advance(name, time, size)
 
-    def read_outputs(self, name: str) -> None:
+    def read_outputs(self, name: str, end: Any = None) -> None:
+        if end is not None:
+            raise _fixed("read_outputs(name, end)")
         self.operations.append((READ, name))
+
+    def __getattr__(self, name: str) -> Any:
+        raise _fixed(name)
+
+
+def _fixed(member: str) -> cosim.ContractError:
+    return cosim.ContractError(
+        f"exchange.{member}: with fixed_sequence = True, step uses order, set_inputs(name), advance, "
+        "advance_all and read_outputs(name) alone; set fixed_sequence = False for all others"
+    )
 
 
 def one_by_one(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:

@@ -141,7 +141,7 @@ class SimulationRun:
         """What has to be the same where a run goes on."""
         return identity(self)
 
-    def so_far(self, why: str = "not at its end") -> cosim.Result:
+    def so_far(self) -> cosim.Result:
         """What has been recorded, without events.
 
         Raises
@@ -151,7 +151,7 @@ class SimulationRun:
         """
         if self._stream is not None:
             raise cosim.CosimError("there is no run whose rows are kept here")
-        return self._result_so_far(why)
+        return self._result_so_far("not at its end")
 
     def _result_so_far(self, why: str) -> CoSimulationResult:
         figures = vars(self.statistics)

@@ -3,6 +3,7 @@
 #define COSIM_CONTAINER_H
 
 #include "arrays.h"
+#include "exchange_records.h"
 
 /* The arrays, in this order; behind them nine for each algorithm, then those of each member, then copies of these for
    members that are stepped again. */
@@ -52,21 +53,6 @@ enum { MEETING, TOLERANCE };                                 /* in NUMBERS */
 enum { SET_FAILED = 1, STEP_FAILED, READ_FAILED, NOT_STARTED = 10 }; /* of the codes that stop the interpreter */
 enum { NOT_SHOWN, IS_SHOWN };                                /* at STAGE */
 enum { IS_DONE, IS_REACHED, HAS_ENDED, IS_FULL, HAS_STEPPED, HAS_EVENT, HAS_FAILED }; /* what entry points return */
-
-/* Records of the interpreter: `exchange_arrays.Part` … */
-typedef struct {
-    int64_t instance, set_at, step_at, begin_at, get_at, access, input_references, output_references, input_count;
-    int64_t output_count, set_slopes_at, slope_orders, save_at, restore_at, free_at, state_at, same_size, step_multiple;
-    int64_t rereads_inputs, first_input, inputs, first_output, outputs, first_value, values, calling;
-} Part;
-
-typedef struct {
-    int64_t step, algorithm, part, status, rows, left, noticed, ticks, inputs_at, outputs_at, answers_at;
-} ExchangeReport;
-
-typedef struct {
-    int64_t under_way, place, request, watched, always_watched;
-} ExchangeProgress;
 
 /* A start value of an FMU of others that the host does not set. */
 typedef struct {
@@ -120,7 +106,7 @@ typedef struct {
 
 /* What is called of FMUs of others (`foreign.c`): `all` belongs to the instance, a number is that of a member. */
 typedef struct {
-    void (*connect)(void *all, int64_t i, Part *part, char *message, ExchangeReport *report);
+    void (*connect)(void *all, int64_t i, ExchangePart *part, char *message, ExchangeReport *report);
     Status (*start)(void *all, int64_t i, double time); /* start values are written before `enter` */
     Status (*enter)(void *all, int64_t i);
     Status (*exit)(void *all, int64_t i);

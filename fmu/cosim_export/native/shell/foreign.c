@@ -408,7 +408,7 @@ static int32_t restore_state(int64_t at, int64_t state, int64_t none, int64_t no
     return (int32_t)go_to_state(foreign, foreign->state);
 }
 
-static void connect(void *all, int64_t i, Part *part, char *message, ExchangeReport *report)
+static void connect(void *all, int64_t i, ExchangePart *part, char *message, ExchangeReport *report)
 {
     Foreign *foreign = foreign_at(all, i);
     foreign->message = message;
