@@ -28,11 +28,11 @@ class CollisionsTable(MechanicsTable):
         listed, ignore = entry.pop("shapes", None), entry.pop("ignore", [])
         if not isinstance(listed, list) or not all(isinstance(row, Mapping) for row in listed):
             report(
-                "shapes", 'shapes is no list of tables, as [{ body = "ball", type = "sphere", radius = 0.1 }]'
+                "shapes", 'shapes is not a list of tables: [{ body = "ball", type = "sphere", radius = 1 }]'
             )
             return
         if not isinstance(ignore, list) or not all(isinstance(pair, list) for pair in ignore):
-            report("ignore", 'ignore is no list of pairs of bodies, as [["arm", "base"]]')
+            report("ignore", 'ignore is not a list of pairs of bodies, [["arm", "base"]]')
             return
         for key in [key for key in entry if key not in LAW]:
             report(key, f"collisions have no {key}; they have {', '.join(('shapes', 'ignore', *LAW))}")
@@ -93,5 +93,5 @@ def _meters(value: Any) -> Any:
     if isinstance(value, list):
         return [_meters(item) for item in value]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{value!r} is no length")
+        raise ValueError(f"{value!r} is not a length")
     return float(value)

@@ -283,7 +283,7 @@ class Multibody(cosim.Model):
         Raises
         ------
         ModelError
-            A key that is no body, or a shape that cannot take part.
+            A key that is not a body, or a shape that cannot take part.
         """
         made = scene(self, shapes, ignore)
         return cast("Collisions", self.add("mechanics.collisions", name, **made, **values))

@@ -54,7 +54,7 @@ def scene(
     faults = [name for name in fixed if "X_GB" not in getattr(model.parts.get(name), "declarations", ())]
     if faults:
         bodies = ["ground", *moving]
-        raise cosim.ModelError.of("shapes", f"'{faults[0]}' is no body; there are {', '.join(bodies)}")
+        raise cosim.ModelError.of("shapes", f"'{faults[0]}' is not a body; there are {', '.join(bodies)}")
     used = [i for i, name in enumerate(moving) if by_name.get(name)]
     if not used:
         raise cosim.ModelError.of("shapes", "no body with a mass has a shape, so nothing can touch")
@@ -108,7 +108,8 @@ def _check_roundings(solids: Mapping[str, Sequence[Solid]]) -> None:
             if solid.kind != HALF_SPACE and not solid.rounding > 0.0 and set(planes) - {name}:
                 raise cosim.ModelError.of(
                     "rounding",
-                    f"a shape of '{name}' has a rounding of {solid.rounding} m, a half-space needs more than 0",
+                    f"a shape of '{name}' has a rounding of {solid.rounding} m; a half-space needs more "
+                    "than 0",
                 )
 
 

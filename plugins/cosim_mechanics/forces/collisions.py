@@ -294,8 +294,8 @@ class Collisions(contracts.Force):
         f_friction = -k_t s - 2 zeta_t sqrt(k_t m) v_t, at most mu f_normal long
 
     with Mindlin's stiffness k_t, the effective mass m and the stretch s of the bristle between the surfaces.
-    While a step lasts, s = s_0 + (t - t_0) v_t, with the stretch s_0 that is held since the step began at t_0;
-    when it has ended, what is longer than mu f_normal / k_t slips off.
+    While a step lasts, s = s_0 + (t - t_0) v_t, with the stretch s_0 with which the step began at t_0; when
+    it has ended, what is longer than mu f_normal / k_t slips off.
 
     Frames and signs
     ----------------
@@ -305,12 +305,13 @@ class Collisions(contracts.Force):
 
     Limits
     ------
-    Boxes, cylinders and meshes touch half-spaces, spheres and capsules, not each other: `Multibody.collisions`
-    refuses them. Two bodies that a joint connects do not touch, unless one is body 1, nor do shapes of one
-    body, nor those that are listed as ignored. Surfaces that touch while a step lasts have their bristle from
-    its end on; more than 8 contacts for each shape are an error. Where contacts of two shapes are more than their
-    bristles, some have only the damper (a finding says so). How far a bristle gives way is accurate to
-    the first order of the step. Where the centres of two shapes meet, the computation stops with an error.
+    Boxes, cylinders and meshes touch half-spaces, spheres and capsules, not each other: where they come near
+    each other a finding says so. Two bodies that a joint connects do not touch, unless one is body 1, nor do
+    shapes of one body, nor those that are listed as ignored. Surfaces that begin to touch in a step have
+    their bristle from its end on. More than 8 contacts for each shape are an error. If two shapes have more
+    contacts than bristles, some have only the damper (a finding says so). How far a bristle gives way is
+    accurate to the first order of the step. Where the centres of two shapes meet, the computation stops with
+    an error.
 
     Parameters
     ----------
@@ -452,7 +453,7 @@ class Collisions(contracts.Force):
 
     @cosim.kernel(
         refuses=[
-            "a frame of a shape is no pose",
+            "a frame of a shape is not a pose",
             "the shapes of the bodies are more than there are",
             "a mesh begins or ends outside of the triangles or vertices",
             "a shape reaches farther than its sphere, or a half-space has one",

@@ -1,8 +1,8 @@
 """Which of many shapes may touch: cells of space, each with a list of the shapes whose middle lies in it.
 
 Cells of level 0 are as wide as the largest shape is thick, those of each further level half as wide. A shape
-lies in cells of the finest level that are not narrower than the shape, and looks for others in its own level and
-in all coarser ones. So a large table among small balls costs each ball a look at the cells of two levels.
+lies in cells of the finest level that are not narrower than the shape. It looks for others in its own level
+and in all coarser ones. So a large table among small balls costs each ball a look at the cells of two levels.
 """
 
 from __future__ import annotations
