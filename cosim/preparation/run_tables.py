@@ -168,6 +168,7 @@ class Tables:
         self.held = self._holds(method, policy)
         self._methods(method)
         recurs = any(e.handler.cause is not EventCause.INITIALIZATION for e in self.agenda_of.entries)
+        recurs = recurs or bool(system._swaps)
         self.reach: Integers = self._reach(reach_of(system) if not exported and recurs else NO_REACH)
         self.rows_of_evaluation = sum(
             int(system.table[i, 2]) for i in range(*system.block_range(Stage.TIME, Stage.ACCELERATION))

@@ -35,7 +35,15 @@ from cosim.run_data.records import (
     Swap,
 )
 from cosim.run_data.run import Integers, Reals, Run
-from cosim.step.block_calls import copy_cache, probed, walk_here, walk_rows
+from cosim.step.block_calls import (
+    UNTOUCHED,
+    copy_cache,
+    follow_change,
+    mark_change,
+    probed,
+    walk_here,
+    walk_rows,
+)
 from cosim.step.event_log import MEMORY_UPDATED, NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
 from cosim.step.failures import BlockFailed, HistoryFull, HistoryOverrun
 from cosim.step.holds import has_held_derivatives
@@ -122,11 +130,26 @@ def update_memory(
     for number in range(len(run.rings)):
         if run.history(number).ring.flags != 0:
             raise HistoryOverrun()
+    marks_readers = has_only_swaps(run)
+    lowest = UNTOUCHED
     for swap in run.swaps:
         value = c[swap.update]
         if value != present_value(run, swap):
             swap_in(run, swap, value)
-            run.evaluation.stage = min(run.evaluation.stage, valid_stage(swap))
+            if marks_readers:
+                lowest = min(lowest, mark_change(run, swap.array, swap.offset))
+            else:
+                run.evaluation.stage = min(run.evaluation.stage, valid_stage(swap))
+    if lowest != UNTOUCHED:
+        follow_change(run, lowest)
+
+
+def has_only_swaps(run: Run) -> bool:
+    """Whether auto-update variables are all that changes at ends of steps.
+
+    Then what reads them is computed again, and nothing else.
+    """
+    return len(run.rings) == 0 and run.plan.inside_updates.is_empty() and run.plan.between_updates.is_empty()
 
 
 def set_side(run: Run, c: Reals, side: float, smoothness: float) -> None:
