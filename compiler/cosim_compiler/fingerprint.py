@@ -13,6 +13,7 @@ import functools
 import hashlib
 import inspect
 import itertools
+import marshal
 import operator
 import os
 import struct
@@ -50,6 +51,8 @@ COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
 NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
 PARTS = operator.attrgetter("__code__", "__dict__", "__defaults__", "__kwdefaults__")
 CONTENTS = operator.attrgetter("cell_contents")
+PLAIN_MARSHAL = 2
+"""The version of `marshal` whose bytes depend on values alone, not on which of them are one object."""
 
 _digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
 _names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
@@ -290,11 +293,16 @@ def _code_digest(code: types.CodeType) -> bytes:
     kept_digest = _digests_of_code.get(id(code))
     if kept_digest is None:
         digest = _Digest()
-        digest.put("code", code.co_code)
-        digest.put("handlers", code.co_exceptiontable)
-        digest.feed(tuple(getattr(code, name) for name in (*COUNTS, *NAMES)))
-        for constant in _constants(code):
-            digest.feed(constant)
+        # in one call of C; of nested code its digest, since marshal would add files and lines
+        constants = [_code_digest(c) if isinstance(c, types.CodeType) else c for c in _constants(code)]
+        nested = [i for i, c in enumerate(code.co_consts) if isinstance(c, types.CodeType)]
+        counted = [getattr(code, name) for name in (*COUNTS, *NAMES)]
+        content = code.co_code, code.co_exceptiontable, counted, nested
+        digest.put("code", marshal.dumps(content, PLAIN_MARSHAL))
+        try:
+            digest.put("constants", marshal.dumps(constants, PLAIN_MARSHAL))
+        except ValueError:  # a slice, from Python 3.14 on
+            digest.feed(constants)
         kept_digest = _digests_of_code[id(code)] = (code, digest.hash.digest())
     return kept_digest[1]
 
