@@ -18,6 +18,7 @@ import operator
 import os
 import struct
 import sys
+import threading
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -59,6 +60,7 @@ _names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
 _opaque: dict[int, tuple[Any, int]] = {}
 _digests: dict[types.FunctionType, tuple[bytes, Names]] = {}
 _own_parts: dict[types.FunctionType, tuple[_OwnPart, Names]] = {}
+_at_rest = threading.local()
 _process = os.urandom(16)
 
 
@@ -184,20 +186,6 @@ def reach_of(
         digest.root(function)
     names = Names(digest.functions, [*digest.classes, *classes]) if digest.is_lasting else None
     return Reach(digest.hash.hexdigest()[:32], names, tuple(digest.apart))
-
-
-def names_in_reach(functions: Iterable[types.FunctionType]) -> Names | None:
-    """What all names stand for that some functions reach; None where that is not all that counts."""
-    reached: dict[types.FunctionType, None] = {}
-    classes: dict[type, None] = {}
-    for function in functions:
-        _known_digest(function)
-        if function not in _digests:
-            return None
-        names = _digests[function][1]
-        reached.update(dict.fromkeys(names.functions))
-        classes.update(dict.fromkeys(names.classes))
-    return Names(reached, classes)
 
 
 class Names:
@@ -550,18 +538,52 @@ class _OwnDigest(_Digest):
         return digest.hash.digest()
 
 
+@contextlib.contextmanager
+def names_at_rest() -> Iterator[None]:
+    """While no name changes: what each function is made of is found once, and not compared again."""
+    if hasattr(_at_rest, "parts"):
+        yield
+        return
+    _at_rest.parts = {}
+    try:
+        yield
+    finally:
+        del _at_rest.parts
+
+
 def _own_part(function: types.FunctionType) -> _OwnPart | None:
     """The part of a function that lasts while its names stand for the same objects; None where none does."""
+    parts: dict[types.FunctionType, _OwnPart | None] | None = getattr(_at_rest, "parts", None)
+    if parts is None:
+        return _compared_part(function)
+    if function not in parts:
+        parts[function] = _part_of(_whole_of(function))
+    return parts[function]
+
+
+def _whole_of(function: types.FunctionType) -> _OwnDigest:
+    digest = _OwnDigest()
+    digest._whole(function)
+    return digest
+
+
+def _part_of(digest: _OwnDigest) -> _OwnPart | None:
+    if not (digest.is_whole and digest.is_lasting):
+        return None
+    return _OwnPart(digest.hash.digest(), tuple(digest.functions), tuple(digest.classes))
+
+
+def _compared_part(function: types.FunctionType) -> _OwnPart | None:
+    """The same as before where the names stand for the same objects."""
     kept_part = _own_parts.get(function)
     if kept_part is not None and kept_part[1].are_as_before():
         return kept_part[0]
-    digest = _OwnDigest()
-    digest._whole(function)
-    if not (digest.is_whole and digest.is_lasting):
+    digest = _whole_of(function)
+    part = _part_of(digest)
+    if part is None:
         _own_parts.pop(function, None)
-        return None
-    part = _OwnPart(digest.hash.digest(), tuple(digest.functions), tuple(digest.classes))
-    _own_parts[function] = part, Names([function], digest.classes)
+    else:
+        _own_parts[function] = part, Names([function], digest.classes)
     return part
 
 

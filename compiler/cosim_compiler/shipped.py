@@ -21,7 +21,7 @@ from pathlib import Path
 log = logging.getLogger("cosim.native")
 
 FOLDER = Path(__file__).parent / "shipped"
-UNITS, TEXTS = "units", "texts"
+UNITS, TEXTS, FACTS = "units", "texts", "facts"
 
 
 def path_of(kind: str) -> Path:

@@ -20,7 +20,7 @@ _is_listing = False
 
 
 def is_listing() -> bool:
-    """Whether the classes that this process makes are only listed, and used by nobody."""
+    """Whether the classes that this process makes are listed and never used."""
     return _is_listing
 
 
