@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 
 WITHOUT_NODES = frozenset(
     [
@@ -12,6 +11,7 @@ WITHOUT_NODES = frozenset(
     ]
 )
 """Fields that hold no node of interest: texts, numbers, and whether a name is read or bound."""
+_fields: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
 def tree_nodes(tree: ast.AST) -> list[ast.AST]:
@@ -24,15 +24,14 @@ def tree_nodes(tree: ast.AST) -> list[ast.AST]:
     """
     nodes = [tree]
     for node in nodes:  # it grows while it is gone through
-        for name in _fields_of(type(node)):
+        kind = type(node)
+        fields = _fields.get(kind)
+        if fields is None:
+            fields = _fields[kind] = tuple(name for name in kind._fields if name not in WITHOUT_NODES)
+        for name in fields:
             child = getattr(node, name, None)
             if isinstance(child, list):
                 nodes += [item for item in child if isinstance(item, ast.AST)]
             elif isinstance(child, ast.AST):
                 nodes.append(child)
     return nodes
-
-
-@functools.cache
-def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
-    return tuple(name for name in kind._fields if name not in WITHOUT_NODES)
