@@ -172,9 +172,10 @@ def lower_all(program: Program) -> None:
 
 
 def use_the_step() -> None:
-    """Use what every run needs: the Step, and the method that is taken where none is named."""
+    """Use what every run needs: the Step, the method that is taken where none is named, rows of results."""
     simulator = cosim.Simulator(mechanism("corpus").build(), accuracy=ACCURACY)
     simulator.advance_to(FIXED_STEP)
+    kit.compile_function(number_text.append_rows, number_text.ROWS_SIGNATURE)
 
 
 def use_all() -> None:
@@ -213,7 +214,6 @@ def use_all() -> None:
     kit.compile_function(next_request.next_request, next_request.SIGNATURE)
     kit.compile_function(collect_samples.collect_samples, collect_samples.SIGNATURE)
     kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
-    kit.compile_function(number_text.append_rows, number_text.ROWS_SIGNATURE)
     kit.compile_function(advance_monitored, MONITORED_SIGNATURE)
     CalledSimulator(next(runs()))
     for function, signature in model_exchange_calls.ENTRIES.items():

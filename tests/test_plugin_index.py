@@ -201,3 +201,27 @@ def test_an_ending_loads_the_class_that_has_it_alone(place: Place) -> None:
     endings = "a.third: no plugin writes results that end in '.third'. There are: .first, .second."
     assert place.python(code).splitlines() == ["First True", endings]
     assert place.python(code).splitlines() == ["First False", endings]
+
+
+def test_our_plugins_are_listed_by_another_process(tmp_path: Path) -> None:
+    """To check all kernel functions of all plugins takes longer than a run that uses a few of them."""
+    place = Place(tmp_path)
+    place.environment["COSIM_PLUGINS"] = "mechanics,integrators"
+    code = (
+        "import sys, cosim\n"
+        "kinds = {entry.kind for record in cosim.registry().plugins for entry in record.entries}\n"
+        "print(kinds >= {'joint', 'integrator'})\n"
+        "print([name for name in sys.modules if name.startswith('cosim_mechanics')])\n"
+    )
+    assert place.python(code).splitlines() == ["True", "[]"]
+
+
+def test_a_listed_class_is_checked_where_it_is_used(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.environment["COSIM_PLUGINS"] = "mechanics"
+    code = (
+        "import cosim\n"
+        "pin = cosim.registry().get('joint', 'mechanics.pin')\n"
+        "print(len(pin.kernels) > 0, sorted(pin.arguments) == sorted([*pin.kernels, *pin.kink_functions]))\n"
+    )
+    assert place.python(code).split() == ["True", "True"]

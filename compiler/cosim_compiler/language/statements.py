@@ -68,6 +68,7 @@ from cosim_compiler.language.types import (
     unify,
 )
 from cosim_compiler.sources.kernel_source import definition_of
+from cosim_compiler.sources.tree_walk import tree_nodes
 
 Block = tuple[Statement, ...]
 
@@ -214,8 +215,8 @@ class Reader(ExpressionReader):
 
     def is_in_loop(self, node: ast.AST) -> bool:
         """Whether an expression is computed in each turn of a loop."""
-        loops = (inner for inner in ast.walk(self.tree) if isinstance(inner, (ast.For, ast.While)))
-        return any(inner is node for loop in loops for inner in ast.walk(loop))
+        loops = (inner for inner in tree_nodes(self.tree) if isinstance(inner, (ast.For, ast.While)))
+        return any(inner is node for loop in loops for inner in tree_nodes(loop))
 
     def line(self, node: ast.AST) -> int:
         return getattr(node, "lineno", 0)
