@@ -10,6 +10,7 @@ from cosim_fmu.co_simulation import CoSimulation
 from cosim_master.algorithms.waveform_iteration import InterfaceNewton
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.system_participant import SystemParticipant
+from cosim_master.participants.timed_inputs import Changes, TimedInputs
 
 
 def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.Problem]:
@@ -29,11 +30,6 @@ def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.
     if loop.joint is not None or loop.algorithm is None:
         problems.append(cosim.Problem("master.algorithm", "solves participants jointly, in Python"))
     problems += [cosim.Problem(str(link.input), "a parameter is connected") for link in loop.parameter_links]
-    problems += [
-        cosim.Problem(f"{link.target}.{link.input}", "a parameter that changes is written in Python")
-        for link in loop.links
-        if loop.descriptions[link.target].variables[link.input].causality != "input"
-    ]
     if loop.derived:
         problems.append(
             cosim.Problem("connectors", "outputs of a system's own connectors are made in Python")
@@ -48,7 +44,7 @@ def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.
 
 def _why_python(participant: Any, description: ParticipantDescription, sources: bool) -> str:
     """Why a participant is led by Python; "" where none is needed."""
-    if type(participant) is SystemParticipant:
+    if type(participant) in (SystemParticipant, TimedInputs, Changes):
         return ""
     if type(participant) is not FmuParticipant:
         return f"a {description.kind}, which runs in Python"

@@ -53,14 +53,14 @@ def verdict(
     shorter = (relative / FINE) ** (1.0 / algorithm.order)
     smaller = f"{_one_digit(step / shorter):g} s"
     described = list(descriptions)
-    other = _other(algorithm, described)
+    other = better_algorithm(algorithm, described)
     if other and (shorter > MOST_SHORTER or relative > 1.0):
         return "other algorithm", f"Take {other}, or a step of {smaller}."
     also = f", or {other}" if other else ""
     return "smaller step", f"Take a step of {smaller}{also}, for an error of {100.0 * FINE:g} % of the range."
 
 
-def _other(algorithm: cosim.MasterAlgorithm, descriptions: list[ParticipantDescription]) -> str:
+def better_algorithm(algorithm: cosim.MasterAlgorithm, descriptions: list[ParticipantDescription]) -> str:
     """An algorithm that these participants allow and that errs less; empty when there is none."""
     restores = all(each.can_restore for each in descriptions)
     varies = all(each.variable_step for each in descriptions)

@@ -21,6 +21,7 @@ enum {
     MEMBERS,
     ROOM,
     MESSAGE,
+    TIMES,   /* of members that are values over time: where they are, and where an algorithm goes back to */
     FOREIGN, /* the address of what FMUs of others need, which belongs to the instance */
     HEAD,
     BEFORE, /* how outputs are passed on at the start, before members are initialized (`settle_values`), */
@@ -41,14 +42,48 @@ enum {
     CLOCK_WORDS,
     GRID,
     ALGORITHM_WORDS,
+    SAMPLE_PLACES, /* what the samples of the coupling are of (`lead_exchanges.Sampling`) */
+    SAMPLE_ROW,
+    SAMPLE_LIMITS,
+    SOURCES, /* the samples (`Collected`) */
+    JUMPS,
+    SAMPLE_BONDS,
+    SAMPLE_SCALES,
+    SAMPLE_COUNTS,
+    SAMPLE_CLOCK,
+    PRESENT,
+    RATES,
+    BENDS,
+    TEETH,
+    SAMPLE,
+    SAMPLE_FIRST,
+    KEPT,
+    OWNERS, /* what is known of the coupling, and of its error (`Judged`) */
+    JUDGED_SOURCES,
+    TARGETS,
+    DIRECT,
+    SURELY,
+    DRIVEN,
+    HOLDS,
+    RUNS_STRAIGHT,
+    WANTED,
+    IS_RESIDUAL,
+    GROUPS,
+    FACTS,
+    STATES,
+    OWN,
+    GIVEN,
+    BARS,
+    FOUND,
     FIRST_ALGORITHM
 };
 enum { PROGRAM, PORTS, BACK_MEMBERS, SAVED, COUNTS, DECISION, TABLE, BONDS, PROGRESS_WORDS }; /* of an algorithm */
 enum { MEMBER_WORDS = 64, MESSAGE_WORDS = 256 };
 enum { MACHINE_ARRAYS = ALGORITHM_WORDS - PART_WORDS + 1, ALGORITHM_ARRAYS = PROGRESS_WORDS + 1 };
-enum { TIME_NOW, JUMPED, NEXT_EVENT, CHANGED, HAS_VALUES };  /* in CLOCK */
+enum { SAMPLE_ARRAYS = KEPT - SAMPLE_PLACES + 1, COLLECTED_ARRAYS = KEPT - SOURCES + 1, JUDGED_ARRAYS = FOUND - OWNERS + 1 };
+enum { TIME_NOW, JUMPED, NEXT_EVENT, CHANGED, HAS_VALUES, JUDGED_AT }; /* in CLOCK */
 enum { STAGE, NEEDED, HALTS, ENTRY, MOST };                  /* in PLACES */
-enum { MEETING, TOLERANCE };                                 /* in NUMBERS */
+enum { MEETING, TOLERANCE, STOP_TIME };                      /* in NUMBERS */
 enum { SET_FAILED = 1, STEP_FAILED, READ_FAILED, NOT_STARTED = 10 }; /* of the codes that stop the interpreter */
 enum { NOT_SHOWN, IS_SHOWN };                                /* at STAGE */
 enum { IS_DONE, IS_REACHED, HAS_ENDED, IS_FULL, HAS_STEPPED, HAS_EVENT, HAS_FAILED }; /* what entry points return */
@@ -68,6 +103,9 @@ typedef struct {
     int64_t under_way, place, request, watched, always_watched;
 } ExchangeProgress;
 
+/* Types of variables of FMI 3.0; those of FMI 2.0 are the shell's. */
+enum { FLOAT64 = 16, FLOAT32, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, LOGICAL };
+
 /* A start value of an FMU of others that the host does not set. */
 typedef struct {
     uint32_t reference;
@@ -77,9 +115,18 @@ typedef struct {
 
 /* An FMU of others. */
 typedef struct {
+    int64_t version; /* of FMI */
     const char *token;
     const char *folder; /* in the resources */
     const char *identifier;
+    int64_t varies;          /* whether its steps may have any length */
+    int64_t has_events;      /* whether it has an event mode */
+    int64_t steps_carefully; /* whether the interpreter leaves its steps to Python where it can */
+    int64_t discrete_count;  /* inputs that are written in event mode, where it has one */
+    const uint32_t *discretes;
+    int64_t inside_count; /* inputs that are written inside a step, connected or not */
+    const uint32_t *insides;
+    int64_t input_count;
     int64_t has_tolerance;
     double tolerance;
     const int64_t *input_types; /* of its connected inputs, and of what is read of it */
@@ -88,10 +135,43 @@ typedef struct {
     const ForeignStart *starts;
 } ForeignUnit;
 
+/* One value over time. */
+typedef struct {
+    int64_t count;
+    const double *times; /* s */
+    const double *values;
+    int64_t is_linear;
+    int64_t beyond; /* before the first and after the last time */
+} Signal;
+
+enum { IS_KEPT, GOES_ON, IS_ERROR }; /* beyond */
+
+/* Values over time, by their references. */
+typedef struct {
+    const Signal *signals;
+    int64_t count; /* of all times */
+    const double *times;
+} SeriesUnit;
+
+/* What is called of members that are no systems: `all` are the arrays, a number is that of a member. */
+typedef struct {
+    void (*connect)(Array *all, int64_t i, void *room, Part *part);
+    Status (*start)(Array *all, int64_t i, double time); /* start values are written before `enter` */
+    Status (*enter)(Array *all, int64_t i, double time);
+    Status (*exit)(Array *all, int64_t i);
+    Status (*write)(Array *all, int64_t i, uint32_t reference, int64_t type, double value);
+    Status (*read)(Array *all, int64_t i, uint32_t reference, int64_t type, double *value);
+    int (*has_ended)(Array *all, int64_t i);
+} MemberCalls;
+
+extern const MemberCalls cosim_foreign, cosim_series;
+
 typedef struct {
     const char *name;
-    const Model *model; /* NULL: it is an FMU of others */
+    const Model *model; /* NULL: it is no system */
+    const MemberCalls *calls; /* NULL: it is one */
     const ForeignUnit *foreign;
+    const SeriesUnit *series;
     int64_t first;   /* of its arrays */
     int64_t copies;  /* the first one of those that it is saved in; -1: it never goes back */
     double accuracy; /* NAN: that of the host */
@@ -108,7 +188,7 @@ typedef struct {
     double usual; /* what an FMU of others has unless it is given; NAN: it is always given */
 } Setting;
 
-/* What it reads: an output of the interpreter, and settings that it follows at once. */
+/* What it reads: an output of the interpreter, and settings that it follows at once; -1 - i: a number of FOUND. */
 typedef struct {
     int64_t slot;
     int64_t member;
@@ -118,28 +198,25 @@ typedef struct {
     const int64_t *follows;
 } Output;
 
-/* What is called of FMUs of others (`foreign.c`): `all` belongs to the instance, a number is that of a member. */
-typedef struct {
-    void (*connect)(void *all, int64_t i, Part *part, char *message, ExchangeReport *report);
-    Status (*start)(void *all, int64_t i, double time); /* start values are written before `enter` */
-    Status (*enter)(void *all, int64_t i);
-    Status (*exit)(void *all, int64_t i);
-    Status (*write)(void *all, int64_t i, uint32_t reference, int64_t type, double value);
-    Status (*read)(void *all, int64_t i, uint32_t reference, int64_t type, double *value);
-    int (*has_ended)(void *all, int64_t i);
-} ForeignCalls;
-
-extern const ForeignCalls cosim_foreign;
 int foreign_open(Instance *instance, const char *function, const char *resources);
 void foreign_close(Instance *instance);
 int foreign_save_states(Instance *instance, void **states);
 int foreign_restore_states(Instance *instance, void *const *states);
 void foreign_free_states(Instance *instance, void **states);
 
+/* The error of the coupling (`judged.c`). */
+typedef struct {
+    int (*start)(Array *arrays);
+    int (*make_room)(Array *arrays);
+    void (*judge)(Array *arrays); /* if that is due */
+} Judging;
+
+extern const Judging cosim_judging;
+
 typedef struct {
     int64_t member_count;
     const Member *members;
-    const ForeignCalls *foreign; /* NULL: all members are systems */
+    const Judging *judging; /* NULL: the error is not estimated */
     int64_t algorithm_count;
     int64_t parameter_count; /* of the settings, which inputs come after */
     int64_t setting_count;
@@ -147,6 +224,7 @@ typedef struct {
     int64_t output_count;
     const Output *outputs;
     double start; /* s */
+    double same_time; /* of a step: what lies so near to its end is its end */
     int64_t divides; /* whether communication steps may be cut */
     int64_t exchanging; /* `under_way` inside an exchange */
     int64_t stop_count;
@@ -160,9 +238,11 @@ int64_t container_initialize(Array *arrays, double time);
 int64_t container_advance(Array *arrays, double target);
 int64_t container_evaluate(Array *arrays, double time);
 int64_t container_accuracy(Array *arrays, double accuracy);
+int64_t container_stop(Array *arrays, double stop);
 int64_t container_check(Array *arrays, double none);
 const char *container_message(const Array *arrays);
 const char *container_refuse_step(Array *arrays, double target, double slack);
+void write_head(const Array *arrays, int64_t first, int64_t count, int64_t *head);
 
 /* What the interpreter calls. */
 typedef int32_t AccessCall(int64_t, int64_t, int64_t, int64_t, int64_t);
@@ -171,7 +251,10 @@ typedef int32_t StepCall(int64_t, double, double, int64_t, int64_t, int64_t, int
 /* The machine code: `lead_exchanges`. */
 int32_t cosim_settle_values(int64_t *stop, int64_t machine, int64_t words, int64_t length);
 int32_t cosim_exchange_first(int64_t *stop, int64_t machine, int64_t order, int64_t count);
-int32_t cosim_lead(int64_t *stop, int64_t machine, double target, double slack);
+int32_t cosim_start_samples(int64_t *stop, int64_t machine, int64_t samples);
+int32_t cosim_lead(int64_t *stop, int64_t machine, int64_t samples, double target, double slack);
+int32_t cosim_judge_room(int64_t *size, int64_t samples, int64_t judged);
+int32_t cosim_judge(int64_t *stop, int64_t samples, int64_t judged, int64_t room, int64_t size);
 int32_t cosim_time_reached(double *time, int64_t machine);
 int32_t cosim_is_point(int64_t *answer, int64_t machine, double time, double slack);
 

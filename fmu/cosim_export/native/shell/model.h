@@ -158,6 +158,7 @@ typedef struct {
     EntryPoint *completed;
     EntryPoint *finish;
     EntryPoint *accuracy_given;
+    EntryPoint *stop_given; /* HUGE_VAL: there is none */
     EntryPoint *check;
     EntryPoint *check_parameters;
     EntryPoint *find_next_event;
