@@ -332,14 +332,21 @@ class TestTheHost:
             found.step(0.0, 2.0)
             assert found["weak.part.level"] == 0.1
 
-    def test_another_start_is_refused(self, whole: Path) -> None:
-        with running(whole) as found:
-            found.slave.reset()
-            found.slave.setupExperiment(startTime=1.0)
-            found.slave.enterInitializationMode()
-            with pytest.raises(fmpy.fmi1.FMICallException):
-                found.slave.exitInitializationMode()
-            assert found.log[-1].endswith("it starts at 0 s alone, not at 1 s")
+    def test_another_start(self, whole: Path) -> None:
+        run = crossed("interface_newton").led_run(1.25)
+        run.begin()
+        with running(whole, start=1.25) as found:
+            time = 1.25
+            for size in (0.01, 0.2, 0.013):
+                run.advance(time + size, size)
+                time = found.step(time, size)
+                assert found["ball.part.height"] == run.read("ball", ["part.height"])[0]
+                assert found["clock.part.z"] == run.read("clock", ["part.z"])[0]
+        run.close()
+
+    def test_a_start_that_no_points_are_counted_from(self, whole: Path) -> None:
+        with pytest.raises(fmpy.fmi1.FMICallException), running(whole, start=1e300):
+            pass
 
 
 def of_masses(folder: Path, make_fmu: MakeFmu, master: str) -> Path:

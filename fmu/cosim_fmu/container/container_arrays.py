@@ -14,7 +14,7 @@ from cosim_master.exchange.exchange_arrays import Algorithm, Answer, Machine, Pa
 from cosim_master.exchange.exchange_machine import records, words_of
 from cosim_master.exchange.lead_exchanges import Sampling
 from cosim_master.run.stepped_run import SteppedRun
-from cosim_master.trust.judge_samples import NOT_KNOWN
+from cosim_master.trust.judge_samples import NOT_KNOWN, UNKNOWN
 from cosim_master.trust.judged_coupling import judged_of
 
 MEMBER_WORDS, MESSAGE_WORDS, LIFE_WORDS = 64, 256, 9
@@ -29,10 +29,10 @@ SAVED = frozenset(
     (
         *("parameters", "inputs", "clock", "handed", "written", "lives", "times"),
         *("machine.inputs", "machine.outputs", "machine.answer_words", "machine.step_time_words"),
-        *("machine.report_words", "machine.clock_words"),
+        *("machine.report_words", "machine.clock_words", "machine.grid"),
         *("algorithm.counts", "algorithm.numbers", "algorithm.table", "algorithm.progress_words"),
         *("samples.counts", "samples.clock", "samples.present", "samples.rates", "samples.bends"),
-        *("samples.teeth", "samples.sample", "samples.first", "samples.kept", "judged.found"),
+        *("samples.teeth", "samples.sample", "samples.first", "samples.kept"),
     )
 )
 KNOWN_OF_PARTS = (
@@ -60,9 +60,9 @@ def own_arrays(
     room : int
         Words that a member needs for the length of a call.
     """
-    reals = {"shown": outputs, "clock": 6, "growing": 0, "numbers": 3, "handed": len(settings)}
+    reals = {"shown": outputs, "clock": 5, "growing": 0, "numbers": 3, "handed": len(settings)}
     reals["times"] = 2 * members
-    integers = {"places": 5, "whole": 0, "written": len(settings), "lives": LIFE_WORDS * members}
+    integers = {"places": 6, "whole": 0, "written": len(settings), "lives": LIFE_WORDS * members}
     integers |= {"members": MEMBER_WORDS * members, "room": room, "message": MESSAGE_WORDS}
     integers |= {"head": 2 * len(Machine._fields), "foreign": 0}
     arrays: dict[str, Vector] = {name: np.zeros(size) for name, size in reals.items()}
@@ -111,7 +111,9 @@ def _sample_arrays(run: SteppedRun, is_judged: bool) -> Iterator[tuple[str, Vect
     most = np.array([samples.most * collected.present.size], dtype=np.int64)
     sampling = Sampling(np.array(places, dtype=np.int64), np.zeros(row), most)
     judged = judged_of(run.coupled, run.algorithm)
-    judged = judged._replace(found=np.full(judged.found.size + 1, NOT_KNOWN))  # the last one never is
+    found = np.full(judged.found.size + 1, NOT_KNOWN)  # the last one never is
+    found[0] = UNKNOWN
+    judged = judged._replace(found=found)
     for prefix, group in (("sampling", sampling), ("samples", collected), ("judged", judged)):
         for name, array in group._asdict().items():
             yield f"{prefix}.{name}", array if is_judged else np.zeros(0, dtype=array.dtype)

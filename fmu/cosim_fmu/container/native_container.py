@@ -219,13 +219,12 @@ class NativeContainer:
             [v for v in shown if v.causality == causality] for causality in ("parameter", "input")
         )
         self._settings, self._parameters = [*parameters, *inputs], len(parameters)
-        self._outputs = [v for v in shown if not v.is_settable]
+        self._outputs = [v for v in shown if not v.is_settable and not v.name.startswith(f"{COUPLING}.")]
+        self._errors = [*JUDGED_NAMES, *(f"{COUPLING}.{'.'.join(port)}" for port in coupled.sampled_ports)]
         for member in self._members:
             member.inputs, member.outputs = coupled.input_names[member.name], list(coupled.reads[member.name])
         self._rows = [
-            *self._output_rows(
-                machine.output_slot, [f"{COUPLING}.{'.'.join(p)}" for p in coupled.sampled_ports]
-            ),
+            *self._output_rows(machine.output_slot),
             c_table("Setting", "settings", map(self._setting_row, self._settings)),
         ]
         for member in self._members:  # all types are known, and all references are given
@@ -269,14 +268,10 @@ class NativeContainer:
         reference = member.reference(name, is_set=True)
         return f"{{{number}, {reference}, {member.type_of(name)}, {c_real(member.usual(name))}}}"
 
-    def _output_rows(self, slot_of: Callable[[str, int], int], sampled: Sequence[str]) -> Iterator[str]:
-        """The outputs, each with the settings that it follows at once; errors by places in `Judged.found`."""
+    def _output_rows(self, slot_of: Callable[[str, int], int]) -> Iterator[str]:
+        """The outputs, each with the settings that it follows at once."""
         places, rows = {v.name: i for i, v in enumerate(self._settings)}, list[str]()
-        found = {name: i for i, name in enumerate([*JUDGED_NAMES, *sampled])}
         for i, variable in enumerate(self._outputs):
-            if variable.name.startswith(f"{COUPLING}."):
-                rows.append(f"{{{-1 - found.get(variable.name, len(found))}, 0, 0, REAL, 0, NULL}}")
-                continue
             number, member, name = self._owner(variable)
             needs = [places[each] for each in variable.dependencies if each in places]
             yield c_table("int64_t", f"follows_{i}", map(str, needs))
@@ -346,12 +341,16 @@ class NativeContainer:
 
     def _place(self, variable: FmuVariable) -> tuple[int, int, tuple[int, int]]:
         """Where a variable of the FMU lies among its arrays."""
-        array, listed = "shown", self._outputs
+        if variable.name.startswith(f"{COUPLING}."):
+            found, listed = list(self._arrays).index("judged.found"), self._errors
+            known = variable.name in listed
+            return found, listed.index(variable.name) if known else len(listed), (-1, -1)
+        array, variables = "shown", self._outputs
         if variable.causality == "parameter":
-            array, listed = "parameters", self._settings
+            array, variables = "parameters", self._settings
         elif variable.causality == "input":
-            array, listed = "inputs", self._settings[self._parameters :]
-        return OWN.index(array), [v.name for v in listed].index(variable.name), (-1, -1)
+            array, variables = "inputs", self._settings[self._parameters :]
+        return OWN.index(array), [v.name for v in variables].index(variable.name), (-1, -1)
 
     def _model(self, token: str, digest: bytes, arrays: int) -> Mapping[str, str]:
         """What the shell knows of it."""
@@ -375,7 +374,8 @@ class NativeContainer:
             **{"initialize": "container_initialize", "advance": "container_advance"},
             **{"step": "container_advance", "check": "container_check", "evaluate": "container_evaluate"},
             "accuracy_given": "container_accuracy" if self._takes_tolerance else "NULL",
-            "stop_given": "container_stop",
+            **({"ask": "container_judge"} if self.is_judged else {}),
+            **{"stop_given": "container_stop", "asked": "FOUND"},
             **{"explain": "container_message", "refuse_step": "container_refuse_step"},
             **(FOREIGN_CALLS if self.has_fmus else {}),
             "foreign_count": str(len(self._members) if self.has_fmus else 0),

@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from cosim.kit import Integers, Reals, call_with_array, group_reader, integers_at
+from cosim.kit import (
+    Integers,
+    Reals,
+    call_with_array,
+    common_resolution,
+    group_reader,
+    integers_at,
+    rational_time,
+)
 from cosim_master.algorithms.exchange_layout import ADAPTIVE, BEGIN, DISCARDED, GOES_BACK, KIND, PHASE
 from cosim_master.exchange.exchange_arrays import (
     algorithm_of,
@@ -59,8 +67,31 @@ REFERENCE = 4
 """Bytes of a value reference."""
 DISCARD = 2
 """A participant's answer: the step is too long for it."""
+NOT_COUNTED = 1
+"""Start and step have no resolution of 64 bits in common."""
 MANY = 1 << 40
 """Exchanges before `PAUSED`: only rows are too many before that."""
+
+
+def set_start(address, time):
+    """Count communication points from another start (s); returns a stop code."""
+    a = machine_at(address)
+    clock = clock_of(a)
+    whole, rest, of_start = rational_time(time)
+    length, more, of_step = rational_time(clock.step)
+    if of_start == 0 or of_step == 0:
+        return NOT_COUNTED
+    common = common_resolution(of_start, of_step)
+    if common == 0:
+        return NOT_COUNTED
+    clock.until += time - point_time(a, 0)
+    clock.sampled = time
+    a.grid[0] = whole
+    a.grid[1] = rest * (common // of_start)
+    a.grid[2] = length
+    a.grid[3] = more * (common // of_step)
+    a.grid[4] = common
+    return DONE
 
 
 def settle_values(address, at, length):
@@ -344,6 +375,7 @@ def is_point(address, time, slack):
 
 
 LEADING: dict[str, tuple[Callable[..., Any], str]] = {
+    "set_start": (set_start, "if>i"),
     "settle_values": (settle_values, "iii>i"),
     "exchange_first": (exchange_first, "iii>i"),
     "lead": (lead, "iiff>i"),

@@ -292,13 +292,13 @@ int64_t container_initialize(Array *arrays, double time)
     memset(arrays[MESSAGE].data, 0, bytes_of(&arrays[MESSAGE]));
     reals(arrays, CLOCK)[TIME_NOW] = time;
     reals(arrays, CLOCK)[NEXT_EVENT] = HUGE_VAL;
-    if (time != container->start) {
-        (void)snprintf(arrays[MESSAGE].data, MESSAGE_WORDS * ITEM, "it starts at %.17g s alone, not at %.17g s",
-                       container->start, time);
-        return HAS_FAILED;
-    }
     memset(arrays[LIVES].data, 0, bytes_of(&arrays[LIVES]));
     bind_members(arrays);
+    if (time != container->start && (cosim_set_start(&stop, machine_of(arrays), time) != 0 || stop != 0)) {
+        (void)snprintf(arrays[MESSAGE].data, MESSAGE_WORDS * ITEM,
+                       "communication points cannot be counted from %.17g s on in one resolution of 64 bits", time);
+        return HAS_FAILED;
+    }
     for (int64_t i = 0; i < container->member_count; i++) {
         Instance *instance = &member_at(arrays, i)->instance;
         double accuracy = container->members[i].accuracy;
@@ -414,14 +414,9 @@ int64_t container_evaluate(Array *arrays, double time)
     }
     bind_members(arrays);
     if (hand_over(arrays) != IS_DONE) return fail(arrays, SET_FAILED);
-    if (container->judging != NULL) container->judging->judge(arrays);
     for (int64_t i = 0; i < container->output_count; i++) {
         const Output *output = &container->outputs[i];
         int follows = 0;
-        if (output->slot < 0) {
-            shown[i] = reals(arrays, FOUND)[-1 - output->slot];
-            continue;
-        }
         for (int64_t j = 0; j < output->follow_count; j++) follows = follows || written[output->follows[j]];
         shown[i] = outputs[output->slot];
         if (follows && read_number(arrays, output, &shown[i]) > WARNING) return fail(arrays, READ_FAILED);

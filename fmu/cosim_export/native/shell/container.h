@@ -81,8 +81,8 @@ enum { PROGRAM, PORTS, BACK_MEMBERS, SAVED, COUNTS, DECISION, TABLE, BONDS, PROG
 enum { MEMBER_WORDS = 64, MESSAGE_WORDS = 256 };
 enum { MACHINE_ARRAYS = ALGORITHM_WORDS - PART_WORDS + 1, ALGORITHM_ARRAYS = PROGRESS_WORDS + 1 };
 enum { SAMPLE_ARRAYS = KEPT - SAMPLE_PLACES + 1, COLLECTED_ARRAYS = KEPT - SOURCES + 1, JUDGED_ARRAYS = FOUND - OWNERS + 1 };
-enum { TIME_NOW, JUMPED, NEXT_EVENT, CHANGED, HAS_VALUES, JUDGED_AT }; /* in CLOCK */
-enum { STAGE, NEEDED, HALTS, ENTRY, MOST };                  /* in PLACES */
+enum { TIME_NOW, JUMPED, NEXT_EVENT, CHANGED, HAS_VALUES };  /* in CLOCK */
+enum { STAGE, NEEDED, HALTS, ENTRY, MOST, JUDGED_STEPS };    /* in PLACES; the last one is 1 more, 0 is none */
 enum { MEETING, TOLERANCE, STOP_TIME };                      /* in NUMBERS */
 enum { SET_FAILED = 1, STEP_FAILED, READ_FAILED, NOT_STARTED = 10 }; /* of the codes that stop the interpreter */
 enum { NOT_SHOWN, IS_SHOWN };                                /* at STAGE */
@@ -188,7 +188,7 @@ typedef struct {
     double usual; /* what an FMU of others has unless it is given; NAN: it is always given */
 } Setting;
 
-/* What it reads: an output of the interpreter, and settings that it follows at once; -1 - i: a number of FOUND. */
+/* What it reads: an output of the interpreter, and settings that it follows at once. */
 typedef struct {
     int64_t slot;
     int64_t member;
@@ -208,7 +208,6 @@ void foreign_free_states(Instance *instance, void **states);
 typedef struct {
     int (*start)(Array *arrays);
     int (*make_room)(Array *arrays);
-    void (*judge)(Array *arrays); /* if that is due */
 } Judging;
 
 extern const Judging cosim_judging;
@@ -242,6 +241,7 @@ int64_t container_stop(Array *arrays, double stop);
 int64_t container_check(Array *arrays, double none);
 const char *container_message(const Array *arrays);
 const char *container_refuse_step(Array *arrays, double target, double slack);
+void container_judge(Array *arrays);
 void write_head(const Array *arrays, int64_t first, int64_t count, int64_t *head);
 
 /* What the interpreter calls. */
@@ -249,6 +249,7 @@ typedef int32_t AccessCall(int64_t, int64_t, int64_t, int64_t, int64_t);
 typedef int32_t StepCall(int64_t, double, double, int64_t, int64_t, int64_t, int64_t, int64_t);
 
 /* The machine code: `lead_exchanges`. */
+int32_t cosim_set_start(int64_t *stop, int64_t machine, double time);
 int32_t cosim_settle_values(int64_t *stop, int64_t machine, int64_t words, int64_t length);
 int32_t cosim_exchange_first(int64_t *stop, int64_t machine, int64_t order, int64_t count);
 int32_t cosim_start_samples(int64_t *stop, int64_t machine, int64_t samples);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* As in `collect_samples`, and `lead_exchanges`: rows that an exchange may bring at once, and as many more. */
-enum { SAMPLES = 3, STRIDE = 4, AT_ONCE = 64, MORE_AT_THE_END = 4 };
+enum { SAMPLES = 3, STRIDE = 4, AT_ONCE = 64, MORE_AT_THE_END = 4, IS_UNKNOWN = 5 };
 
 static int64_t address_of(const void *place) { return (int64_t)(intptr_t)place; }
 
@@ -40,7 +40,8 @@ static int start(Array *arrays)
     write_head(arrays, SAMPLE_PLACES, SAMPLE_ARRAYS, head);
     if (cosim_start_samples(&stop, address_of(arrays[HEAD].data), address_of(head)) != 0) return 0;
     for (int64_t i = 0; i < arrays[FOUND].rows; i++) found[i] = -1.0;
-    ((double *)arrays[CLOCK].data)[JUDGED_AT] = -1.0;
+    found[0] = IS_UNKNOWN;
+    ((int64_t *)arrays[PLACES].data)[JUDGED_STEPS] = 0;
     return make_room(arrays);
 }
 
@@ -76,14 +77,15 @@ static void judge_copies(const Array *arrays)
 }
 
 /* Anew when there are twice as many steps, and at the end. */
-static void judge(Array *arrays)
+void container_judge(Array *arrays)
 {
-    double *clock = arrays[CLOCK].data;
-    const double steps = (double)((const ExchangeReport *)arrays[REPORT_WORDS].data)->step, before = clock[JUDGED_AT];
-    const int is_at_end = clock[TIME_NOW] >= ((const double *)arrays[NUMBERS].data)[STOP_TIME];
-    if (before >= 0.0 && !(steps > 2.0 * before) && !(is_at_end && steps > before)) return;
-    clock[JUDGED_AT] = steps;
+    int64_t *judged = &((int64_t *)arrays[PLACES].data)[JUDGED_STEPS];
+    const int64_t steps = ((const ExchangeReport *)arrays[REPORT_WORDS].data)->step, before = *judged - 1;
+    const int is_at_end = ((const double *)arrays[CLOCK].data)[TIME_NOW] >= ((const double *)arrays[NUMBERS].data)[STOP_TIME];
+    if (((const double *)arrays[CLOCK].data)[HAS_VALUES] == 0.0) return;
+    if (before >= 0 && steps <= 2 * before && !(is_at_end && steps > before)) return;
+    *judged = steps + 1;
     judge_copies(arrays);
 }
 
-const Judging cosim_judging = {start, make_room, judge};
+const Judging cosim_judging = {start, make_room};
