@@ -153,7 +153,7 @@ typedef struct {
     const double *times;
 } SeriesUnit;
 
-/* What is called of members that are no systems: `all` are the arrays, a number is that of a member. */
+/* What is called of members other than systems: `all` are the arrays, a number is that of a member. */
 typedef struct {
     void (*connect)(Array *all, int64_t i, void *room, Part *part);
     Status (*start)(Array *all, int64_t i, double time); /* start values are written before `enter` */
@@ -168,8 +168,8 @@ extern const MemberCalls cosim_foreign, cosim_series;
 
 typedef struct {
     const char *name;
-    const Model *model; /* NULL: it is no system */
-    const MemberCalls *calls; /* NULL: it is one */
+    const Model *model;       /* of a system; else NULL */
+    const MemberCalls *calls; /* of all others; else NULL */
     const ForeignUnit *foreign;
     const SeriesUnit *series;
     int64_t first;   /* of its arrays */
