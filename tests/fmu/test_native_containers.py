@@ -32,6 +32,7 @@ from cosim_fmu import CoSimulation, SystemParticipant
 from cosim_fmu.container.container_arrays import LIFE_WORDS, MEMBER_WORDS, MESSAGE_WORDS, OWN
 from cosim_fmu.container.container_exporter import write_native_container
 from cosim_fmu.container.container_interface import VERDICTS, container_interface
+from cosim_fmu.scenario.scenario_changes import make_changes
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import RunOptions
 from cosim_master.exchange.exchange_arrays import Algorithm, Machine, Part, Progress, Report
@@ -590,6 +591,23 @@ def driven(interpolation: str, extrapolation: str, algorithm: str, start: float 
     return recorded(CoSimulation(parts, wires, algorithm, 0.01, start=start))
 
 
+def conditional(algorithm: str) -> CoSimulation:
+    """Conditions that become true while the plant swings, one of them twice, and a change at a time."""
+    parts: dict[str, Any] = {"plant": SystemParticipant(plant()), "one": SystemParticipant(model(Through))}
+    entries = [
+        {
+            "when": "one.part.out > one.part.seen and plant.body.position > 0.5 m or one.part.out == 0",
+            "set": {"one.part.gain": 0.75},
+        },
+        {"at": "250 ms", "set": {"one.part.gain": -0.5}},
+        {"when": "plant.body.position < 0.9 m", "set": {"one.part.gain": 0.1, "plant.body.force": 2.0}},
+    ]
+    changes, links = make_changes(entries, parts, {}, lambda *words: pytest.fail(str(words)))
+    assert changes is not None
+    wires = [("plant.body.position", "one.part.seen"), *links]
+    return CoSimulation({**parts, "changes": changes}, wires, algorithm, 0.01)
+
+
 class TestValuesOverTime:
     """Series, and changes at times."""
 
@@ -622,6 +640,13 @@ class TestValuesOverTime:
             with pytest.raises(fmpy.fmi1.FMICallException):
                 found.step(0.3, 0.2)
             assert "timed: has values from 0.1 s to 0.4 s" in found.log[-1]
+
+    @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "waveform_iteration"])
+    def test_conditions(self, algorithm: str, tmp_path: Path) -> None:
+        loop = conditional(algorithm)
+        result = loop.simulate(0.6, inside="nothing")
+        assert len(result.events) >= 3 and len(set(result["one.part.gain"])) == 4
+        assert same_bits(recorded(conditional(algorithm)), exported(recorded(loop), tmp_path), 0.6) >= 6
 
     @pytest.mark.thorough
     def test_sources(self, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ Vector = NDArray[np.generic]
 
 
 def own_arrays(
-    settings: Sequence[float], parameters: int, outputs: int, members: int, room: int
+    settings: Sequence[float], parameters: int, outputs: int, members: int, room: int, times: int
 ) -> dict[str, Vector]:
     """Those before the interpreter's, as an instance begins, without orders.
 
@@ -59,9 +59,11 @@ def own_arrays(
     outputs, members : int
     room : int
         Words that a member needs for the length of a call.
+    times : int
+        Numbers of members that are values over time.
     """
     reals = {"shown": outputs, "clock": 5, "growing": 0, "numbers": 3, "handed": len(settings)}
-    reals["times"] = 2 * members
+    reals["times"] = times
     integers = {"places": 6, "whole": 0, "written": len(settings), "lives": LIFE_WORDS * members}
     integers |= {"members": MEMBER_WORDS * members, "room": room, "message": MESSAGE_WORDS}
     integers |= {"head": 2 * len(Machine._fields), "foreign": 0}

@@ -227,6 +227,10 @@ class NativeContainer:
             *self._output_rows(machine.output_slot),
             c_table("Setting", "settings", map(self._setting_row, self._settings)),
         ]
+        times = 0
+        for member in self._members:
+            member.first_number = times
+            times += member.number_count
         for member in self._members:  # all types are known, and all references are given
             _ = [member.type_of(name) for name in (*member.inputs, *member.outputs)]
             _ = list(member.tables(0))
@@ -251,7 +255,7 @@ class NativeContainer:
         ]
         room = max(member.room for member in self._members)
         starts = [float(v.start or 0.0) for v in self._settings]
-        own = own_arrays(starts, self._parameters, len(self._outputs), len(self._members), room)
+        own = own_arrays(starts, self._parameters, len(self._outputs), len(self._members), room, times)
         order = [numbers[name] for name in coupled.order]
         own |= {n: np.array(x, dtype=np.int64) for n, x in zip(ORDERS, (*orders, order), strict=True)}
         self._arrays = {name: own[name] for name in OWN} | dict(run_arrays(run, is_judged=self.is_judged))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +17,11 @@ from cosim_export.native.compilers import Platform
 from cosim_export.native.model_tables import ROLES, c_real, c_table, c_text, here
 from cosim_fmi.description.fmu_interface import FmuInterface as DeclaredFmu
 from cosim_fmu.co_simulation import CoSimulation
+from cosim_fmu.scenario.scenario_changes import Condition
 from cosim_lowering.program import Program
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.system_participant import ACCURACY, SystemParticipant
-from cosim_master.participants.timed_inputs import EXTRAPOLATIONS, TimedInputs
+from cosim_master.participants.timed_inputs import EXTRAPOLATIONS, SEEN, TimedInputs, TriggeredChanges
 
 TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean"}
 """Of a participant's variables, as FMI calls them."""
@@ -62,6 +64,8 @@ class NativeMember:
     set_by_host : set of str
     follows : bool
         Whether its inputs run along lines.
+    first_number : int
+        Of values over time: where their numbers begin in TIMES.
     """
 
     name: str
@@ -80,6 +84,7 @@ class NativeMember:
     outputs: list[str] = field(default_factory=list)
     set_by_host: set[str] = field(default_factory=set)
     follows: bool = False
+    first_number: int = 0
     _places: dict[tuple[str, bool], int] = field(default_factory=dict)
 
     @classmethod
@@ -114,7 +119,7 @@ class NativeMember:
         if self.fmu is not None:
             return self.fmu.declared.elements[name].reference
         if self.series is not None:
-            return list(self.series.series).index(name)
+            return _seen(self.series).index(name) if is_set else list(self.series.series).index(name)
         if (name, is_set) not in self._places:
             self._places[name, is_set] = len(self.variables)
             self.variables.append(self._settable(name) if is_set else self._readable(name))
@@ -193,7 +198,15 @@ class NativeMember:
         if self.fmu is not None:
             yield from self._fmu_tables(number, self.fmu.declared)
         if self.series is not None:
-            yield from _series_tables(number, self.series)
+            yield from _series_tables(number, self.series, self.first_number)
+
+    @property
+    def number_count(self) -> int:
+        """How many numbers of values over time change, those that an algorithm goes back to among them."""
+        if self.series is None:
+            return 0
+        triggers = self.series.triggers if isinstance(self.series, TriggeredChanges) else ()
+        return 2 * (1 + len(_seen(self.series)) + len(triggers) + 2 * len(self.series.series))
 
     @property
     def calls(self) -> str:
@@ -260,7 +273,21 @@ class NativeMember:
 BEYOND = dict(zip(EXTRAPOLATIONS, ("IS_KEPT", "GOES_ON", "IS_ERROR"), strict=True))
 
 
-def _series_tables(number: int, given: TimedInputs) -> Iterator[str]:
+OPERATIONS = dict(
+    zip(
+        (operator.ge, operator.le, operator.eq, operator.ne, operator.gt, operator.lt),
+        ("IS_LEAST", "IS_MOST", "IS_EQUAL", "IS_OTHER", "IS_ABOVE", "IS_BELOW"),
+        strict=True,
+    )
+)
+
+
+def _seen(given: TimedInputs) -> list[str]:
+    """Inputs of values over time: what conditions read."""
+    return [name for name, v in given.describe().variables.items() if v.causality == "input"]
+
+
+def _series_tables(number: int, given: TimedInputs, first: int) -> Iterator[str]:
     """Values over time; those of a run that has begun, since changes hold its start values first."""
     rows = list[str]()
     for i, (name, (times, values)) in enumerate(given.series.items()):
@@ -271,5 +298,41 @@ def _series_tables(number: int, given: TimedInputs) -> Iterator[str]:
         rows.append(f"{{{', '.join(cells)}}}")
     yield c_table("Signal", f"signals_{number}", rows)
     yield c_table("double", f"all_times_{number}", (c_real(float(x)) for x in given.all_times))
-    cells = [f"signals_{number}", str(len(given.all_times)), f"all_times_{number}"]
+    seen, starts = _seen(given), given.describe().variables
+    unset = [math.nan if starts[n].start is None else float(starts[n].start) for n in seen]
+    yield c_table("double", f"seen_{number}", map(c_real, unset))
+    triggers = given.triggers if isinstance(given, TriggeredChanges) else ()
+    comparisons, changes = list[str](), list[str]()
+    for i, trigger in enumerate(triggers):
+        assert isinstance(trigger.condition, Condition)
+        comparisons += _comparisons(trigger.condition, seen)
+        for path, value in trigger.values.items():
+            changes.append(f"{{{i}, {list(given.series).index(path)}, {c_real(float(value))}}}")
+    yield c_table("Comparison", f"comparisons_{number}", comparisons)
+    yield c_table("Change", f"changes_{number}", changes)
+    cells = [
+        str(first),
+        str(len(rows)),
+        f"signals_{number}",
+        str(len(given.all_times)),
+        f"all_times_{number}",
+    ]
+    cells += [str(len(seen)), here(f"seen_{number}", seen), str(len(triggers))]
+    cells += [
+        here(f"comparisons_{number}", comparisons),
+        str(len(changes)),
+        here(f"changes_{number}", changes),
+    ]
     yield f"static const SeriesUnit series_{number} = {{{', '.join(cells)}}};\n"
+
+
+def _comparisons(condition: Condition, seen: Sequence[str]) -> Iterator[str]:
+    """The comparisons of a condition, as rows of C."""
+    for i, alternative in enumerate(condition.alternatives):
+        for j, each in enumerate(alternative):
+            is_last = j + 1 == len(alternative)
+            ends = 0 if not is_last else 2 if i + 1 == len(condition.alternatives) else 1
+            other = seen.index(SEEN + each.other) if each.other else -1
+            cells = [seen.index(SEEN + each.path), OPERATIONS[each.compare], other]
+            number = c_real(0.0 if each.other else float(each.value))
+            yield f"{{{', '.join(map(str, cells))}, {number}, {ends}}}"

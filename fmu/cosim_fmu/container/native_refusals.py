@@ -11,7 +11,7 @@ from cosim_master.algorithms.waveform_iteration import InterfaceNewton
 from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.system_participant import SystemParticipant
-from cosim_master.participants.timed_inputs import Changes, TimedInputs
+from cosim_master.participants.timed_inputs import Changes, TimedInputs, TriggeredChanges
 
 
 def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.Problem]:
@@ -63,7 +63,7 @@ def _whose_derivatives_are_used(loop: CoSimulation) -> list[str]:
 
 def _why_python(participant: Any, description: ParticipantDescription, sources: bool) -> str:
     """Why a participant is led by Python; "" where none is needed."""
-    if type(participant) in (SystemParticipant, TimedInputs, Changes):
+    if type(participant) in (SystemParticipant, TimedInputs, Changes, TriggeredChanges):
         return ""
     if type(participant) is not FmuParticipant:
         return f"a {description.kind}, which runs in Python"

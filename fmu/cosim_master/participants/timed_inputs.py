@@ -322,6 +322,11 @@ class TriggeredChanges(Changes):
         self._events: list[cosim.EventRecord] = []
 
     @property
+    def triggers(self) -> Sequence[Trigger]:
+        """What conditions set."""
+        return self._triggers
+
+    @property
     def events(self) -> list[cosim.EventRecord]:
         """Each time that a condition became true."""
         return self._events

@@ -21,7 +21,7 @@ enum {
     MEMBERS,
     ROOM,
     MESSAGE,
-    TIMES,   /* of members that are values over time: where they are, and where an algorithm goes back to */
+    TIMES,   /* of members that are values over time: where they are, and where an algorithm goes back to (`series.c`) */
     FOREIGN, /* the address of what FMUs of others need, which belongs to the instance */
     HEAD,
     BEFORE, /* how outputs are passed on at the start, before members are initialized (`settle_values`), */
@@ -146,11 +146,37 @@ typedef struct {
 
 enum { IS_KEPT, GOES_ON, IS_ERROR }; /* beyond */
 
+/* `value operator other`, or a number in place of the other value; several make a condition. */
+typedef struct {
+    int64_t value; /* among what conditions read */
+    int64_t operation;
+    int64_t other; /* -1: the number */
+    double number;
+    int64_t ends; /* 1: `or` follows; 2: the condition ends; 0: `and` follows */
+} Comparison;
+
+enum { IS_LEAST, IS_MOST, IS_EQUAL, IS_OTHER, IS_ABOVE, IS_BELOW }; /* operation */
+
+/* What a condition sets when it becomes true. */
+typedef struct {
+    int64_t trigger;
+    int64_t signal;
+    double value;
+} Change;
+
 /* Values over time, by their references. */
 typedef struct {
+    int64_t first; /* of its numbers in TIMES */
+    int64_t signal_count;
     const Signal *signals;
     int64_t count; /* of all times */
     const double *times;
+    int64_t seen_count; /* what conditions read: its inputs */
+    const double *seen; /* their start values; NAN: there is none */
+    int64_t trigger_count;
+    const Comparison *comparisons;
+    int64_t change_count;
+    const Change *changes;
 } SeriesUnit;
 
 /* What is called of members other than systems: `all` are the arrays, a number is that of a member. */

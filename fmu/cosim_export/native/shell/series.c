@@ -1,13 +1,20 @@
-/* Members that are values over time. */
+/* Members that are values over time, which conditions may change. */
 #include "container.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A member for the length of a call. */
+/* A member for the length of a call. What changes lies in one row of numbers: the time (s), what conditions read, which
+   of them hold, and for each signal when a condition has set it last, and to what. A second row behind it is what an
+   algorithm goes back to. */
 typedef struct {
     const Member *of;
-    double *times; /* where it is, and where an algorithm goes back to, s */
+    double *now;
+    double *seen;
+    double *held;
+    double *set_at;
+    double *set_to;
     char *message;
 } Series;
 
@@ -25,13 +32,63 @@ static int64_t count_before(const double *times, int64_t count, double time, int
     return first;
 }
 
+static int64_t size_of(const SeriesUnit *unit)
+{
+    return 1 + unit->seen_count + unit->trigger_count + 2 * unit->signal_count;
+}
+
+static int is_true(const Series *series, const Comparison *comparison)
+{
+    const double value = series->seen[comparison->value];
+    const double other = comparison->other < 0 ? comparison->number : series->seen[comparison->other];
+    switch (comparison->operation) {
+    case IS_LEAST: return value >= other;
+    case IS_MOST: return value <= other;
+    case IS_EQUAL: return value == other;
+    case IS_OTHER: return value != other;
+    case IS_ABOVE: return value > other;
+    default: return value < other;
+    }
+}
+
+/* Conditions that become true set their values. */
+static void evaluate(const Series *series)
+{
+    const SeriesUnit *unit = series->of->series;
+    const Comparison *comparison = unit->comparisons;
+    for (int64_t i = 0; i < unit->seen_count; i++)
+        if (isnan(series->seen[i])) return;
+    for (int64_t i = 0; i < unit->trigger_count; i++) {
+        int holds = 0, all = 1;
+        for (;; comparison++) {
+            all = all && is_true(series, comparison);
+            if (comparison->ends == 0) continue;
+            holds = holds || all;
+            all = 1;
+            if (comparison->ends == 2) break;
+        }
+        comparison++;
+        for (int64_t j = 0; holds && series->held[i] == 0.0 && j < unit->change_count; j++) {
+            if (unit->changes[j].trigger != i) continue;
+            series->set_at[unit->changes[j].signal] = series->now[0];
+            series->set_to[unit->changes[j].signal] = unit->changes[j].value;
+        }
+        series->held[i] = holds;
+    }
+}
+
 static Status value_at(const Series *series, const Signal *signal, double *value)
 {
-    const double time = series->times[0];
+    const double time = series->now[0];
     const int64_t last = signal->count - 1;
     int64_t after = count_before(signal->times, signal->count, time, 1);
     const int is_beyond = after == 0 || time > signal->times[last];
     double before, following;
+    const int64_t place = signal - series->of->series->signals;
+    if (series->set_at[place] >= signal->times[after > 0 ? after - 1 : 0]) {
+        *value = series->set_to[place];
+        return OK;
+    }
     if (is_beyond && signal->beyond == IS_ERROR) {
         (void)snprintf(series->message, MESSAGE_WORDS * ITEM, "t = %.17g s: %s: has values from %g s to %g s", time,
                        series->of->name, signal->times[0], signal->times[last]);
@@ -53,9 +110,13 @@ static Status value_at(const Series *series, const Signal *signal, double *value
     return OK;
 }
 
-static int32_t set_nothing(int64_t at, int64_t references, int64_t count, int64_t values, int64_t size)
+static int32_t set_values(int64_t at, int64_t references, int64_t count, int64_t values, int64_t size)
 {
-    (void)at, (void)references, (void)count, (void)values, (void)size;
+    const Series *series = pointer(at);
+    const uint32_t *inputs = pointer(references);
+    const double *given = pointer(values);
+    (void)size;
+    for (int64_t i = 0; i < count; i++) series->seen[inputs[i]] = given[i];
     return OK;
 }
 
@@ -80,31 +141,37 @@ static int32_t step(int64_t at, double time, double size, int64_t flag, int64_t 
     const double reached = time + size, slack = cosim_container.same_time * size;
     const int64_t place = count_before(unit->times, unit->count, reached - slack, 0);
     (void)flag, (void)event, (void)end, (void)early, (void)none;
-    series->times[0] = place < unit->count && unit->times[place] <= reached + slack ? unit->times[place] : reached;
+    series->now[0] = place < unit->count && unit->times[place] <= reached + slack ? unit->times[place] : reached;
+    evaluate(series);
     return OK;
 }
 
-static int32_t save_time(int64_t at, int64_t state, int64_t none, int64_t nothing, int64_t no_size)
+static int32_t save_numbers(int64_t at, int64_t state, int64_t none, int64_t nothing, int64_t no_size)
 {
     const Series *series = pointer(at);
     (void)state, (void)none, (void)nothing, (void)no_size;
-    series->times[1] = series->times[0];
+    memcpy(series->now + size_of(series->of->series), series->now, (size_t)size_of(series->of->series) * sizeof(double));
     return OK;
 }
 
-static int32_t restore_time(int64_t at, int64_t state, int64_t none, int64_t nothing, int64_t no_size)
+static int32_t restore_numbers(int64_t at, int64_t state, int64_t none, int64_t nothing, int64_t no_size)
 {
     const Series *series = pointer(at);
     (void)state, (void)none, (void)nothing, (void)no_size;
-    series->times[0] = series->times[1];
+    memcpy(series->now, series->now + size_of(series->of->series), (size_t)size_of(series->of->series) * sizeof(double));
     return OK;
 }
 
 static Series series_of(const Array *arrays, int64_t i)
 {
-    Series series = {NULL, NULL, NULL};
+    Series series = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    const SeriesUnit *unit = cosim_container.members[i].series;
     series.of = &cosim_container.members[i];
-    series.times = (double *)arrays[TIMES].data + 2 * i;
+    series.now = (double *)arrays[TIMES].data + unit->first;
+    series.seen = series.now + 1;
+    series.held = series.seen + unit->seen_count;
+    series.set_at = series.held + unit->trigger_count;
+    series.set_to = series.set_at + unit->signal_count;
     series.message = arrays[MESSAGE].data;
     return series;
 }
@@ -114,19 +181,23 @@ static void connect(Array *all, int64_t i, void *room, Part *part)
     const Series series = series_of(all, i);
     memcpy(room, &series, sizeof series);
     part->instance = part->access = (int64_t)(intptr_t)room;
-    part->set_at = (int64_t)(intptr_t)(AccessCall *)set_nothing;
+    part->set_at = (int64_t)(intptr_t)(AccessCall *)set_values;
     part->get_at = (int64_t)(intptr_t)(AccessCall *)get_values;
     part->step_at = (int64_t)(intptr_t)(StepCall *)step;
     part->set_slopes_at = 0;
-    part->save_at = (int64_t)(intptr_t)(AccessCall *)save_time;
-    part->restore_at = (int64_t)(intptr_t)(AccessCall *)restore_time;
-    part->state_at = (int64_t)(intptr_t)(series.times + 1);
+    part->save_at = (int64_t)(intptr_t)(AccessCall *)save_numbers;
+    part->restore_at = (int64_t)(intptr_t)(AccessCall *)restore_numbers;
+    part->state_at = (int64_t)(intptr_t)(series.now + size_of(series.of->series));
 }
 
 static Status start(Array *all, int64_t i, double time)
 {
     const Series series = series_of(all, i);
-    series.times[0] = series.times[1] = time;
+    const SeriesUnit *unit = series.of->series;
+    memset(series.now, 0, 2 * (size_t)size_of(unit) * sizeof(double));
+    series.now[0] = time;
+    for (int64_t j = 0; j < unit->seen_count; j++) series.seen[j] = unit->seen[j];
+    for (int64_t j = 0; j < unit->signal_count; j++) series.set_at[j] = -HUGE_VAL;
     return OK;
 }
 
@@ -138,7 +209,8 @@ static Status enter(Array *all, int64_t i, double time)
 
 static Status leave(Array *all, int64_t i)
 {
-    (void)all, (void)i;
+    const Series series = series_of(all, i);
+    evaluate(&series);
     return OK;
 }
 
