@@ -443,6 +443,24 @@ class TestFmusOfOthers:
             assert caught.value.status == status
             assert (text in found.log[-1]) if text else not found.log
 
+    def test_a_step_that_is_discarded_after_a_part_of_it(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
+        make_fmu("failing", macros=("FAIL_SIZE=0.008",))
+        starts = {"part.fail_at": 0.05, "part.fail_status": 2, "part.reached": 0.053}
+
+        def loop() -> CoSimulation:
+            return recorded(
+                CoSimulation({"part": str(tmp_path / "failing.fmu")}, [], "jacobi", 0.01, starts=starts)
+            )
+
+        fmu, run = exported(loop(), tmp_path), loop().led_run()
+        run.begin()
+        with running(fmu) as found:
+            run.advance(0.06, 0.06)
+            found.step(0.0, 0.06)
+            assert found["part.y"] == run.read("part", ["y"])[0]
+            assert found["part.size"] == run.read("part", ["size"])[0] < 0.0075  # the rest of the step
+        run.close()
+
     @pytest.mark.thorough
     def test_an_ssp(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
         CoSimulation.from_file(masses(tmp_path, make_fmu, "")).to_ssp(tmp_path / "loop.ssp", 0.3)
