@@ -475,7 +475,8 @@ class TestFmusOfOthers:
         master = 'algorithm = "waveform_iteration"\nstep = 0.01\nuntil = 0.3'
         path = scenario(tmp_path, parts, ["two.right.x -> third.x_other"], master, {"third.kc": 3.0})
         assert main(["export", str(path), "-o", str(tmp_path / "whole.fmu"), "-q", "--native"]) == 0
-        assert same_bits(CoSimulation.from_file(path), tmp_path / "whole.fmu", 0.3) == 8
+        # the error of the coupling inside is an output of the one outside, too
+        assert same_bits(CoSimulation.from_file(path), tmp_path / "whole.fmu", 0.3) == 10
 
     @pytest.mark.thorough
     @pytest.mark.parametrize("target", ["x86_64-windows-gnu", "aarch64-macos", "aarch64-linux-gnu.2.17"])

@@ -32,7 +32,7 @@ SAVED = frozenset(
         *("machine.report_words", "machine.clock_words", "machine.grid"),
         *("algorithm.counts", "algorithm.numbers", "algorithm.table", "algorithm.progress_words"),
         *("samples.counts", "samples.clock", "samples.present", "samples.rates", "samples.bends"),
-        *("samples.teeth", "samples.sample", "samples.first", "samples.kept"),
+        *("samples.teeth", "samples.sample", "samples.first", "samples.kept", "judged.found"),
     )
 )
 KNOWN_OF_PARTS = (
@@ -62,9 +62,9 @@ def own_arrays(
     times : int
         Numbers of members that are values over time.
     """
-    reals = {"shown": outputs, "clock": 5, "growing": 0, "numbers": 3, "handed": len(settings)}
+    reals = {"shown": outputs, "clock": 6, "growing": 0, "numbers": 3, "handed": len(settings)}
     reals["times"] = times
-    integers = {"places": 6, "whole": 0, "written": len(settings), "lives": LIFE_WORDS * members}
+    integers = {"places": 5, "whole": 0, "written": len(settings), "lives": LIFE_WORDS * members}
     integers |= {"members": MEMBER_WORDS * members, "room": room, "message": MESSAGE_WORDS}
     integers |= {"head": 2 * len(Machine._fields), "foreign": 0}
     arrays: dict[str, Vector] = {name: np.zeros(size) for name, size in reals.items()}

@@ -81,8 +81,8 @@ enum { PROGRAM, PORTS, BACK_MEMBERS, SAVED, COUNTS, DECISION, TABLE, BONDS, PROG
 enum { MEMBER_WORDS = 64, MESSAGE_WORDS = 256 };
 enum { MACHINE_ARRAYS = ALGORITHM_WORDS - PART_WORDS + 1, ALGORITHM_ARRAYS = PROGRESS_WORDS + 1 };
 enum { SAMPLE_ARRAYS = KEPT - SAMPLE_PLACES + 1, COLLECTED_ARRAYS = KEPT - SOURCES + 1, JUDGED_ARRAYS = FOUND - OWNERS + 1 };
-enum { TIME_NOW, JUMPED, NEXT_EVENT, CHANGED, HAS_VALUES };  /* in CLOCK */
-enum { STAGE, NEEDED, HALTS, ENTRY, MOST, JUDGED_STEPS };    /* in PLACES; the last one is 1 more, 0 is none */
+enum { TIME_NOW, JUMPED, NEXT_EVENT, CHANGED, HAS_VALUES, JUDGED_STEPS }; /* in CLOCK; the last one is -1 at first */
+enum { STAGE, NEEDED, HALTS, ENTRY, MOST };                  /* in PLACES */
 enum { MEETING, TOLERANCE, STOP_TIME };                      /* in NUMBERS */
 enum { SET_FAILED = 1, STEP_FAILED, READ_FAILED, NOT_STARTED = 10 }; /* of the codes that stop the interpreter */
 enum { NOT_SHOWN, IS_SHOWN };                                /* at STAGE */

@@ -442,6 +442,7 @@ static Status start(Array *all, int64_t i, double time)
     foreign->next_event = HUGE_VAL;
     foreign->usual_size = 0.0;
     foreign->time = time;
+    foreign->stop = ((const double *)all[NUMBERS].data)[STOP_TIME];
     foreign->has_slopes = foreign->has_fault = 0;
     forget_written(foreign);
     status = foreign->calls->make(foreign, time);

@@ -55,6 +55,7 @@ struct Foreign {
     int64_t ended;
     double time;       /* s, where it is */
     double next_event; /* s */
+    double stop;       /* of the host, s; HUGE_VAL: there is none */
     double usual_size; /* of its steps, where it cannot vary them */
     void *state;       /* that an algorithm goes back to */
     double *written;   /* inputs that are written in event mode, as they were written last; NAN: not yet */

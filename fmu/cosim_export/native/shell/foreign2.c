@@ -86,12 +86,15 @@ static Status make(Foreign *foreign, double time)
     const ForeignUnit *unit = foreign->of->foreign;
     const fmi2CallbackFunctions callbacks = {log_error, calloc, free, NULL, foreign};
     char resources[LONGEST_PATH + 8];
+    fmi2Boolean has_stop;
     (void)snprintf(resources, sizeof resources, "file://%s%s", foreign->resources[0] == '/' ? "" : "/", foreign->resources);
     f->callbacks = callbacks;
     foreign->component =
         f->instantiate(foreign->of->name, fmi2CoSimulation, unit->token, resources, &f->callbacks, fmi2False, fmi2True);
     if (foreign->component == NULL) return ERROR;
-    return is_good(f->setup(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, fmi2False, 0.0));
+    has_stop = foreign->stop < HUGE_VAL;
+    return is_good(f->setup(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, has_stop,
+                            has_stop ? foreign->stop : 0.0));
 }
 
 static Status enter(Foreign *foreign, double time)

@@ -119,8 +119,9 @@ static Status make(Foreign *foreign, double time)
 static Status enter(Foreign *foreign, double time)
 {
     const ForeignUnit *unit = foreign->of->foreign;
-    return is_good(
-        of(foreign)->enter(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, false, 0.0));
+    const bool has_stop = foreign->stop < HUGE_VAL;
+    return is_good(of(foreign)->enter(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, has_stop,
+                                      has_stop ? foreign->stop : 0.0));
 }
 
 static Status leave(Foreign *foreign) { return is_good(of(foreign)->exit(foreign->component)); }

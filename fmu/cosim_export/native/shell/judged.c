@@ -41,7 +41,7 @@ static int start(Array *arrays)
     if (cosim_start_samples(&stop, address_of(arrays[HEAD].data), address_of(head)) != 0) return 0;
     for (int64_t i = 0; i < arrays[FOUND].rows; i++) found[i] = -1.0;
     found[0] = IS_UNKNOWN;
-    ((int64_t *)arrays[PLACES].data)[JUDGED_STEPS] = 0;
+    ((double *)arrays[CLOCK].data)[JUDGED_STEPS] = -1.0;
     return make_room(arrays);
 }
 
@@ -79,12 +79,12 @@ static void judge_copies(const Array *arrays)
 /* Anew when there are twice as many steps, and at the end. */
 void container_judge(Array *arrays)
 {
-    int64_t *judged = &((int64_t *)arrays[PLACES].data)[JUDGED_STEPS];
-    const int64_t steps = ((const ExchangeReport *)arrays[REPORT_WORDS].data)->step, before = *judged - 1;
-    const int is_at_end = ((const double *)arrays[CLOCK].data)[TIME_NOW] >= ((const double *)arrays[NUMBERS].data)[STOP_TIME];
-    if (((const double *)arrays[CLOCK].data)[HAS_VALUES] == 0.0) return;
-    if (before >= 0 && steps <= 2 * before && !(is_at_end && steps > before)) return;
-    *judged = steps + 1;
+    double *clock = arrays[CLOCK].data;
+    const double steps = (double)((const ExchangeReport *)arrays[REPORT_WORDS].data)->step, before = clock[JUDGED_STEPS];
+    const int is_at_end = clock[TIME_NOW] >= ((const double *)arrays[NUMBERS].data)[STOP_TIME];
+    if (clock[HAS_VALUES] == 0.0) return;
+    if (before >= 0.0 && steps <= 2.0 * before && !(is_at_end && steps > before)) return;
+    clock[JUDGED_STEPS] = steps;
     judge_copies(arrays);
 }
 
