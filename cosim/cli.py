@@ -31,7 +31,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         atexit.register(gc.freeze)  # what ends with the process is not searched for garbage: 0.2 s
         status = dispatch(sys.argv[1:] if argv is None else argv, is_program=argv is None)
         note_status(status)
-        return status
     except KeyboardInterrupt as error:  # while modules are imported, or after all was said
         print(str(error) or "interrupted", file=sys.stderr)
-        return 143 if str(error) == TERMINATED else 130
+        status = 143 if str(error) == TERMINATED else 130
+    # Python ends as after Ctrl-C where a KeyboardInterrupt came out of an `exec` (of a dataclass);
+    # the next `exec` forgets it
+    exec("")
+    return status

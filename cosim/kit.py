@@ -19,9 +19,9 @@ integrators       `OdeSystem` and `MethodArrays`: what the functions of a method
                   `MethodSlots`, `Corrections`: the records in the arrays; `MethodKernels`, `Capabilities`,
                   `StepCode`; `store_state`: a state that is finite; `project` and others, for steps that meet
                   constraints
-records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named fields; `as_table`: rows by
-                  columns; `group_reader`, `head_of`: named tuples of arrays (`Integers`, `Reals`) behind one
-                  address
+records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named fields; `c_header`: the same
+                  in C; `as_table`: rows by columns; `group_reader`, `head_of`: named tuples of arrays
+                  (`Integers`, `Reals`) behind one address
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         `History`: what ``s.past`` of a view is; `history_at`: that of a place in `k`; `flattened`:
                   helpers of it that also take its arrays, as `append_to_history` … of `history_buffer` do
@@ -346,10 +346,12 @@ if TYPE_CHECKING:
     from cosim_compiler.printers.c_lowered import LoweredC as LoweredC
     from cosim_compiler.printers.c_lowered import parameters_in_c as parameters_in_c
     from cosim_compiler.record import Record as Record
+    from cosim_compiler.record import c_header as c_header
     from cosim_compiler.record import place_in as place_in
     from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.record import width_of as width_of
     from cosim_compiler.silent import compiled as compiled
+    from cosim_compiler.sine_pairs import with_sine_pairs as with_sine_pairs
     from cosim_compiler.sources.flatten import flattened as flattened
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
     from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side

@@ -60,6 +60,8 @@ def is_misspelt(name: str, meant: str) -> bool:
     most = 1 if len(meant) < LONG else 2
     if len(meant) < SHORTEST or name == meant or abs(len(name) - len(meant)) > most:
         return False
+    if len({*name} ^ {*meant}) > 2 * most:  # an edit takes one letter away and brings one
+        return False
     return edits(name, meant) <= most
 
 

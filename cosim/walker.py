@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cosim_compiler.array_groups import Integers, Reals, Table
-from cosim_compiler.calls import called_by_name, indirect_call, status_call
+from cosim_compiler.calls import called_by_name, gathering, indirect_call, status_call
 from cosim_compiler.derivatives.own_tangents import tangent_of
 
 BLOCK_SIGNATURE = "fFFFIFFIii>v"
@@ -97,6 +97,7 @@ def walk_tangents(walked, dots):
 
 
 @tangent_of(walk, with_values=True)
+@gathering((*Walked._fields, *(f"{name}_dot" for name in WalkedDots._fields)))
 def follow_walk(*arguments):
     """`walk_tangents`, as the compiler calls it in place of `walk`: `Walked`, then `WalkedDots`."""
     return walk_tangents(Walked(*arguments[:WALKED]), WalkedDots(*arguments[WALKED:]))
@@ -117,7 +118,12 @@ call_step = indirect_call(STEP_SIGNATURE)
 work, slots, t_stop, limit)*; see `cosim.contracts.method_layout`.
 """
 call_redo = indirect_call(REDO_SIGNATURE)
-"""Call what has the signature of a step that is taken again; `arguments` lacks the last two of a step."""
+"""Call another function of the integrator by its address: one that takes the last step again, begins a run,
+goes on after a jump or completes dense output; its code.
+
+`arguments` is the tuple of a step without its last two; `t` is the time to which the step goes, else that of
+the State. The code is that of a step, for dense output 0 or 1 + the index of a block that raised.
+"""
 call_redo_tangent = indirect_call(TANGENT_REDO_SIGNATURE)
 """Call the tangent of such a step; behind the arguments come those of t, y, p, d, h, c, memory and work."""
 call_dense_tangent = indirect_call(TANGENT_DENSE_SIGNATURE)

@@ -25,9 +25,9 @@ from cosim_master.algorithms import next_request
 from cosim_master.exchange import exchange_machine, run_exchanges
 from cosim_master.model_exchange import loop_calls, model_exchange_calls, system_calls
 from cosim_master.model_exchange.called_simulator import CalledSimulator
-from cosim_master.processes import answer_frames, shared_exchange, step_frames
+from cosim_master.processes import answer_frames, step_frames
 from cosim_master.recording import collect_samples
-from cosim_mechanics import Joint, Multibody
+from cosim_mechanics import Joint, Multibody, hull_triangles
 from cosim_workbench import number_text
 
 VALUES: dict[str, dict[str, Any]] = {
@@ -35,7 +35,9 @@ VALUES: dict[str, dict[str, Any]] = {
     **{"signals.state_space": {"A": np.diag([-1.0, -2.0]), "B": np.ones((2, 1)), "C": np.ones((1, 2))}},
     **{"signals.transfer_function": {"numerator": (1.0, 2.0), "denominator": (1.0, 3.0, 2.0)}},
     "measures.constant": {"value": 1.0},
+    "mechanics.ball_heap": {"radii": (0.4, 0.6), "planes": ((0.0, 0.0, 1.0, -0.5),), "stiffness": 1e3},
     "mechanics.coupled_bushing": {"stiffness": np.eye(6)},
+    "mechanics.mesh_contact": {"triangles": hull_triangles(((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)))},
     "mechanics.rigid_body": {"mass": 1.0, "inertia": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)},
     "mechanics.tabular_spring": {"lengths": (0.5, 1.0, 2.0), "tensions": (-1.0, 0.0, 2.0)},
     "mechanics.two_point_force": {"station_on_body1": (0.3, 0.0, 0.0)},
@@ -44,7 +46,7 @@ VALUES: dict[str, dict[str, Any]] = {
 SPECIAL: dict[str, list[dict[str, Any]]] = {"measures.delay": [{"delay": 0.0}]}
 """Values with which a component needs other functions."""
 ATTACHED = {
-    **{"body": "tip", "of": "tip", "body1": "arm", "body2": "tip"},
+    **{"body": "tip", "of": "tip", "body1": "arm", "body2": "tip", "balls": "arm"},
     **{"coordinate": "elbow.q[0]", "coordinate1": "shoulder.q[0]", "coordinate2": "elbow.q[0]"},
     **{"delay": "late", "history": "wave", "initial": "begin"},
 }
@@ -170,9 +172,10 @@ def lower_all(program: Program) -> None:
 
 
 def use_the_step() -> None:
-    """Use what every run needs: the Step, and the method that is taken where none is named."""
+    """Use what every run needs: the Step, the method that is taken where none is named, rows of results."""
     simulator = cosim.Simulator(mechanism("corpus").build(), accuracy=ACCURACY)
     simulator.advance_to(FIXED_STEP)
+    kit.compile_function(number_text.append_rows, number_text.ROWS_SIGNATURE)
 
 
 def use_all() -> None:
@@ -201,7 +204,7 @@ def use_all() -> None:
         kit.function_address(function, batch.REDUCTION_SIGNATURE)
     for exchange, count in run_exchanges.ENTRIES.items():
         kit.c_address(exchange, exchange_machine.signature_of(count))
-    for elsewhere in (shared_exchange, step_frames, answer_frames):
+    for elsewhere in (step_frames, answer_frames):
         for function, signature in elsewhere.ENTRIES.items():
             kit.c_address(function, signature)
     for typed in (typed_calls.write_typed, typed_calls.read_typed):
@@ -211,7 +214,6 @@ def use_all() -> None:
     kit.compile_function(next_request.next_request, next_request.SIGNATURE)
     kit.compile_function(collect_samples.collect_samples, collect_samples.SIGNATURE)
     kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
-    kit.compile_function(number_text.append_rows, number_text.ROWS_SIGNATURE)
     kit.compile_function(advance_monitored, MONITORED_SIGNATURE)
     CalledSimulator(next(runs()))
     for function, signature in model_exchange_calls.ENTRIES.items():

@@ -10,6 +10,7 @@ import sys
 import time
 
 from cosim_compiler import machine, shipped, units
+from cosim_compiler.sources import clean_sources
 
 os.environ[machine.PLAINEST] = "1"
 os.environ["COSIM_COMPILER"] = "llvm"
@@ -24,7 +25,8 @@ def main() -> None:
         corpus.use_all()
     else:
         corpus.use_the_step()
-    for kind, pieces in units.used.items():
+    facts = {shipped.FACTS: clean_sources.facts_of_sources()}
+    for kind, pieces in {**units.used, **facts}.items():
         path = shipped.write(kind, pieces)
         print(f"{path}: {len(pieces)}, {path.stat().st_size // 1024} kB")
     print(f"{time.process_time() - began:.0f} s")

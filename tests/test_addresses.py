@@ -89,7 +89,7 @@ def test_wheel_and_texts_state_the_addresses(project: Path) -> None:
 
     old = run(project, "release/addresses.py", *archives, *map(str, (project / "old").iterdir()))
     assert old.returncode == 1
-    assert "Built without the addresses" in old.stderr and old.stderr.count("cosim_framework-") == 2
+    assert "without the addresses" in old.stderr and old.stderr.count("cosim_framework-") == 2
 
 
 def test_a_wheel_has_the_machine_code_of_its_own_python_alone(project: Path) -> None:
@@ -122,7 +122,7 @@ def test_nothing_is_uploaded_without_addresses(project: Path) -> None:
     write(project, EXAMPLES | {"security": "", "files": ""})
     refused = run(project, "release/addresses.py")
     assert refused.returncode == 1
-    assert "release/addresses.toml has no security, files. Write them there" in refused.stderr
+    assert "release/addresses.toml has no security" in refused.stderr
 
 
 @pytest.mark.parametrize("wrong", [{"home": "https://example.org"}, {"repository": "example.org"}])

@@ -76,7 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """As the installed script runs it: its own folder comes first where modules are looked for."""
     command = [sys.executable, "-P", "-m", "cosim", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_dash_m_leaves_the_present_folder(folder: Path) -> None:
     (other / "pickle.py").write_text("raise SystemExit('planted')\n")
     (other / "drop.toml").write_text(MODEL)
     words = [sys.executable, "-m", "cosim", "run", "drop.toml", "-q"]
-    done = subprocess.run(words, cwd=other, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, cwd=other, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
 
 

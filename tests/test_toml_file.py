@@ -1,4 +1,5 @@
 import datetime
+import random
 import re
 import tomllib
 from pathlib import Path
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosim import ModelError
+from cosim_toml.plain_toml import read_plain
 from cosim_toml.toml_file import TomlFile
 from cosim_toml.toml_lines import toml_lines
 
@@ -190,11 +192,11 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"m\.toml:2: is not UTF-8 text"):
         TomlFile.read(path)
     path.write_bytes(b"#" * 10_000_001)
-    with pytest.raises(ModelError, match="a file that people write has at most"):
+    with pytest.raises(ModelError, match="people write"):
         TomlFile.read(path)
     path.write_text("a = " + "[" * 100_000 + "]" * 100_000)
     for key in ("a" + ".a" * 20_000, "a" + ' . "b"' * 20_000):
-        with pytest.raises(ModelError, match=r"file\.toml:2: has a key with more than 200 dots"):
+        with pytest.raises(ModelError, match=r"file\.toml:2.*key with more.*200"):
             TomlFile(Path("file.toml"), f"x = 1\n{key} = 1\n")
     with pytest.raises(ModelError, match="nested too deeply"):
         TomlFile.read(path)
@@ -217,3 +219,73 @@ def test_where_a_dotted_name_stands(text: str, place: tuple, line: int | None) -
     assert file.place(("p",), "a.b") == place
     assert file.line(place) == line
     assert file.where(place, "p") == ("m.toml: p" if line is None else f"m.toml:{line}: p")
+
+
+PIECES = r'''[a]
+[a.b]
+[[a]]
+[[b]]
+[a.b.c]
+a = 1
+b = 2.5
+c = "x"
+d = [1, 2]
+a = {b = 1}
+b = {c = [1]}
+b = [{c = 1}]
+[b]
+[b.c]
+c = 01
+c = 1.
+d = true
+d = inf
+e = 'x'
+e = """x"""
+# c
+  f = -0 # x
+f = 1_0
+g = 0x10
+g = 1979-05-27
+a.b = 1
+"q" = 1
+
+h = "a\n"
+h = """
+x
+k = 9223372036854775808
+k = 1e400
+= 1
+l = "a" "b"
+l = 1 2
+m = [1,
+]
+n = "a#b" # c
+n = tru
+o = [1] # "
+p=1
+[ a ]
+[a]x
+[[a]] # x
+s = -1.5e-3
+t = +0
+u = "é" # é'''
+
+
+def test_lines_of_programs_are_read_as_tomllib_reads_them() -> None:
+    choose, pieces, read = random.Random(3), PIECES.split("\n"), 0
+    for _ in range(30_000):
+        text = choose.choice(["\n", "\n", "\r\n"]).join(choose.choices(pieces, k=choose.randint(1, 7)))
+        if choose.random() < 0.1:
+            at = choose.randrange(len(text) + 1)
+            text = text[:at] + choose.choice("\"'[]{}=#.\0\r\n\t a1") + text[at:]
+        if (data := read_plain(text)) is not None:
+            read += 1
+            assert repr(data) == repr(tomllib.loads(text)), text
+    assert 4000 < read < 20_000
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 60 + "]" * 60, f"a = {2**63}", f"a = 0x{2**64:x}", "a = 1 # \x00"]
+)
+def test_values_that_are_not_plain(text: str) -> None:
+    assert read_plain(text) is None

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import cosim
-from cosim_mechanics import Multibody
+from cosim_mechanics import Multibody, shapes
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from peers import PeerError, run_peer
@@ -41,11 +41,12 @@ def build(centers: np.ndarray) -> cosim.System:
     for i, center in enumerate(centers):
         ball = model.body(f"ball{i}", mass=1.0, inertia=(0.004,) * 3)
         model.joint("free", child=ball, q=[1, 0, 0, 0, *center])
-    walls = [(1, 0, 0, -SIDE), (-1, 0, 0, -SIDE), (0, 1, 0, -SIDE), (0, -1, 0, -SIDE)]
-    model.add(
-        "mechanics.ball_heap", "heap", body1="ground", balls="ball0", radii=[0.1] * len(centers),
-        planes=[(0, 0, 1, 0), *walls], stiffness=1e7, restitution=0.5, friction=0.5,
-    )  # fmt: skip
+    planes = [shapes.HalfSpace()]
+    for axis in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)):
+        turn = (-axis[1] * np.pi / 2, axis[0] * np.pi / 2, 0)
+        planes.append(shapes.HalfSpace(([-SIDE * side for side in axis], turn)))
+    balls = {f"ball{i}": shapes.Sphere(0.1) for i in range(len(centers))}
+    model.collisions("heap", {"ground": planes, **balls}, stiffness=1e7, restitution=0.5, friction=0.5)
     return model.build()
 
 

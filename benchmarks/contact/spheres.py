@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import cosim
-from cosim_mechanics import Multibody
+from cosim_mechanics import Multibody, shapes
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from peers import PeerError, run_peer
@@ -37,10 +37,8 @@ def build(count: int, friction: float, heap: bool = False) -> cosim.System:
                 static_friction=friction, dynamic_friction=friction, **LAW,
             )  # fmt: skip
     if heap:
-        model.add(
-            "mechanics.ball_heap", "heap", body1="ground", balls="ball0", radii=[0.1] * count,
-            planes=[(0, 0, 1, 0)], friction=friction, **LAW,
-        )  # fmt: skip
+        balls = {f"ball{i}": shapes.Sphere(0.1) for i in range(count)}
+        model.collisions("heap", {"ground": shapes.HalfSpace(), **balls}, friction=friction, **LAW)
     return model.build()
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-INDIRECT, STATUS, BY_NAME = "__indirect__", "__status_of__", "__by_name__"
+INDIRECT, STATUS, BY_NAME, GATHERS = "__indirect__", "__status_of__", "__by_name__", "__gathers__"
 GROUP_AT, TOGETHER = "__group_at__", "__together__"
 """Of a function that finds the arrays of a named tuple by an address: the letter of the tuple. Of a function
 that others call by its symbol: those that are compiled together with it, and their signature."""
@@ -74,6 +74,16 @@ def called_by_name(name: str, signature: str) -> Callable[[Function], Function]:
 
     def mark(function: Function) -> Function:
         function.__dict__[BY_NAME] = (name, signature)
+        return function
+
+    return mark
+
+
+def gathering(names: Iterable[str]) -> Callable[[Function], Function]:
+    """Mark a function of ``*arguments`` with what these are called, first to last, for readers of C."""
+
+    def mark(function: Function) -> Function:
+        function.__dict__[GATHERS] = tuple(names)
         return function
 
     return mark

@@ -13,10 +13,12 @@ import functools
 import hashlib
 import inspect
 import itertools
+import marshal
 import operator
 import os
 import struct
 import sys
+import threading
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -28,6 +30,7 @@ import numpy as np
 from cosim_compiler import foreign, tables
 from cosim_compiler.calls import BY_NAME, GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
 from cosim_compiler.convention import compounds
+from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.errors import NumberedError
 from cosim_compiler.record import Record, classes_in, functions_of, layout_digest, methods_of, rows_of
 
@@ -50,12 +53,15 @@ COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
 NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
 PARTS = operator.attrgetter("__code__", "__dict__", "__defaults__", "__kwdefaults__")
 CONTENTS = operator.attrgetter("cell_contents")
+PLAIN_MARSHAL = 2
+"""The version of `marshal` whose bytes depend on values alone, not on which of them are one object."""
 
 _digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
 _names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
 _opaque: dict[int, tuple[Any, int]] = {}
 _digests: dict[types.FunctionType, tuple[bytes, Names]] = {}
 _own_parts: dict[types.FunctionType, tuple[_OwnPart, Names]] = {}
+_at_rest = threading.local()
 _process = os.urandom(16)
 
 
@@ -183,20 +189,6 @@ def reach_of(
     return Reach(digest.hash.hexdigest()[:32], names, tuple(digest.apart))
 
 
-def names_in_reach(functions: Iterable[types.FunctionType]) -> Names | None:
-    """What all names stand for that some functions reach; None where that is not all that counts."""
-    reached: dict[types.FunctionType, None] = {}
-    classes: dict[type, None] = {}
-    for function in functions:
-        _known_digest(function)
-        if function not in _digests:
-            return None
-        names = _digests[function][1]
-        reached.update(dict.fromkeys(names.functions))
-        classes.update(dict.fromkeys(names.classes))
-    return Names(reached, classes)
-
-
 class Names:
     """What the names of some functions stand for, and the attributes of classes that they reach.
 
@@ -286,15 +278,25 @@ def _modules_named(
 
 
 def _code_digest(code: types.CodeType) -> bytes:
-    """Digest of bytecode, names and constants, those of nested code too; lines and files do not count."""
+    """Digest of bytecode, names and constants, those of nested code too.
+
+    Lines and files count where machine code knows them.
+    """
     kept_digest = _digests_of_code.get(id(code))
     if kept_digest is None:
         digest = _Digest()
-        digest.put("code", code.co_code)
-        digest.put("handlers", code.co_exceptiontable)
-        digest.feed(tuple(getattr(code, name) for name in (*COUNTS, *NAMES)))
-        for constant in _constants(code):
-            digest.feed(constant)
+        # in one call of C; of nested code its digest, since marshal would add files and lines
+        constants = [_code_digest(c) if isinstance(c, types.CodeType) else c for c in _constants(code)]
+        nested = [i for i, c in enumerate(code.co_consts) if isinstance(c, types.CodeType)]
+        counted = [getattr(code, name) for name in (*COUNTS, *NAMES)]
+        content = code.co_code, code.co_exceptiontable, counted, nested
+        digest.put("code", marshal.dumps(content, PLAIN_MARSHAL))
+        try:
+            digest.put("constants", marshal.dumps(constants, PLAIN_MARSHAL))
+        except ValueError:  # a slice, from Python 3.14 on
+            digest.feed(constants)
+        if lines_are_shown() and code.co_filename.endswith(".py"):
+            digest.put("lines", f"{code.co_filename}:{code.co_firstlineno}:".encode() + code.co_linetable)
         kept_digest = _digests_of_code[id(code)] = (code, digest.hash.digest())
     return kept_digest[1]
 
@@ -542,18 +544,52 @@ class _OwnDigest(_Digest):
         return digest.hash.digest()
 
 
+@contextlib.contextmanager
+def names_at_rest() -> Iterator[None]:
+    """While no name changes: what each function is made of is found once, and not compared again."""
+    if hasattr(_at_rest, "parts"):
+        yield
+        return
+    _at_rest.parts = {}
+    try:
+        yield
+    finally:
+        del _at_rest.parts
+
+
 def _own_part(function: types.FunctionType) -> _OwnPart | None:
     """The part of a function that lasts while its names stand for the same objects; None where none does."""
+    parts: dict[types.FunctionType, _OwnPart | None] | None = getattr(_at_rest, "parts", None)
+    if parts is None:
+        return _compared_part(function)
+    if function not in parts:
+        parts[function] = _part_of(_whole_of(function))
+    return parts[function]
+
+
+def _whole_of(function: types.FunctionType) -> _OwnDigest:
+    digest = _OwnDigest()
+    digest._whole(function)
+    return digest
+
+
+def _part_of(digest: _OwnDigest) -> _OwnPart | None:
+    if not (digest.is_whole and digest.is_lasting):
+        return None
+    return _OwnPart(digest.hash.digest(), tuple(digest.functions), tuple(digest.classes))
+
+
+def _compared_part(function: types.FunctionType) -> _OwnPart | None:
+    """The same as before where the names stand for the same objects."""
     kept_part = _own_parts.get(function)
     if kept_part is not None and kept_part[1].are_as_before():
         return kept_part[0]
-    digest = _OwnDigest()
-    digest._whole(function)
-    if not (digest.is_whole and digest.is_lasting):
+    digest = _whole_of(function)
+    part = _part_of(digest)
+    if part is None:
         _own_parts.pop(function, None)
-        return None
-    part = _OwnPart(digest.hash.digest(), tuple(digest.functions), tuple(digest.classes))
-    _own_parts[function] = part, Names([function], digest.classes)
+    else:
+        _own_parts[function] = part, Names([function], digest.classes)
     return part
 
 

@@ -9,6 +9,8 @@ import re
 import sys
 from typing import Any
 
+from cosim_compiler.sine_pairs import has_sine_pairs, with_sine_pairs
+
 INLINED_BELOW = 225
 """Cost up to which LLVM inlines a function; its own default."""
 OF_CODE = 3
@@ -87,6 +89,8 @@ def object_of(text: str, passes: int = 1) -> bytes:
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     for _ in range(passes):
         _run_passes(module, vectors=True)
+    if "@sin(" in text and "@cos(" in text and has_sine_pairs():
+        module = llvm.parse_assembly(with_sine_pairs(str(module)))
     object_file: bytes = machine.emit_object(module)
     return object_file
 

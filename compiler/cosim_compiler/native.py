@@ -34,7 +34,7 @@ from cosim_compiler.code import coder
 from cosim_compiler.convention import FOR_C
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
-from cosim_compiler.fingerprint import Names, names_in_reach
+from cosim_compiler.fingerprint import Names
 from cosim_compiler.road import PLAIN, C, road
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Se
     if kept_addresses is not None and kept_addresses[0].are_as_before():
         return kept_addresses[1]
     addresses = [function_address(*item) for item in wanted]
-    names = None if is_plain() else names_in_reach(function for function, _ in wanted)  # type: ignore[misc]
+    names = None if is_plain() else units.names_in_reach(wanted)  # type: ignore[arg-type]
     if names is not None:
         _addresses[wanted] = names, addresses
     return addresses

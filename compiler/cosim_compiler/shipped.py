@@ -1,7 +1,8 @@
 """Machine code that came with the package: of what belongs to no model.
 
 A wheel carries it for one minor version of Python and one platform, made for the plainest processor of that
-platform (``release/ship.py``): an archive of object files, and one of the texts that native FMUs are made of.
+platform (``release/ship.py``): an archive of object files, one of the texts that native FMUs are made of, and
+one of what was found out about kernel functions (`clean_sources`).
 A piece is found by the digest of all that it is made from, so nothing stale can be found; a damaged archive
 is not used.
 """
@@ -21,7 +22,7 @@ from pathlib import Path
 log = logging.getLogger("cosim.native")
 
 FOLDER = Path(__file__).parent / "shipped"
-UNITS, TEXTS = "units", "texts"
+UNITS, TEXTS, FACTS = "units", "texts", "facts"
 
 
 def path_of(kind: str) -> Path:

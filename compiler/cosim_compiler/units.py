@@ -26,7 +26,7 @@ from cosim_compiler.code import coder
 from cosim_compiler.convention import compounds, records, spelled
 from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.errors import NUMBERED, NumberedError
-from cosim_compiler.fingerprint import Reach, reach_of
+from cosim_compiler.fingerprint import Names, Reach, names_at_rest, reach_of
 from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.record import classes_in, functions_of
 from cosim_compiler.road import LLVM, road
@@ -101,9 +101,10 @@ def is_at_hand(function: types.FunctionType, signature: str) -> bool:
 def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
     """One function of each unit that has these, or that these call."""
     units = {_roots(*item)[0]: item for item in wanted}
-    for roots in list(units):
-        for item in _linked(roots):
-            units.setdefault(_roots(*item)[0], item)
+    with names_at_rest():
+        for roots in list(units):
+            for item in _linked(roots):
+                units.setdefault(_roots(*item)[0], item)
     return list(units.values())
 
 
@@ -248,6 +249,19 @@ def _reach(wanted: Iterable[Wanted]) -> Reach:
         methods = [method for cls in passed for method in functions_of(cls)]
         known = _reaches[functions] = reach_of(functions, methods, passed)
     return known
+
+
+def names_in_reach(wanted: Iterable[Wanted]) -> Names | None:
+    """What all names stand for that some functions reach; None where that is not all that counts."""
+    reached: dict[types.FunctionType, None] = {}
+    classes: dict[type, None] = {}
+    for item in wanted:
+        names = _reach(_roots(*item)[0]).names
+        if names is None:
+            return None
+        reached.update(dict.fromkeys(names.functions))
+        classes.update(dict.fromkeys(names.classes))
+    return Names(reached, classes)
 
 
 def _digest_of_unit(wanted: tuple[Wanted, ...]) -> str:

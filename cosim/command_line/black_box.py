@@ -19,6 +19,9 @@ CALL, ENDED, SAVED = range(3)
 """Places in `words`: what is being called (`call_number`), or 0; the exit status + 1, once it is known;
 whether all results are in their files."""
 
+UNKNOWN = "an FMU"
+"""Begins a note ``"said"`` where the process did not know which one; the other process may."""
+
 words = memoryview(bytearray(mmap.PAGESIZE)).cast("q")
 """Of this process; shared with the one that watches it, where one does."""
 box: BlackBox | None = None
@@ -61,7 +64,7 @@ class BlackBox:
 
     def enter(self) -> None:
         """Note that this process is the watched one, after the fork."""
-        _keep_from_forks(self._words)
+        _exclude_from_forks(self._words)
 
     def note(self, kind: str, value: Any) -> None:
         """Tell something that the other process has to know; the last one of a kind counts there."""
@@ -110,7 +113,7 @@ class BlackBox:
         size = -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
         os.posix_fallocate(self._memory, begin, size)
         mapped = mmap.mmap(self._memory, size, offset=begin)
-        _keep_from_forks(mapped)
+        _exclude_from_forks(mapped)
         made = memoryview(mapped)
         self._rooms[label] = begin, made
         self.note(f"room {label}", (begin, size))
@@ -153,7 +156,7 @@ def identity(file: int) -> tuple[int, int] | None:
     return facts.st_dev, facts.st_ino
 
 
-def _keep_from_forks(mapped: mmap.mmap) -> None:
+def _exclude_from_forks(mapped: mmap.mmap) -> None:
     """Leave memory out of processes that are forked from this one."""
     mapped.madvise(mmap.MADV_DONTFORK)
 

@@ -23,9 +23,11 @@ from cosim.command_line.lost_interrupts import repeating_lost_interrupts
 from cosim.command_line.printable import printable_output, raw_stream
 from cosim.command_line.supervised import EndedElsewhere, LostProcessError, can_be_supervised, run_supervised
 from cosim.contracts.command import Command
-from cosim.errors import CosimError, LookUpError, NotWrittenError, PluginError, SimulationError
+from cosim.errors import CosimError, LookUpError, NotWrittenError, SimulationError
+from cosim.registration.fault_place import raise_interrupt
 from cosim.registration.plugin_record import Entry
 from cosim.registration.registry import Registry, registry
+from cosim.simulation.early_sigterm import TERMINATED
 from cosim.simulation.interrupt import Terminated, answering_sigterm
 from cosim.version import __version__
 
@@ -80,7 +82,8 @@ def _dispatched(words: list[str], is_program: bool) -> int:
 def _interrupted(error: KeyboardInterrupt) -> ExitStatus:
     """Say that a command was ended from outside; its exit status."""
     print(str(error) or "interrupted", file=sys.stderr)
-    return ExitStatus.TERMINATED if isinstance(error, Terminated) else ExitStatus.INTERRUPTED
+    is_terminated = isinstance(error, Terminated) or str(error) == TERMINATED  # before, or just after that
+    return ExitStatus.TERMINATED if is_terminated else ExitStatus.INTERRUPTED
 
 
 def _is_broken(stream: TextIO) -> bool:
@@ -148,6 +151,7 @@ def _called(
     except (BrokenPipeError, KeyboardInterrupt, SystemExit):
         raise
     except Exception as error:
+        raise_interrupt(error)
         status, answer = _answer(error, entry, show_traceback)
         if document is not None:
             document.add(answer)
@@ -217,15 +221,8 @@ def _find(source: Registry, name: str) -> Entry:
     if name in by_id:
         return by_id[name]
     failed = "".join(f"\n{record}." for record in source.failures)
-    same = [word for word, found in commands.items() if any(_is_known_as(entry, name) for entry in found)]
+    same = [word for word, found in commands.items() if any(name in e.known.known_as for e in found)]
     raise LookUpError("command", name, commands, f"See `cosim --help`.{failed}", same)
-
-
-def _is_known_as(entry: Entry, name: str) -> bool:
-    """Whether a command lists this word in `known_as`."""
-    with contextlib.suppress(PluginError):
-        return name in entry.cls.known_as
-    return False
 
 
 def _overview(source: Registry) -> str:

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from cosim.command_line import black_box
-from cosim.command_line.black_box import CALL, ENDED, FUNCTION_BITS, BlackBox
+from cosim.command_line.black_box import CALL, ENDED, FUNCTION_BITS, UNKNOWN, BlackBox
 from cosim.contracts.command import Command
 from cosim.contracts.recovery import Recovery
 from cosim.errors import CosimError, SimulationError
@@ -126,7 +126,7 @@ def _is_in_call(box: BlackBox) -> bool:
     if box.words[CALL]:
         return True
     recovery = box.notes().get("recovery")
-    return isinstance(recovery, Recovery) and recovery.call(box)[1] != ""
+    return isinstance(recovery, Recovery) and bool(recovery.call(box)[1])
 
 
 def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> BaseException:
@@ -135,15 +135,17 @@ def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> 
         return EndedElsewhere(code)
     notes = box.notes()
     recovery = notes.get("recovery")
-    time, culprit = recovery.call(box) if isinstance(recovery, Recovery) else (None, "")
-    culprit = _called_in_python(box, notes) or culprit
-    if box.words[ENDED]:  # the command was over: libraries are unloaded then
-        culprit = culprit or "a library that was loaded"
+    time, callees = recovery.call(box) if isinstance(recovery, Recovery) else (None, [])
+    told = "" if len(callees) > 1 else _told_call(box, notes)  # of several threads the last one has told
+    culprit = told or " or ".join(callees)
+    if box.words[ENDED] and not culprit:  # the command was over: libraries are unloaded then
+        culprit = f"a library that was loaded{_inside(notes)}"
     if code == -signal.SIGKILL and signals:
         ended = "did not come back and was ended" if culprit else "was ended"
         why = f"{culprit or 'the process of the run'} {ended}"
     else:
-        why = notes.get("said") or _ending(code, culprit) + ("" if culprit else _inside(notes))
+        said = notes.get("said") or _ending(code, culprit) + ("" if culprit else _inside(notes))
+        why = said.replace(UNKNOWN, culprit, 1) if culprit and said.startswith(UNKNOWN) else said
     message = ""
     reported: dict[str, Any] = {}
     if isinstance(recovery, Recovery):
@@ -164,11 +166,11 @@ def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> 
 def _inside(notes: dict[str, Any]) -> str:
     """Whose code was in the process, which compiled code may have called."""
     names = dict.fromkeys(value[0] for kind, value in notes.items() if kind.startswith("callee "))
-    return f"; code of others was in it: {', '.join(names)}" if names else ""
+    return f" (code of others was in it: {', '.join(names)})" if names else ""
 
 
-def _called_in_python(box: BlackBox, notes: dict[str, Any]) -> str:
-    """Whose function is being called, and which."""
+def _told_call(box: BlackBox, notes: dict[str, Any]) -> str:
+    """The function that is being called, as Python or compiled code has told before the call."""
     callee, function = divmod(box.words[CALL], 1 << FUNCTION_BITS)
     known = notes.get(f"callee {callee}")
     if not callee or not isinstance(known, tuple):

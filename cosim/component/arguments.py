@@ -26,6 +26,7 @@ from cosim_compiler.sources.kernel_effects import (
 from cosim_compiler.sources.kernel_rules import rule_faults
 from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.recursion import recursion_fault
+from cosim_compiler.sources.tree_walk import tree_nodes
 from cosim_compiler.sources.views import lines_of_attributes
 
 NEGATIVE = 1 << 30
@@ -381,7 +382,7 @@ def _lost_value(kernel: KernelFunction, name: str, line: int) -> str:
 
 def _assignment(function: types.FunctionType, name: str, line: int) -> str:
     """The text of what is assigned to a name in a line; ``…`` for a loop or several at once."""
-    for node in ast.walk(definition_of(function)):
+    for node in tree_nodes(definition_of(function)):
         if getattr(node, "lineno", 0) != line:
             continue
         if isinstance(node, ast.Assign) and any(

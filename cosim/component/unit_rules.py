@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from cosim.component.declaration import Declaration
@@ -32,6 +33,7 @@ class UnitRule(NamedTuple):
     units_below: tuple[str, ...]
 
 
+@lru_cache
 def read_rule(text: str) -> UnitRule:
     """Read ``"{gain}.{source}"``, ``"{value}/s"``, ``"{value}/({source}.s)"``.
 

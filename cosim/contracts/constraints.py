@@ -30,6 +30,8 @@ from cosim.contracts.method_layout import (
     OdeSystem,
     store_state,
 )
+from cosim.walker import Walked
+from cosim_compiler.calls import gathering
 from cosim_compiler.record import place_in, rows_of, width_of
 
 NORMALIZE, PREPARE, MOVE, SPEEDS, ESTIMATES, DISPLACED, RATES, END_OF_CORRECTIONS, ERRORS, FIRST, LAST = (
@@ -80,36 +82,62 @@ def project(system, corrections, t):
             return status
     if not has_constraints(corrections):
         return 0
-    before = 1e300
-    for _ in range(MOST_CORRECTIONS):
-        if errors.position <= TOLERANCE * errors.allowed:
-            break
-        if not errors.position < 0.9 * before:
-            if errors.position <= LOOSE:
+    status = project_positions(system, corrections, t)
+    return status if status != 0 else project_speeds(system, corrections, t)
+
+
+def correcting(error_of, correct):
+    """The kernel function that corrects a solution until ``error_of(errors)`` is small or falls no more.
+
+    It returns as `project`. `correct` makes one correction, and returns 0 or 1 + the index of a failed block.
+    """
+
+    def correct_until_met(system, corrections, t):
+        errors = system.errors(corrections)
+        before = math.inf
+        for _ in range(MOST_CORRECTIONS):
+            error = error_of(errors)
+            if error <= TOLERANCE * errors.allowed or not error < 0.9 * before:
                 break
-            return NOT_MET
-        before = errors.position
-        status = move_positions(system, corrections, t)
-        if status == 0:
-            status = system.evaluate(t)
-        if status != 0:
-            return status
-    if not errors.position <= LOOSE:
-        return NOT_MET
-    before = 1e300
-    for _ in range(MOST_CORRECTIONS):
-        if errors.speed <= TOLERANCE * errors.allowed:
-            break
-        if not errors.speed < 0.9 * before:
-            if errors.speed <= LOOSE:
-                break
-            return NOT_MET
-        before = errors.speed
-        system.evaluate_rows(corrections.speeds, corrections.estimates, t)
-        status = system.evaluate(t)
-        if status != 0:
-            return status
-    return 0 if errors.speed <= LOOSE else NOT_MET
+            before = error
+            status = correct(system, corrections, t)
+            if status == 0:
+                status = system.evaluate(t)
+            if status != 0:
+                return status
+        return 0 if error_of(errors) <= LOOSE else NOT_MET
+
+    return correct_until_met
+
+
+def position_of(errors):
+    """The largest position error."""
+    return errors.position
+
+
+def speed_of(errors):
+    """The largest error of a speed."""
+    return errors.speed
+
+
+def move_positions(system, corrections, t):
+    """Make one movement towards the constraints, and normalize; 0, or 1 + the index of a failed block."""
+    system.evaluate_rows(corrections.prepare, corrections.move, t)
+    status = system.evaluate(t)
+    system.evaluate_rows(corrections.move, corrections.speeds, t)
+    if status == 0:
+        system.evaluate_rows(corrections.normalize, corrections.prepare, t)
+    return status
+
+
+def change_speeds(system, corrections, t):
+    """Make one correction of the speeds; 0."""
+    system.evaluate_rows(corrections.speeds, corrections.estimates, t)
+    return 0
+
+
+project_positions = correcting(position_of, move_positions)
+project_speeds = correcting(speed_of, change_speeds)
 
 
 def settle(system, method, t):
@@ -134,16 +162,6 @@ def settle(system, method, t):
 
 
 settle_by_address = redo_entry(MethodArrays, settle)
-
-
-def move_positions(system, corrections, t):
-    """Make one movement towards the constraints, and normalize; 0, or 1 + the index of a failed block."""
-    system.evaluate_rows(corrections.prepare, corrections.move, t)
-    status = system.evaluate(t)
-    system.evaluate_rows(corrections.move, corrections.speeds, t)
-    if status == 0:
-        system.evaluate_rows(corrections.normalize, corrections.prepare, t)
-    return status
 
 
 def project_end(system, method, t):
@@ -226,6 +244,7 @@ LONGEST = 0.5  # largest change of a coordinate in one step, rad or m
 NEAR = 1e-3  # a position error from which the corrections of steps go on
 
 
+@gathering((*Walked._fields, "corrections", "nq", "nu", "spare"))
 def meet_constraints(*arguments):
     """As `assemble_system`, called by its address: those of `walk`, `Corrections`, nq, nu and spare."""
     projection, nq, nu, spare = arguments[AT_METHOD:]

@@ -14,7 +14,11 @@ from collections.abc import Callable
 from typing import Any
 
 from cosim.contracts.method_layout import OdeSystem
+from cosim.walker import Walked
+from cosim_compiler.calls import gathering
 
+ARGUMENTS = (*Walked._fields, "coefficients", "settings", "memory", "work", "slots", "t_stop", "limit")
+"""What a step is called with; the other functions lack the last two."""
 AT_TIME, AT_Y, AT_METHOD, AT_STOP = 4, 5, 11, 16
 """Where in the arguments the time stands, the states, the arrays of the method, and what only a step has."""
 
@@ -30,6 +34,7 @@ def step_entry(arrays: type, step: Callable[..., Any]) -> Callable[..., Any]:
         A kernel function; its result is the code of the step.
     """
 
+    @gathering(ARGUMENTS)
     def step_by_address(*arguments):
         return step(
             system_of(arguments),

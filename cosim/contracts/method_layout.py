@@ -90,7 +90,6 @@ class StepWork(Record):
     end: float
     failed_block: float
     failed_time: float
-    attempted_end: float
     steps: float
     rejections: float
     evaluations: float

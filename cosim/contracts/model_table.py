@@ -39,6 +39,8 @@ class ModelTable(AbstractClosedAttributes):
         "entries": named entries, ``[table.name]``; "rows": ``[[table]]``; "table": the table as it stands.
     prefix : str
         Plugin whose ids may be written without it: ``type = "delay"`` for ``measures.delay``.
+    comes_last : bool
+        Whether it is read when other tables have been, wherever it stands in the file.
     settings : dict of str to object
         Keys of the table ``[model]`` that it claims, with their defaults.
 
@@ -60,6 +62,7 @@ class ModelTable(AbstractClosedAttributes):
     table: ClassVar[str]
     form: ClassVar[str] = "entries"
     prefix: ClassVar[str] = ""
+    comes_last: ClassVar[bool] = False
     settings: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -13,8 +13,8 @@ class Recovery(ABC):
     """
 
     @abstractmethod
-    def call(self, box: Any) -> tuple[float, str]:
-        """The time (s), and whose function is being called, "" where that is not known."""
+    def call(self, box: Any) -> tuple[float, list[str]]:
+        """The time (s), and the functions that are being called: several where threads step."""
 
     @abstractmethod
     def recover(self, box: Any, why: str) -> tuple[str, dict[str, Any]]:

@@ -53,7 +53,7 @@ class CarryNotes(Record):
 NO_KINK, KINKS_ALIKE, KINKS_APART = 0.0, 1.0, 2.0
 NOT_HELD, HELD, PARTLY_RELEASED = 0.0, 1.0, 2.0
 NOT_FRESH, IS_MOTION, IS_REPORT = 0.0, 1.0, 2.0
-CARRY_PLAN, CARRY_NOTES = width_of(CarryPlan), width_of(CarryNotes)
+CARRY_NOTES = width_of(CarryNotes)
 
 
 class Carrier(NamedTuple):

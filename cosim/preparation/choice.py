@@ -27,11 +27,13 @@ def choice_of_slots(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.i
 
 
 def _choice_of(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
-    places = np.array([("ypdkc".index(array), offset, size) for array, offset, size in slots], dtype=np.int64)
-    arrays, offsets, sizes = places.reshape(-1, 3).T
+    numbers = {array: number for number, array in enumerate("ypdkc")}
+    arrays = np.array([numbers[slot[0]] for slot in slots], dtype=np.int64)
+    offsets = np.array([slot[1] for slot in slots], dtype=np.int64)
+    sizes = np.array([slot[2] for slot in slots], dtype=np.int64)
     values = np.column_stack([arrays, offsets - np.cumsum(sizes) + sizes]).repeat(sizes, axis=0)
     values[:, 1] += np.arange(len(values))
-    inner = system.needed_blocks(values[values[:, 0] == "ypdkc".index("c"), 1].tolist())
+    inner = system.needed_blocks(values[values[:, 0] == numbers["c"], 1].tolist())
     last = system.block_range(Stage.TIME, Stage.ACCELERATION)[1]
     outside = [i for i in inner if i >= last]
     header = Choice(values=len(values), inside=len(inner), outside=len(outside))

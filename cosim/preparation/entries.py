@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cosim.preparation import restored
-from cosim.run_data.records import HALTED
+from cosim.run_data.records import JUMP_WAITS
 from cosim.run_data.run import ENTRY_SIGNATURE, Run
 from cosim.step import advance, integration, model_exchange, recording
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
@@ -71,7 +71,7 @@ def find_next_event(run: Run, t: float) -> int:
     advance.find_next_event(run)
     if not awaits_jump(run):  # what is not smooth is not an event
         run.clock.next_event = next_event_time(run) if run.plan.has_schedule != 0 else math.inf
-    waits = run.agenda.updates_done == HALTED or recording.has_pending_updates(run)
+    waits = run.agenda.next_start == JUMP_WAITS or recording.has_pending_updates(run)
     return EVENT if waits else REACHED
 
 

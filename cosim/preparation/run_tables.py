@@ -168,6 +168,7 @@ class Tables:
         self.held = self._holds(method, policy)
         self._methods(method)
         recurs = any(e.handler.cause is not EventCause.INITIALIZATION for e in self.agenda_of.entries)
+        recurs = recurs or bool(system._swaps)
         self.reach: Integers = self._reach(reach_of(system) if not exported and recurs else NO_REACH)
         self.rows_of_evaluation = sum(
             int(system.table[i, 2]) for i in range(*system.block_range(Stage.TIME, Stage.ACCELERATION))
@@ -528,6 +529,7 @@ class Tables:
             ("due", handlers),
             ("waiting", handlers),
             ("reported_writers", handlers),
+            ("crossed_at_trial", witnesses),
             ("has_fired", witnesses),
             ("has_crossed", witnesses),
             ("was_set", witnesses),
@@ -603,7 +605,7 @@ def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[PastRow]
         for i, block in blocks.items()
         if any(s.array == "h" or (s.array == "k" and s.offset in rings) for s in block.reads)
     ]
-    if any(blocks[i].adds or any(s.array != "c" for s in blocks[i].writes) for i in rows):
+    if not rows or any(blocks[i].adds or any(s.array != "c" for s in blocks[i].writes) for i in rows):
         return [], []
     waiting: list[int] = []
     if looked_at is not None:

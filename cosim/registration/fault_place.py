@@ -1,4 +1,4 @@
-"""Where a plugin went wrong: file and line."""
+"""Where a plugin went wrong: file and line; and whether it did, or was interrupted."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ def fault_place(fault: BaseException, entry_point: str) -> str:
     in_package = [f"{file}:{line}" for file, line, module in frames if module == package]
     foreign = [f"{file}:{line}" for file, line, _ in frames if not _is_ours(file)]
     return next(iter([*in_package[-1:], *foreign[-1:]]), "")
+
+
+def raise_interrupt(fault: BaseException) -> None:
+    """Raise the interrupt that an error follows from: before Python 3.12 ``__set_name__`` wraps it."""
+    cause: BaseException | None = fault
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause
+        cause = cause.__cause__
 
 
 def _is_ours(file: str) -> bool:

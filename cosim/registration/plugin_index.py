@@ -8,6 +8,7 @@ its fault is reported as it is now.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.util
 import json
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import astuple, fields
 from typing import Any
 
+from cosim.registration.listing_process import in_listing_process
 from cosim.registration.plugin_loader import Candidate, discover, load_plugin
 from cosim.registration.plugin_record import Entry, PluginRecord
 from cosim.registration.unloaded_class import UnloadedClass
@@ -30,14 +32,36 @@ def installed_plugins() -> list[PluginRecord]:
 
 
 def _indexed(candidate: Candidate) -> PluginRecord:
-    digest = _digest(candidate)
-    content = kernel_cache.read_cached(digest)
-    record = None if content is None else _from_bytes(content, candidate)
-    if record is None:
-        record = load_plugin(candidate)
-        if record.status == "loaded" and not record.refused:
-            kernel_cache.write_cached(digest, _to_bytes(record))
+    record = _kept(candidate)
+    if record is None and candidate.is_ours and _list_ours():
+        record = _kept(candidate)
+    return _loaded(candidate) if record is None else record
+
+
+def _kept(candidate: Candidate) -> PluginRecord | None:
+    """The record of a plugin from the index, where that is still true."""
+    content = kernel_cache.read_cached(_digest(candidate))
+    return None if content is None else _from_bytes(content, candidate)
+
+
+def _loaded(candidate: Candidate) -> PluginRecord:
+    """The record of a plugin that is loaded now, and kept."""
+    record = load_plugin(candidate)
+    if record.status == "loaded" and not record.refused:
+        kernel_cache.write_cached(_digest(candidate), _to_bytes(record))
     return record
+
+
+@functools.cache
+def _list_ours() -> bool:
+    """Keep the records of all plugins of ours that are not kept, once; True."""
+
+    def load_missing(candidate: Candidate) -> PluginRecord:
+        is_listed_now = candidate.is_ours and _kept(candidate) is None
+        return _loaded(candidate) if is_listed_now else candidate.skipped()
+
+    in_listing_process(lambda: discover(load=load_missing))
+    return True
 
 
 def _digest(candidate: Candidate) -> str:
@@ -80,8 +104,8 @@ def _from_bytes(content: bytes, candidate: Candidate) -> PluginRecord | None:
         return None
     owner = candidate.name, candidate.distribution, candidate.version
     entries = tuple(
-        Entry(id, UnloadedClass(target, tuple(kinds), name, summary, tuple(suffixes)), *owner)
-        for id, target, kinds, name, summary, suffixes in document["entries"]
+        Entry(id, UnloadedClass(target, tuple(kinds), name, summary, *map(tuple, words)), *owner)
+        for id, target, kinds, name, summary, *words in document["entries"]
     )
     return PluginRecord(*owner, candidate.value, "loaded", document["contract"], entries)
 

@@ -18,7 +18,7 @@ import pluggy
 
 from cosim.errors import PluginError, nearest
 from cosim.registration import hookspecs
-from cosim.registration.fault_place import fault_place
+from cosim.registration.fault_place import fault_place, raise_interrupt
 from cosim.registration.kinds import declared_kinds
 from cosim.registration.plugin_record import PluginRecord
 from cosim.registration.registering import Registrations
@@ -137,9 +137,8 @@ def load_plugin(candidate: Candidate) -> PluginRecord:
             module = candidate.load()
         contract = _checked_contract(candidate, module)
         registrations = _registrations(candidate, module)
-    except KeyboardInterrupt:
-        raise
     except BaseException as cause:  # whatever a plugin's module does, the others are loaded
+        raise_interrupt(cause)
         reason = cause.reason if isinstance(cause, PluginError) else f"{type(cause).__name__}: {cause}"
         place = fault_place(cause, candidate.value)
         fault = candidate.error(f"{reason} ({place})" if place and place not in reason else reason)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cosim.errors import PluginError
-from cosim.registration.fault_place import fault_place
+from cosim.registration.fault_place import fault_place, raise_interrupt
 from cosim.registration.unloaded_class import UnloadedClass
 
 
@@ -44,6 +44,7 @@ class Entry:
         try:
             return self.registered.load()
         except (Exception, SystemExit) as cause:  # whatever the module of a plugin does
+            raise_interrupt(cause)
             target = self.registered.target
             place = fault_place(cause, target)
             reason = f"{self.id}: cannot load {target}: {type(cause).__name__}: {cause}"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from cosim.errors import PluginError
 from cosim.registration.kinds import declared_kinds, kinds_of
+from cosim.registration.listing_process import is_listing
 from cosim.registration.plugin_record import Entry, Refusal
 from cosim.shown import shown
 
@@ -47,7 +48,7 @@ class Registrations:
             raise self._error(f"{name}: {cls.__qualname__} lacks {', '.join(missing)}, which {base} demands")
         if not (cls.__doc__ or "").strip():
             raise self._error(f"{name}: {cls.__qualname__} has no docstring; say in it what it is")
-        if lacking := getattr(cls, "missing_law", str)():
+        if not is_listing() and (lacking := getattr(cls, "missing_law", str)()):
             raise self._error(f"{name}: {lacking}")
         new = Entry(name, cls, *self._owner)
         claims = self._claims.setdefault((new.kinds[-1], name), [])

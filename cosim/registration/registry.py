@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.metadata import EntryPoint
 from typing import Any
 
-from cosim.errors import LookUpError, PluginError, nearest
+from cosim.errors import LookUpError, nearest
 from cosim.registration.kinds import declared_kinds
 from cosim.registration.plugin_index import installed_plugins
 from cosim.registration.plugin_loader import discover
@@ -148,9 +148,8 @@ class Registry:
         if kind not in self._other_words:
             words = self._other_words.setdefault(kind, {})
             for entry in self._of_kind(kind).values():
-                with suppress(PluginError):
-                    for word in vars(entry.cls).get("known_as", ()):
-                        words.setdefault(word, []).append(entry.id)
+                for word in entry.known.known_as:
+                    words.setdefault(word, []).append(entry.id)
         return sorted(self._other_words[kind].get(id.rpartition(".")[2].lower(), []))
 
     def _missing(self, id: str) -> str | None:

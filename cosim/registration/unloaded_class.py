@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +27,8 @@ class UnloadedClass:
         What a command says of itself; empty for others.
     suffixes : tuple of str
         Endings of the files that it reads or writes.
+    known_as : tuple of str
+        Other words for it, in which a misspelt id is searched.
     """
 
     target: str
@@ -35,20 +36,25 @@ class UnloadedClass:
     name: str = ""
     summary: str = ""
     suffixes: tuple[str, ...] = ()
+    known_as: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, loaded: type[Any]) -> UnloadedClass:
         """The record of a class that is imported already."""
         kinds = kinds_of(loaded)
         name, summary = (loaded.name, loaded.summary) if "command" in kinds else ("", "")
-        return cls(place_of(loaded), kinds, name, summary, tuple(getattr(loaded, "suffixes", ())))
+        suffixes, known_as = getattr(loaded, "suffixes", ()), vars(loaded).get("known_as", ())
+        return cls(place_of(loaded), kinds, name, summary, tuple(suffixes), tuple(known_as))
 
     def load(self) -> type[Any]:
         """Import the module and take the class from it; whatever the import raises goes on."""
         module, _, name = self.target.partition(":")
-        with folder_kept() if module not in sys.modules else nullcontext():
-            imported = importlib.import_module(module)
-        loaded: Any = functools.reduce(getattr, name.split("."), imported)
+        loaded: Any = sys.modules.get(module)
+        if loaded is None:
+            with folder_kept():
+                loaded = importlib.import_module(module)
+        for attribute in name.split("."):
+            loaded = getattr(loaded, attribute)
         if not isinstance(loaded, type):
             raise AttributeError(f"{self.target} is not a class")
         return loaded

@@ -26,8 +26,8 @@ ON_MOTION, ON_ALL, ON_REPORTS = range(3)
 FALLING, RISING, BOTH = 1, 2, 3
 # Evaluation.stage; DERIVATIVES: all of the motion but the past blocks that wait
 RESTORED, NOTHING, INSTANCE, DERIVATIVES, MOTION, REPORT = -1, 0, 1, 2, 3, 4
-# Agenda.updates_done: before them a delayed jump has to arrive
-HALTED = 2
+# Agenda.next_start: the updates at the start of the next step wait, have run, wait behind a delayed jump
+UPDATES_WAIT, UPDATES_DONE, JUMP_WAITS = range(3)
 # Output.recording, Output.logging
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = range(5)
 LOG_NOTHING, LOG_FINDINGS, LOG_ALL, LOG_TAPE = range(4)
@@ -169,7 +169,7 @@ class Agenda(Record):
     """What is still to be done."""
 
     initialized: int
-    updates_done: int  # whether those at the start of the next step have run; HALTED
+    next_start: int  # how the next step starts: UPDATES_WAIT, UPDATES_DONE, JUMP_WAITS
     time_advanced: int  # kinds of handlers (bits) that have not run yet since time advanced
     finished: int  # whether Termination was issued
 
@@ -213,7 +213,7 @@ class Witness(Record):
 
     value: float  # at the end of the last step
     level: float  # what counts as zero
-    guard: float  # what leaving it means
+    guard: float  # what leaving it means: UNGUARDED …, see `zeros`
     band: float  # how close to it zero begins; -1: it does not lie at zero
     fired: float  # when it triggered last
     repeats: float  # how many events came close behind each other

@@ -182,6 +182,7 @@ class Run(Arrays):
     roundings: Reals = numbers("scratch")  # how far rounding moves each witness
     least_distances: Reals = numbers("scratch")  # while that is measured
     has_crossed: Integers = numbers("places")
+    crossed_at_trial: Integers = numbers("places")  # which have crossed at the end of a step on trial
     has_fired: Integers = numbers("places")  # which have triggered at this instant
     was_set: Integers = numbers("places")  # how a handler has set them, see `zeros`
     reported_witnesses: Integers = numbers("places")

@@ -76,16 +76,18 @@ def _default_signals(system: System) -> list[str]:
     energies: list[str] = []
     states: list[str] = []
     moving = set()
-    for part in system.parts.values():  # a table of all variables is not made for this alone
-        for path, kind, declaration in listed_quantities(part):
+    # a table of all variables is not made for this alone
+    for part, quantities in listed_quantities(system.parts.values()):
+        for behind, kind, declaration in quantities:
+            if kind not in RECORDED_KINDS and declaration.name not in RECORDED_NAMES:
+                continue
+            path = part.name + behind
             if kind == "position":
                 moving.add(part.name)
             if path.startswith("energy.") or path.endswith("_energy"):
-                group = energies
+                energies.append(path)
             else:
-                group = outputs if kind in ("output", "measure") else states
-            if kind in RECORDED_KINDS or declaration.name in RECORDED_NAMES:
-                group.append(path)
+                (outputs if kind in ("output", "measure") else states).append(path)
     parts = sorted(system.parts.items(), key=lambda item: item[0] not in moving)
     aliases = [f"{name}.{alias}" for name, part in parts for alias in part.signals]
     return [*outputs, *aliases, *energies, *states]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cosim.cause import EventCause
 from cosim.simulation.event_record import EventRecord, Finding
-from cosim.step.event_log import ANSWER, HANDLER, LENGTH, TIME
+from cosim.step.event_log import ANSWER, CHANGES, HANDLER, LENGTH, TIME
 
 if TYPE_CHECKING:
     from cosim.preparation.compiled_step import CompiledStep
@@ -166,6 +166,17 @@ class EventLog(Sequence[EventRecord]):
 
     def __iter__(self) -> Iterator[EventRecord]:
         return (self._read(piece, i) for piece in self._pieces for i in range(len(piece.starts)))
+
+    def without_idle(self, cause: EventCause) -> Iterator[EventRecord]:
+        """In order, but for those of a cause that have changed nothing; these are not even read."""
+        for piece in self._pieces:
+            handlers = piece.records[piece.starts + HANDLER].astype(np.int64)
+            of_cause = [n for n in np.unique(handlers).tolist() if self._reader.handler(n)[1] is cause]
+            is_wanted = (piece.records[piece.starts + CHANGES] != 0.0) | ~np.isin(handlers, of_cause)
+            for i in np.flatnonzero(is_wanted).tolist():
+                event = self._read(piece, i)
+                if event.changed or event.cause is not cause:
+                    yield event
 
     def _read(self, piece: Piece, number: int) -> EventRecord:
         at = int(piece.starts[number])

@@ -48,7 +48,7 @@ def recorded_signals(system: System, paths: Sequence[str]) -> RecordedSignals:
 
 
 def _recorded_signals(system: System, paths: Sequence[str]) -> RecordedSignals:
-    signals = [system.signal(path) for path in paths]
+    signals = system.signals(paths)
     sizes = [signal.slot.size for signal in signals]
     choice, count = choice_of_slots(system, [signal.slot for signal in signals])
     firsts = (1 + np.cumsum([0, *sizes])).tolist()

@@ -107,7 +107,8 @@ class Result(FixedAttributes):
         self.time: NDArray[np.float64] = np.asarray(time, dtype=np.float64)
         problems: list[Problem] = []
         self.signals = {name: _values(name, values, problems) for name, values in signals.items()}
-        self.units = {name: (units or {}).get(name, "1") for name in self.signals}
+        unit_of = {} if units is None else units
+        self.units = {name: unit_of.get(name, "1") for name in self.signals}
         self.events, self.findings = events, list(findings)
         self.statistics = dict(statistics or {})
         self.message, self.unfinished = message, unfinished
@@ -119,8 +120,9 @@ class Result(FixedAttributes):
             problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
         elif (self.time[1:] < self.time[:-1]).any():
             problems.append(Problem("time", "decreases"))
+        size = self.time.size
         for name, values in self.signals.items():
-            if values.ndim not in (1, 2) or values.shape[0] != self.time.size:
+            if values.ndim not in (1, 2) or values.shape[0] != size:
                 needs = f"({self.time.size},) or ({self.time.size}, size), as there are so many times"
                 problems.append(Problem(name, f"has shape {values.shape}, needs {needs}"))
         if problems:

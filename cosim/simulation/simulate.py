@@ -44,14 +44,16 @@ def end_of_run(until: float | str | None) -> float:
     return seconds(until, "until")
 
 
-def check_simulate_options(where: str, options: Mapping[str, Any], integrator: Any) -> None:
+def check_simulate_options(options: Mapping[str, Any], integrator: Any) -> None:
     """`OptionError` for what neither `simulate`, nor `Simulator`, nor the integrator has."""
     if not options:
         return
     own_options = [name for name in option_names(simulate) if name != "system"]
     if not options.keys() <= set(own_options):
         simulator_options = [name for name in option_names(Simulator) if name != "system"]
-        check_options(where, options, [*own_options, *simulator_options, *integrator_options(integrator)])
+        check_options(
+            "simulate()", options, [*own_options, *simulator_options, *integrator_options(integrator)]
+        )
 
 
 def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:
@@ -65,7 +67,7 @@ def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:
         No such integrator.
     """
     integrator = settings.get("integrator", DEFAULT)
-    check_simulate_options("simulate()", settings, integrator)
+    check_simulate_options(settings, integrator)
     names = [name for name in integrator_options(integrator) if name != "accuracy"]
     options = {name: settings[name] for name in names if name in settings}
     problems: list[Problem] = []
@@ -154,7 +156,7 @@ def simulate(
         An option is neither one of these, nor of `Simulator`, nor of the integrator.
     """
     check_system(system, "cosim.simulate")
-    check_simulate_options("simulate()", options, integrator)
+    check_simulate_options(options, integrator)
     check_callable(progress, "progress", PROGRESS_GETS)
     check_signals(signals)
     if checkpoint is not None:

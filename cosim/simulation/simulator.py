@@ -13,6 +13,7 @@ from cosim.errors import ModelError, SimulationError
 from cosim.html_table import html_table
 from cosim.options import check_callable, check_choice, check_options, check_whole, option_names, seconds
 from cosim.preparation.run_tables import POLICIES
+from cosim.run_data.records import UPDATES_WAIT
 from cosim.shown import shown
 from cosim.simulation import stride
 from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options
@@ -394,7 +395,7 @@ class Simulator(StepCalls):
             code = self._attempt(wanted, self._call_step, "advance", target, most)
         if answer is None:
             answer = self._handlers.worst_answer()
-            if self._monitor is not None and self.state.agenda.updates_done == 0:
+            if self._monitor is not None and self.state.agenda.next_start == UPDATES_WAIT:
                 # where an update has asked to stop there was no step
                 answer = worst((answer, self._attempt(wanted, self._call_monitor, self._monitor)))
         self._report(answer, wanted)

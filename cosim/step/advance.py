@@ -19,6 +19,7 @@ from cosim.run_data.records import (
     REPORT,
     TERMINATION_CAUSE,
     TRIGGERED,
+    UPDATES_WAIT,
 )
 from cosim.run_data.run import Run
 from cosim.step.agenda import check_timers, next_event_time, schedule_periods, start_agenda
@@ -33,7 +34,7 @@ from cosim.step.failures import (
     TimeInPast,
     followed_by,
 )
-from cosim.step.histories import make_room, next_kink, remember
+from cosim.step.histories import SMOOTH, make_room, next_kink, remember
 from cosim.step.holds import clear_holds
 from cosim.step.integration import (
     assemble,
@@ -78,8 +79,8 @@ def initialize(run: Run, t: float) -> int:
     assemble(run)
     log_assembly(run)
     # Twice: a derivative that depends on a delayed value is known once there is a past.
-    remember(run, BEFORE, math.inf)
-    remember(run, BEFORE, math.inf)
+    remember(run, BEFORE, SMOOTH)
+    remember(run, BEFORE, SMOOTH)
     initialize_method(run)
     run.clock.jumped = 0.0
     report_notices(run)
@@ -102,7 +103,7 @@ def start_run(run: Run, t: float, goes_on: bool) -> None:
     run.evaluation.touched = 0
     clear_answers(run)
     run.agenda.initialized = 0
-    run.agenda.updates_done = 0
+    run.agenda.next_start = UPDATES_WAIT
     run.agenda.time_advanced = 0
     run.agenda.finished = 0
     for handler in run.handlers:
@@ -180,7 +181,7 @@ def advance_smoothly(run: Run, t: float) -> int:
             raise Stalled()
         if run.clock.time >= t:
             break
-    run.agenda.updates_done = 0
+    run.agenda.next_start = UPDATES_WAIT
     run.agenda.time_advanced = BOTH_KINDS
     run.agenda.finished = 0
     run.clock.stamp = run.clock.time

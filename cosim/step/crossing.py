@@ -31,7 +31,7 @@ from cosim.step.search_points import (
     values_at,
 )
 from cosim.step.watched import above, level, walk_watched
-from cosim.step.zeros import EITHER
+from cosim.step.zeros import guards_above, guards_below
 
 PARTS = 4  # of a step, evaluated whatever the witnesses do
 ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more look, as oscillations may keep time with the others
@@ -46,7 +46,7 @@ MOST_DIPS = 3  # of a part that are followed
 def crosses(before: float, after: float, direction: int, guard: float) -> bool:
     """Whether going from one value to another is an event; leaving zero only on guard, NaN is not a value."""
     if before == 0.0:
-        return (guard > 0.0 and after < 0.0) or ((guard < 0.0 or guard == EITHER) and after > 0.0)
+        return (guards_below(guard) and after < 0.0) or (guards_above(guard) and after > 0.0)
     falls = direction % 2 == 1 and before > 0.0 and after <= 0.0
     rises = direction >= 2 and before < 0.0 and after >= 0.0
     return falls or rises

@@ -46,8 +46,8 @@ class LoggedFinding(Record):
 
 
 EVENT_WIDTH, CHANGE_WIDTH, FINDING_WIDTH = map(width_of, (LoggedEvent, LoggedChange, LoggedFinding))
-LENGTH, TIME, HANDLER, ANSWER = (
-    place_in(LoggedEvent, name) for name in ("length", "time", "handler", "answer")
+LENGTH, TIME, HANDLER, ANSWER, CHANGES = (
+    place_in(LoggedEvent, name) for name in ("length", "time", "handler", "answer", "changes")
 )
 """Columns of many events, for Python."""
 WRONG_SIDE, CHATTERING, ZENO, HELD, RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, NOTICE = range(

@@ -35,7 +35,15 @@ from cosim.run_data.records import (
     Swap,
 )
 from cosim.run_data.run import Integers, Reals, Run
-from cosim.step.block_calls import copy_cache, probed, walk_here, walk_rows
+from cosim.step.block_calls import (
+    UNTOUCHED,
+    copy_cache,
+    follow_change,
+    mark_change,
+    probed,
+    walk_here,
+    walk_rows,
+)
 from cosim.step.event_log import MEMORY_UPDATED, NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
 from cosim.step.failures import BlockFailed, HistoryFull, HistoryOverrun
 from cosim.step.holds import has_held_derivatives
@@ -45,6 +53,9 @@ from cosim.step.saved_variables import different
 from cosim.step.tape import log_mark
 from cosim.walker import walk
 
+# how smooth a signal is where something is remembered: what an event changes shows in value and derivative,
+# so that the second derivative is the first that may jump unseen
+UNSEEN_BREAK, SMOOTH = 2.0, math.inf
 ROOM_FOR_STEP = 12  # entries: more than the ends of a step and the points inside it can bring
 
 
@@ -67,7 +78,10 @@ def arrived_break(run: Run) -> float:
 
 
 def remember(run: Run, side: float, smoothness: float) -> None:
-    """Append to histories and swap in the new values of auto-update variables."""
+    """Append to histories and swap in the new values of auto-update variables.
+
+    `smoothness` is the least order of the derivatives that may jump there although nothing shows it.
+    """
     realize(run, MOTION)
     if run.plan.end_updates.is_empty():
         return
@@ -116,11 +130,26 @@ def update_memory(
     for number in range(len(run.rings)):
         if run.history(number).ring.flags != 0:
             raise HistoryOverrun()
+    marks_readers = has_only_swaps(run)
+    lowest = UNTOUCHED
     for swap in run.swaps:
         value = c[swap.update]
         if value != present_value(run, swap):
             swap_in(run, swap, value)
-            run.evaluation.stage = min(run.evaluation.stage, valid_stage(swap))
+            if marks_readers:
+                lowest = min(lowest, mark_change(run, swap.array, swap.offset))
+            else:
+                run.evaluation.stage = min(run.evaluation.stage, valid_stage(swap))
+    if lowest != UNTOUCHED:
+        follow_change(run, lowest)
+
+
+def has_only_swaps(run: Run) -> bool:
+    """Whether auto-update variables are all that changes at ends of steps.
+
+    Then what reads them is computed again, and nothing else.
+    """
+    return len(run.rings) == 0 and run.plan.inside_updates.is_empty() and run.plan.between_updates.is_empty()
 
 
 def set_side(run: Run, c: Reals, side: float, smoothness: float) -> None:
@@ -185,7 +214,7 @@ def remember_step(run: Run) -> None:
     arrived = arrived_break(run)
     if not run.plan.inside_updates.is_empty() and run.plan.between_updates.is_empty():
         remember_inside(run)  # else `refine_step` has done it
-    remember(run, BEFORE, math.inf)
+    remember(run, BEFORE, SMOOTH)
     if arrived < math.inf:
         remember(run, AFTER_ARRIVAL, arrived)
 
@@ -222,7 +251,7 @@ def remember_inside(run: Run) -> None:
     stage = run.evaluation.stage
     for i in range(count):
         c = run.inner_caches[i * size : i * size + size]
-        update_memory(run, rows, time_inside(run, i, count), y, c, INSIDE, math.inf)
+        update_memory(run, rows, time_inside(run, i, count), y, c, INSIDE, SMOOTH)
     run.evaluation.stage = stage
 
 

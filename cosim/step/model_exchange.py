@@ -12,7 +12,7 @@ from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time,
 from cosim.step.block_calls import lower_stage
 from cosim.step.crossing import is_crossing
 from cosim.step.failures import EVENT, REACHED, TERMINATED, EndlessEvents
-from cosim.step.histories import make_room, remember
+from cosim.step.histories import SMOOTH, make_room, remember
 from cosim.step.holds import held_at, held_count
 from cosim.step.realize import realize
 from cosim.step.saved_variables import different
@@ -94,7 +94,7 @@ def complete_step(run: Run, t: float) -> int:
     set_meeting(run, t)
     if t > run.clock.completed:
         arrived = realize_end(run)
-        remember(run, BEFORE, math.inf)
+        remember(run, BEFORE, SMOOTH)
         if arrived < math.inf:
             remember(run, AFTER_ARRIVAL, arrived)
     run.clock.completed = t
@@ -130,7 +130,7 @@ def handle_events(run: Run, t: float) -> int:
         run.agenda.time_advanced = BOTH_KINDS
         run.agenda.finished = 0
         run.clock.completed = t
-        remember(run, BEFORE, math.inf)
+        remember(run, BEFORE, SMOOTH)
     run.answers.changed = 0
     if run.clock.jumped != 0.0:
         handle_jump(run)

@@ -17,13 +17,25 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
-from cosim.run_data.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
+from cosim.run_data.records import (
+    DERIVATIVES,
+    JUMP_WAITS,
+    MOTION,
+    NO_ROWS,
+    ON_GRID,
+    PUBLISH,
+    TRIGGERED,
+    UPDATES_DONE,
+    UPDATES_WAIT,
+)
 from cosim.run_data.run import Run
 from cosim.step.agenda import follow_clocks, next_event_time
 from cosim.step.crossing import MOST_PARTS
 from cosim.step.event_log import NOTICE, report_finding
 from cosim.step.failures import HandlerFailed, NothingTakesTime, PeriodLost, followed_by
 from cosim.step.histories import (
+    SMOOTH,
+    UNSEEN_BREAK,
     arrived_break,
     next_kink,
     refine_step,
@@ -78,15 +90,15 @@ def one_step(run: Run, boundary: float) -> None:
     run.course.arrived = 0
     follow_clocks(run)
     realize(run, DERIVATIVES)
-    has_halted = run.agenda.updates_done == HALTED
-    if has_halted:
+    jump_waited = run.agenda.next_start == JUMP_WAITS
+    if jump_waited:
         complete_arrival(run)
     run_start_updates(run)
     if asks_to_stop(run):
-        run.agenda.updates_done = 1
+        run.agenda.next_start = UPDATES_DONE
         return
-    run.answers.changed = 1 if has_halted else run.answers.changed
-    run.agenda.updates_done = 0
+    run.answers.changed = 1 if jump_waited else run.answers.changed
+    run.agenda.next_start = UPDATES_WAIT
     start = run.clock.time
     follow_clocks(run)
     is_held = held_count(run) > 0
@@ -97,7 +109,7 @@ def one_step(run: Run, boundary: float) -> None:
         log_step(run, start, is_held)
         arrived = realize_end(run)
         if arrived <= 0.0 and run.course.halts != 0:
-            run.agenda.updates_done = HALTED
+            run.agenda.next_start = JUMP_WAITS
             run.counts.steps += 1
             stop_before_jump(run)
             return
@@ -118,9 +130,9 @@ def asks_to_stop(run: Run) -> bool:
 
 def complete_arrival(run: Run) -> None:
     """Do what the end of the last step has left to be done, where it stopped before a delayed jump."""
-    run.agenda.updates_done = 0
+    run.agenda.next_start = UPDATES_WAIT
     arrived = arrived_break(run)
-    remember(run, BEFORE, math.inf)
+    remember(run, BEFORE, SMOOTH)
     if arrived < math.inf:
         remember(run, AFTER_ARRIVAL, arrived)
     report_notices(run)
@@ -132,7 +144,7 @@ def complete_arrival(run: Run) -> None:
 
 def run_start_updates(run: Run) -> None:
     """Run the updates that wait: of jumps, of the agenda, of witnesses that stay at zero."""
-    if run.clock.jumped != 0.0 or run.agenda.updates_done == 0:
+    if run.clock.jumped != 0.0 or run.agenda.next_start == UPDATES_WAIT:
         if run.clock.jumped != 0.0:
             handle_jump(run)
         if run.plan.handled_in_steps != 0:
@@ -149,7 +161,7 @@ def handle_jump(run: Run) -> None:
     """What was written since the last step is a jump at this instant; it may make witnesses cross."""
     assemble(run)
     log_assembly(run)
-    remember(run, AFTER_EVENT, 2.0)
+    remember(run, AFTER_EVENT, UNSEEN_BREAK)
     run.clock.jumped = 0.0
     if trigger_jumps(run):
         end_step(run, 1 << TRIGGERED)
@@ -202,7 +214,7 @@ def follow_updates(run: Run) -> None:
     for m in range(run.y.shape[0]):
         if different(run.start_derivatives[m], run.c[m]):
             moves_on = False
-    remember(run, AFTER_EVENT, math.inf if moves_on else 2.0)
+    remember(run, AFTER_EVENT, SMOOTH if moves_on else UNSEEN_BREAK)
     restart_integration(run)
     log_assembly(run)
     if run.output.recording != NO_ROWS:

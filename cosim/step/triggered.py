@@ -29,15 +29,21 @@ from cosim.step.watched import (
     value,
 )
 from cosim.step.zeros import (
-    EITHER,
+    DOWNWARD,
     EXACT,
     NOT_AT_ZERO,
+    NOT_SET,
     PASSED,
     SET_BY_ANOTHER,
     STOPPED,
+    UNGUARDED,
+    UPWARD,
     clear_level,
+    guards_above,
+    guards_below,
     is_near,
     is_out,
+    is_turned_round,
     largest_state,
     list_arrivals,
     measure_rounding,
@@ -125,8 +131,8 @@ def jumps(run: Run) -> bool:
         guard = witness.guard
         if witness.band >= 0.0 and witness.level == 0.0:
             # written away from zero
-            falls = guard > 0.0 and now < 0.0 and not is_zero
-            rises = (guard < 0.0 or guard == EITHER) and now > 0.0 and not is_zero
+            falls = guards_below(guard) and now < 0.0 and not is_zero
+            rises = guards_above(guard) and now > 0.0 and not is_zero
         elif is_zero and is_moved(run, i):
             # written to zero: leaving it will be the event
             falls = False
@@ -137,7 +143,7 @@ def jumps(run: Run) -> bool:
         if is_zero:
             witness.level = 0.0
             witness.band = noise
-            witness.guard = 0.0 if falls or rises else set_guard(run, i)
+            witness.guard = UNGUARDED if falls or rises else set_guard(run, i)
         else:
             witness.band = NOT_AT_ZERO
         run.has_crossed[i] = 1 if falls or rises else 0
@@ -234,18 +240,18 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
         rate_now = run.rates_now[i]
         if witness.repeats == LEAVING:
             witness.level = now
-            witness.guard = 0.0
-            witness.band = 0.0
+            witness.guard = UNGUARDED
+            witness.band = EXACT
             witness.fired = -math.inf
             witness.repeats = 0.0
             continue
-        side = 1.0 if rate < 0.0 else -1.0  # where it came from
+        side = DOWNWARD if rate < 0.0 else UPWARD  # from above, from below
         stops = abs(rate_now) <= STOPPED * abs(rate)
         is_turned = (stops or rate * rate_now <= 0.0) and rate != 0.0
-        was_set = run.was_set[i] != 0
+        was_set = run.was_set[i] != NOT_SET
         guard = witness.guard
-        on_its_way = abs(guard) == 1.0 and (rate_now * guard > 0.0 or (moves_on and rate_now == 0.0))
-        if on_its_way or (abs(guard) == 1.0 and (moved or was_set)):
+        on_its_way = is_turned_round(guard) and (rate_now * guard > 0.0 or (moves_on and rate_now == 0.0))
+        if on_its_way or (is_turned_round(guard) and (moved or was_set)):
             # it has not come out since it was turned last: rates this small may have any sign
             side = guard
             is_turned = True
@@ -269,7 +275,7 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
         # leaving what another handler has set there is an event as ever
         is_set = is_zero and run.was_set[i] == SET_BY_ANOTHER
         witness.level = now if rests and not (is_zero and (stops or is_set)) else 0.0
-        witness.guard = side if guarded else side * PASSED if rests and not is_zero else 0.0
+        witness.guard = side if guarded else side * PASSED if rests and not is_zero else UNGUARDED
         # a relay that switches at its surface, to the last bit, and so goes back has to see it again
         is_sent_back = alone and is_zero and is_turned and not rests and not is_condition(run, i)
         if is_set or is_sent_back:
@@ -295,7 +301,7 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
 def has_fired_on_guard(run: Run, i: int) -> bool:
     """Whether handlers have run of a witness that is on guard where it was turned round."""
     fired = run.has_fired[i] != 0
-    return fired and abs(run.witnesses[i].guard) == 1.0 and not is_condition(run, i)
+    return fired and is_turned_round(run.witnesses[i].guard) and not is_condition(run, i)
 
 
 def stay_on_guard(run: Run) -> None:

@@ -54,7 +54,10 @@ from cosim.step.watched import (
 from cosim.step.zeros import (
     ARRIVED,
     NOT_AT_ZERO,
+    NOT_SET,
     PASSED,
+    SET_BY_OWN,
+    UNGUARDED,
     is_near,
     is_out,
     largest_state,
@@ -86,17 +89,17 @@ def start_witnesses(run: Run, goes_on: bool) -> None:
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         was_started = witness.fired != 0.0
-        has_come = witness.band >= 0.0 and witness.guard == 0.0
+        has_come = witness.band >= 0.0 and witness.guard == UNGUARDED
         same = goes_on and was_started and has_come and witness.value == value(run, i)
-        run.was_set[i] = 1 if same else 0
+        run.was_set[i] = SET_BY_OWN if same else NOT_SET
         witness.forget()
         witness.fired = -math.inf
         witness.expected = math.inf
     start_zeros(run)
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
-        if run.was_set[i] != 0:
-            witness.guard = 0.0
+        if run.was_set[i] == SET_BY_OWN:
+            witness.guard = UNGUARDED
         now = value(run, i)
         witness.value = now
         report_nan(run, i, now, run.clock.time)
@@ -156,7 +159,7 @@ def store_start_levels(run: Run) -> None:
         if is_out(run, i, now):
             leave_band(run, i, now)
         elif witness.level == 0.0 and witness.band < 0.0:
-            witness.guard = 0.0
+            witness.guard = UNGUARDED
         guard = witness.guard
         run.values_before[i] = now
         rate = declared_rate(run, i)
@@ -164,7 +167,7 @@ def store_start_levels(run: Run) -> None:
             run.rates_before[i] = run.c[rate]
         level = run.levels[i]
         level.zero = witness.level
-        level.guard = 0.0 if abs(guard) == PASSED else guard
+        level.guard = UNGUARDED if abs(guard) == PASSED else guard
         # one that has come to zero and not passed it is still on the side from which it came
         has_arrived = abs(guard) == ARRIVED
         band = NOT_AT_ZERO if has_arrived else witness.band
@@ -414,7 +417,7 @@ def step_to_crossing(run: Run, window: float) -> bool:
     """
     points = points_of(run)
     must_cross = run.has_crossed
-    crossed_at_time = run.has_fired  # free until handlers are triggered
+    crossed_at_time = run.crossed_at_trial
     stop = run.clock.time
     for i in range(points.witnesses):
         low = values_at(points, LEFT)[i]

@@ -4,14 +4,16 @@ A witness lies at zero while it is no further from its level than its band, and 
 The band of a witness is how far it moves when the states and the time that it is computed from are moved by
 1e-14 to 2e-14 of themselves. Its guard says what leaving zero means:
 
-======= ========================================================================================
-0       nothing: the witness has come here by itself, and that was an event
-1, -1   leaving downward, upward is an event: set there, or turned round there by its handlers
-2       leaving either way is an event: set there, both directions trigger
-3, -3   it has come from above, from below and has not passed: passing is an event, and so is staying or
-        going back (`list_arrivals`)
-4, -4   nothing: it has come from above, from below, has passed, and was stopped just behind zero
-======= ========================================================================================
+================= ==============================================================================
+UNGUARDED         nothing: the witness has come here by itself, and that was an event
+DOWNWARD, UPWARD  leaving downward, upward is an event: set there, or turned round there by its handlers
+EITHER            leaving either way is an event: set there, both directions trigger
+ARRIVED, -ARRIVED it has come from above, from below and has not passed: passing is an event, and so is
+                  staying or going back (`list_arrivals`)
+PASSED, -PASSED   nothing: it has come from above, from below, has passed, and was stopped just behind zero
+================= ==============================================================================
+
+The sign of a guard other than EITHER is the side from which the witness came: positive above.
 """
 
 from __future__ import annotations
@@ -26,14 +28,14 @@ from cosim.step.watched import RATE_SPACING, compute_rates, direction_of, is_con
 from cosim.walker import walk
 
 NOT_AT_ZERO, EXACT = -1.0, 0.0  # in place of a band
-EITHER = 2.0
-ARRIVED = 3.0
-PASSED = 4.0
+UNGUARDED, DOWNWARD, UPWARD, EITHER, ARRIVED, PASSED = 0.0, 1.0, -1.0, 2.0, 3.0, 4.0
 MOVED_BY = 1e-14  # of states and of the time, up to twice that: far more than dense output rounds
 TURNS = 3
 NEAR = 1e-12  # of the largest number around: further away from zero nothing is measured
 STOPPED = 1e-6  # of the rate before: slower is a stop
-SET_BY_ANOTHER = -1  # in `was_set`: by a handler that another event has called
+# in `was_set`: set where it lies, by its own handler or by one that another event has called; an arrival that
+# was taken away from zero
+NOT_SET, SET_BY_OWN, SET_BY_ANOTHER, TAKEN_AWAY = 0, 1, -1, 2
 
 
 def set_guard(run: Run, i: int) -> float:
@@ -41,7 +43,22 @@ def set_guard(run: Run, i: int) -> float:
     direction = direction_of(run, i)
     if direction == BOTH:
         return EITHER
-    return 1.0 if direction == FALLING else -1.0
+    return DOWNWARD if direction == FALLING else UPWARD
+
+
+def guards_below(guard: float) -> bool:
+    """Whether going below zero from there is an event."""
+    return guard > 0.0
+
+
+def guards_above(guard: float) -> bool:
+    """Whether going above zero from there is an event."""
+    return guard < 0.0 or guard == EITHER
+
+
+def is_turned_round(guard: float) -> bool:
+    """Whether leaving zero one way is an event: the witness was set or turned round there."""
+    return guard in (DOWNWARD, UPWARD)
 
 
 def move(m: int, turn: int) -> float:
@@ -77,22 +94,10 @@ def measure_rounding(run: Run) -> None:
             for m in range(n):
                 moved_state[m] = run.y[m] + sign * move(m, turn) * run.y[m]
             t = time + sign * move(n, turn) * time
-            status = walk(
-                run.watched,
-                run.ints,
-                0,
-                len(run.watched_blocks),
-                t,
-                moved_state,
-                run.p,
-                run.d,
-                run.k,
-                run.h,
-                moved_cache,
-            )
+            was_evaluated = evaluate_moved(run, t)
             for i in range(count):
                 moved_value = moved_cache[run.probes[i].value]
-                distance = abs(moved_value - value(run, i)) if status == 0 else 0.0
+                distance = abs(moved_value - value(run, i)) if was_evaluated else 0.0
                 if distance < run.least_distances[i]:
                     run.least_distances[i] = distance
         for i in range(count):
@@ -100,6 +105,13 @@ def measure_rounding(run: Run) -> None:
             if not distance < math.inf or is_condition(run, i):
                 distance = 0.0
             run.roundings[i] = max(distance, run.roundings[i])
+
+
+def evaluate_moved(run: Run, t: float) -> bool:
+    """Evaluate the witnesses at the moved states, into their cache; whether they could be evaluated."""
+    y, c = probed(run)
+    status = walk(run.watched, run.ints, 0, len(run.watched_blocks), t, y, run.p, run.d, run.k, run.h, c)
+    return status == 0
 
 
 def rounding(run: Run, i: int) -> float:
@@ -124,7 +136,7 @@ def clear_level(run: Run, i: int) -> None:
     """Zero is zero again."""
     witness = run.witnesses[i]
     witness.level = 0.0
-    witness.guard = 0.0
+    witness.guard = UNGUARDED
     witness.band = NOT_AT_ZERO
 
 
@@ -137,7 +149,7 @@ def leave_band(run: Run, i: int, now: float) -> None:
         measure_rounding(run)
         if abs(now) <= rounding(run, i):
             witness.band = rounding(run, i)
-            witness.guard = guard if abs(guard) == 1.0 else 0.0
+            witness.guard = guard if is_turned_round(guard) else UNGUARDED
 
 
 def is_near(run: Run, i: int, number: float, before: float, largest: float) -> bool:
@@ -163,7 +175,7 @@ def start_zeros(run: Run) -> None:
         witness = run.witnesses[i]
         is_zero = abs(value(run, i)) <= rounding(run, i)
         witness.band = rounding(run, i) if is_zero else NOT_AT_ZERO
-        witness.guard = set_guard(run, i) if is_zero else 0.0
+        witness.guard = set_guard(run, i) if is_zero else UNGUARDED
 
 
 def store_zeros(run: Run, has_triggered: bool) -> None:
@@ -181,7 +193,7 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
             continue  # it is not near zero: most are not
         crossed = has_triggered and run.has_crossed[i] != 0
         if crossed and abs(witness.guard) == ARRIVED:
-            witness.guard = 0.0
+            witness.guard = UNGUARDED
         is_left_out = run.probes[i].direction == 0  # it is held
         if is_left_out or (band >= 0.0 and abs(now) <= 0.5 * band):
             continue
@@ -214,7 +226,7 @@ def has_arrivals(run: Run) -> bool:
     """Whether a witness has come to zero and has not passed it, or was taken away from there."""
     has_arrived = False
     for i in range(len(run.witnesses)):
-        was_taken = run.was_set[i] > 1
+        was_taken = run.was_set[i] == TAKEN_AWAY
         has_arrived = has_arrived or was_taken or abs(run.witnesses[i].guard) == ARRIVED
     return has_arrived
 
@@ -226,10 +238,10 @@ def list_arrivals(run: Run) -> bool:
     """
     some = False
     for i in range(len(run.witnesses)):
-        was_taken = run.was_set[i] > 1
-        is_set = was_taken and run.witnesses[i].guard != 0.0
+        was_taken = run.was_set[i] == TAKEN_AWAY
+        is_set = was_taken and run.witnesses[i].guard != UNGUARDED
         run.has_crossed[i] = 1 if was_taken else 0
-        run.was_set[i] = SET_BY_ANOTHER if is_set else 0
+        run.was_set[i] = SET_BY_ANOTHER if is_set else NOT_SET
     compute_rates(run, RATE_SPACING)
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
@@ -239,7 +251,7 @@ def list_arrivals(run: Run) -> bool:
             back = rate * witness.guard >= 0.0
             if back or abs(rate) <= STOPPED * abs(witness.rate):
                 run.has_crossed[i] = 1
-                witness.guard = 0.0
+                witness.guard = UNGUARDED
         some = some or run.has_crossed[i] != 0
     return some
 
@@ -255,65 +267,61 @@ def may_be_set(run: Run, handler: Handler, i: int) -> bool:
     return fires or run.witnesses[i].band >= 0.0
 
 
+def may_set_some(run: Run, handler: Handler) -> bool:
+    """Whether it matters for some witness that a handler may have set it."""
+    matters = False
+    for link in run.states_set_by(handler):
+        matters = matters or may_be_set(run, handler, link.witness)
+    return matters
+
+
 def mark_set_witnesses(run: Run, handler: Handler) -> None:
     """Mark in `was_set` the witnesses that a handler has set to the zero at which they lie.
 
     Where the handler is not theirs, those that fire at this instant, just behind zero, count as well. It is
     called once more with the states that it may set moved: a witness that it sets does not move.
     """
-    asks = False
-    for link in run.states_set_by(handler):
-        asks = asks or may_be_set(run, handler, link.witness)
-    if not asks:
+    if not may_set_some(run, handler):
         return
-    largest = largest_state(run)
     moved_state, moved_cache = probed(run)
     copy_cache(run, run.c, moved_cache)
+    if not call_with_moved_states(run, handler) or not evaluate_moved(run, run.clock.time):
+        return
+    for link in run.states_set_by(handler):  # how far the witnesses move with the states
+        i = link.witness
+        run.roundings[i] = abs(moved_cache[run.probes[i].value] - value(run, i))
+    for link in run.states_set_by(handler):
+        moved_state[link.state] = run.c[link.result]
+    if not evaluate_moved(run, run.clock.time):
+        return
+    for link in run.states_set_by(handler):  # and how far with what the handler makes of them
+        i = link.witness
+        set_value = value(run, i) if run.witnesses[i].band >= 0.0 else 0.0
+        distance = abs(moved_cache[run.probes[i].value] - set_value)
+        if distance < 0.5 * rounding(run, i) and may_be_set(run, handler, i):
+            run.was_set[i] = SET_BY_OWN if is_own(run, handler, i) else SET_BY_ANOTHER
+
+
+def call_with_moved_states(run: Run, handler: Handler) -> bool:
+    """Call a handler with the states that it may set moved, which are kept; whether it could be called."""
+    y, _ = probed(run)
+    largest = largest_state(run)
     for m in range(run.y.shape[0]):
-        moved_state[m] = run.y[m]
+        y[m] = run.y[m]
     for link in run.states_set_by(handler):
         m = link.state
-        moved_state[m] = run.y[m] + move(m, 0) * (largest if largest > 0.0 else 1.0)
-        run.c[link.result] = moved_state[m]
+        y[m] = run.y[m] + move(m, 0) * (largest if largest > 0.0 else 1.0)
+        run.c[link.result] = y[m]
     block = handler.block
-    time = run.clock.time
-    if walk(run.table, run.ints, block, block + 1, time, moved_state, run.p, run.d, run.k, run.h, run.c) != 0:
-        return
-    for after in range(2):
-        if (
-            walk(
-                run.watched,
-                run.ints,
-                0,
-                len(run.watched_blocks),
-                time,
-                moved_state,
-                run.p,
-                run.d,
-                run.k,
-                run.h,
-                moved_cache,
-            )
-            != 0
-        ):
-            return
-        for link in run.states_set_by(handler):
-            i = link.witness
-            moved_value = moved_cache[run.probes[i].value]
-            unmoved_value = value(run, i) if after == 0 or run.witnesses[i].band >= 0.0 else 0.0
-            if after == 0:
-                run.roundings[i] = abs(moved_value - unmoved_value)
-            elif abs(moved_value - unmoved_value) < 0.5 * rounding(run, i) and may_be_set(run, handler, i):
-                run.was_set[i] = 1 if is_own(run, handler, i) else SET_BY_ANOTHER
-        for link in run.states_set_by(handler):
-            moved_state[link.state] = run.c[link.result]
+    t = run.clock.time
+    return walk(run.table, run.ints, block, block + 1, t, y, run.p, run.d, run.k, run.h, run.c) == 0
 
 
 def guard_set_witnesses(run: Run) -> None:
     """Updates have run: a witness that they have set to zero triggers when it leaves it.
 
     `was_set` says which of those that lay at zero were set there again. One that had come to zero, and was
-    taken away from it, gets 2 there.
+    taken away from it, is marked TAKEN_AWAY there.
     """
     largest = -1.0
     measured = False
@@ -322,24 +330,24 @@ def guard_set_witnesses(run: Run) -> None:
         now = value(run, i)
         before = run.values_before[i]
         was_set = run.was_set[i]
-        run.was_set[i] = 0
-        if (now == before or now != now) and was_set == 0:
+        run.was_set[i] = NOT_SET
+        if (now == before or now != now) and was_set == NOT_SET:
             continue
         if is_out(run, i, before):
             clear_level(run, i)
         witness.value = now
         fired = run.has_fired[i] != 0
-        if (fired and witness.guard != 0.0) or is_held(run, i):
+        if (fired and witness.guard != UNGUARDED) or is_held(run, i):
             continue  # it was turned where it is
         if now == before:
             if witness.band >= 0.0 and witness.level == 0.0:
                 if abs(witness.guard) == ARRIVED:
-                    run.was_set[i] = 2
+                    run.was_set[i] = TAKEN_AWAY
                 witness.guard = set_guard(run, i)
             continue
         if abs(witness.guard) == ARRIVED and witness.band >= 0.0:
-            run.was_set[i] = 2
-            witness.guard = 0.0
+            run.was_set[i] = TAKEN_AWAY
+            witness.guard = UNGUARDED
         witness.band = NOT_AT_ZERO
         if largest < 0.0:
             largest = largest_state(run)

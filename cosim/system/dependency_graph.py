@@ -79,11 +79,13 @@ class Graph:
         ModelError
             A loop; its path is listed.
         """
-        stages, depth = self.stages, [0] * len(self.blocks)
+        stages, depth, before = self.stages, [0] * len(self.blocks), self.predecessors
         for i in self.sequence:
-            for j in self.predecessors[i]:
-                if stages[j] == stages[i] and depth[j] >= depth[i]:
-                    depth[i] = depth[j] + 1
+            stage, least = stages[i], 0
+            for j in before[i]:
+                if depth[j] >= least and stages[j] == stage:
+                    least = depth[j] + 1
+            depth[i] = least
         result: list[list[Block]] = [[] for _ in Stage]
         groups: dict[tuple[Any, ...], list[int]] = {}
         for i, block in enumerate(self.blocks):
@@ -231,13 +233,15 @@ class Graph:
                     stages[i] = known_at
         # all that add to one accumulator, and its zeroing, have to run again together
         together = [self.makers(region) for region in np.flatnonzero(self._adders.counts).tolist()]
-        changed = True
+        before, changed = self.predecessors, True
         while changed:
             changed = False
-            for i in self.sequence:
-                for j in self.predecessors[i]:
-                    if stages[j] > stages[i]:
-                        stages[i], changed = stages[j], True
+            for i in self.sequence:  # whatever is before it in time is before it here: once is enough
+                need = stages[i]
+                for j in before[i]:
+                    if stages[j] > need:
+                        need = stages[j]
+                stages[i] = need
             for members in together:
                 need = max([stages[i] for i in members])
                 for i in members:

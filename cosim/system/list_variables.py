@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,31 @@ if TYPE_CHECKING:
     System = Any
 
 
+class Quantity(NamedTuple):
+    """A variable that a part declares: what stands behind the name of the part in its path, and its kind."""
+
+    behind: str
+    kind: str
+    declaration: Declaration
+
+
 def is_listed(declaration: Declaration) -> bool:
     """Whether what is declared is a variable that users can read."""
     is_shown = declaration.kind not in NOT_READABLE and not declaration.options.get("internal")
     return is_shown and declaration.size > 0
 
 
-def listed_quantities(part: Component) -> Iterator[tuple[str, str, Declaration]]:
-    """Path, kind and declaration of the variables that a part declares, in order."""
+def listed_quantities(parts: Iterable[Component]) -> Iterator[tuple[Component, list[Quantity]]]:
+    """Each part with the variables that it declares, in order; those of a class are listed once."""
+    listed: dict[int, list[Quantity]] = {}
+    for part in parts:
+        key = id(part.declarations)  # those of a class, or of a part: both live as long as the parts
+        if key not in listed:
+            listed[key] = list(_quantities_of(part))
+        yield part, listed[key]
+
+
+def _quantities_of(part: Component) -> Iterator[Quantity]:
     bare = main_output_or_none(part)
     for name, declaration in part.declarations.items():
         if not is_listed(declaration):
@@ -34,18 +51,18 @@ def listed_quantities(part: Component) -> Iterator[tuple[str, str, Declaration]]
         kind = declaration.kind
         if kind in ("cache", "output") and bare == name:
             kind = "measure" if name == "value" else "output"
-        yield f"{part.name}.{name}" if kind != "measure" else part.name, kind, declaration
+        yield Quantity(f".{name}" if kind != "measure" else "", kind, declaration)
         if isinstance(part, Measure) and name == "value" and kind != "measure":
-            yield part.name, "measure", declaration  # a value that is a parameter or a state, besides
+            yield Quantity("", "measure", declaration)  # a value that is a parameter or a state, besides
 
 
 def list_variables(system: System) -> Iterator[Variable]:
     """In order of parts, then of declaration; then what a part calls its signals."""
     starts: dict[bytes, tuple[float, ...]] = {}
     layout, units = system.assembly.layout, system.assembly.wiring.paths.units
-    for name, part in system.parts.items():
-        slots = layout.slots[name]
-        for path, kind, declaration in listed_quantities(part):
+    for part, quantities in listed_quantities(system.parts.values()):
+        name, slots = part.name, layout.slots[part.name]
+        for behind, kind, declaration in quantities:
             start = part.values.numbers.get(declaration.name) if kind != "measure" else None
             numbers: tuple[float, ...] = ()
             if start is not None:
@@ -55,7 +72,7 @@ def list_variables(system: System) -> Iterator[Variable]:
                 numbers = starts[key] if key in starts else starts.setdefault(key, tuple(start.tolist()))
             slot = slots[declaration.name]
             yield Variable(
-                path,
+                name + behind,
                 kind,
                 slot,
                 units(part, declaration),
@@ -74,18 +91,18 @@ def list_variables(system: System) -> Iterator[Variable]:
 
 def nominal_sizes(system: System) -> NDArray[np.float64]:
     """The ``nominal`` of every continuous state, 0 where none is listed that its author has declared."""
-    sizes = np.zeros(system.ny)
-    for name, part in system.parts.items():
-        slots = system.assembly.layout.slots[name]
-        for declaration in filter(is_listed, part.declarations.values()):
+    sizes = [0.0] * system.ny
+    for part, quantities in listed_quantities(system.parts.values()):
+        slots = system.assembly.layout.slots[part.name]
+        for _, _, declaration in quantities:
             array, first, size = slots[declaration.name]
             if array == "y":
-                sizes[first : first + size] = declaration.nominal or 0.0
+                sizes[first : first + size] = [declaration.nominal or 0.0] * size
         for slot_name, element, *_ in part.signals.values():
             array, first, _ = slots[slot_name]
             if array == "y":
                 sizes[first + element] = 0.0
-    return sizes
+    return np.array(sizes)
 
 
 def _about_measure(part: Component) -> str:

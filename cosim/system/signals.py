@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from cosim.component.component import Component
@@ -19,8 +18,7 @@ DERIVATIVE = re.compile(r"^(?P<base>\w+?)_dot(?P<order>\d*)$")
 NOT_READABLE = ("attachment", "collect", "history", "option")
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(NamedTuple):
     """What a path stands for.
 
     Attributes
@@ -55,6 +53,15 @@ class Place(NamedTuple):
     unit: str = ""
 
 
+class _Known(NamedTuple):
+    """What a name means in parts with the same declarations: a slot or an element of it, and its own unit."""
+
+    slot: str
+    declaration: Declaration
+    element: int | None = None
+    unit: str = ""
+
+
 class Paths:
     """From the paths that people type to what they stand for.
 
@@ -72,6 +79,7 @@ class Paths:
     def __init__(self, parts: Mapping[str, Component], layout: Layout) -> None:
         self._parts, self._layout = parts, layout
         self.found_units: Mapping[tuple[str, str], tuple[str, ...]] = {}
+        self._known: dict[tuple[int, str], _Known] = {}
 
     def signal(self, path: str) -> Signal:
         """Find ``part``, ``part.name``, ``part.name[i]`` or ``part.alias``.
@@ -97,6 +105,17 @@ class Paths:
     def place(self, path: str) -> Place:
         """Find what `signal` finds, without its units."""
         part_name, _, name = path.partition(".")
+        part = self._parts.get(part_name)
+        known = None if part is None else self._known.get((id(part.declarations), name))
+        if known is None:
+            return self._searched(path)
+        slot_name, declaration, at, unit = known
+        slot = self._layout.slots[part_name][slot_name]
+        return Place(part_name, name, slot if at is None else slot.part(at), declaration, None, unit)
+
+    def _searched(self, path: str) -> Place:
+        """As `place`; what a name means is the same in all parts that share their declarations."""
+        part_name, _, name = path.partition(".")
         index = None
         if part_name not in self._parts or not name.isidentifier():
             match = PATH.match(path)
@@ -111,6 +130,7 @@ class Paths:
         if name in part.signals:
             slot_name, element, unit, *_ = part.signals[name]
             declaration = part.declarations[slot_name]
+            self._known[id(part.declarations), name] = _Known(slot_name, declaration, element, unit)
             return Place(part_name, name, slots[slot_name].part(element), declaration, None, unit)
         declared = name.removesuffix("_dot") if name not in part.declarations else name
         if name not in slots or part.declarations.get(declared) is None:
@@ -124,6 +144,7 @@ class Paths:
             raise LookUpError("signal", path, [f"{part_name}.{n}" for n in names])
         declaration, slot = part.declarations[declared], slots[name]
         if index is None:
+            self._known[id(part.declarations), name] = _Known(name, declaration)
             return Place(part_name, name, slot, declaration)
         if int(index) >= slot.size:
             raise LookUpError("signal", path, [f"{part_name}.{name}[{i}]" for i in range(slot.size)])

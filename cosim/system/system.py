@@ -6,7 +6,8 @@ import hashlib
 import math
 import weakref
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -201,7 +202,7 @@ class System(FixedAttributes):
         rows = ((v.path, v.kind, ", ".join(dict.fromkeys(v.units))) for v in self.variables.values())
         return html_table(repr(self), [("variable", "kind", "unit"), *rows])
 
-    @property
+    @cached_property
     def has_updates(self) -> bool:
         """Whether something in it changes at the end of a step: a history, an auto-update variable."""
         return any(first != last for first, last in self.update_ranges.values())
@@ -321,12 +322,13 @@ class System(FixedAttributes):
     @cached_property
     def slots_by_name(self) -> dict[str, list[Slot]]:
         """The slots of all quantities that parts declare under a name, or have under it by their sources."""
-        slots_of: dict[str, list[Slot]] = {}
+        slots_of: defaultdict[str, list[Slot]] = defaultdict(list)
         for part, slots in self.assembly.layout.slots.items():
-            for name in self.parts[part].declarations.keys() & slots.keys():
-                slots_of.setdefault(name, []).append(slots[name])
-        slots_of.setdefault(SIDE_OF_KINK, []).extend(self._kink_slots())
-        return slots_of
+            for name in self.parts[part].declarations:
+                if name in slots:
+                    slots_of[name].append(slots[name])
+        slots_of[SIDE_OF_KINK].extend(self._kink_slots())
+        return dict(slots_of)
 
     def _kink_slots(self) -> Iterator[Slot]:
         """The slots of numbers whose signs change at kinks that derivatives depend on."""
@@ -428,6 +430,13 @@ class System(FixedAttributes):
                 self._signals.clear()
             signal = self._signals[path] = self.assembly.wiring.signal(path)
         return signal
+
+    def signals(self, paths: Sequence[str]) -> list[Signal]:
+        """As `signal`, of many paths; those of a large system are not kept."""
+        if len(paths) < KEPT_SIGNALS:
+            return [self.signal(path) for path in paths]
+        find = self.assembly.wiring.signal
+        return [find(path) if isinstance(path, str) else self.signal(path) for path in paths]
 
     def has_derivative(self, path: str, order: int = 1) -> bool:
         """Whether a time derivative of a signal is computed in this system."""

@@ -33,21 +33,17 @@ def kernel_of(block: Block) -> Any:
     return block.function
 
 
-def block_tangent(block: Block, with_histories: bool = False) -> Any:
+def block_tangent(block: Block) -> Any:
     """The tangent of a block, a kernel function with `TANGENT_SIGNATURE`.
 
-    Parameters
-    ----------
-    block : Block
-    with_histories : bool
-        Whether what is remembered varies, too. Otherwise its tangents are not read: any view will do.
+    What is remembered does not vary: its tangents are not read, and any view will do in their place.
 
     Raises
     ------
     NoTangentError
         It cannot be followed; says why.
     """
-    return function_tangent(kernel_of(block), with_histories)
+    return function_tangent(kernel_of(block))
 
 
 def function_tangent(function: Any, with_histories: bool = False) -> Any:

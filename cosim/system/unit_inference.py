@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -86,7 +87,10 @@ class UnitInference:
         self._equations: list[_Equation] = []
         self._own: dict[Key, _Equation] = {}
         self._links: dict[int, str] = {}
-        for name, part in parts.items():
+        links = list(links)
+        copies = _unconnected_copies(parts, links)
+        self._solved = {name: part for name, part in parts.items() if name not in copies}
+        for name, part in self._solved.items():
             self._collect(name, part)
         for source, name, port, unit in links:
             self._link(source, (name, port), unit)
@@ -95,6 +99,10 @@ class UnitInference:
             for operand in equation.operands:
                 self._using.setdefault(operand.key, []).append(number)
         self._solve()
+        for name, original in copies.items():
+            for quantity in parts[name].declarations:
+                if (original, quantity) in self.units:
+                    self.units[name, quantity] = self.units[original, quantity]
         self._convert(report)
 
     def _collect(self, name: str, part: Component) -> None:
@@ -151,17 +159,17 @@ class UnitInference:
 
     def _solve(self) -> None:
         self._is_open = set(self._open)
-        for name, part in self._parts.items():
+        for name, part in self._solved.items():
             for declaration in part.declarations.values():
                 of = declaration.options.get("unit_of")
                 if of and part.values.options[declaration.name]:
                     self._set((name, of), (part.values.options[declaration.name],))
-        for name, part in self._parts.items():
+        for name, part in self._solved.items():
             for quantity, unit in part.values.given_units.items():
                 if (name, quantity) not in self._own:
                     self._set((name, quantity), (unit,))
         self._follow(range(len(self._equations)), backward=False)
-        for name, part in self._parts.items():
+        for name, part in self._solved.items():
             for quantity, unit in part.values.given_units.items():
                 if (name, quantity) in self._own and (name, quantity) not in self.units:
                     self._set((name, quantity), (unit,))
@@ -257,6 +265,42 @@ class UnitInference:
                 part.values.numbers[quantity] = np.array(
                     [n * factor + offset for n, (factor, offset) in zip(numbers, scales, strict=False)]
                 )
+
+
+def _unconnected_copies(
+    parts: Mapping[str, Component], links: Iterable[tuple[str, str, str, str]]
+) -> dict[str, str]:
+    """Parts that read nothing and are read by nothing, with the first one of the same kind.
+
+    The units of both follow from the same declarations: very many constants are solved once.
+    """
+    connected: set[str] = set()
+    for source, name, *_ in links:
+        connected |= {_head(source), name}
+    for name, part in parts.items():
+        attached = [value for value in part.values.attachments.values() if value is not None]
+        if attached:
+            connected.add(name)
+        for value in attached:
+            for path in value if isinstance(value, (list, tuple)) else [value]:
+                connected.add(path.name if isinstance(path, Component) else _head(str(path)))
+    originals: dict[tuple[Any, ...], str] = {}
+    copies: dict[str, str] = {}
+    for name, part in parts.items():
+        if name in connected:
+            continue
+        declarations, values = part.declarations.values(), part.values
+        named = (values.options[d.name] for d in declarations if "unit_of" in d.options)
+        kind = (*map(id, declarations), None, *named, None, *values.given_units.items())
+        original = originals.setdefault(kind, name)
+        if original != name:
+            copies[name] = original
+    return copies
+
+
+def _head(path: str) -> str:
+    """The name of the part in a path."""
+    return path.partition(".")[0].partition("[")[0]
 
 
 def _rule_of(declaration: Declaration) -> str | None:

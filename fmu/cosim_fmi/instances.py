@@ -109,7 +109,7 @@ class FmuClocks:
             clock = self._clocks[name]
             if clock.variability in PERIODIC and not math.isnan(clock.interval):
                 self._schedule[name] = _Grid.of(_exact(time) + _exact(clock.shift), _exact(clock.interval), 0)
-        self.ask(time)
+        self.read_intervals(time)
 
     @property
     def next_time(self) -> float:
@@ -159,8 +159,8 @@ class FmuClocks:
             self.ticked, self._read = set(), False
         self.ticked |= set(names)
 
-    def ask(self, time: float) -> None:
-        """In event mode: the intervals that the FMU decides."""
+    def read_intervals(self, time: float) -> None:
+        """In event mode: read the intervals that the FMU decides, and schedule the next ticks."""
         for name in self._asked:
             clock = self._clocks[name]
             interval, qualifier = self._instance.interval(clock.reference, clock.has_fractions)

@@ -14,8 +14,8 @@ from cosim_master.coupling.coupling import Coupling
 from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
-from cosim_master.trust.assess_coupling import verified_coupling
 from cosim_master.trust.second_run import RunAgain, TimeLeft
+from cosim_master.trust.verified_coupling import verified_coupling
 
 Recipe = tuple[Callable[..., "RepeatableCoupling"], tuple[Any, ...], Mapping[str, Any]]
 """What makes a co-simulation, and its arguments."""

@@ -66,6 +66,21 @@ class Repeats(Protocol):
 
 
 @runtime_checkable
+class ChangesAtTimes(Protocol):
+    """A participant that knows when its outputs change.
+
+    Attributes
+    ----------
+    change_times : ndarray or None
+        In s, in order: between them every output is constant. None where that is not known.
+    """
+
+    @property
+    def change_times(self) -> NDArray[np.float64] | None:
+        """When its outputs change, s."""
+
+
+@runtime_checkable
 class HoldsStarts(Protocol):
     """A participant whose values begin as the start values of the variables that they set."""
 
@@ -346,7 +361,8 @@ class NativeCalls:
     always_remembered : bool
         Whether both are called whenever a state is saved or restored.
     after_state : callable, optional
-        Called with "save" or "restore" and a status that is not OK: raises what that means.
+        Called with "save" or "restore" and a status that is not OK: raises what that means; True where it is
+        done after all: then the function is called once more, and says so.
     leave : callable, optional
         Called when the functions are not used after all.
     names : mapping of str to str
@@ -375,7 +391,7 @@ class NativeCalls:
     remember_saved: Callable[[], Any] | None = None
     forget: Callable[[Any], None] | None = None
     always_remembered: bool = False
-    after_state: Callable[[str, int], None] | None = None
+    after_state: Callable[[str, int], bool | None] | None = None
     leave: Callable[[], None] | None = None
     names: Mapping[str, str] = field(default_factory=dict)
 

@@ -106,11 +106,11 @@ def number(document: Document, element: Element, name: str, default: float) -> f
     return value
 
 
-def whole(document: Document, element: Element, name: str, default: int = 0) -> int:
-    """An integer of an attribute; raises as `number` does."""
+def whole(document: Document, element: Element, name: str) -> int:
+    """An integer of an attribute, 0 unless given; raises as `number` does."""
     text = element.get(name)
     try:
-        return default if text is None else int(text)
+        return 0 if text is None else int(text)
     except ValueError:
         raise ValueError(f"{document.place(element)}: {name} is {text!r}, needs an integer") from None
 

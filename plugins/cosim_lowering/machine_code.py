@@ -11,7 +11,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import cosim
-from cosim.kit import digest_of_module, interrupts_held, plainest_processor, read_cached, write_cached
+from cosim.kit import (
+    digest_of_module,
+    interrupts_held,
+    plainest_processor,
+    read_cached,
+    with_sine_pairs,
+    write_cached,
+)
 from cosim_lowering import optimizer as optimizing
 from cosim_lowering.optimizer import Optimizer
 
@@ -19,7 +26,7 @@ INTRINSIC = "llvm."
 MATHEMATICS = (
     "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs floor "
     "fma fmod frexp hypot ldexp lgamma log log10 log1p log2 memcpy memmove memset modf nearbyint pow "
-    "remainder rint round sin sinh sqrt tan tanh tgamma trunc"
+    "remainder rint round sin sincos sinh sqrt tan tanh tgamma trunc"
 )
 C_LIBRARY = frozenset(MATHEMATICS.split())
 
@@ -37,11 +44,6 @@ class MachineCode:
         Names of the functions that other object files of the same library call.
     exported : iterable of str
         Names of those that the library offers.
-    allowed : iterable of str
-        Names, beside those of the C library, that other object files define.
-
-    optimizer : Optimizer, optional
-        One of its own unless given.
 
     Raises
     ------
@@ -54,14 +56,12 @@ class MachineCode:
         texts: Iterable[str],
         visible: Iterable[str],
         exported: Iterable[str] = (),
-        allowed: Iterable[str] = (),
-        optimizer: Optimizer | None = None,
     ) -> None:
-        made_of = [list(texts), sorted(visible), sorted(exported), sorted(allowed)]
+        made_of = [list(texts), sorted(visible), sorted(exported)]
         digest = hashlib.sha256(json.dumps([made_of, _toolchain()]).encode()).hexdigest()
         text = read_cached(digest)
         if text is None:
-            text = _optimized(_linked(*made_of), optimizer).encode()
+            text = _optimized(_linked(*made_of)).encode()
             write_cached(digest, text)
         self._text = text.decode()
 
@@ -76,6 +76,10 @@ class MachineCode:
         """LLVM's text, without a target."""
         return self._text
 
+    def text_for(self, system: str) -> str:
+        """LLVM's text for an operating system: ``linux``, or another."""
+        return with_sine_pairs(self._text) if system == "linux" else self._text
+
     def object_file(self) -> bytes:
         """An object file for this machine's operating system and for every processor of its family; kept.
 
@@ -84,15 +88,15 @@ class MachineCode:
         """
         import llvmlite.binding as llvm
 
-        version = oldest_glibc()
-        made_of = ["object file", self._text, version, _toolchain()]
+        version, text = oldest_glibc(), self.text_for(sys.platform)
+        made_of = ["object file", text, version, _toolchain()]
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
         code = read_cached(digest)
         if code is None:
-            symbols = sorted(self.externals & C_LIBRARY) if version else []
+            symbols = sorted(_externals(llvm.parse_assembly(text)) & C_LIBRARY) if version else []
             lines = [f'module asm ".symver {name}, {name}@{version}"\n' for name in symbols]
             llvm.initialize_native_asmparser()
-            module = llvm.parse_assembly("".join(lines) + self._text)
+            module = llvm.parse_assembly("".join(lines) + text)
             machine = _machine()
             module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
             code = bytes(machine.emit_object(module))
@@ -116,9 +120,7 @@ def _toolchain() -> list[Any]:
 
 
 @interrupts_held()
-def _linked(
-    texts: Sequence[str], visible: Sequence[str], exported: Sequence[str], allowed: Sequence[str]
-) -> Any:
+def _linked(texts: Sequence[str], visible: Sequence[str], exported: Sequence[str]) -> Any:
     import llvmlite.binding as llvm
 
     module, *others = [llvm.parse_assembly(text) for text in texts]
@@ -136,7 +138,7 @@ def _linked(
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = llvm.Linkage.internal
-    missing = sorted(_externals(module) - C_LIBRARY - set(allowed))
+    missing = sorted(_externals(module) - C_LIBRARY)
     if missing:
         raise cosim.ContractError(f"compiled code needs what no C library has: {', '.join(missing)}")
     return module
@@ -147,16 +149,13 @@ def _externals(module: Any) -> set[str]:
     return {v.name for v in symbols if v.is_declaration and not v.name.startswith(INTRINSIC)}
 
 
-def _optimized(module: Any, optimizer: Optimizer | None) -> str:
+def _optimized(module: Any) -> str:
     """LLVM's text of the optimized module, without a target."""
     import llvmlite.binding as llvm
 
     machine = _machine()
     module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
-    if optimizer is None:
-        with Optimizer(plainest_processor()) as new_optimizer:
-            optimized = new_optimizer.optimized(module.as_bitcode())
-    else:
+    with Optimizer(plainest_processor()) as optimizer:
         optimized = optimizer.optimized(module.as_bitcode())
     text = str(llvm.parse_bitcode(optimized))
     return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", text, flags=re.MULTILINE)

@@ -164,19 +164,33 @@ class Program:
         held = tables.held if self.policy == "hold" else None
         behind = 0 if held is None else held.numbers
         values = {
-            **{"table": system.table, "ints": system.ints, "watched": tables.watched},
-            **{"held_table": np.zeros((1, 3), dtype=np.int64) if held is None else held.table},
-            **{"held_ints": np.zeros(1, dtype=np.int64) if held is None else held.ints},
-            **{"program": tables.program, "numbers": tables.numbers},
-            **{"coefficients": tables.coefficients, "settings": method.settings},
-            **{"slots": tables.slots, "memory": np.zeros(tables.memory)},
             **{name: variables[name] for name in "ypdkh"},
-            **{"c": np.concatenate([system.new_cache(), np.zeros(behind)])},
-            **{"indices": tables.indices, "times": tables.times},
-            **{"work": np.concatenate([method.work, np.zeros(tables.work - method.work.size)])},
-            **{"scratch": tables.scratch, "probe": tables.probe, "places": tables.places},
-            **{"reach": tables.reach, "choice": np.zeros(CHOICE_WIDTH, dtype=np.int64)},
-            **{"rows": np.zeros(GRID_WIDTH), "log": np.zeros(1)},
+            "c": np.concatenate([system.new_cache(), np.zeros(behind)]),
+            # what is called
+            "table": system.table,
+            "ints": system.ints,
+            "watched": tables.watched,
+            "held_table": np.zeros((1, 3), dtype=np.int64) if held is None else held.table,
+            "held_ints": np.zeros(1, dtype=np.int64) if held is None else held.ints,
+            "program": tables.program,
+            "numbers": tables.numbers,
+            "probe": tables.probe,
+            "reach": tables.reach,
+            # of the method
+            "coefficients": tables.coefficients,
+            "settings": method.settings,
+            "slots": tables.slots,
+            "memory": np.zeros(tables.memory),
+            "work": np.concatenate([method.work, np.zeros(tables.work - method.work.size)]),
+            # of the run
+            "indices": tables.indices,
+            "times": tables.times,
+            "scratch": tables.scratch,
+            "places": tables.places,
+            # what is recorded: nothing here
+            "choice": np.zeros(CHOICE_WIDTH, dtype=np.int64),
+            "rows": np.zeros(GRID_WIDTH),
+            "log": np.zeros(1),
         }
         self.arrays = {name: np.ascontiguousarray(values[name]).copy() for name, _, _ in ARRAYS}
         self.arrays["times"][place_in(records.Clock, "time")] = self.state.time

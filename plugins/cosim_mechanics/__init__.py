@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from cosim_mechanics.forces.actuator import Actuator as Actuator
     from cosim_mechanics.forces.applied_force import AppliedForce as AppliedForce
     from cosim_mechanics.forces.applied_wrench import AppliedWrench as AppliedWrench
-    from cosim_mechanics.forces.ball_heap import BallHeap as BallHeap
     from cosim_mechanics.forces.box_contact import BoxContact as BoxContact
     from cosim_mechanics.forces.capsule_contact import CapsuleContact as CapsuleContact
+    from cosim_mechanics.forces.collisions import Collisions as Collisions
     from cosim_mechanics.forces.constant_force import ConstantForce as ConstantForce
     from cosim_mechanics.forces.constant_torque import ConstantTorque as ConstantTorque
     from cosim_mechanics.forces.convex_contact import ConvexContact as ConvexContact

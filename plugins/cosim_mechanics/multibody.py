@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import cosim
 import cosim.kit
 from cosim_mechanics.complete_model import GRAVITY, complete_model, mechanics_id
+from cosim_mechanics.scene import scene
 from cosim_mechanics.shapes import Shape, contacts_between
 
 if TYPE_CHECKING:
     from cosim_mechanics.contracts import Constraint, Contact, Joint
+    from cosim_mechanics.forces.collisions import Collisions
     from cosim_mechanics.forces.sphere_contact import SphereContact
     from cosim_mechanics.rigid_body import RigidBody
 
@@ -253,3 +256,34 @@ class Multibody(cosim.Model):
             cast("Contact", self.add(id_, each, **ends, **parameters, **values))
             for each, (id_, parameters) in zip(names, contacts, strict=True)
         ]
+
+    @cosim.kit.options_checked
+    def collisions(
+        self,
+        name: str,
+        shapes: Mapping[Any, Shape | Sequence[Shape]],
+        ignore: Iterable[Sequence[Any]] = (),
+        **values: Any,
+    ) -> Collisions:
+        """Add contacts of all these shapes with each other; those that touch are found while the model runs.
+
+        Call it when all bodies and joints are there. Shapes of one body do not touch each other, nor do two
+        bodies with a mass that a joint connects.
+
+        Parameters
+        ----------
+        name : str
+        shapes : mapping of body (or its name) to shape or shapes
+            Of `cosim_mechanics.shapes`.
+        ignore : sequence of pairs of bodies
+            Further ones that do not touch.
+        **values
+            As of `cosim_mechanics.Collisions`: `stiffness`, `restitution`, `friction` …
+
+        Raises
+        ------
+        ModelError
+            A key that is not a body, or a shape that cannot take part.
+        """
+        made = scene(self, shapes, ignore)
+        return cast("Collisions", self.add("mechanics.collisions", name, **made, **values))

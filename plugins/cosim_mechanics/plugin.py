@@ -10,6 +10,8 @@ cosim_contract = "1.0"
 
 @cosim.hookimpl
 def cosim_register(register: cosim.Register) -> None:
+    from cosim_mechanics import shapes
+    from cosim_mechanics.collisions_table import CollisionsTable
     from cosim_mechanics.model_tables import BodiesTable, ConstraintsTable, ElementsTable, JointsTable
 
     register("mechanics.ground", mechanics.Ground)
@@ -30,7 +32,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("mechanics.actuator", mechanics.Actuator)
     register("mechanics.applied_force", mechanics.AppliedForce)
     register("mechanics.applied_wrench", mechanics.AppliedWrench)
-    register("mechanics.ball_heap", mechanics.BallHeap)
+    register("mechanics.collisions", mechanics.Collisions)
     register("mechanics.box_contact", mechanics.BoxContact)
     register("mechanics.capsule_contact", mechanics.CapsuleContact)
     register("mechanics.constant_force", mechanics.ConstantForce)
@@ -79,3 +81,10 @@ def cosim_register(register: cosim.Register) -> None:
     register("mechanics.joints", JointsTable)
     register("mechanics.constraints", ConstraintsTable)
     register("mechanics.elements", ElementsTable)
+    register("mechanics.collisions", CollisionsTable)
+    register("mechanics.half_space", shapes.HalfSpace)
+    register("mechanics.sphere", shapes.Sphere)
+    register("mechanics.capsule", shapes.Capsule)
+    register("mechanics.box", shapes.Box)
+    register("mechanics.cylinder", shapes.Cylinder)
+    register("mechanics.convex_mesh", shapes.ConvexMesh)

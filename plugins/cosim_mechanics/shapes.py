@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+
 import cosim
 from cosim_mechanics.corners import box_corners, capsule_ends, hull_triangles, hull_vertices
+from cosim_mechanics.forces.solids import BOX, CYLINDER, HALF_SPACE, MESH, ROUND, extent_of
 from cosim_mechanics.spatial import pose
 
 Contacts: TypeAlias = list[tuple[str, dict[str, Any]]]
@@ -15,11 +18,51 @@ Contacts: TypeAlias = list[tuple[str, dict[str, Any]]]
 ORIGIN = (0.0, 0.0, 0.0)
 
 
+@dataclass(frozen=True)
+class Solid:
+    """A solid as `Collisions` knows it.
+
+    Attributes
+    ----------
+    kind : int
+        As of `Collisions.kinds`.
+    frame : pose
+        Of the solid on its body; its middle is the origin.
+    size : three numbers, m
+        Half axis, edges, or radius and length.
+    rounding, reach : float, m
+        As of `Collisions.roundings` and `reaches`.
+    vertices : sequence of array_like, shape (3,), m
+        Of a convex mesh, in its frame.
+    """
+
+    kind: int
+    frame: Any
+    size: Any = ORIGIN
+    rounding: float = 0.0
+    reach: float = 0.0
+    vertices: Any = ()
+
+
+@cosim.plugin_kind("shape")
 class Shape:
     """Base of shapes: it says with which contacts a body of this shape meets others.
 
-    A plugin adds a shape by a subclass. What a shape cannot meet answers None.
+    A plugin adds a shape by a subclass, and registers it where model files are to name it. What a shape
+    cannot meet answers None.
     """
+
+    def solids(self) -> list[Solid]:
+        """Of which solids `Multibody.collisions` puts the shape together, as those of other shapes.
+
+        Raises
+        ------
+        ModelError
+            It has none.
+        """
+        raise cosim.ModelError.of(
+            "shapes", f"{type(self).__name__} has no solids(): add its contacts by shape_contacts"
+        )
 
     def on_half_space(self) -> Contacts | None:
         """Contacts with a half-space on body 1 and this shape on body 2."""
@@ -36,6 +79,10 @@ class HalfSpace(Shape):
 
     frame: Any = ORIGIN
 
+    def solids(self) -> list[Solid]:
+        """See `Shape`."""
+        return [Solid(HALF_SPACE, self.frame)]
+
 
 @dataclass(frozen=True)
 class Capsule(Shape):
@@ -44,6 +91,10 @@ class Capsule(Shape):
     radius: float
     half_axis: Any
     center: Any = ORIGIN
+
+    def solids(self) -> list[Solid]:
+        """See `Shape`."""
+        return [_solid(ROUND, {"position": self.center}, self.half_axis, self.radius)]
 
     def on_half_space(self) -> Contacts:
         """See `Shape`: a sphere at each end."""
@@ -83,6 +134,10 @@ class Box(Shape):
     rounding: float = 0.0
     frame: Any = ORIGIN
 
+    def solids(self) -> list[Solid]:
+        """See `Shape`."""
+        return [_solid(BOX, self.frame, self.size, self.rounding)]
+
     def on_half_space(self) -> Contacts:
         """See `Shape`: a sphere at each corner."""
         return _spheres(box_corners(self.size, self.rounding, self.frame), self.rounding)
@@ -101,6 +156,10 @@ class Cylinder(Shape):
     length: float
     rounding: float = 0.0
     frame: Any = ORIGIN
+
+    def solids(self) -> list[Solid]:
+        """See `Shape`."""
+        return [_solid(CYLINDER, self.frame, (self.radius, self.length, 0.0), self.rounding)]
 
     def on_half_space(self) -> Contacts:
         """See `Shape`: the lowest and the highest point of both rims."""
@@ -145,6 +204,15 @@ class ConvexMesh(Shape):
     vertices: Any
     rounding: float = 0.0
     frame: Any = ORIGIN
+
+    def solids(self) -> list[Solid]:
+        """See `Shape`."""
+        corners = np.array(hull_vertices(self.vertices))
+        middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+        place = pose(self.frame)
+        place[9:] += place[:9].reshape(3, 3) @ middle
+        reach = float(np.linalg.norm(corners - middle, axis=1).max()) + self.rounding
+        return [Solid(MESH, place, ORIGIN, self.rounding, reach, (corners - middle).tolist())]
 
     def on_half_space(self) -> Contacts:
         """See `Shape`: a sphere at each vertex."""
@@ -201,3 +269,8 @@ def _spheres(centers: Sequence[Any], radius: float) -> Contacts:
     if not radius > 0.0:
         raise cosim.ModelError.of("rounding", f"rounding is {radius} m, a plane needs more than 0")
     return [("mechanics.sphere_contact", {"center_on_body2": point, "radius": radius}) for point in centers]
+
+
+def _solid(kind: int, frame: Any, size: Any, rounding: float) -> Solid:
+    """A solid whose sphere follows from its size."""
+    return Solid(kind, frame, size, rounding, extent_of(kind, np.reshape(size, 3), rounding))

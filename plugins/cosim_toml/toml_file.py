@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from cosim import ModelError
+from cosim_toml.plain_toml import read_plain
 from cosim_toml.toml_lines import KeyPath, toml_lines
 
 LARGEST = 10_000_000
@@ -25,18 +27,20 @@ class TomlFile:
     ----------
     path : pathlib.Path
     data : dict
-    lines : dict of key path to int
-        See `toml_lines`.
     """
 
     def __init__(self, path: Path, text: str) -> None:
-        self.path = path
+        self.path, self._text = path, text
+        plain = read_plain(text)
+        if plain is not None:
+            self.data: dict[str, Any] = plain
+            return
         if (key := LONG_KEY.search(text)) is not None:
             line = text.count("\n", 0, key.start()) + 1
             raise ModelError.of(f"{path}:{line}", "has a key with more than 200 dots")
         try:
-            self.data: dict[str, Any] = tomllib.loads(text)
-            self.lines: dict[KeyPath, int] = toml_lines(text)
+            self.data = tomllib.loads(text)
+            _ = self.lines  # which may be nested too deeply
         except tomllib.TOMLDecodeError as error:
             line, what = _place(str(error), text)
             raise ModelError.of(f"{path}:{line}", f"no valid TOML: {what}{_in_quotes(text, line)}") from None
@@ -47,6 +51,11 @@ class TomlFile:
         too_large = _beyond_64_bits(self.data)
         if too_large is not None:
             raise ModelError.of(self.where(too_large, ".".join(map(str, too_large))), INTEGERS)
+
+    @cached_property
+    def lines(self) -> dict[KeyPath, int]:
+        """The line of each key path: found when it is asked for first, which no faultless file does."""
+        return toml_lines(self._text)
 
     @classmethod
     def read(cls, path: Path) -> TomlFile:

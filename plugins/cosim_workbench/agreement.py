@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,6 +119,25 @@ def digits_of(difference: float, size: float) -> float:
     return min(max(math.log10(size) - math.log10(difference), 0.0), MOST_DIGITS)
 
 
+class Standing(StrEnum):
+    """What the digits of a signal come to."""
+
+    AGREES = "agrees"
+    GROWS = "grows"
+    """It agrees as far as the problem lets it, which multiplies the errors of its start."""
+    ZERO_AT_END = "zero at the end"
+    ROUNDING_LEVEL = "at rounding level"
+    DIFFERS = "differs"
+    DIFFERS_AT_END = "differs at the end"
+    SENSITIVE = "sensitive"
+    """It differs, and the start moved by rounding, or by an accuracy, does as much."""
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the runs agree less than the accuracy promises."""
+        return self in (Standing.DIFFERS, Standing.DIFFERS_AT_END, Standing.SENSITIVE)
+
+
 @dataclass(frozen=True)
 class Agreement:
     """How far all runs agree about one signal.
@@ -145,10 +165,8 @@ class Agreement:
         By how much the signal moves when its start is moved by rounding, over its largest value.
     growth : float
         How many times what a start is moved by shows in the signal; 1 unless it was tried.
-    standing : str
-        "agrees", "zero at the end", "at rounding level", "grows" (it agrees as far as the problem lets it);
-        "differs", "differs at the end", "sensitive" (the start moved by rounding, or by an accuracy, does as
-        much): these are in doubt.
+    standing : Standing
+        What this comes to.
     """
 
     signal: str
@@ -161,18 +179,18 @@ class Agreement:
     size_at_end: float = math.nan
     moved_by_rounding: float = 0.0
     growth: float = 1.0
-    standing: str = "agrees"
+    standing: Standing = Standing.AGREES
 
     @property
     def is_doubtful(self) -> bool:
         """Whether the runs agree less about the signal than its accuracy promises."""
-        return self.standing in ("differs", "differs at the end", "sensitive")
+        return self.standing.is_doubtful
 
 
 def standing_of(
     agreement: Agreement, accuracy: float, at_rounding_level: bool = False, states_stay: bool = False
-) -> str:
-    """What the digits of a signal come to, for a run with an accuracy; see `Agreement`.
+) -> Standing:
+    """What the digits of a signal come to, for a run with an accuracy; see `Standing`.
 
     Parameters
     ----------
@@ -187,20 +205,20 @@ def standing_of(
     promised = promised_digits(accuracy)
     off = 10.0**-agreement.digits if agreement.digits < MOST_DIGITS else 0.0
     if at_rounding_level:
-        return "agrees" if agreement.digits == MOST_DIGITS else "at rounding level"
+        return Standing.AGREES if agreement.digits == MOST_DIGITS else Standing.ROUNDING_LEVEL
     if agreement.moved_by_rounding > (max(A_LITTLE, 10.0**-promised) if states_stay else 10.0**-promised):
-        return "sensitive"
+        return Standing.SENSITIVE
     if agreement.digits < promised:
         explained = agreement.growth * accuracy
         if off <= explained <= 10.0 ** -min(DIGITS_AT_END, promised):
-            return "grows"
+            return Standing.GROWS
         grows = agreement.growth > PROMISED and off <= PROMISED * explained
-        return "sensitive" if grows else "differs"
+        return Standing.SENSITIVE if grows else Standing.DIFFERS
     if agreement.digits_at_end < min(DIGITS_AT_END, promised):
         ratio = agreement.size_at_end / (accuracy * agreement.size)
         is_zero = ratio <= RESOLVED or (ratio <= PROMISED and agreement.digits_at_end < HARDLY)
-        return "zero at the end" if is_zero else "differs at the end"
-    return "agrees"
+        return Standing.ZERO_AT_END if is_zero else Standing.DIFFERS_AT_END
+    return Standing.AGREES
 
 
 def promised_digits(accuracy: float) -> float:

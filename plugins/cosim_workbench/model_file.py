@@ -182,7 +182,7 @@ class ModelFile:
                 _check_signal(system, pattern)
 
     def _tables(self) -> dict[str, cosim.ModelTable]:
-        """The readers, in the order in which their tables stand in the file, then the others."""
+        """The readers in the order of their tables in the file; then those that come last."""
         owners: dict[str, str] = {}
         readers: dict[str, cosim.ModelTable] = {}
         for entry in cosim.registry().entries("model_table"):
@@ -193,7 +193,9 @@ class ModelFile:
                 raise ModelFileError.of(f"{self.file.path}: table [{table.table}]", text)
             owners[table.table], readers[table.table] = entry.owner, table
         order = {key: place for place, key in enumerate(self.file.data)}
-        return dict(sorted(readers.items(), key=lambda item: order.get(item[0], len(order))))
+        return dict(
+            sorted(readers.items(), key=lambda item: (item[1].comes_last, order.get(item[0], len(order))))
+        )
 
     def _read_header(self, tables: dict[str, cosim.ModelTable]) -> None:
         """Table ``[model]``: the name, and what tables and the model itself claim as settings."""

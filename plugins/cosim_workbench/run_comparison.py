@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -28,8 +28,10 @@ from cosim_workbench.agreement import (
     size_of,
     standing_of,
 )
-from cosim_workbench.event_agreement import EventDifference, Events, MatchedEvents, match_events
-from cosim_workbench.verdict import outcome_of, report_of, verdict_of
+from cosim_workbench.compared_runs import VerifiedRun
+from cosim_workbench.comparison_report import report_of
+from cosim_workbench.event_agreement import EventDifference, MatchedEvents, match_events
+from cosim_workbench.verdict import outcome_of, verdict_of
 
 Reals = NDArray[np.float64]
 ODD = 1.0  # digits that the other runs must gain without the odd one
@@ -40,45 +42,6 @@ MOVED_BY_ROUNDING = 1e-15
 """A start that was moved by no more was moved by rounding."""
 NOISE = 1000.0
 """Times what a start moved by rounding does: what differs by no more may be rounding."""
-
-
-@dataclass(frozen=True, eq=False)
-class VerifiedRun:
-    """One of the runs that are compared.
-
-    Attributes
-    ----------
-    name : str
-        What is different in it: "as given", "tenth of the tolerance" …
-    method : str
-        Integrator, accuracy and solver.
-    result : Result
-        What it recorded; up to where it failed, when it did.
-    failure : str
-        Why it failed; empty when it did not.
-    start_moved_by : float
-        The largest move of a state at the start, over the size of the state in the run; 0 as given.
-    """
-
-    name: str
-    method: str
-    result: Result
-    failure: str = ""
-    start_moved_by: float = 0.0
-    happened: Events = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "happened", Events(self.result.events))
-
-    @property
-    def wrong_sides(self) -> set[str]:
-        """Witnesses that stood on the wrong side at the start."""
-        return {finding.witness for finding in self.result.findings if finding.kind == "wrong side"}
-
-    @property
-    def events(self) -> int:
-        """How many events it had that do not belong to each step."""
-        return self.happened.count
 
 
 class RunComparison(Verification):

@@ -18,6 +18,8 @@ from cosim.kit import (
     kinds_of,
     seconds,
 )
+from cosim_workbench.agreement import Standing
+from cosim_workbench.compared_runs import VerifiedRun
 from cosim_workbench.moved_start import (
     ROUNDING,
     growth_of_rounding,
@@ -28,7 +30,7 @@ from cosim_workbench.moved_start import (
     sizes_of_states,
     state_paths,
 )
-from cosim_workbench.run_comparison import RunComparison, VerifiedRun
+from cosim_workbench.run_comparison import RunComparison
 
 ACCURACY = 1e-6
 TIGHTER = 0.1
@@ -114,7 +116,7 @@ class Trials:
         second = self._without_first_rival(opinion, tried)
         if second is not None and second.is_confirmed:
             return second
-        if not _has_witnesses(self.system) and any(a.standing == "differs" for a in opinion.doubtful):
+        if not _has_witnesses(self.system) and any(a.standing is Standing.DIFFERS for a in opinion.doubtful):
             self._move_by_accuracy()
             opinion = self._compared(self.runs)
         return opinion

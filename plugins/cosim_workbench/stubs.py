@@ -23,15 +23,9 @@ TAKEN = ("kind", "name", "self")
 """Arguments that methods of a model have themselves."""
 
 
-def stub_files(registry: Any = None) -> dict[Path, str]:
-    """The text of each stub by its path: one for each module with registered components, and for models.
-
-    Parameters
-    ----------
-    registry : Registry, optional
-        The one in use unless given.
-    """
-    plugins = registry or cosim.registry()
+def stub_files() -> dict[Path, str]:
+    """The text of each stub by its path: one for each module with registered components, and for models."""
+    plugins = cosim.registry()
     parts = [entry for entry in plugins.entries("component") if not entry.cls.takes_more]
     methods = {entry.id: _typed_options(entry.cls) for entry in plugins.entries("integrator")}
     files: dict[Path, str] = {}

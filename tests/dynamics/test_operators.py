@@ -152,7 +152,7 @@ def test_names_and_shapes_are_checked(moving):
     system, state, _ = moving
     with pytest.raises(cosim.LookUpError, match="'b00'"):
         point_jacobian(system, state, "b00")
-    with pytest.raises(ValueError, match="3 numbers or a pose of 12, not 4"):
+    with pytest.raises(ValueError, match="3 numbers.*12.*4"):
         frame_jacobian(system, state, "b0", (1, 2, 3, 4))
     with pytest.raises(ValueError, match=r"v has shape \(1,\)"):
         mass_times(system, state, [1.0])

@@ -255,7 +255,7 @@ def test_equations_that_break_the_rules_are_refused_with_the_reason(joint, text)
 
 
 def test_a_product_of_accelerations_and_a_misspelt_name_are_found_when_the_system_is_built():
-    with pytest.raises(cosim.ModelError, match="product of two s-vals that both carry accelerations"):
+    with pytest.raises(cosim.ModelError, match="s-vals.*both carry accelerations"):
         pendulum(Quadratic).build()
     with pytest.raises(cosim.ModelError, match="no declared quantity 'dampin'"):
         pendulum(Misspelt).build()

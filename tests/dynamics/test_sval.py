@@ -108,9 +108,9 @@ def test_products_of_two_that_carry_accelerations_do_not_exist(product):
 
 
 def test_division_by_an_s_val_and_truth_of_one_are_refused():
-    with pytest.raises(TypeError, match="division by an s-val that carries accelerations"):
+    with pytest.raises(TypeError, match="s-val.*carries accelerations"):
         1.0 / SVal.acceleration(0)
-    with pytest.raises(TypeError, match="an s-val has no value"):
+    with pytest.raises(TypeError, match="s-val.*value"):
         bool(SVal.acceleration(0))
 
 
@@ -183,7 +183,7 @@ def test_arrays_stand_on_either_side():
     ],
 )
 def test_accelerations_are_never_multiplied(operation):
-    with pytest.raises(TypeError, match="product of two s-vals that both carry accelerations"):
+    with pytest.raises(TypeError, match="s-vals.*both carry accelerations"):
         operation(triple([1.0, 2.0, 3.0, 4.0]))
 
 
@@ -192,7 +192,7 @@ def test_accelerations_are_never_multiplied(operation):
     [bool, float, abs, lambda s: s > 0.0, lambda s: s == 0.0, lambda s: s != s, lambda s: max(s, 1.0)],
 )
 def test_nobody_asks_an_s_val_for_its_value(question):
-    with pytest.raises(TypeError, match="an s-val has no value"):
+    with pytest.raises(TypeError, match="s-val.*value"):
         question(SVal.acceleration(0) + 1.0)
 
 

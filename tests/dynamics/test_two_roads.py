@@ -74,7 +74,7 @@ def test_equations_need_the_velocity_stage(pins):
 
 def test_inverse_dynamics_needs_one_acceleration_for_each_speed(pins):
     system = pins(2)
-    with pytest.raises(ValueError, match=r"udot has shape \(3,\), needs \(2,\)"):
+    with pytest.raises(ValueError, match=r"udot has shape \(3,\).*\(2,\)"):
         inverse_dynamics(system, system.default_state(), [0.0] * 3)
 
 

@@ -232,7 +232,7 @@ def test_a_model_that_has_changed_since_is_found_when_it_is_unpickled():
     model = ball()
     system = model.build()
     model.set_start("ball.height", 7.0)
-    with pytest.raises(cosim.CosimError, match="was changed after it was built"):
+    with pytest.raises(cosim.CosimError, match="changed after"):
         pickle.loads(pickle.dumps(system))
 
 

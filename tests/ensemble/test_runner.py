@@ -49,10 +49,10 @@ def test_what_a_call_refuses():
     run = cosim.Ensemble(ball().build(), 0.5).runner(["ball.restitution"])
     assert run([0.0]).shape == run([1.0]).shape  # the bounds themselves
     for wrong in (1.0 + 1e-12, -5e-324, math.nan, math.inf):
-        with pytest.raises(cosim.ModelError, match="ball.restitution: .* must lie from 0 to 1"):
+        with pytest.raises(cosim.ModelError, match="ball.restitution.*lie.*0.*1"):
             run([wrong])
     for wrong in (0.5, [], [0.5, 0.5], [[0.5]]):
-        with pytest.raises(cosim.ModelError, match=r"values: have shape .* need \(1,\): ball.restitution"):
+        with pytest.raises(cosim.ModelError, match=r"values: have shape.*\(1,\): ball.restitution"):
             run(wrong)
     assert run([0.5]).tobytes() == run([0.5]).tobytes()
 

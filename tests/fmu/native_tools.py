@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from export_parts import Oscillator
 
 import cosim
 from cosim import kit
@@ -30,6 +31,12 @@ WARNINGS = [
     "-Wno-unused-parameter",
     "-Werror",
 ]
+
+
+def oscillator() -> cosim.Model:
+    model = cosim.Model("oscillator")
+    model.add(Oscillator, "osc")
+    return model
 
 
 def export_native(model: cosim.Model, path: Path, **options: Any) -> Path:

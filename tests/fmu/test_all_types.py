@@ -236,7 +236,7 @@ def test_values_in_a_model() -> None:
         with pytest.raises(cosim.StateError) as caught:
             state[f"c.{name}"] = value
         assert str(caught.value).startswith(said)
-    with pytest.raises(cosim.StateError, match="it is not a real number"):
+    with pytest.raises(cosim.StateError, match="real number"):
         system.write_slope(state, "c.enable", 1.0)
 
 
@@ -254,7 +254,7 @@ def test_parts_are_connected_type_by_type() -> None:
     state.realize()
     assert float(state["c.force"]) == -10.0 * 0.25 * 1.0 * 2.0 * 3.0
     counted = planned("plan.enable -> c.count", "plan.mode -> c.place").build  # a number takes everything
-    with pytest.raises(cosim.ModelError, match="is in 1, m is needed here"):
+    with pytest.raises(cosim.ModelError, match="1, m is needed"):
         counted()
     planned("plan.enable -> c.count").build()
 
@@ -281,7 +281,7 @@ def test_connections_that_cannot_be(link: str, said: str) -> None:
 def test_a_switch_takes_no_factor() -> None:
     model = planned()
     model.connect("plan.enable", "c.enable", factor=2.0)
-    with pytest.raises(cosim.ModelError, match="goes to a switch, which takes neither factor nor offset"):
+    with pytest.raises(cosim.ModelError, match="takes neither factor"):
         model.build()
 
 
@@ -326,7 +326,7 @@ def test_they_are_exchanged_in_a_co_simulation(planned_by: str, controlled_by: s
     result = loop.simulate(0.3, record=[f"b.c.{name}" for name in SHOWN])
     assert float(result["b.c.force"][-1]) == 10.0 * 0.25 * 0.25 * 3.0
     assert [result[f"b.c.{name}"][-1] for name in SHOWN[1:]] == [True, 1, 1, TEXTS[2]]
-    with pytest.raises(cosim.ModelError, match="b.c.law is 'cubic', needs one of 'linear', 'square'"):
+    with pytest.raises(cosim.ModelError, match="b.c.law.*'cubic', needs.*'linear', 'square'"):
         CoSimulation(participants, links, "gauss_seidel", 0.1, starts={"b.c.law": "cubic"})
 
 

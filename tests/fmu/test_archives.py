@@ -18,7 +18,7 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
     (tmp_path / "old.fmu").write_bytes(b"before")
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        with pytest.raises(cosim.CosimError, match=r"old\.fmu: cannot be written: File too large"):
+        with pytest.raises(cosim.CosimError, match=r"old\.fmu.*written: File too"):
             write_archive(tmp_path / "old.fmu", {"noise": os.urandom(100_000)})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -84,7 +84,7 @@ def test_descriptions_of_endless_depth(inner: str, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "deep.fmu", "w") as archive:
         deep = "<a>" * 200_000 + "</a>" * 200_000
         archive.writestr("modelDescription.xml", f"{head}{inner}{deep}</fmiModelDescription>")
-    with pytest.raises(cosim.FmuError, match="elements are nested more than 200 deep"):
+    with pytest.raises(cosim.FmuError, match="elements are nested.*200"):
         open_fmu(tmp_path / "deep.fmu").describe()
 
 

@@ -14,9 +14,9 @@ import pytest
 from cosim_master.processes.calls import (
     Call,
     answers_of_numbers,
+    calls_of_numbers,
     numbers_of_answers,
-    numbers_of_steps,
-    steps_of_numbers,
+    numbers_of_calls,
 )
 from cosim_master.processes.channel import HEAD, LARGEST, MOST_NUMBERS, Channel, MessageError, Numbers
 
@@ -215,8 +215,8 @@ def a_step(*values: Any, time: Any = 0.1, **more: Any) -> Call:
     ids=["bare", "no value", "three"],
 )
 def test_steps_of_reals_are_numbers_and_steps_again(calls: list[Call]) -> None:
-    found = numbers_of_steps(calls)
-    assert found is not None and steps_of_numbers(found) == calls
+    found = numbers_of_calls(calls)
+    assert found is not None and calls_of_numbers(found) == calls
     for integers, reals in (
         (found.integers[:-1], found.reals),
         ([*found.integers, 0], found.reals),
@@ -224,7 +224,7 @@ def test_steps_of_reals_are_numbers_and_steps_again(calls: list[Call]) -> None:
         (found.integers, [*found.reals, 0.0]),
     ):
         with pytest.raises((ValueError, IndexError)):
-            steps_of_numbers(Numbers(integers, reals))
+            calls_of_numbers(Numbers(integers, reals))
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_steps_of_reals_are_numbers_and_steps_again(calls: list[Call]) -> None:
     ids=str,
 )
 def test_other_calls_are_no_numbers(calls: list[Call]) -> None:
-    assert numbers_of_steps(calls) is None
+    assert numbers_of_calls(calls) is None
 
 
 @pytest.mark.parametrize(
@@ -278,13 +278,13 @@ def test_other_answers_are_no_numbers(answer: list[Any]) -> None:
 
 def test_forged_integers_are_steps_or_errors() -> None:
     drawn = random.Random(55)
-    found = numbers_of_steps([a_step(1.0), a_step(2.0, 3.0)])
+    found = numbers_of_calls([a_step(1.0), a_step(2.0, 3.0)])
     assert found is not None
     outcomes = set()
     for _ in range(2000):
         integers = [*found.integers]
         integers[drawn.randrange(len(integers))] = drawn.choice([0, 1, 2, 3, 2**31, 2**32 - 1])
-        for again in (steps_of_numbers, answers_of_numbers):
+        for again in (calls_of_numbers, answers_of_numbers):
             try:
                 again(Numbers(integers, found.reals))
             except (ValueError, IndexError) as error:

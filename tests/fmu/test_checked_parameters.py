@@ -184,7 +184,7 @@ def test_a_check_in_python_says_what_is_wrong_too() -> None:
 
 
 def test_a_check_asks_for_parameters_alone() -> None:
-    with pytest.raises(cosim.ContractError, match="'level' is neither declared nor offered"):
+    with pytest.raises(cosim.ContractError, match="'level'.*neither declared nor"):
 
         class Wrong(cosim.Component):
             """Looks at a state."""
@@ -195,7 +195,7 @@ def test_a_check_asks_for_parameters_alone() -> None:
             def check(level):
                 return level
 
-    with pytest.raises(cosim.ContractError, match="a check is a kernel function that returns a number"):
+    with pytest.raises(cosim.ContractError, match="function that returns"):
 
         class Silent(cosim.Component):
             """Answers nothing."""

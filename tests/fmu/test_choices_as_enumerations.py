@@ -49,11 +49,9 @@ def test_what_is_no_choice_is_refused(wrong: Any) -> None:
 
 
 def test_the_words_that_there_are_stand_in_the_message() -> None:
-    with pytest.raises(
-        cosim.ModelError, match=r"law is 'cubic', needs one of 'linear', 'square', 'square root'"
-    ):
+    with pytest.raises(cosim.ModelError, match="'cubic', needs.*'linear', 'square', 'square root'"):
         Mixer(law="cubic")
-    with pytest.raises(cosim.ModelError, match=r"ends\[1\] is 3, needs one of 'open', 'closed'"):
+    with pytest.raises(cosim.ModelError, match=r"ends\[1\].*3, needs.*'open', 'closed'"):
         Mixer(ends=[1, 3])
 
 

@@ -89,7 +89,7 @@ def test_inputs_follow_their_slope_inside_a_step(fmu: Path) -> None:
 def test_sizes_of_arrays_follow_structural_parameters(fmu: Path) -> None:
     loop = CoSimulation({"m": fmu}, [], "jacobi", 0.1, starts={"m.n": 3, "m.slope": 2.0})
     assert loop.simulate(0.05)["m.ramp[3]"].tolist() == [6.0, 6.0]
-    with pytest.raises(cosim.CosimError, match=r"m\.ramp is 2, k\.ramp is 3: the shapes have to agree"):
+    with pytest.raises(cosim.CosimError, match=r"m\.ramp.*2, k\.ramp.*3.*shapes"):
         CoSimulation({"m": fmu, "k": fmu}, [("m.ramp", "k.ramp")], "jacobi", 0.1, starts={"k.n": 3})
 
 
@@ -99,13 +99,13 @@ def test_what_clocks_cannot_do_is_refused(fmu: Path, tmp_path: Path, compiled: C
     with pytest.raises(cosim.ModelError) as caught:
         CoSimulation({"a": fmu, "b": fmu, "q": quiet}, links, "jacobi", 0.1, starts={"a.hear": True})
     text = str(caught.value)
-    assert "b.sample cannot be connected: this clock ticks by itself (its interval is constant)" in text
-    assert "a.bell is clock, a.word is real" in text
-    assert "q.bell cannot be connected: clocks tick in event mode, which this FMU does not have" in text
-    assert "a.hear is an input, which takes no start value" in text
+    assert "b.sample cannot be connected" in text
+    assert "a.bell is clock, a.word" in text
+    assert "q.bell cannot be connected" in text
+    assert "a.hear is an input" in text
     stiff = make_clocks3(tmp_path, compiled, variable=False)
     loop = CoSimulation({"m": stiff}, [], "jacobi", 0.2)
-    with pytest.raises(CoSimulationError, match=r"ticks at t = 0\.1 s, inside the step.*cannot vary"):
+    with pytest.raises(CoSimulationError, match=r"= 0\.1 s, inside.*step.*cannot"):
         loop.simulate(1.0)
     assert CoSimulation({"m": stiff}, [], "jacobi", 0.05).simulate(1.0)["m.lates"][-1] == 3
 
@@ -151,5 +151,5 @@ def test_counters_and_resolutions_are_rational_numbers(
 
 def test_an_interval_that_nobody_tells_is_refused_by_name(tmp_path: Path, compiled: Compiled) -> None:
     tempo = make_tempo3(tmp_path, compiled, steady="")
-    with pytest.raises(cosim.CosimError, match="steady.*its interval is fixed, and the model description"):
+    with pytest.raises(cosim.CosimError, match="steady.*its.*model description"):
         CoSimulation({"m": tempo}, [], "jacobi", 0.1).simulate(1.0)

@@ -115,9 +115,9 @@ def test_whole_arrays(tmp_path: Path, compiled: Callable[..., Path]) -> None:
     with pytest.raises(cosim.ModelError) as caught:
         CoSimulation({"a": box}, [("a.doubled", "a.u"), ("a.x", "a.matrix")], starts={"a.matrix": [1.0, 2.0]})
     text = str(caught.value)
-    assert "a.doubled is 2×2, a.u is a scalar: the shapes have to agree" in text
-    assert "a.x is a scalar, a.matrix is 2×2: the shapes have to agree" in text
-    assert "a.matrix has the shape 2, needs 2×2" in text
+    assert "a.doubled is 2×2, a.u" in text
+    assert "scalar, a.matrix is 2×2" in text
+    assert "shape 2, needs 2×2" in text
 
 
 @pytest.mark.parametrize(("value", "fits"), [(-128, True), (127, True), (128, False), (-129, False)])
@@ -137,7 +137,7 @@ def test_values_beyond_a_sized_type_are_an_error(
 
 def test_only_real_inputs_are_transformed(make_fmu: MakeFmu) -> None:
     link = {"from": "k.integer_out", "to": "k.integer_in", "factor": 2.0}
-    with pytest.raises(cosim.ModelError, match="k.integer_in is integer: only real inputs"):
+    with pytest.raises(cosim.ModelError, match="k.integer_in.*integer: only real"):
         CoSimulation({"k": make_fmu("types")}, [link], "jacobi", 0.1)
 
 
@@ -168,7 +168,7 @@ def test_real_time_rate_and_overruns(make_fmu: MakeFmu) -> None:
     result = loop.simulate(0.5, real_time_rate=10.0, observe=slow)
     assert result.statistics["overruns"] >= 8
     assert result.statistics["largest_lag"] > 0.05
-    with pytest.raises(cosim.ModelError, match="real_time_rate.*is 0.0, needs a number greater than 0"):
+    with pytest.raises(cosim.ModelError, match="real_time_rate.*is 0.0.*number greater.*0"):
         loop.simulate(0.1, real_time_rate=0.0)
 
 

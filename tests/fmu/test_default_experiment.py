@@ -121,16 +121,14 @@ def test_wrong_logs(telling: Path, tmp_path: Path, lines: str, text: str) -> Non
     path.write_text(
         '[participants.m]\nseries = { u = [[0, 1]] }\nlog = "m.log"\n[master]\nuntil = 1\nstep = 1\n'
     )
-    with pytest.raises(
-        cosim.ModelError, match=r"one.toml:3: participants.m.log: this participant keeps no log"
-    ):
+    with pytest.raises(cosim.ModelError, match="one.toml:3: participants.m.log.*participant keeps"):
         Scenario.read(path).couple(CoSimulation)
 
 
 def test_a_log_that_cannot_be_written(telling: Path, tmp_path: Path) -> None:
     made = FmuParticipant(telling)
     made.write_log(tmp_path, "all")
-    with pytest.raises(cosim.SimulationError, match=r"m: .*its log .* cannot be written: Is a directory"):
+    with pytest.raises(cosim.SimulationError, match="its.*directory"):
         CoSimulation({"m": made}).simulate()
 
 

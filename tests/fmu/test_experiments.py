@@ -114,7 +114,7 @@ class TestForeignExperiments:
 
     def test_a_signal_that_is_not_there_is_an_error(self, make_fmu: Make) -> None:
         (found,) = findings(bring(make_fmu("gain"), {**GAIN, "out.csv": "time,z\n0,3\n"}))
-        assert found.severity == "error" and "names z, which is not a number of this FMU" in found.text
+        assert found.severity == "error" and "number of this FMU" in found.text
 
 
 class TestOurExports:
@@ -168,9 +168,9 @@ class TestThePage:
         page = (tmp_path / "page.html").read_text("utf-8")
         assert "A &lt;tool&gt;</td><td>2.0</td><td>CS</td>" in page
         assert "<td>1, agree</td>" in page
-        assert "hidden state: after restoring once" in page
+        assert "state: after restoring" in page
         assert page.count("<tr><td>") + page.count('<tr><td><a href="#fmu') >= 3
-        assert "is not an FMU: not a ZIP archive" in page
+        assert "FMU: not a ZIP archive" in page
 
     def test_its_folder_has_to_exist(self, make_fmu: Make, tmp_path: Path) -> None:
         assert main(["validate", str(make_fmu("gain")), "--report", str(tmp_path / "no" / "page.html")]) != 0

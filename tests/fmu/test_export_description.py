@@ -244,8 +244,8 @@ def test_names_that_match_nothing_are_reported_together(tmp_path: Path) -> None:
             expose=["z*"],
         )
     text = str(caught.value)
-    assert "inputs: no input 'osc.forc'. Nearest: osc.force." in text
-    assert "outputs: no output 'flet'. Nearest: felt." in text
+    assert "input 'osc.forc'. Nearest: osc.force" in text
+    assert "output 'flet'. Nearest: felt" in text
     assert "parameters: no parameter 'osc.x'" in text
     assert "expose: no" in text and "'z*'" in text
     assert len(caught.value.problems) == 4

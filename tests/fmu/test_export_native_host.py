@@ -80,7 +80,7 @@ def test_a_host_in_c(host: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["python", "libpython.so", "libpython3.11.so; rm", "/lib/libpython3.11.so"])
 def test_names_that_are_no_libpython(name: str, tmp_path: Path) -> None:
-    with pytest.raises(cosim.CosimError, match="is not the name of one, such as libpython3"):
+    with pytest.raises(cosim.CosimError, match="name.*libpython3"):
         export(oscillator(), tmp_path / "x.fmu", libpython=name)
     assert not (tmp_path / "x.fmu").exists()
 

@@ -33,7 +33,7 @@ def fuse_fmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_failing_component_raises(fuse_fmu: Path) -> None:
     loop = CoSimulation({"f": fuse_fmu}, [], "jacobi", 0.1, starts={"f.fuse.signal": 2.0})
-    with pytest.raises(cosim.SimulationError, match="the fuse has blown") as raised:
+    with pytest.raises(cosim.SimulationError, match="fuse has blown") as raised:
         loop.simulate(1.0)
     assert "Traceback" not in str(raised.value)
 
@@ -48,7 +48,7 @@ def test_the_command_says_so_with_its_status(fuse_fmu: Path, tmp_path: Path) -> 
         cwd=tmp_path,
     )
     assert ended.returncode == 1, ended.stdout + ended.stderr
-    assert "the fuse has blown" in ended.stderr
+    assert "fuse has blown" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

@@ -99,13 +99,13 @@ def test_early_return_and_event_mode(tmp_path: Path, compiled: Compiled) -> None
 @pytest.mark.parametrize("record", [["box.x"], None], ids=["compiled", "python"])
 def test_failure_and_wish_to_stop(box: Path, record: Any) -> None:
     loop = CoSimulation({"box": box}, [], "jacobi", 0.1, starts={"box.fail_at": 0.25})
-    with pytest.raises(CoSimulationError, match=r"fmi3DoStep.*failed with status error.*pump ran dry"):
+    with pytest.raises(CoSimulationError, match="fmi3DoStep.*failed.*status error.*pump"):
         loop.simulate(1.0, record=record)
     assert loop.result is not None and loop.result.time == pytest.approx([0.0, 0.1, 0.2])
     result = CoSimulation({"box": box}, [], "jacobi", 0.1, starts={"box.stop_at": 0.25}).simulate(
         1.0, record=record
     )
-    assert "asked to stop at 0.3 s" in result.message
+    assert "stop at 0.3 s" in result.message
     assert result.time[-1] == pytest.approx(0.3)
 
 

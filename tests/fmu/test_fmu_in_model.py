@@ -175,7 +175,7 @@ def test_what_is_no_integer_is_refused(tmp_path: Path, compiled: Callable[..., P
     model = one(make_model3(tmp_path, compiled, "BALL"))
     model.add("signals.step", "lever", start_time="0.1 s", height=2.5)
     model.connect("lever.value", "fmu.gear")
-    with pytest.raises(cosim.CosimError, match="gear is 2.5, needs a value of type Int32"):
+    with pytest.raises(cosim.CosimError, match="2.5, needs a value.*Int32"):
         model.simulate(until=1.5)
 
 
@@ -394,9 +394,7 @@ def test_a_state_without_its_fmu_is_refused(ball: Path, tmp_path: Path) -> None:
     other = one(ball).build()
     with pytest.raises((cosim.CosimError, ValueError), match="fmu.*(FMU is gone|runs for another State)"):
         cosim.Simulator(other, other.state_from_bytes(saved), accuracy=1e-6).advance_to(0.3)
-    with pytest.raises(
-        cosim.ModelError, match="fmu: this part cannot be saved in a checkpoint: it is an FMU"
-    ):
+    with pytest.raises(cosim.ModelError, match="checkpoint.*FMU"):
         one(ball).simulate(until=0.1, checkpoint=cosim.Checkpoint(tmp_path / "saved", 10.0))
 
 
@@ -407,10 +405,10 @@ def test_who_cannot_go_back_is_named_beforehand(ball: Path, tmp_path: Path) -> N
         for name in source.namelist():
             data = source.read(name)
             target.writestr(name, data.replace(b'canGetAndSetFMUstate="true"', b""))
-    with pytest.raises(cosim.ModelError, match="participants.p: cannot save and restore its state"):
+    with pytest.raises(cosim.ModelError, match="participants.p.*restore its state"):
         CoSimulation({"p": one(fixed)}, [], "waveform_iteration", 0.1)
     loop = CoSimulation({"p": one(ball)}, [], "waveform_iteration", 0.1)
-    with pytest.raises(cosim.ModelError, match="participants.p: cannot be saved in a checkpoint"):
+    with pytest.raises(cosim.ModelError, match="participants.p.*checkpoint"):
         loop.simulate(0.1, checkpoint=cosim.Checkpoint(tmp_path / "saved", 10.0))
 
 
@@ -464,7 +462,7 @@ def test_feedthrough_that_is_not_declared_is_found(tmp_path: Path, compiled: Cal
 
 def test_it_is_not_exported(ball: Path, tmp_path: Path) -> None:
     for exporter in ("fmu.fitting", "fmu.native", "fmu.pythonfmu"):
-        with pytest.raises(cosim.ModelError, match="fmu: this part cannot be exported: it contains an FMU"):
+        with pytest.raises(cosim.ModelError, match="exported: it contains.*FMU"):
             one(ball).export_fmu(tmp_path / "again.fmu", exporter=exporter)
 
 

@@ -1,7 +1,10 @@
 """Many FMUs for many steps: memory stays where it is."""
 
+import gc
 import os
 import sys
+import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +59,27 @@ def test_ring(tmp_path: Path, algorithm: Any, count: int, steps: int, threads: i
         after_runs.append(resident())
     assert after_runs[-1] - after_runs[3] < 2**21  # the allocator has what it needs after a few runs
     assert np.isfinite(result["n0.y"]).all()
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not STATM.exists(), reason="memory is read from Linux's /proc")
+def test_ten_thousand_participants_leave_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """File descriptors, threads, temporary folders and memory are the same after each run."""
+    node, count, folder = make_node(tmp_path), 10_000, tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    left, memory = [], []
+    for _ in range(4):
+        loop = CoSimulation(
+            {f"n{i}": node for i in range(count)}, links(count, "ring"), "jacobi", STEP, starts={"n0.y": 2.0}
+        )
+        result = loop.simulate(20 * STEP, record=["n0.y"])
+        assert result["n0.y"][-1] == pytest.approx(exact(count, 20), abs=1e-9)
+        del loop, result
+        gc.collect()
+        left.append((len(os.listdir("/proc/self/fd")), threading.active_count(), os.listdir(folder)))
+        memory.append(resident())
+    assert left[1] == left[2] == left[3] and left[3][2] == []
+    assert memory[3] - memory[1] < 2**25

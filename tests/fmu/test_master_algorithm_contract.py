@@ -14,6 +14,7 @@ from cosim_fmu.testing import MasterAlgorithmContract  # noqa: E402
 from cosim_master.algorithms.adaptive import Adaptive  # noqa: E402
 from cosim_master.algorithms.gauss_seidel import GaussSeidel  # noqa: E402
 from cosim_master.algorithms.jacobi import Jacobi  # noqa: E402
+from cosim_master.algorithms.programmed_algorithm import operations_of  # noqa: E402
 from cosim_master.algorithms.waveform_iteration import (
     InterfaceNewton,  # noqa: E402
     WaveformIteration,  # noqa: E402
@@ -35,6 +36,30 @@ class Parallel(cosim.MasterAlgorithm):
         exchange.advance_all(time, size)
         for name in exchange.order:
             exchange.read_outputs(name)
+
+
+class Asks(Parallel):
+    """It asks for values, on which its calls could depend."""
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        super().step(exchange, time, size)
+        exchange.interface()
+
+
+class ReadsAtTheEnd(Parallel):
+    """It reads outputs for inputs that are not those of the step."""
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        super().step(exchange, time, size)
+        exchange.read_outputs(exchange.order[0], [0.0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "member"), [(Asks, "interface"), (ReadsAtTheEnd, r"read_outputs\(name, end\)")]
+)
+def test_a_fixed_sequence_that_asks_for_values_is_a_sentence(kind: type, member: str) -> None:
+    with pytest.raises(cosim.ContractError, match=rf"exchange\.{member}: with fixed_sequence = True, step "):
+        operations_of(kind(), ["a", "b"])
 
 
 class Marked(Parallel):

@@ -148,7 +148,7 @@ def test_what_does_not_settle_is_named_and_results_are_kept(make_fmu: MakeFmu) -
     with pytest.raises(cosim.SimulationError) as caught:
         loop.simulate(0.1)
     said = str(caught.value)
-    assert "did not settle in 5 iterations of WaveformIteration: left.force: " in said
+    assert "5 iterations of WaveformIteration: left.force" in said
     assert " gives " in said and "interface_newton" in said
     assert loop.result is not None and loop.result.time.tolist() == [0.0]
     assert caught.value.result is loop.result  # type: ignore[attr-defined]
@@ -202,7 +202,7 @@ def test_adaptive_follows_the_tolerance_with_and_without_rollback(make_fmu: Make
     assert 5.0 < figures[1]["exchanges"] / figures[0]["exchanges"] < 20.0  # order 2: the root of a hundred
     assert set(figures[0]) == {"exchanges", "rejected" if goes_back else "missed"}
     if not goes_back:
-        with pytest.raises(cosim.ModelError, match="cannot save and restore its state, which Adaptive needs"):
+        with pytest.raises(cosim.ModelError, match="state, which Adaptive"):
             CoSimulation({"a": fmu}, [], "adaptive", 0.25, options={"iterations": 1})
 
 
@@ -306,7 +306,7 @@ def test_tolerances_by_name(make_fmu: MakeFmu) -> None:
 
     with pytest.raises(cosim.ModelError, match="absolute_tolerance.right.x: is -1.0"):
         run(right_x=-1.0)
-    with pytest.raises(cosim.ModelError, match="no connected output 'right.forse'. Nearest: left.force"):
+    with pytest.raises(cosim.ModelError, match="connected output 'right.forse'..*left.force"):
         run(right_forse=1e-2).simulate(0.5)
     loose, tight = (run(left_force=size).simulate(1.0).statistics["algorithm"] for size in (1e-1, 1e-9))
     assert loose["exchanges"] < tight["exchanges"]

@@ -218,7 +218,7 @@ def test_discrete_inputs_go_through_event_mode(ball: Path) -> None:
 
 def test_wish_to_stop(ball: Path) -> None:
     result = CoSimulation({"ball": ball}, [], "jacobi", 0.1, starts={"ball.stop_after": 1}).simulate(2.0)
-    assert "ball asked to stop at 0.4515" in result.message
+    assert "stop at 0.4515" in result.message
     assert result.time[-1] == pytest.approx(0.5)
 
 
@@ -250,7 +250,7 @@ def test_both_kinds_together(ball: Path, make_fmu: Callable[..., Path]) -> None:
 def test_integrator_that_is_not_there(ball: Path) -> None:
     with pytest.raises(cosim.LookUpError, match="runge_kutta_merson"):
         ModelExchangeParticipant(ball, integrator="integrators.runge_kutta_mersen")
-    with pytest.raises(cosim.ModelError, match="no option 'acuracy'. Nearest: accuracy"):
+    with pytest.raises(cosim.ModelError, match="'acuracy'. Nearest: accuracy"):
         ModelExchangeParticipant(ball, acuracy=1e-6)
     ModelExchangeParticipant(ball, endless_events="stop", accuracy=1e-6)
 
@@ -322,7 +322,7 @@ def test_continuous_states_are_rolled_back_without_saved_states(
     assert result["m.h"] == pytest.approx([height(t) for t in result.time], abs=1e-7)
     made = open_fmu(path)
     made.initialize(0.0, None, {})
-    with pytest.raises(cosim.FmuError, match="no state to be saved before its initialization has ended"):
+    with pytest.raises(cosim.FmuError, match="before its initialization"):
         made.save()
     made.exit_initialization()
     made.step(0.0, 0.4)
@@ -343,7 +343,7 @@ def test_discrete_variables_are_not_rolled_back_without_saved_states(
         tmp_path, compiled, DESCRIPTION.replace(' canGetAndSetFMUstate="true"', "")
     )
     assert not open_fmu(path).describe().can_restore
-    with pytest.raises(cosim.ModelError, match="do without, adaptive, gauss_seidel, jacobi"):
+    with pytest.raises(cosim.ModelError, match="without, adaptive, gauss_seidel"):
         CoSimulation({"m": path}, [], "waveform_iteration", 0.3)
 
 

@@ -117,7 +117,7 @@ def test_a_signal_with_the_name_of_the_times_is_refused_before_the_run(
     text = '[model]\nname = "a"\n[measures.time]\ntype = "signals.ramp"\n[simulation]\nuntil = 0.1\n'
     (tmp_path / "a.toml").write_text(text)
     assert main(["run", "a.toml", "-q"]) == 2
-    assert "is the name of the times in results" in capsys.readouterr().err
+    assert "times in results" in capsys.readouterr().err
     assert not (tmp_path / "a.csv").exists()
 
 
@@ -180,7 +180,7 @@ def test_what_is_no_result_is_replaced_by_the_word_of_the_user_alone(
     assert main(["cosimulate", "s.toml", "-q"]) == 0
     (tmp_path / "s.toml").write_text(SCENARIO.format(more='log = "s.toml"', output=""))
     assert main(["cosimulate", "s.toml", "-q"]) == 2
-    assert "'s.toml' exists, and is not a log" in capsys.readouterr().err
+    assert "'s.toml' exists" in capsys.readouterr().err
     (tmp_path / "s.toml").write_text(SCENARIO.format(more='log = "m.log"', output=""))
     assert main(["cosimulate", "s.toml", "-q"]) == main(["cosimulate", "s.toml", "-q"]) == 0
 
@@ -254,7 +254,7 @@ def test_a_disk_that_is_full_after_the_run(
     monkeypatch.setattr(simulation_run, "MOST_SECONDS_WITHOUT_PROGRESS", 0.0)
     (tmp_path / "s.toml").write_text(SCENARIO.format(more="", output=""))
     assert main(["cosimulate", "s.toml", "-q", "-o", "out.csv"]) == status
-    assert "out.csv: cannot be written: No space left on device. The results" in capsys.readouterr().err
+    assert "out.csv: cannot be written" in capsys.readouterr().err
     (kept,) = spare.glob("cosim-results-*/out.csv")
     assert 2 <= len(cosim.read_result(kept)) <= 4
     assert (cosim.read_result(kept).unfinished == "") == (fault is None)

@@ -373,5 +373,5 @@ def test_bounces_that_pile_up_end_a_foreign_host_with_the_name_of_the_witness(
             output_interval=0.01,
             step_finished=goes_on,
         )
-    assert "The events of a witness do not end: ball.floor" in "".join(capfd.readouterr())
+    assert "end: ball.floor" in "".join(capfd.readouterr())
     assert steps[-1] < 0.1

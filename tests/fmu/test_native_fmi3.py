@@ -12,19 +12,12 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from export_parts import Oscillator
-from native_tools import InProcess, export_native, needs_compiler
+from native_tools import InProcess, export_native, needs_compiler, oscillator
 
 import cosim
 
 pytestmark = needs_compiler
 MERSON = "integrators.runge_kutta_merson"
-
-
-def oscillator() -> cosim.Model:
-    model = cosim.Model("oscillator")
-    model.add(Oscillator, "osc")
-    return model
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 from c_programs import SOURCES, build, c_compiler
-from export_parts import Oscillator
 from export_tools import Fmu, running
-from native_tools import WARNINGS, InProcess, export_native, needs_compiler, own_platform
+from native_tools import WARNINGS, InProcess, export_native, needs_compiler, oscillator, own_platform
 
 import cosim
 from cosim_export.native import compilers
@@ -23,12 +22,6 @@ from cosim_export.native.native_sources import SHELL
 
 pytestmark = needs_compiler
 MERSON = "integrators.runge_kutta_merson"
-
-
-def oscillator() -> cosim.Model:
-    model = cosim.Model("oscillator")
-    model.add(Oscillator, "osc")
-    return model
 
 
 OPTIONS: dict[str, Any] = {"step_size": 0.01, "exact_derivatives": True}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,10 +19,10 @@ from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_master.participants.create_participants import open_fmu
 from cosim_master.participants.process_participant import LEAST_NATIVE_STEPS
 from cosim_master.processes import native_service
-from cosim_master.processes.calls import Call, answers_of_numbers, numbers_of_steps, steps_of_numbers
-from cosim_master.processes.channel import Channel, Numbers
+from cosim_master.processes.calls import Call, answers_of_numbers, calls_of_numbers, numbers_of_calls
+from cosim_master.processes.channel import Channel, MessageError, Numbers
 from cosim_master.processes.native_service import NativeService
-from cosim_master.processes.process_worker import Served, Worker
+from cosim_master.processes.process_worker import PickledRecipes, Served, Worker
 from cosim_master.processes.worker_process import CALLING, LONGEST_NAME
 
 MakeFmu = Callable[..., Path]
@@ -50,7 +51,7 @@ def steps_in_python(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     send = Channel.send_numbers
 
     def counted(channel: Channel, numbers: Numbers) -> None:
-        sent.append(len(steps_of_numbers(numbers)))
+        sent.append(len(calls_of_numbers(numbers)))
         send(channel, numbers)
 
     monkeypatch.setattr(Channel, "send_numbers", counted)
@@ -169,9 +170,9 @@ def test_messages_of_a_kind_are_answered_by_compiled_code(
     thread.start()
     for i in range(8):
         pending = [["set", 0, [0.5 * i]]]
-        if i == 5:  # another kind: nothing is written
+        if i == 5:  # nothing is written: compiled code answers that, too
             pending = []
-        numbers = numbers_of_steps([Call(1, "step", [0.1 * i, 0.1, [1]], pending)])
+        numbers = numbers_of_calls([Call(1, "step", [0.1 * i, 0.1, [1]], pending)])
         assert numbers is not None
         ours.send_numbers(numbers)
         answer = answers_of_numbers(ours.receive())
@@ -179,7 +180,7 @@ def test_messages_of_a_kind_are_answered_by_compiled_code(
             made["here"].set(["f"], [0.5 * i])
         reached = made["here"].step(0.1 * i, 0.1)
         assert answer == [["answer", [reached, [], [list(made["here"].get(["x", "v"]))]]]]
-    assert len(kinds) == 3  # two before it is known, and the other kind
+    assert len(kinds) == 2  # before it is known
     ours.send([Call(0, "nothing", [])])
     assert ours.receive() == [[["answer", None]], []]
     with socket.socket(fileno=os.dup(ours.reading)) as connection:
@@ -190,12 +191,80 @@ def test_messages_of_a_kind_are_answered_by_compiled_code(
 
 
 def test_what_compiled_code_cannot_carry_out_stays_with_python(
-    ends: tuple[Channel, Channel], monkeypatch: pytest.MonkeyPatch
+    ends: tuple[Channel, Channel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(native_service, "STEPS_BEFORE", 1)
-    service = NativeService(ends[1], 0, lambda number, name: bytes(LONGEST_NAME))
+    service = NativeService(ends[1], tmp_path)
     call = Call(1, "step", [0.0, 0.1, [0]], [["set", 1, [1.0]]])
-    numbers = numbers_of_steps([call])
-    assert numbers is not None
-    service.learn(numbers, [call], {1: (object(), [["y"], ["u"]])})  # no functions of C
+    service.learn([call], {1: (object(), [["y"], ["u"]])})  # no functions of C
     assert service.serve() is None and service.progress is None
+
+
+FORGED: dict[str, Any] = {
+    "a participant that is not there": Numbers([2, 0, 0, 1, 1], [0.0, 0.1]),
+    "no participant at all": Numbers([2**32 - 1, 0, 0, 1, 1], [0.0, 0.1]),
+    "no such action": Numbers([1, 2**32 - 1, 0, 1, 1], [0.0, 0.1]),
+    "a state in place, for which nothing is there": Numbers([1, 2, 0, 0], [0.0, 0.1]),
+    "too many writes": Numbers([1, 0, 2**32 - 1, 1, 1], [0.0, 0.1]),
+    "other names": Numbers([1, 0, 0, 1, 0], [0.0, 0.1]),
+    "a value more": Numbers([1, 0, 0, 1, 1], [0.0, 0.1, 0.2]),
+    "a value less": Numbers([1, 0, 0, 1, 1], [0.0]),
+    "half a call": Numbers([1, 0], [0.0, 0.1]),
+    "more answers than there is room for": Numbers([1, 1, 0, 1, 1] * 500, [0.0, 0.1] * 500),
+    "many reads": Numbers([1, 1, 0, 1, 1] * 100, [0.0, 0.1] * 100),
+    "nothing": Numbers([], []),
+    "more integers than bytes": struct.pack("<QII", 4, 0, 2**32 - 1),
+    "too long": struct.pack("<QII", 2**63, 0, 5) + bytes(64),
+    "a length below zero": struct.pack("<QII", 2**64 - 1, 0, 5) + bytes(64),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED.values(), ids=list(FORGED))
+def test_forged_messages_for_compiled_code(
+    forged: Any,
+    make_fmu: MakeFmu,
+    ends: tuple[Channel, Channel],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are answered as by Python, or end the service with a sentence; a good one is answered after."""
+    monkeypatch.setattr(native_service, "STEPS_BEFORE", 1)
+    (tmp_path / CALLING).write_bytes(bytes(LONGEST_NAME))
+    part = open_fmu(make_fmu("mass"), "m")
+    part.initialize(0.0, None, {})
+    part.exit_initialization()
+    ours, theirs = ends
+    worker = Worker(theirs, PickledRecipes(), tmp_path, sends_logs=True)
+    worker._served[1] = Served(part)
+    worker._served[1].names = [["f"], ["x", "v"]]
+    ended: list[BaseException] = []
+
+    def serve() -> None:
+        try:
+            worker.serve(beats=False)
+        except BaseException as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    good = numbers_of_calls([Call(1, "step", [0.0, 0.1, [1]], [["set", 0, [0.5]]])])
+    assert good is not None
+    for _ in range(2):  # the second one is answered by compiled code
+        ours.send_numbers(good)
+        ours.receive()
+    if isinstance(forged, bytes):
+        ours.write(forged)
+    else:
+        ours.send_numbers(forged)
+    while not ours.wait(0.05) and thread.is_alive():
+        pass
+    if ours.wait(0.0):
+        ours.receive()
+        ours.send_numbers(good)
+        (answer,) = answers_of_numbers(ours.receive())
+        assert answer[0] == "answer"
+        with socket.socket(fileno=os.dup(ours.reading)) as connection:
+            connection.shutdown(socket.SHUT_RDWR)
+    thread.join()
+    assert [type(error) for error in ended] in ([EOFError], [MessageError])
+    part.close()

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from c_programs import SOURCES
 from c_programs import build as built
-from export_parts import Oscillator
 from export_tools import limited
 from how_many import many
-from native_tools import InProcess, needs_compiler, write_sources
+from native_tools import InProcess, needs_compiler, oscillator, write_sources
 
 import cosim
 from cosim_export.native.fmu_array import arrays_of
@@ -48,12 +47,6 @@ def arguments(sources: NativeSources, seed: int, calls: int) -> list[str]:
     sizes = {a.reference: len(a.elements) for a in arrays_of(sources.interface.variables)}
     listed = ",".join(str(sizes.get(i, 0)) for i in range(numbers[0]))
     return [sources.token, *map(str, numbers), *([listed] if sources.version == 3 else [])]
-
-
-def oscillator() -> cosim.Model:
-    model = cosim.Model("oscillator")
-    model.add(Oscillator, "osc")
-    return model
 
 
 @pytest.mark.by_turns
@@ -108,7 +101,7 @@ def test_a_step_that_takes_long_says_how_far_it_is(model: Callable[[], cosim.Mod
     told = [text for category, text in messages if category == "logProgress"]
     times = [float(text.partition("at t = ")[2].partition(" s")[0]) for text in told]
     assert times == pytest.approx([4.096 * i for i in range(1, 5)], abs=0.02)
-    assert all("fmi2DoStep: at t = " in text and "on the way to 20 s" in text for text in told)
+    assert all("fmi2DoStep: at t = " in text and "way to 20 s" in text for text in told)
     here = InProcess(model(), MERSON, 1e-6, fixed_step=1e-3).start()
     here.advance(20.0)
     assert (kind, float(value)) == ("value", here[sources.interface.variables[shown].name])

@@ -184,7 +184,7 @@ def test_a_number_too_large_for_an_element_is_named(tmp_path: Path, compiled: Co
             loop.simulate(1.0)
         said.append(str(caught.value))
     assert said[0] == said[1]
-    assert "byte_in is 200, needs a value of type Int8" in said[0]
+    assert "byte_in is 200, needs" in said[0]
 
 
 class Twice(cosim.MasterAlgorithm):
@@ -265,7 +265,7 @@ def test_an_algorithm_steps_nothing_in_initialize() -> None:
             exchange.advance("a", time, 0.1)
 
     loop = CoSimulation({"a": through(0.0, 1.0)}, [], Early(), 0.05)
-    with pytest.raises(cosim.SimulationError, match="steps participants in `step`, not in `initialize`"):
+    with pytest.raises(cosim.SimulationError, match="steps participants.*`step`.*`initialize`"):
         loop.simulate(1.0)
 
 

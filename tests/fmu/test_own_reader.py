@@ -87,9 +87,7 @@ def test_encodings_of_one_byte_and_of_unicode_are_read(
 )
 def test_encodings_that_cannot_be_read_are_named(encoding: str, archive_of: Callable[[bytes], Path]) -> None:
     path = archive_of(f'<?xml version="1.0" encoding="{encoding}"?>{WHOLE}'.encode())
-    with pytest.raises(
-        cosim.FmuError, match=r"modelDescription\.xml cannot be read: its encoding cannot be read"
-    ):
+    with pytest.raises(cosim.FmuError, match=r"modelDescription\.xml.*read: its encoding"):
         FmuArchive(path)
     assert next(str(finding) for finding in check_file(path)).startswith(
         "error    archive: modelDescription.xml"

@@ -283,14 +283,12 @@ def test_what_is_no_participant() -> None:
         def describe(self) -> None: ...
         def step(self) -> None: ...
 
-    with pytest.raises(
-        cosim.ModelError, match="is a Nearly, which has no close, get, initialize, set: a participant"
-    ):
+    with pytest.raises(cosim.ModelError, match="close, get, initialize"):
         CoSimulation({"a": Nearly()}, step=0.1)
 
 
 def test_a_value_of_another_type_is_named() -> None:
     from cosim_fmu import CoSimulation
 
-    with pytest.raises(cosim.SimulationError, match="a: get returned 1.5 for n, declared as integer"):
+    with pytest.raises(cosim.SimulationError, match="1.5.*declared as integer"):
         CoSimulation({"a": Typed()}, step=0.1).simulate(0.1)

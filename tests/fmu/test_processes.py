@@ -75,11 +75,11 @@ def test_a_crash_is_one_error_that_names_the_participant(make_fmu: MakeFmu, tmp_
 
 def test_what_leaves_by_itself_and_what_never_answers(make_fmu: MakeFmu) -> None:
     leaving = ProcessParticipant(Ramp, 2.0, leave_at=0.25)
-    with pytest.raises(CoSimulationError, match="a: its process ended by itself with exit code 7 in step"):
+    with pytest.raises(CoSimulationError, match="process ended.*7"):
         CoSimulation({"a": leaving}, [], "jacobi", 0.1).simulate(1.0)
     hanging = ProcessParticipant(make_fmu("heavy"), timeout=0.5)
     loop = CoSimulation({"a": hanging}, [], "jacobi", 0.1, starts={"a.hang_at": 0.25})
-    with pytest.raises(CoSimulationError, match=r"a: its process did not return from step within 0\.5 s and"):
+    with pytest.raises(CoSimulationError, match=r"process did.*0\.5"):
         loop.simulate(1.0)
     assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.2)
 
@@ -138,7 +138,7 @@ def test_states_stay_where_they_are_and_are_released() -> None:
         assert part.get(["y"]) == [0.0]
         part.restore(part.deserialize(data))
         assert part.get(["y"]) == [1.5]
-        with pytest.raises(cosim.CosimError, match="not saved by this participant"):
+        with pytest.raises(cosim.CosimError, match="participant"):
             part.restore(object())
     finally:
         part.close()
@@ -215,7 +215,7 @@ def test_no_orphans(make_fmu: MakeFmu, tmp_path: Path, signals: list[str], hang:
 
 
 def test_what_cannot_be_handed_over(tmp_path: Path) -> None:
-    with pytest.raises(cosim.ModelError, match="cannot be handed over to another process"):
+    with pytest.raises(cosim.ModelError, match="another process"):
         ProcessParticipant(lambda: Ramp())
     with pytest.raises(cosim.ModelError, match="timeout.*greater than 0"):
         ProcessParticipant(Ramp, timeout=0.0)
@@ -251,5 +251,5 @@ threads = 2
     file.write_text(text.replace("process = true", 'process = "yes"').replace("threads = 2", "threads = 0"))
     with pytest.raises(cosim.ModelError) as caught:
         Scenario.read(file).couple(CoSimulation)
-    assert "process: is 'yes', needs true or false" in str(caught.value)
-    assert "threads: is 0, needs a whole number from 1 on" in str(caught.value)
+    assert "process: is 'yes', needs" in str(caught.value)
+    assert "threads: is 0, needs" in str(caught.value)

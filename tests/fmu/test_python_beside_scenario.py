@@ -45,8 +45,8 @@ def test_the_summary_says_so(
     assert told["python_files"] == {"room": str(Path("room.py")), "controller": str(Path("controller.py"))}
     assert main(["cosimulate", "loop.toml"]) == 0
     said = capsys.readouterr().out
-    assert "controller  controller.py  Python code, cosim system" in said
-    assert "ran the Python code of room.py, controller.py (room, controller)" in said
+    assert "controller  controller.py  Python code" in said
+    assert "room.py, controller.py (room, controller)" in said
     assert not list(tmp_path.rglob("__pycache__"))
 
 
@@ -109,9 +109,7 @@ def test_a_process_of_its_own(tmp_path: Path) -> None:
 def test_no_ssp_brings_python_code(tmp_path: Path) -> None:
     """It holds none, and one that names some is refused."""
     loop = CoSimulation.from_file(write_loop(tmp_path))
-    with pytest.raises(
-        cosim.ModelError, match=r"participants\.room: is Python code of room\.py, which no SSP"
-    ):
+    with pytest.raises(cosim.ModelError, match=r"participants\.room.*Python code.*room\.py.*SSP"):
         loop.to_ssp(tmp_path / "loop.ssp")
     folder = tmp_path / "package"
     folder.mkdir()

@@ -161,9 +161,7 @@ def test_implicit_schemes(seed: int) -> None:
         found, _ = run(coupled, "waveform_iteration", follows=True, iterations=200, **tight)
         assert_close(found, coupled.implicit(), 1e-6)
     elif gain > 1.2:
-        with pytest.raises(
-            cosim.SimulationError, match=r"did not settle in 200 iterations.*p\d\.y\d: .* gives"
-        ):
+        with pytest.raises(cosim.SimulationError, match=r"did not settle.*200 iterations.*p\d\.y\d"):
             run(coupled, "waveform_iteration", follows=True, iterations=200, **tight)
 
 

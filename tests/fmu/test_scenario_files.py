@@ -74,7 +74,7 @@ def test_variants_are_laid_over(folder: Path, capsys: pytest.CaptureFixture[str]
     assert main(["cosimulate", str(folder / "ring.toml"), "--variant", "heavy", "-q", "-o", str(target)]) == 0
     assert target.read_text("utf-8").splitlines()[-1].startswith("0.5,")
     assert main(["cosimulate", str(folder / "ring.toml"), "--variant", "heavi"]) == 2
-    assert "no variant 'heavi'. Nearest: heavy." in capsys.readouterr().err
+    assert "variant 'heavi'. Nearest: heavy" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -114,9 +114,9 @@ class TestTextOverTime:
         assert result["w.mode"].tolist() == ["idle", "idle", "heat pump"]
 
     def test_types_that_do_not_fit(self) -> None:
-        with pytest.raises(cosim.ModelError, match="u is 'string', but has numbers"):
+        with pytest.raises(cosim.ModelError, match="'string'.*numbers"):
             TimedInputs({"u": [[0.0, 1.0]]}, types={"u": "string"})
-        with pytest.raises(cosim.ModelError, match="u is 'integer', but has text"):
+        with pytest.raises(cosim.ModelError, match="'integer'.*text"):
             TimedInputs({"u": [[0.0, "a"]]}, types={"u": "integer"})
         with pytest.raises(cosim.ModelError, match="text and numbers"):
             TimedInputs({"u": [[0.0, "a"], [1.0, 2.0]]})
@@ -266,7 +266,7 @@ class TestStudies:
         assert fast < slow + 5.0
 
     def test_what_is_no_subject(self) -> None:
-        with pytest.raises(cosim.ModelError, match="is a int, needs a model, a co-simulation"):
+        with pytest.raises(cosim.ModelError, match="needs a model.*co-simulation"):
             Study(3, {"a.b": "1, 2"})
 
 
@@ -321,7 +321,7 @@ class TestFmus:
         assert main(["cosimulate", "one.toml", "-q", "--resume", "kept", "--accept-changed", "plant"]) == 0
         assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
         assert main(["cosimulate", "one.toml", "-q", "--resume", "kept", "--accept-changed", "plnt"]) != 0
-        assert "no participant 'plnt'. Nearest: plant" in capsys.readouterr().err
+        assert "participant 'plnt'. Nearest: plant" in capsys.readouterr().err
         assert main(["cosimulate", "one.toml", "-q", "--accept-changed", "plant"]) != 0
         assert "without --resume" in capsys.readouterr().err
 
@@ -346,6 +346,6 @@ class TestFmus:
         assert found.time[-1] == 0.3
         assert found["right.x"].tobytes() == whole["right.x"].tobytes()
         assert main(["export", "loop.toml", "-o", "loop.txt"]) != 0
-        assert "ends in .fmu (a scenario as an FMU) or .ssp" in capsys.readouterr().err
+        assert "FMU) or .ssp" in capsys.readouterr().err
         assert main(["export", "loop.toml", "--outputs", "left.x"]) != 0
         assert "--outputs: for a model" in capsys.readouterr().err

@@ -226,7 +226,7 @@ def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Pat
     table = study.run()
     assert study.message == "" and (table["status"] == "failed").tolist() == [at < 1.0 for at in crash]
     assert table["reason"][4] == "its process ended unexpectedly, with SIGSEGV"
-    with pytest.raises(cosim.ModelError, match="no place 'thread'. Nearest: threads"):
+    with pytest.raises(cosim.ModelError, match="'thread'. Nearest: threads"):
         Study(subject, {"device.crash_at": crash}, run_in="thread")
 
 

@@ -59,7 +59,7 @@ def test_the_end_may_be_set() -> None:
     made = loop()
     made.until = "500 ms"
     assert made.simulate().time[-1] == 0.5
-    with pytest.raises(cosim.ModelError, match="until: is 'soon', needs a time"):
+    with pytest.raises(cosim.ModelError, match="'soon', needs a time"):
         made.until = "soon"
     with pytest.raises(cosim.ModelError, match="until: is True"):
         made.until = True
@@ -76,11 +76,9 @@ def test_verifying_leaves_the_co_simulation_as_it_was() -> None:
 
 def test_algorithms_and_participants() -> None:
     algorithm = GaussSeidel(extrapolation=1)
-    with pytest.raises(
-        AttributeNameError, match=r"it is an option: make another, GaussSeidel\(…, extrapolation=…\)"
-    ):
+    with pytest.raises(AttributeNameError, match=r"option: make another, GaussSeidel\(…, extrapolation=…\)"):
         algorithm.extrapolation = 2
-    with pytest.raises(AttributeNameError, match="has no attribute 'extrapolatoin' to set"):
+    with pytest.raises(AttributeNameError, match="attribute 'extrapolatoin'"):
         algorithm.extrapolatoin = 2
     participant = LinearParticipant([[[-1.0]], [[1.0]], [[1.0]], [[0.0]]], ["u"], ["y"], [1.0])
     participant.x = [2.0]  # what its methods set
@@ -130,7 +128,7 @@ def test_an_accuracy_of_ten_is_an_error_at_every_front_door(run: Any) -> None:
     ],
 )
 def test_a_tolerance_of_ten_is_an_error_where_a_co_simulation_is_made(make: Any) -> None:
-    with pytest.raises(cosim.ModelError, match="is 10, needs a number above 0 and at most 0.1"):
+    with pytest.raises(cosim.ModelError, match="10.*number above 0.*0.1"):
         make()
 
 
@@ -143,13 +141,13 @@ def test_files_and_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "accuracy is 10" in capsys.readouterr().err
     model.write_text(text)
     assert main(["run", str(model), "--accuracy", "10"]) != 0
-    assert "needs a number above 0 and at most 0.1" in capsys.readouterr().err
+    assert "0 and at most 0.1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("step", [True, [0.1], "1 kg", "soon"])
 def test_a_step_that_is_no_time(step: Any) -> None:
     series = TimedInputs({"u": [[0.0, 1.0]]})
-    with pytest.raises(cosim.ModelError, match=r"master\.step: is .* needs a time: 2\.0 \(s\)"):
+    with pytest.raises(cosim.ModelError, match=r"master\.step.*needs a time: 2\.0 \(s\)"):
         CoSimulation({"inputs": series}, [], "jacobi", step)
 
 

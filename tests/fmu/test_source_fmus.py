@@ -14,11 +14,11 @@ import pytest
 from c_programs import SOURCES, c_compiler
 from compiled_sources import CLEAN, compiled, export_sources, opened, run_alone
 from driven import Driven, in_fmu, in_process, same
-from export_parts import Ball, Oscillator
+from export_parts import Ball
 from export_tools import limited, running
 from fmpy import read_model_description
 from native_random import made
-from native_tools import export_native, needs_compiler
+from native_tools import export_native, needs_compiler, oscillator
 
 import cosim
 from cosim_export.native.native_exporter import NativeFmuExporter
@@ -70,12 +70,6 @@ def test_examples_give_the_bits_of_the_library(name: str, version: int, tmp_path
             for fmu in (library, sources)
         ]
         assert results[0].tobytes() == results[1].tobytes(), kind
-
-
-def oscillator() -> cosim.Model:
-    model = cosim.Model("oscillator")
-    model.add(Oscillator, "osc")
-    return model
 
 
 @pytest.mark.parametrize(
@@ -163,7 +157,7 @@ def test_a_full_history_is_named(tmp_path: Path) -> None:
     from fmpy.fmi1 import FMICallException
 
     model = limited()
-    with pytest.raises(cosim.ModelError, match=r"history: is 0, needs a whole number of values"):
+    with pytest.raises(cosim.ModelError, match="0.*number of values"):
         export_sources(model, tmp_path / "small.fmu", history=0)
     settings = {"integrator": "integrators.heun", "fixed_step": 1e-5}
     fmu = compiled(export_sources(model, tmp_path / "small.fmu", history=16, **settings), "-O1")
@@ -177,11 +171,11 @@ def test_a_full_history_is_named(tmp_path: Path) -> None:
 def test_what_cannot_be_printed_is_named(tmp_path: Path) -> None:
     model, target = cosim.Model("m"), tmp_path / "m.fmu"
     model.add(Ball, "ball")
-    with pytest.raises(cosim.ModelError, match="give_up is a Python method; write it as a kernel function"):
+    with pytest.raises(cosim.ModelError, match="give_up.*Python method; write"):
         export_sources(model, target)
     with pytest.raises(cosim.ModelError, match="integrators.dormand_prince"):
         export_sources(oscillator(), target, integrator="integrators.scipy_radau")
-    with pytest.raises(cosim.ModelError, match="history: applies to sources only"):
+    with pytest.raises(cosim.ModelError, match="history: applies"):
         NativeFmuExporter().export(model, target, history=100)
     assert not target.exists()
 

@@ -114,9 +114,7 @@ def test_units_are_converted_before_the_transformation(gain_ssp: Callable[..., P
 def test_units_that_do_not_go_together_are_refused_with_the_line(gain_ssp: Callable[..., Path]) -> None:
     parts = component("a", inner=connectors(y="output m")) + component("b", inner=connectors(u="input s"))
     path = gain_ssp(ssd(system(parts, wire("a.y", "b.u")), UNITS))
-    with pytest.raises(
-        cosim.ModelError, match=r"SystemStructure.ssd:\d+: 'm' and 's' do not measure the same"
-    ):
+    with pytest.raises(cosim.ModelError, match=r"SystemStructure.ssd:\d+: 'm'.*'s'.*measure the same"):
         CoSimulation.from_ssp(path)
 
 
@@ -131,7 +129,7 @@ def test_later_and_outer_bindings_count_more(gain_ssp: Callable[..., Path]) -> N
     path = gain_ssp(ssd(system(nested, before=top), EXPERIMENT), **files)
     loop = CoSimulation.from_ssp(path, step=0.1)
     assert loop.start_values["s/a"] == {"gain": 5.0, "bias": 9.0}
-    assert any("there is no 'nothing' in the system: not used" in f.text for f in loop.findings)
+    assert any("'nothing' in the system" in f.text for f in loop.findings)
     assert CoSimulation.from_ssp(path, step=0.1, starts={"s/a.gain": 6.0}).start_values["s/a"]["gain"] == 6.0
 
 
@@ -174,7 +172,7 @@ def test_start_and_end_may_be_exchanged(gain_ssp: Callable[..., Path]) -> None:
     parts = component("a", inner=connectors(y="output") + bindings(("bias", 3.0))) + component("b")
     path = gain_ssp(ssd(system(parts, wire("b.u", "a.y")), EXPERIMENT))
     loop = CoSimulation.from_ssp(path, step=0.1)
-    assert "start and end are exchanged: the value flows from 'a.y' to 'b.u'" in loop.findings[0].text
+    assert "flows from 'a.y' to 'b.u'" in loop.findings[0].text
     assert loop.simulate()["b.y"][-1] == 3.0
 
 
@@ -294,7 +292,7 @@ def test_variants(gain_ssp: Callable[..., Path]) -> None:
 
     path = gain_ssp(text(1.0), Loud__ssd=text(2.0))
     assert [last(path, "a.y", variant=name) for name in (None, "Loud", "Loud.ssd")] == [1.0, 2.0, 2.0]
-    with pytest.raises(cosim.ModelError, match="no variant 'x'. There are: Loud.ssd, SystemStructure.ssd"):
+    with pytest.raises(cosim.ModelError, match="variant 'x'..*Loud.ssd, SystemStructure.ssd"):
         CoSimulation.from_ssp(path, "x")
 
 
@@ -406,7 +404,7 @@ def test_links_do_not_leave_the_folder(tmp_path: Path, make_fmu: MakeFmu) -> Non
     folder.mkdir()
     (folder / "a.fmu").symlink_to(fmu)
     (folder / "SystemStructure.ssd").write_text(ssd(system(component("a", "a.fmu"))), "utf-8")
-    with pytest.raises(cosim.ModelError, match="is a link that leaves the package: refused"):
+    with pytest.raises(cosim.ModelError, match="package: refused"):
         CoSimulation.from_ssp(folder)
 
 

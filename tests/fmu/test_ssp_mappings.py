@@ -124,7 +124,7 @@ def test_numbers_that_are_not_whole_cannot_be_written_for_integers(tmp_path: Pat
     fmu = make_fmu("types")
     wires = [{"from": "a.integer_out", "to": "b.real_in", "map": {1: 0.5}}]
     loop = CoSimulation({"a": fmu, "b": fmu}, wires, "jacobi", 0.1)
-    with pytest.raises(cosim.ModelError, match="maps integer values to numbers that are not whole"):
+    with pytest.raises(cosim.ModelError, match="maps integer values"):
         loop.to_ssp(tmp_path / "t.ssp")
 
 
@@ -194,7 +194,7 @@ def test_items_are_those_of_the_end_that_they_stand_at(
 def test_a_target_that_is_no_item_is_refused(tmp_path: Path, compiled: Callable[..., Path]) -> None:
     box = make_box3(tmp_path, compiled)
     wires = [{"from": "a.mode_out", "to": "b.mode_in", "map": {"on": 7}}]
-    with pytest.raises(cosim.ModelError, match=r"7 is not an item of b.mode_in, which has 0, 1"):
+    with pytest.raises(cosim.ModelError, match="7.*item.*b.mode_in.*0, 1"):
         CoSimulation({"a": box, "b": box}, wires, "jacobi", 0.1)
 
 
@@ -298,7 +298,7 @@ def test_components_of_fmi_1(tmp_path: Path, compiled: Callable[..., Path], make
 def test_factors_do_not_scale_what_is_no_number(make_fmu: MakeFmu) -> None:
     fmu = make_fmu("types")
     wires = [{"from": "a.boolean_out", "to": "b.integer_in", "map": {"true": 4}, "factor": 2.0}]
-    with pytest.raises(cosim.ModelError, match="only real inputs take a factor and an offset"):
+    with pytest.raises(cosim.ModelError, match="real inputs take"):
         CoSimulation({"a": fmu, "b": fmu}, wires, "jacobi", 0.1)
 
 

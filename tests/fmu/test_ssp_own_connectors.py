@@ -52,7 +52,7 @@ def test_outputs_of_the_system_are_signals(path: Path) -> None:
     assert result["s/b.y"].tolist() == [0.25] * 6 and result["way"].tolist() == [250.0] * 6
     assert result.units["way"] == "mm"
     assert any(
-        str(f).startswith("SystemStructure.ssd:") and "'wrong' is not recorded: 'm' and 's'" in str(f)
+        str(f).startswith("SystemStructure.ssd:") and "'wrong' is not recorded: 'm'" in str(f)
         for f in loop.findings
     )
 
@@ -130,7 +130,7 @@ def test_info_lists_them(path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_values_over_time_cannot_be_written(path: Path, tmp_path: Path) -> None:
     loop = CoSimulation.from_ssp(path, step=0.1, inputs={"drive": [[0.0, 1.0]]})
-    with pytest.raises(cosim.ModelError, match="no SSP can hold values over time"):
+    with pytest.raises(cosim.ModelError, match="SSP.*hold values over"):
         loop.to_ssp(tmp_path / "out.ssp")
 
 

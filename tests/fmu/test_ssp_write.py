@@ -158,7 +158,7 @@ def test_what_readers_forgive_is_written_as_the_schemas_want_it(tmp_path: Path, 
     path = loop.to_ssp(tmp_path / "second.ssp", until=0.3)
     document = check_valid(path)["SystemStructure.ssd"].decode()
     assert 'colour="red"' in document and "<!-- last -->" in document
-    assert any("written otherwise than read: its children are in the order" in f.text for f in loop.findings)
+    assert any("written otherwise" in f.text for f in loop.findings)
     again = CoSimulation.from_ssp(path)
     assert [f.text for f in again.findings] == []
     same(loop, again, 0.3)
@@ -323,7 +323,7 @@ def test_what_cannot_be_exported_is_told_with_its_name(tmp_path: Path) -> None:
         loop.to_ssp(tmp_path / "x.ssp", integrator="integrators.nonsense")
     assert [p.where for p in caught.value.problems] == ["participants.a", "participants.b"]
     loop = CoSimulation({"c": TimedInputs({"u": [[0.0, 1.0]]})}, [], "jacobi", 0.1)
-    with pytest.raises(cosim.ModelError, match="participants.c: an SSP holds FMUs, and this is none"):
+    with pytest.raises(cosim.ModelError, match="participants.c.*SSP holds FMUs"):
         loop.to_ssp(tmp_path / "x.ssp")
     assert not (tmp_path / "x.ssp").exists()
 
@@ -360,9 +360,7 @@ def test_an_empty_source_is_none(tmp_path: Path) -> None:
     """Two tools in use write it for a component without an implementation."""
     text = ssd(system('<ssd:Component name="a" source=""/>'))
     loop = CoSimulation.from_ssp(pack(tmp_path / "1.ssp", {"SystemStructure.ssd": text}))
-    assert "SystemStructure.ssd:3: has an empty source: this component does nothing" in map(
-        str, loop.findings
-    )
+    assert any("SystemStructure.ssd:3: has an empty" in str(found) for found in loop.findings)
     document = check_valid(loop.to_ssp(tmp_path / "2.ssp"))["SystemStructure.ssd"].decode()
     assert 'version="2.0"' in document and "source=" not in document
 
@@ -384,5 +382,5 @@ def test_a_description_by_itself_may_name_files_beside_its_folder(tmp_path: Path
     assert any("../../one/gain.fmu is resources/gain" in f.text for f in loop.findings)
     same(loop, CoSimulation.from_ssp(path), 0.3)
     for stranger in (folder, pack(tmp_path / "bad.ssp", {"SystemStructure.ssd": text})):
-        with pytest.raises(cosim.ModelError, match="lies outside of the package: refused"):
+        with pytest.raises(cosim.ModelError, match="package: refused"):
             CoSimulation.from_ssp(stranger)

@@ -118,7 +118,7 @@ def test_events_of_all_kinds(more: dict[str, Any], monkeypatch: pytest.MonkeyPat
 
 def test_whoever_asks_to_stop_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     result = both(monkeypatch, ball_and_clockwork, CROSSED, starts={"clock.part.stop_at": 0.555})
-    assert "clock asked to stop at 0.56 s" in result.message and result.time[-1] == 0.56
+    assert "stop at 0.56 s" in result.message and result.time[-1] == 0.56
 
 
 def remembering() -> dict[str, Any]:

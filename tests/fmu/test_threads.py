@@ -129,7 +129,7 @@ def test_nobody_is_closed_while_at_work() -> None:
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
 def test_number_of_threads_is_checked(make_fmu: MakeFmu, threads: Any) -> None:
-    with pytest.raises(cosim.ModelError, match="needs a whole number from 1 on"):
+    with pytest.raises(cosim.ModelError, match="whole number.*1"):
         CoSimulation({"a": make_fmu("heavy")}, threads=threads)
 
 
@@ -194,7 +194,7 @@ def test_one_co_simulation_is_run_once_at_a_time(make_fmu: MakeFmu) -> None:
         other.join()
 
     whole = loop.simulate(1.0, progress=again)
-    assert found and all("is being run already" in text for text in found)
+    assert found and all("being run already" in text for text in found)
     assert loop.simulate(1.0).signals.keys() == whole.signals.keys()  # and again, one after the other
     with pytest.raises(cosim.CosimError):
         loop.simulate(-1.0)

@@ -118,7 +118,7 @@ def test_the_start_counts(tmp_path: Path) -> None:
 def test_a_parameter_whose_start_is_unknown_is_not_zero(tmp_path: Path) -> None:
     """It has a value that nothing but the participant knows, so that a change has to be told it."""
     when = change("tank.level >= 2", '"tank.area" = 0.5')
-    with pytest.raises(cosim.ModelError, match=r"value of tank.area before its change is unknown: give it"):
+    with pytest.raises(cosim.ModelError, match="tank.area.*change is unknown"):
         coupled(tmp_path, when).simulate()
     result = coupled(tmp_path, when, starts={"tank.area": 2.0}).simulate(6.0)
     assert result["tank.level"].tolist() == [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 3, 4, 5, 6]

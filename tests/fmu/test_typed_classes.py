@@ -127,16 +127,14 @@ def test_what_cannot_be_written_down_is_refused(space: dict[str, Any], what: str
     run_source(BAD.format(what=what), space)
     with pytest.raises(cosim.ModelError) as raised:
         TypedClass(space["Bad"])
-    assert said in str(raised.value) and "make it a parameter of the class" in str(raised.value)
+    assert said in str(raised.value) and "parameter" in str(raised.value)
     assert len(str(raised.value).splitlines()) == 1
 
 
 def test_a_base_that_was_defined_again(space: dict[str, Any]) -> None:
     """The class that is exported is the one that was run, or none."""
     run_source(CELLS[1].replace("default=2.0", "default=5.0"), space)
-    with pytest.raises(
-        cosim.ModelError, match="'Base' along: it was defined again after 'Decay': run that cell"
-    ):
+    with pytest.raises(cosim.ModelError, match="'Base'.*defined again after 'Decay'"):
         TypedClass(space["Decay"])
     run_source(CELLS[2], space)
     again = TypedClass(space["Decay"])

@@ -96,7 +96,7 @@ def test_other_machines_and_fmi_1_are_refused(
     with pytest.raises(cosim.FmuError, match=r"FMI 1\.0 cannot run under wine: 2\.0 and 3\.0 can$"):
         open_fmu(fmu, wine=True).describe()
     monkeypatch.setattr(programs.platform, "machine", lambda: "aarch64")
-    with pytest.raises(programs.NoWineError, match="wine = true is for Linux on x86-64"):
+    with pytest.raises(programs.NoWineError, match="=.*Linux.*x86-64"):
         programs.wine_program()
 
 
@@ -186,9 +186,7 @@ def test_errors_and_messages_arrive(make_fmu: MakeFmu, wine: bool) -> None:
         0.1,
         starts={"p.fail_at": 0.25, "p.fail_status": 3},
     )
-    with pytest.raises(
-        CoSimulationError, match=r"fmi2DoStep: failed with status error.*It logged: "
-    ) as caught:
+    with pytest.raises(CoSimulationError, match="fmi2DoStep: failed with status error.*It") as caught:
         loop.simulate(1.0)
     assert caught.value.result["p.y"].size == 3
 
@@ -198,7 +196,7 @@ def test_a_crash_is_a_sentence_and_the_results_are_kept(make_fmu: MakeFmu, wine:
     fmu = with_windows(make_fmu("heavy"), "heavy")
     parts = {"good": fmu, "bad": open_fmu(fmu, "bad", wine=wine)}
     loop = CoSimulation(parts, [], "jacobi", 0.1, starts={"bad.crash_at": 0.35})
-    with pytest.raises(CoSimulationError, match="the process of the FMU under wine has ended"):
+    with pytest.raises(CoSimulationError, match="FMU under wine"):
         loop.simulate(1.0)
     assert loop.result is not None and loop.result["good.y"].size == 4
     assert loop.simulate(0.3).message == ""  # a new process

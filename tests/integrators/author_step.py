@@ -66,7 +66,6 @@ def take_step(system, method, t, t_stop, limit):
         return NOT_FINITE
     longest = min(min(settings.fixed_step, settings.largest_step), limit)
     t_end = step_end(t, longest, t_stop, False)
-    work.attempted_end = t_end
     status = go_to_end(system, method, t, t_end)
     if status != 0:
         work.rejections += 1.0

@@ -58,9 +58,7 @@ def test_every_mistyped_coefficient_is_found(row: int) -> None:
 
 
 def test_too_high_an_order_says_which_one_holds() -> None:
-    with pytest.raises(
-        cosim.ModelError, match=r"up to order 4, not 5: correct a coefficient, or say order=4"
-    ):
+    with pytest.raises(cosim.ModelError, match="4.*5: correct a coefficient.*order=4"):
         ButcherTableau(**{**CLASSIC, "order": 5})
 
 

@@ -223,9 +223,7 @@ def test_newtons_failure_names_the_state() -> None:
     model = cosim.Model("model")
     model.add(Sticking, "sticking")
     simulator = cosim.Simulator(model.build(), integrator="integrators.radau5", fixed_step=0.01)
-    with pytest.raises(
-        cosim.SimulationError, match=r"sticking\.jumping has the largest .* could not be solved"
-    ):
+    with pytest.raises(cosim.SimulationError, match=r"sticking\.jumping.*largest"):
         simulator.advance_to(1.0)
     assert simulator.state.time == 0.0
 

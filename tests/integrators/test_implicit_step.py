@@ -42,7 +42,7 @@ def test_a_method_that_begins_lower_says_so() -> None:
     assert author_implicit.Bdf2.capabilities.restarts_cheaply
     TestAm3().test_dense_output_has_its_order()
     lying = type("Lying", (IntegratorContract,), {"make": type("Lie", (author_third_order.Am3,), LIE)})
-    with pytest.raises(AssertionError, match="the error inside steps is of order"):
+    with pytest.raises(AssertionError, match="error inside steps"):
         lying().test_dense_output_has_its_order()
 
 
@@ -100,13 +100,13 @@ def test_mistakes_are_named_where_the_class_is_made(body: dict[str, object], sai
 
 def test_a_tableau_of_another_kind_is_named() -> None:
     explicit = cosim.registry().get("integrator", "integrators.heun").tableau
-    with pytest.raises(cosim.ContractError, match="class ButcherTableau, needs a Diagonal"):
+    with pytest.raises(cosim.ContractError, match="ButcherTableau, needs a Diagonal"):
         type("Wrong", (DiagonallyImplicitIntegrator,), {"tableau": explicit})
 
 
 def test_without_an_estimate_steps_are_fixed() -> None:
     cls = type("Fixed", (ImplicitStepIntegrator,), {"order": 1, "take": step})
-    with pytest.raises(cosim.ModelError, match="fixed_step is missing: this method has no error estimate"):
+    with pytest.raises(cosim.ModelError, match="fixed_step.*missing: this method"):
         cls()
 
 

@@ -42,7 +42,7 @@ def test_all_faults_at_once() -> None:
 
 
 def test_no_error_estimate_no_accuracy() -> None:
-    with pytest.raises(cosim.ModelError, match="ExplicitEuler: fixed_step is missing: .* no error estimate"):
+    with pytest.raises(cosim.ModelError, match="ExplicitEuler: fixed_step.*error estimate"):
         ExplicitEuler(accuracy=1e-6)
     assert ExplicitEuler(accuracy=1e-6, fixed_step=0.1).fixed_step == 0.1
 
@@ -87,7 +87,7 @@ def test_tolerances_by_group_and_path() -> None:
     ).tolerances(system)
     assert relative.tolist() == [1e-7, 0.0, 1e-7]
     assert absolute.tolist() == pytest.approx([1e-10, 1e-9, 1e-2])
-    with pytest.raises(cosim.ModelError, match=r"names 'knwon.z', which is not a group .* Nearest: known.z"):
+    with pytest.raises(cosim.ModelError, match="'knwon.z'.*Nearest: known.z"):
         DormandPrince(absolute_tolerance={"knwon.z": 1.0}).tolerances(system)
 
 

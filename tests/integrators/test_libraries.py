@@ -127,7 +127,7 @@ def test_dense_output_and_a_step_taken_again(method) -> None:
     assert np.abs(state.y - exact(state.time)).max() < 1e-5
     go_to(integrator, state, 2.0)
     assert np.abs(state.y - exact(2.0)).max() < 1e-5
-    with pytest.raises(ValueError, match="not inside the last step"):
+    with pytest.raises(ValueError, match="inside the last"):
         integrator.interpolate(begin - 1.0, out)
 
 
@@ -188,9 +188,9 @@ def test_an_event(method) -> None:
 
 
 def test_what_they_cannot_do_is_refused() -> None:
-    with pytest.raises(cosim.ModelError, match="chooses its steps itself"):
+    with pytest.raises(cosim.ModelError, match="chooses its steps"):
         ScipyRadau(fixed_step=0.1)
-    with pytest.raises(cosim.ModelError, match="differs from state to state"):
+    with pytest.raises(cosim.ModelError, match="differs from state"):
         started(ScipyRadau, relative_tolerance={"q": 1e-3})
 
 

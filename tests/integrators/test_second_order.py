@@ -131,7 +131,7 @@ def test_strong_damping_is_reported() -> None:
             v_dot[0] = -1e3 * v
 
     simulator = cosim.Simulator(system_of(Brake), integrator=VelocityVerlet, fixed_step=0.1)
-    with pytest.raises(cosim.SimulationError, match="could not be solved: shorten the fixed step"):
+    with pytest.raises(cosim.SimulationError, match="solved: shorten"):
         simulator.advance_to(1.0)
     assert simulator.state["part.v"] == 1.0
 
@@ -160,5 +160,5 @@ def test_refused_without_second_order_form(method) -> None:
 
     with pytest.raises(cosim.SimulationError, match=f"{method.__name__} is for .* has no coordinates"):
         cosim.Simulator(system_of(Tank), integrator=method, fixed_step=0.1).advance_to(1.0)
-    with pytest.raises(cosim.SimulationError, match=r"part.x changes while all speeds are 0"):
+    with pytest.raises(cosim.SimulationError, match="part.x changes.*0"):
         cosim.Simulator(system_of(Drifting), integrator=method, fixed_step=0.1).advance_to(1.0)

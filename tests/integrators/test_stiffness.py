@@ -36,8 +36,8 @@ def after_a_run(name, block, y, parameters, until, **options):
 def test_stiffness_is_noticed_and_said(name) -> None:
     integrator = after_a_run(name, relaxing, [1.0], (1e4,), 1.0, accuracy=1e-4)
     assert len(integrator.warnings) == 1
-    assert "The system is stiff (noticed at t = " in integrator.warnings[0]
-    assert "An implicit method takes longer ones" in integrator.warnings[0]
+    assert "noticed at t =" in integrator.warnings[0]
+    assert "implicit method takes" in integrator.warnings[0]
 
 
 @pytest.mark.by_turns

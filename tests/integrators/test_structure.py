@@ -101,7 +101,7 @@ def test_only_sparse_matrices_need_scipy() -> None:
     method = cosim.registry().get("integrator", "integrators.bdf")(accuracy=1e-4)
     told = [method.unlowered(system_of(make(201))) for make in (rod_of, mixture_of, star_of)]
     assert told[:2] == ["", ""]
-    assert "neither bands nor mostly full" in told[2]
+    assert "neither bands nor" in told[2]
 
 
 def random_band(n: int, lower: int, upper: int, seed: int) -> np.ndarray:
@@ -232,5 +232,5 @@ def test_without_a_declaration_plain_python_counts_as_full() -> None:
 
 @pytest.mark.parametrize("band", [-1, 0.5, True, "wide"])
 def test_a_band_is_a_number_of_elements(band: object) -> None:
-    with pytest.raises(cosim.ContractError, match="band is .*needs a number of elements"):
+    with pytest.raises(cosim.ContractError, match="needs.*number of elements"):
         cosim.auxiliary_state(shape=9, band=band)  # type: ignore[arg-type]

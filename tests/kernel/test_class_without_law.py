@@ -175,7 +175,7 @@ def test_bases_and_what_is_right_are_made():
 
 
 def test_the_same_for_joints_constraints_measures_and_blocks():
-    with pytest.raises(cosim.ContractError, match="nothing calls across: write @cosim.kernel above it"):
+    with pytest.raises(cosim.ContractError, match="nothing calls across.*@cosim.kernel"):
 
         class Slide(Joint):
             """A joint."""
@@ -186,7 +186,7 @@ def test_the_same_for_joints_constraints_measures_and_blocks():
             def across(q, X_FM, H_FM):
                 X_FM[0] = 1.0
 
-    with pytest.raises(cosim.ContractError, match="Constraint calls create_constraint_equations; name it so"):
+    with pytest.raises(cosim.ContractError, match="Constraint calls create_constraint_equations"):
 
         class Held(Constraint):
             """A constraint."""
@@ -196,7 +196,7 @@ def test_the_same_for_joints_constraints_measures_and_blocks():
             def create_constraint_equation(self, s):
                 return []
 
-    with pytest.raises(cosim.ContractError, match="nothing calls values: Measure calls value"):
+    with pytest.raises(cosim.ContractError, match="nothing calls values"):
 
         class Twice(cosim.Measure):
             """A measure."""
@@ -206,7 +206,7 @@ def test_the_same_for_joints_constraints_measures_and_blocks():
             def values(self, source, value):
                 value[0] = 2.0 * source
 
-    with pytest.raises(cosim.ContractError, match="Component calls derivatives; name it so"):
+    with pytest.raises(cosim.ContractError, match="Component calls derivatives"):
 
         class Decay(cosim.Component):
             """A block."""
@@ -426,7 +426,7 @@ def test_a_declaration_that_declares_nothing(declare, text):
 
 
 def test_decorators_below_a_handler_and_a_witness():
-    with pytest.raises(cosim.ContractError, match="a decorator stands below the decorator of cosim"):
+    with pytest.raises(cosim.ContractError, match="decorator stands below"):
         cosim.every(0.1, does="discrete")(logged(count))
     with pytest.raises(cosim.ContractError, match="staticmethod stands below"):
         cosim.witness(direction="falling")(staticmethod(lambda height: height))

@@ -3,12 +3,13 @@
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 
-from cosim_compiler import kernel_cache
+from cosim_compiler import kernel_cache, shipped
 from cosim_compiler.sources import clean_sources, kernel_rules
 
 TEXT = """
@@ -55,6 +56,19 @@ def process(tmp_path, monkeypatch):
 
     yield run
     kernel_cache.folder.cache_clear()
+
+
+def test_what_came_with_the_package_is_not_looked_through(process, tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "shipped")
+    shipped._archive.cache_clear()
+    assert process(TEXT) == ([], ["law", "helper"])
+    shipped.write(shipped.FACTS, clean_sources.facts_of_sources())
+    shipped._archive.cache_clear()
+    shutil.rmtree(tmp_path / "cache")
+    kernel_cache.folder.cache_clear()
+    assert process(TEXT) == ([], [])
+    assert process(TEXT.replace("3.0", "4.0")) == ([], ["law", "helper"])
+    shipped._archive.cache_clear()
 
 
 def test_a_clean_source_is_looked_through_once(process):

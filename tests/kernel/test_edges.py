@@ -592,6 +592,6 @@ class Spoiler(Mover):
 
 def test_a_kernel_handler_that_writes_no_finite_number_is_refused():
     s = sim(Spoiler)
-    with pytest.raises(cosim.SimulationError, match=r"at t = 0\.5 s: p0\.spoil: p0\.x became .inf."):
+    with pytest.raises(cosim.SimulationError, match=r"= 0\.5.*p0\.spoil: p0\.x became .inf."):
         s.advance_to(1.0)
     assert s.state["p0.x"] == pytest.approx(0.5)

@@ -230,8 +230,8 @@ def test_a_witness_on_the_wrong_side_is_told():
     simulator.advance_to(0.1)
     (finding,) = simulator.findings
     assert (finding.kind, finding.witness) == ("wrong side", "ball.floor")
-    assert "cannot fall through zero before it has risen" in finding.message
-    with pytest.raises(cosim.SimulationError, match=r"ball\.floor is -1 at the start"):
+    assert "through zero before" in finding.message
+    with pytest.raises(cosim.SimulationError, match=r"ball\.floor.*-1.*start"):
         cosim.Simulator(system, accuracy=1e-6, endless_events="stop").initialize()
 
 

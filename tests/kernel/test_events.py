@@ -91,7 +91,7 @@ class Endless(cosim.Component):
 
 def test_signals_without_end_are_named():
     simulator = cosim.Simulator(system_of(endless=Endless), fixed_step=0.1)
-    with pytest.raises(cosim.SimulationError, match=r"endless\.again still set after 100 rounds"):
+    with pytest.raises(cosim.SimulationError, match=r"endless\.again.*set after 100"):
         simulator.advance_to(1.0)
 
 

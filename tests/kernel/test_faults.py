@@ -24,7 +24,7 @@ class Root(cosim.Component):
 @pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince"])
 def test_a_derivative_that_is_nan_names_the_variable_and_leaves_the_last_good_state(method):
     simulator = cosim.Simulator(system_of(root=Root), integrator=f"integrators.{method}", accuracy=1e-6)
-    with pytest.raises(cosim.SimulationError, match=r"root\.v: its derivative is nan at t = 0\.5") as caught:
+    with pytest.raises(cosim.SimulationError, match=r"root\.v.*derivative is nan.*= 0\.5") as caught:
         simulator.advance_to(1.0)
     # it was tried again smaller and smaller: all of the time in which there is a solution was used
     assert 0.4999 < simulator.state.time <= 0.5
@@ -39,7 +39,7 @@ def test_a_derivative_that_is_nan_under_fixed_steps():
     simulator = cosim.Simulator(
         system_of(root=Root), integrator="integrators.runge_kutta_merson", fixed_step=0.2
     )
-    with pytest.raises(cosim.SimulationError, match=r"root\.v: its derivative is nan"):
+    with pytest.raises(cosim.SimulationError, match=r"root\.v.*derivative is nan"):
         simulator.advance_to(1.0)
     assert simulator.state.time == 0.4
     assert np.isfinite(simulator.state.y).all()
@@ -62,7 +62,7 @@ class Bounded(cosim.Component):
 @pytest.mark.parametrize("method", ["runge_kutta_merson", "bdf"])
 def test_a_derivative_that_is_nan_where_a_step_begins_is_named_too(method):
     simulator = cosim.Simulator(system_of(part=Bounded), integrator=f"integrators.{method}", accuracy=1e-6)
-    with pytest.raises(cosim.SimulationError, match=r"part\.x: its derivative is nan at t = 0\.5 s"):
+    with pytest.raises(cosim.SimulationError, match=r"part\.x.*derivative is nan.*= 0\.5"):
         simulator.advance_to(1.0)
     simulator.state["part.x"] = 1.0
     assert simulator.advance_to(1.0).succeeded

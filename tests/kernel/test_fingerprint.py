@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from cosim import kit
 from cosim_compiler import units
 from cosim_compiler.calls import called_by_name
-from cosim_compiler.fingerprint import _Digest, fingerprint, names_in_reach
+from cosim_compiler.fingerprint import _Digest, fingerprint, names_at_rest, reach_of
 
 
 def changed(function, **namespace):
@@ -467,11 +467,27 @@ def test_an_edit_is_noticed_wherever_it_is(edit):
     outer = space["outer"]
     before = fingerprint(outer)
     assert fingerprint(outer) == before
-    names = names_in_reach([outer, space["inner"]])
+    names = reach_of([(outer, ""), (space["inner"], "")], [], []).names
     assert names.are_as_before()
     EDITS[edit](space)
     assert fingerprint(outer) != before
     assert not names.are_as_before()
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_names_at_rest_are_looked_up_anew_the_next_time(edit):
+    space = {"__name__": "edited_functions"}
+    exec(EDITED, space)
+
+    def digest():
+        return reach_of([(space["outer"], "f>f")], [], []).digest
+
+    before = digest()
+    with names_at_rest():
+        assert digest() == before
+    EDITS[edit](space)
+    with names_at_rest():
+        assert digest() == digest() != before
 
 
 def test_each_function_in_reach_of_the_step_is_read_once_and_not_again(monkeypatch):

@@ -83,7 +83,7 @@ def test_what_does_not_go_together(wrong: dict[str, object], text: str) -> None:
 
 
 def test_a_source_of_another_length() -> None:
-    with pytest.raises(cosim.ModelError, match="'input' has 3 elements; u takes 1"):
+    with pytest.raises(cosim.ModelError, match="'input'.*3 elements; u takes 1"):
         system(B=[[0.0], [1.0]])
 
 
@@ -112,5 +112,5 @@ def test_elements_of_a_vector_share_what_is_as_long_as_it_likes() -> None:
 
 
 def test_an_empty_list_is_no_value() -> None:
-    with pytest.raises(cosim.ModelError, match="needs a list of numbers"):
+    with pytest.raises(cosim.ModelError, match="list of numbers"):
         Polynomial(coefficients=[])

@@ -290,13 +290,13 @@ def test_kinks_of_two_sources_at_one_instant() -> None:
 def test_a_gradient_that_disagrees_with_the_tangent_is_no_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     run = model_of(Ball()).simulate(gradient=["x.e", "x.g"], until=1.0, output_interval=0.25)
     run._trail._rows[-3:] += 0.01
-    with pytest.raises(cosim.SimulationError, match="disagrees with the derivative along the run"):
+    with pytest.raises(cosim.SimulationError, match="derivative along"):
         run.gradient("x.height")
 
 
 def test_what_cannot_be_asked_for_is_refused() -> None:
     model = model_of(Relay())
-    with pytest.raises(cosim.ModelError, match="Radau5: its steps have no adjoint"):
+    with pytest.raises(cosim.ModelError, match="Radau5.*adjoint"):
         model.gradient("x.y", ["x.a"], until=1.0, integrator="integrators.radau5")
     with pytest.raises(cosim.ModelError, match="one of the three"):
         model.simulate(until=1.0, derivatives=["x.a"], gradient=["x.a"])
@@ -307,7 +307,7 @@ def test_what_cannot_be_asked_for_is_refused() -> None:
     run = model.simulate(gradient=["x.a"], until=1.0)
     with pytest.raises(cosim.LookUpError, match=r"x\.y"):
         run.gradient("x.yy")
-    with pytest.raises(ValueError, match="cotangents of x.y have the shape"):
+    with pytest.raises(ValueError, match="cotangents.*x.y"):
         run.gradient(lambda run: (0.0, {"x.y": np.zeros(3)}))
     with pytest.raises(cosim.LookUpError, match=r"x\.b"):
         run.gradient("x.y")["x.b"]

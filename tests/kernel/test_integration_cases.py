@@ -93,7 +93,7 @@ def test_case_38_a_next_time_that_is_none():
             wake_next[0] = math.nan
 
     simulator = cosim.Simulator(system_of(lost=Lost), fixed_step=0.1)
-    with pytest.raises(cosim.SimulationError, match=r"lost\.wake: the next time is nan"):
+    with pytest.raises(cosim.SimulationError, match=r"lost\.wake.*next time"):
         simulator.advance_to(1.0)
 
 
@@ -207,7 +207,7 @@ def test_case_71_a_solution_that_ends_is_never_a_success():
 
 def test_case_72_a_minimum_step_is_not_silently_accepted():
     simulator = unit_oscillator(x=0.1, accuracy=1e-8, minimum_step=1.0 - 1e-8)
-    with pytest.raises(cosim.SimulationError, match="smaller than the smallest one allowed"):
+    with pytest.raises(cosim.SimulationError, match="smallest one allowed"):
         simulator.advance_to(1.0)
     assert (simulator.state.time, simulator.state["o.x"], simulator.state["o.v"]) == (0.0, 0.1, 0.0)
 
@@ -228,9 +228,7 @@ def test_case_73_refused(options, text):
 
 def test_case_74_the_loosest_accuracy():
     for accuracy in (10.0, math.nextafter(0.1, 1.0)):
-        with pytest.raises(
-            cosim.ModelError, match=r"accuracy is .*, needs a number above 0 and at most 0\.1"
-        ):
+        with pytest.raises(cosim.ModelError, match=r"number above 0.*0\.1"):
             unit_oscillator(accuracy=accuracy)
     counts = []
     for accuracy in (0.1, 1e-3):

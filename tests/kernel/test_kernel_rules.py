@@ -333,7 +333,7 @@ def test_a_number_has_no_elements(through_helper):
     def helped(x, out):
         out[0] = subscripts(x)
 
-    with pytest.raises(cosim.ContractError, match=r"x is a number here: write x, not x\[0\]"):
+    with pytest.raises(cosim.ContractError, match=r"number here: write.*x\[0\]"):
         component(helped if through_helper else direct, x=cosim.parameter(), out=cosim.output())
 
 
@@ -345,7 +345,7 @@ def test_a_view_is_no_number(through_helper):
     def helped(x, out):
         out[0] = squares(x)
 
-    with pytest.raises(cosim.ContractError, match=r"x is a view of 3 numbers: compute with .*, x\[0\]"):
+    with pytest.raises(cosim.ContractError, match=r"3 numbers: compute.*, x\[0\]"):
         component(helped if through_helper else direct, x=cosim.parameter(shape=3), out=cosim.output())
 
 
@@ -353,7 +353,7 @@ def test_what_is_returned_is_lost():
     def kernel(x, out):
         return 2.0 * x
 
-    with pytest.raises(cosim.ContractError, match=r"returns is lost; .*: write out\[0\] = …"):
+    with pytest.raises(cosim.ContractError, match=r"returns is lost; .*out\[0\] = …"):
         component(kernel, x=cosim.parameter(), out=cosim.output())
 
 
@@ -370,7 +370,7 @@ def test_a_derivative_is_written():
     def kernel(x, v, x_dot, v_dot):
         x_dot[0] = v
 
-    with pytest.raises(cosim.ContractError, match="v_dot is asked for but never written"):
+    with pytest.raises(cosim.ContractError, match="v_dot.*never written"):
         component(kernel, x=cosim.position(), v=cosim.speed())
 
 
@@ -378,7 +378,7 @@ def test_a_function_does_something():
     def kernel(x, out):
         y = 2.0 * x + out[0]  # noqa: F841
 
-    with pytest.raises(cosim.ContractError, match="nothing that it computes stays"):
+    with pytest.raises(cosim.ContractError, match="computes stays"):
         component(kernel, x=cosim.parameter(), out=cosim.output(shape=1))
 
 
@@ -424,13 +424,13 @@ def test_units_are_read_where_they_are_written():
 def test_names_of_elements_are_as_many_as_these() -> None:
     assert cosim.parameter(shape=3, elements="xyz").elements == ("x", "y", "z")
     for wrong in ({"shape": 3, "elements": "xy"}, {"elements": "xy"}):
-        with pytest.raises(cosim.ContractError, match=r"test_kernel_rules.py:\d+: . names of elements for"):
+        with pytest.raises(cosim.ContractError, match=r"test_kernel_rules.py:\d+: . names of elements"):
             cosim.position(**wrong)
 
 
 def test_what_stands_for_a_choice_in_model_exchange_is_a_choice() -> None:
     for wrong in ({"yes": "maybe"}, {"maybe": "no"}):
-        with pytest.raises(cosim.ContractError, match="'maybe' is none of the choices"):
+        with pytest.raises(cosim.ContractError, match="'maybe'.*choices"):
             cosim.option("yes", choices=("yes", "no"), in_model_exchange=wrong)
 
 
@@ -444,9 +444,7 @@ def test_an_unknown_name_suggests_the_nearest():
     def kernel(stifness, out):
         out[0] = stifness
 
-    with pytest.raises(
-        cosim.ContractError, match="'stifness' is neither declared nor offered.*; nearest: 'stiffness'"
-    ):
+    with pytest.raises(cosim.ContractError, match="'stifness'.*neither declared nor offered.*'stiffness'"):
         component(kernel, stiffness=cosim.parameter(default=1.0), out=cosim.output())
 
 
@@ -480,7 +478,7 @@ def test_an_accumulator_is_only_added_to():
     def kernel(t, total):
         total[0] = t
 
-    with pytest.raises(cosim.ContractError, match=r"only add to it \(total\[0\] \+= …\)"):
+    with pytest.raises(cosim.ContractError, match=r"add.*\(total\[0\] \+= …\)"):
         component(kernel, total=cosim.cache_slot(accumulates=True))
 
 
@@ -493,7 +491,7 @@ def test_a_slot_that_is_only_added_to_is_an_accumulator():
 
 
 def test_two_writers_of_one_slot():
-    with pytest.raises(cosim.ContractError, match=r"both first\(\) and second\(\) write out"):
+    with pytest.raises(cosim.ContractError, match=r"first\(\).*second\(\) write out"):
 
         class Twice(cosim.Component):
             """Test."""

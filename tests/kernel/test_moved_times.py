@@ -110,7 +110,7 @@ def test_a_period_that_is_too_short_for_time_to_advance_is_an_error():
     simulator = simulator_of(Ticking, 0.5)
     simulator.advance_to(0.75)
     simulator.state["part.period"] = 1e-300
-    with pytest.raises(cosim.SimulationError, match=r"part\.tick: its period is 1e-300 s, needs"):
+    with pytest.raises(cosim.SimulationError, match=r"part\.tick.*1e-300 s, needs"):
         simulator.advance_to(1.0)
     simulator.state["part.period"] = 1.0
     simulator.advance_to(1.0)

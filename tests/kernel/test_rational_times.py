@@ -342,13 +342,13 @@ def test_times_without_a_common_resolution_are_refused_by_name() -> None:
         model.build()
     text = str(caught.value)
     assert all(f"{name}.tick (1/" in text for name in "abcd")
-    assert "no common resolution of 64 bits" in text and "write periods" in text
+    assert "common resolution of 64" in text and "write periods" in text
 
 
 def test_a_time_that_does_not_fit_is_refused_by_name() -> None:
     model = cosim.Model("fine")
     model.add(ticking(tick=f"1/{LARGEST + 2} s"), "part")
-    with pytest.raises(cosim.ModelError, match=r"part\.tick: its times, 1/9223372036854775809 s, cannot be"):
+    with pytest.raises(cosim.ModelError, match=r"part\.tick.*times, 1/9223372036854775809"):
         model.build()
     fits = cosim.Model("fine")
     fits.add(ticking(tick=(f"{LARGEST - 1}/{LARGEST} s", 1)), "part")
@@ -360,7 +360,7 @@ def test_a_parameter_that_cannot_be_counted_is_an_error_of_the_run() -> None:
     model.add(Moved, "m")
     simulator = cosim.Simulator(model.build(), accuracy=1e-6)
     simulator.state["m.offset"] = 1e300
-    with pytest.raises(cosim.SimulationError, match=r"m\.tick: its period 0\.25 s and its offset 1e\+300 s"):
+    with pytest.raises(cosim.SimulationError, match=r"m\.tick.*period 0\.25.*1e\+300"):
         simulator.advance_to(1.0)
 
 

@@ -345,7 +345,7 @@ def test_a_wrong_start_has_its_path_once(path, value, text):
 def test_what_is_no_path(path):
     model = model_of(Mass())
     state = model.build().default_state()
-    with pytest.raises(cosim.ModelError, match="set_start: is for .* needs the path of a variable"):
+    with pytest.raises(cosim.ModelError, match="set_start.*needs the path"):
         model.set_start(path, 1.0)
     with pytest.raises(cosim.LookUpError, match="Signals have names"):
         state[path]
@@ -407,21 +407,21 @@ def test_how_many_runs_an_ensemble_has(given, text):
 @pytest.mark.parametrize("rate", [math.nan, True, "2", None])
 def test_a_real_time_rate_is_a_number(rate):
     simulator = cosim.Simulator(model_of(Mass()).build())
-    with pytest.raises(cosim.ModelError, match="target_realtime_rate: is .* needs a number"):
+    with pytest.raises(cosim.ModelError, match="target_realtime_rate.*needs a number"):
         simulator.target_realtime_rate = rate
-    with pytest.raises(cosim.ModelError, match="monitor: is 3, needs a function"):
+    with pytest.raises(cosim.ModelError, match="3, needs a function"):
         simulator.set_monitor(3)
 
 
 def test_a_simulator_says_what_to_pickle():
-    with pytest.raises(TypeError, match="a Simulator is not pickled: pickle its system and simulator.state"):
+    with pytest.raises(TypeError, match="pickled: pickle.*simulator.state"):
         pickle.dumps(cosim.Simulator(model_of(Mass()).build()))
 
 
 def test_what_has_no_attributes_to_set_says_so():
     from cosim_fmu import TimedInputs
 
-    with pytest.raises(AttributeNameError, match="TimedInputs has no attribute 'zz' to set. Nothing of"):
+    with pytest.raises(AttributeNameError, match="TimedInputs.*'zz'.*set. Nothing"):
         TimedInputs({}).zz = 1
 
 
@@ -436,7 +436,7 @@ def test_what_a_simulator_has_takes_effect():
 @pytest.mark.parametrize("accuracy", [10, 1.0000001, 0.0, -1.0, math.nan, True])
 def test_an_accuracy_of_a_state_is_checked(accuracy):
     state = model_of(Mass()).build().default_state()
-    with pytest.raises(cosim.StateError, match="accuracy is .* needs a number above 0 and at most 1"):
+    with pytest.raises(cosim.StateError, match="number above 0.*1"):
         state.accuracy = accuracy
     state.accuracy = 1.0
     state.accuracy = None
@@ -464,13 +464,13 @@ def test_subclasses_of_a_model_keep_what_their_constructor_sets():
 def test_a_part_that_was_not_added_is_no_part():
     model = cosim.Model("m")
     model.parts["k"] = Mass()
-    with pytest.raises(cosim.ModelError, match=r"parts\['k'\]: it is not called so: add it with model\.add"):
+    with pytest.raises(cosim.ModelError, match=r"parts\['k'\].*called so: add.*model\.add"):
         model.build()
 
 
 def test_what_was_given_to_a_part_is_read_only():
     part = Mass(stiffness=400.0)
-    with pytest.raises(TypeError, match="does not support item assignment"):
+    with pytest.raises(TypeError, match="support item assignment"):
         part.values.given["stiffness"] = 1.0
     assert dict(part.values.given) == {"stiffness": 400.0}
     assert dict(pickle.loads(pickle.dumps(part.values)).given) == {"stiffness": 400.0}
@@ -478,20 +478,20 @@ def test_what_was_given_to_a_part_is_read_only():
 
 @pytest.mark.parametrize("name", [3, "", " ", None])
 def test_a_name_of_a_model_is_text(name):
-    with pytest.raises(cosim.ModelError, match="model: its name is .*, needs text"):
+    with pytest.raises(cosim.ModelError, match="model: its name"):
         cosim.Model(name)
     model = model_of(Mass())
     model.name = name
-    with pytest.raises(cosim.ModelError, match="model: its name is .*, needs text"):
+    with pytest.raises(cosim.ModelError, match="model: its name"):
         model.build()
 
 
 def test_a_law_that_comes_late_is_refused():
-    with pytest.raises(cosim.ContractError, match="the class is made already"):
+    with pytest.raises(cosim.ContractError, match="made already"):
         Mass.more = cosim.parameter(default=1.0)
-    with pytest.raises(cosim.ContractError, match=r"Mass\.stiffness: the class is made already"):
+    with pytest.raises(cosim.ContractError, match=r"Mass\.stiffness.*made already"):
         Mass.stiffness = 5.0
-    with pytest.raises(cosim.ContractError, match="the class is made already"):
+    with pytest.raises(cosim.ContractError, match="made already"):
         Mass.later = cosim.kernel(lambda x, x_dot: None)
 
 

@@ -121,11 +121,11 @@ class Scaled(cosim.Component):
 def test_what_has_no_adjoint_is_described_with_the_line() -> None:
     (found,) = kernel_derivatives(Scaled)
     assert found.refusal == ""
-    assert "evaluate: scale: its author's tangent has no adjoint" in found.no_adjoint
+    assert "evaluate: scale" in found.no_adjoint
     model = cosim.Model("m")
     model.add(Scaled(), "s")
     system = model.build()
-    with pytest.raises(NoTangentError, match="s: .*scale: its author's tangent has no adjoint"):
+    with pytest.raises(NoTangentError, match="scale.*author's tangent"):
         system.adjoints.along(system.default_state(), np.zeros(1))
 
 

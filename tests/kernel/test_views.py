@@ -228,9 +228,9 @@ def test_a_place_is_that_of_the_author() -> None:
 
 
 def test_a_misspelt_argument_is_no_view() -> None:
-    with pytest.raises(cosim.ContractError, match="'anlge' is neither declared .* nearest: 'angle'"):
+    with pytest.raises(cosim.ContractError, match="'anlge'.*neither declared.*'angle'"):
         _class("    @cosim.witness\n    def low(anlge):\n        return anlge\n")
-    with pytest.raises(cosim.ContractError, match="'anlge' is neither declared .* nearest: 'angle'"):
+    with pytest.raises(cosim.ContractError, match="'anlge'.*neither declared.*'angle'"):
         _class(
             "    @cosim.witness\n    def low(anlge):\n        return twice(anlge)\n",
             "def twice(x):\n    return 2.0 * x\n",
@@ -238,17 +238,17 @@ def test_a_misspelt_argument_is_no_view() -> None:
 
 
 def test_a_declared_name_is_no_view() -> None:
-    with pytest.raises(cosim.ContractError, match="'angle' is declared in the class, and is not a view"):
+    with pytest.raises(cosim.ContractError, match="'angle'.*declared"):
         _class("    @cosim.kernel\n    def law(angle):\n        angle.torque = 1.0\n")
 
 
 def test_what_publishes_changes_nothing() -> None:
-    with pytest.raises(cosim.ContractError, match="a publish changes nothing, and s.hits_next is written"):
+    with pytest.raises(cosim.ContractError, match="publish changes nothing.*s.hits_next"):
         _class('    @cosim.every(0.1, does="publish")\n    def show(s):\n        s.hits_next = 1\n')
 
 
 def test_a_view_function_without_decorator_is_told() -> None:
-    with pytest.raises(cosim.ContractError, match="nothing calls law: write @cosim.kernel above it"):
+    with pytest.raises(cosim.ContractError, match="nothing calls law.*@cosim.kernel"):
         _class("    def law(s):\n        s.torque = s.angle\n")
 
 

@@ -72,7 +72,7 @@ def test_a_witness_that_becomes_nan_is_named_once(options: dict[str, object]) ->
     [(time, witness)] = unknown(simulator)
     assert witness == "fuel.low"
     assert 1.0 <= time <= 2.0
-    assert "not a number (NaN)" in str(next(f for f in simulator.findings if f.witness == witness))
+    assert "number (NaN)" in str(next(f for f in simulator.findings if f.witness == witness))
     assert simulator.state["fuel.fired"] == 1  # before that
 
 

@@ -2,27 +2,47 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from cosim_compiler.c_machine import COMPILERS
+from cosim_compiler.road import ROADS
+
 ROOT = Path(__file__).parents[2]
 FEWEST = 300
+FEWEST_LINES, METHODS = 20_000, 20
 
 
-@pytest.mark.thorough
-def test_every_kernel_function_is_read_and_printed() -> None:
+def lines_of(script: str, **variables: str) -> list[str]:
+    """What a script of this folder writes in a process of its own."""
     folders = [ROOT / "release", ROOT / "tests" / "language"]
     done = subprocess.run(
-        [sys.executable, "-P", str(ROOT / "tests" / "language" / "all_kernels_run.py")],
-        env={**os.environ, "COSIM_PLAIN": "0", "PYTHONPATH": os.pathsep.join(map(str, folders))},
+        [sys.executable, "-P", str(ROOT / "tests" / "language" / script)],
+        env={**os.environ, **variables, "COSIM_PLAIN": "0", "PYTHONPATH": os.pathsep.join(map(str, folders))},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])  # before it stands what this machine has not
+    return done.stdout.splitlines()
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not any(map(shutil.which, COMPILERS)), reason="there is no C compiler here")
+def test_every_component_and_method_computes_the_same_bytes_on_each_road() -> None:
+    by_llvm, by_c, in_python = (lines_of("roads_run.py", COSIM_COMPILER=name) for name in ROADS)
+    assert len(by_llvm) > FEWEST_LINES
+    assert len({line for line in by_llvm if not line.startswith("model")}) > METHODS
+    assert by_llvm == by_c
+    assert by_llvm == in_python
+
+
+@pytest.mark.thorough
+def test_every_kernel_function_is_read_and_printed() -> None:
+    found = json.loads(lines_of("all_kernels_run.py")[-1])  # before it stands what this machine has not
     assert not found["faults"], "\n".join(found["faults"])
     assert found["functions"] > FEWEST

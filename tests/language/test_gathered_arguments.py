@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from language_tools import compiled
 
+from cosim_compiler.calls import gathering
 from cosim_compiler.code import BY_C, BY_LLVM, Coder
 from cosim_compiler.errors import ContractError
+from cosim_compiler.language.program import Program
+from cosim_compiler.language.types import REAL, WHOLE, View
 from cosim_compiler.sources.kernel_rules import rule_faults
 
 CODERS = pytest.mark.parametrize("coder", [BY_LLVM, BY_C], ids=["llvm", "c"])
@@ -47,9 +50,26 @@ def test_nothing_may_be_gathered(coder: Coder) -> None:
 
 
 def test_fewer_arguments_than_are_named_are_refused() -> None:
-    with pytest.raises(ContractError, match="it has 1 arguments, and is given 0"):
+    with pytest.raises(ContractError, match="1 arguments.*0"):
         compiled(count, ">f", BY_LLVM)()
 
 
 def test_components_have_plain_arguments() -> None:
-    assert "a kernel function has plain arguments" in rule_faults(count, frozenset())[0]
+    assert "kernel function" in rule_faults(count, frozenset())[0]
+
+
+def test_what_is_gathered_has_names_for_readers_of_c() -> None:
+    @gathering(("factor", "values", "index"))
+    def named(*arguments: Any) -> Any:
+        factor, values, index, other = arguments
+        return factor * values[index] + other
+
+    program = Program()
+    function = program.function(named, (REAL, View(REAL), WHOLE, REAL))
+    assert [name for name, _ in function.parameters] == [
+        "arguments.factor",
+        "arguments.values",
+        "arguments.index",
+        "arguments.3",
+    ]
+    assert compiled(named, "fFif>f", BY_C)(2.0, np.array([3.0, 5.0]), 1, 0.5) == 10.5

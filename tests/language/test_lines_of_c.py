@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cosim_compiler.language.known_arrays import Simplifier
 from cosim_compiler.language.program import Program
+from cosim_compiler.language.simplifier import Simplifier
 from cosim_compiler.printers.c_lines import LONGEST, compact, named_once, unpacked, with_last_status
 from cosim_compiler.printers.c_names import Types
 from cosim_compiler.printers.plain_text import shown

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from cosim_compiler import machine
+from cosim_compiler import fingerprint, machine
 from cosim_compiler.code import text_for_llvm
 from cosim_compiler.language.program import Program
 from cosim_compiler.printers import llvm
@@ -54,3 +56,53 @@ def test_without_them_nothing_else_changes(monkeypatch: pytest.MonkeyPatch) -> N
         line for line in plain.splitlines() if line[:1] != "!"
     ]
     assert "!dbg" not in plain and "!DILocation" in told
+
+
+MODEL = """
+import cosim
+
+
+class Decay(cosim.Component):
+    level = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(level, level_dot):
+        twice = 2.0 * level
+        level_dot[0] = -twice
+
+
+model = cosim.Model("decay")
+model.add(Decay, "decay")
+model.build().default_state().realize()
+"""
+STOP = "        level_dot[0] = -twice"
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
+def test_gdb_stops_in_the_line_of_an_author(tmp_path: Path) -> None:
+    law = tmp_path / "law.py"
+    law.write_text(MODEL)
+    line = MODEL.splitlines().index(STOP) + 1
+    commands = ["set breakpoint pending on", f"break law.py:{line}", f"run {law}", "backtrace 1", "list"]
+    options = [word for command in commands for word in ("-ex", command)]
+    shown = subprocess.run(
+        ["gdb", "-q", "-batch", *options, sys.executable],
+        env={**os.environ, "COSIM_LINES": "1", "COSIM_PLAIN": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+    assert f"#0  derivatives () at {law}:{line}" in shown
+    assert f"{line}\t{STOP}" in shown and f"{line - 1}\t        twice = 2.0 * level" in shown
+
+
+SOURCE = "def law(x):\n    return 2.0 * x\n"
+
+
+def test_code_with_lines_is_made_again_where_lines_have_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ((SOURCE, "law.py"), ("\n" + SOURCE, "law.py"), (SOURCE, "other.py"), (SOURCE, "law.py"))
+    for shown, different in ((False, 1), (True, 3)):
+        monkeypatch.setattr(fingerprint, "lines_are_shown", lambda shown=shown: shown)
+        codes = [compile(source, name, "exec").co_consts[0] for source, name in texts]
+        assert len({fingerprint._code_digest(code) for code in codes}) == different

@@ -160,7 +160,7 @@ def test_what_is_caught_is_known_by_its_class():
 
 
 def test_two_errors_have_two_numbers():
-    with pytest.raises(ContractError, match=r"Twin: TooLarge has the number 1000100"):
+    with pytest.raises(ContractError, match="TooLarge.*number 1000100"):
 
         class Twin(NumberedError):  # noqa: N818
             """Too large, too."""

@@ -110,15 +110,15 @@ def test_a_misspelt_field_is_refused() -> None:
     text = "def f(run):\n    return run.tme\n"
     from cosim_compiler.language.types import Record as RecordType
 
-    with pytest.raises(ContractError, match="`run.tme`: Run has no field 'tme'; nearest: 'time'"):
+    with pytest.raises(ContractError, match="`run.tme`.*'tme'; nearest: 'time'"):
         Program().function(run_source(text)["f"], (RecordType(Run),))
     text = "def f(run):\n    run.witnesses = 1\n"
-    with pytest.raises(ContractError, match="rows of Witness is not set as a whole: write its fields"):
+    with pytest.raises(ContractError, match="whole: write"):
         Program().function(run_source(text)["f"], (RecordType(Run),))
 
 
 def test_fields_of_other_kinds_are_refused() -> None:
-    with pytest.raises(ContractError, match=r"Odd.name: a field is a float, an int, a record, or Rows"):
+    with pytest.raises(ContractError, match="Odd.name.*int, a record"):
 
         class Odd(Record):
             """Has text."""
@@ -157,7 +157,7 @@ def test_rows_hold_what_is_theirs() -> None:
     for wrong in (np.zeros(3, dtype=np.int64), (ctypes.c_int64 * 3)(), np.zeros((2, 2))):
         with pytest.raises(ContractError, match="Run.c holds"):
             run.hold("c", wrong)
-    with pytest.raises(ContractError, match="not a field of rows"):
+    with pytest.raises(ContractError, match="field of rows"):
         run.hold("time", np.zeros(3))
     assert isinstance(Run.declared["c"], Rows)
 
@@ -243,7 +243,7 @@ def test_records_in_views_and_properties_of_a_group(
 
 def test_a_view_without_room_for_a_record_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
-    with pytest.raises(ContractError, match=r"a view has no room for Counted\.count"):
+    with pytest.raises(ContractError, match=r"view.*Counted\.count"):
         Program().root(misfit, "Pf>f")
 
 

@@ -21,6 +21,7 @@ class Mode(enum.Enum):
 
 
 HALVES = np.array([0.5], dtype=np.float32)
+PLACES = -2
 
 
 def added(a, b):
@@ -179,6 +180,14 @@ def shifted_real(x, out):
     out[0] = x << 1  # offends
 
 
+def shifted_back(x, out):
+    out[0] = 8 << -3  # offends
+
+
+def shifted_back_by_a_name(x, out):
+    out[0] = 8 >> PLACES  # offends
+
+
 def own_text(x, out):
     if x > 0.0:
         raise ValueError(x)  # offends
@@ -240,6 +249,8 @@ CASES: dict[Any, str] = {
     condition_of_a_view: "a view is neither true nor false: compare its elements",
     number_or_number: "`and` and `or` join conditions, and this is a number: write x != 0",
     shifted_real: "`<<` takes whole numbers: write int(…)",
+    shifted_back: "a shift by -3 places is an error in Python: write `>> 3`",
+    shifted_back_by_a_name: "a shift by -2 places is an error in Python: write `<< 2`",
     own_text: 'the text of an exception is constant: write raise ValueError("…")',
     compared_views: "`==` does not take a view and a number: compute with their elements",
     a_dictionary: "the language has no dict",
@@ -275,12 +286,12 @@ def test_a_helper_that_another_compiler_made_is_answered_with_what_to_write() ->
     from cosim_compiler.sources.run_source import run_source
 
     kernel = run_source("def kernel(x, out):\n    out[0] = quick(x, x)\n", namespace)["kernel"]
-    with pytest.raises(ContractError, match="quick was made by another compiler .*write a plain function"):
+    with pytest.raises(ContractError, match="another compiler .*write"):
         Program().root(kernel, SIGNATURE)
 
 
 def test_a_result_that_is_not_asked_for() -> None:
-    with pytest.raises(ContractError, match="it returns a number, and a whole number is asked of it"):
+    with pytest.raises(ContractError, match="returns a number"):
         Program().root(added, "ff>i")
-    with pytest.raises(ContractError, match="it has 2 arguments, and is given 1"):
+    with pytest.raises(ContractError, match="2 arguments.*1"):
         Program().root(added, "f>f")

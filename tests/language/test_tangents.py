@@ -230,7 +230,7 @@ def test_what_has_no_tangent_is_named_with_the_line() -> None:
     function = run_source(
         "def f(address, x):\n    y = 2.0 * x\n    return call(address, (y,))\n", space, "law"
     )["f"]
-    with pytest.raises(NoTangentError, match=r"<law \d+>:3: f: code at an address is not differentiated"):
+    with pytest.raises(NoTangentError, match=r"<law \d+>:3.*differentiated"):
         tangent_function(function, "if>f")
 
 

@@ -268,7 +268,7 @@ def test_the_line_is_that_where_the_function_is_left() -> None:
 
 
 def test_a_class_is_refused() -> None:
-    with pytest.raises(cosim.ContractError, match=r"x_dot\[0\] may not have been written here, .*: write"):
+    with pytest.raises(cosim.ContractError, match=r"x_dot\[0\].*been written"):
 
         class Held(cosim.Component):
             """Stands still from some time on."""
@@ -359,9 +359,7 @@ def test_the_first_element_that_is_read_too_early(function: Any, case: tuple[int
 
 
 def test_a_class_that_adds_to_what_was_before_is_refused() -> None:
-    with pytest.raises(
-        cosim.ContractError, match=r"x_dot\[0\] is read before it is written, .*: write x_dot\[0\] = … first"
-    ):
+    with pytest.raises(cosim.ContractError, match=r"x_dot\[0\].*read before.*.*x_dot\[0\] = …"):
 
         class Growing(cosim.Component):
             """Its rate grows with each evaluation."""

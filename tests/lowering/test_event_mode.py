@@ -66,7 +66,7 @@ def test_what_waits_survives_a_saved_state() -> None:
     run, other = started(), started()
     while True:
         assert step(run, 1.0)
-        if run.memory.agenda.updates_done == records.HALTED:
+        if run.memory.agenda.next_start == records.JUMP_WAITS:
             break
         run.call("advance", run.memory.clock.time)
     for name, _, role in ARRAYS:

@@ -35,7 +35,7 @@ def test_python_in_a_component() -> None:
     assert [problem.where for problem in refusals] == ["noisy", "noisy"]
     assert all("kernel function" in problem.text for problem in refusals)
     assert len(component_refusals(Noisy)) == 2
-    with pytest.raises(cosim.ModelError, match="tell is a Python method"):
+    with pytest.raises(cosim.ModelError, match="Python method"):
         Program(model.build()).require()
 
 

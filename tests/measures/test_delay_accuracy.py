@@ -75,7 +75,7 @@ def test_a_jump_is_found_with_the_name_of_the_delay_and_kept_as_a_jump() -> None
     _, result = run(BY_NAME["jumping"], "runge_kutta_merson", 1e-6)
     (finding,) = result.findings
     assert (finding.kind, finding.witness) == ("not smooth", "late")
-    assert "make the jump an event" in finding.message
+    assert "jump an event" in finding.message
     falls = np.flatnonzero(np.diff(result["late"]) < -0.5)
     assert falls.tolist() == [int(np.searchsorted(result.time, JUMP + DELAY)) - 1]
 

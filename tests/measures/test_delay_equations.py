@@ -201,7 +201,7 @@ def test_a_delay_that_is_raised_in_a_state() -> None:
     simulator.advance_to(2.7)
     assert simulator.state["felt"] == pytest.approx(math.sin(3.0 * 2.65), abs=1e-7)
     simulator.state["felt.delay"] = 1.5
-    with pytest.raises(cosim.SimulationError, match="give the part its longest_delay"):
+    with pytest.raises(cosim.SimulationError, match="give the part.*longest_delay"):
         simulator.advance_to(2.8)
 
 
@@ -209,7 +209,7 @@ def test_a_delay_cannot_become_none_without_the_current_value() -> None:
     simulator = started(decay(0.3), accuracy=1e-6)
     simulator.advance_to(1.0)
     simulator.state["felt.delay"] = 0.0
-    with pytest.raises(cosim.SimulationError, match="a delay cannot become 0 later"):
+    with pytest.raises(cosim.SimulationError, match="delay cannot become 0"):
         simulator.advance_to(1.5)
 
 
@@ -254,7 +254,7 @@ def test_vectors_that_do_not_fit_are_refused() -> None:
     model.add("measures.plus", "sum", first="wheel.q", second="felt")
     model.add("measures.delay", "felt", source="other.y", delay=1.0, default_value=[1.0, 2.0])
     model.add(Wheel, "other")
-    with pytest.raises(cosim.ModelError, match="elements, the largest source 3"):
+    with pytest.raises(cosim.ModelError, match="elements, the largest.*3"):
         model.build()
 
 

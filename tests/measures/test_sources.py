@@ -61,7 +61,7 @@ def test_a_derivative_that_nobody_computes_is_nan() -> None:
     state = build().default_state()
     state.realize(cosim.Stage.REPORT)
     assert math.isnan(state.system.parts["unknown"].read(state, 1))
-    with pytest.raises(ValueError, match="square: derivative 1 was asked for; this measure has 0"):
+    with pytest.raises(ValueError, match="square: derivative 1.*0"):
         state.system.parts["square"].read(state, 1)
 
 

@@ -101,7 +101,7 @@ def test_a_loop_of_joints_in_a_file_is_named(tmp_path, capsys):
     shown = capsys.readouterr()
     text = " ".join((shown.out + shown.err).split())
     assert "joints.closing" in text
-    assert "loop in the tree of joints: ground → crank → rod → ground" in text
+    assert "ground → crank → rod →" in text
     assert "Traceback" not in text
 
 

@@ -147,7 +147,7 @@ def test_elements_written_one_at_a_time_are_judged_together():
         state[f"b.inertia[{i}]"] = moment
     state.realize(cosim.Stage.INSTANCE)
     state["b.inertia[0]"] = 20.0
-    with pytest.raises(cosim.CosimError, match="b.*at most the sum of the other two"):
+    with pytest.raises(cosim.CosimError, match="b.*at most the sum"):
         state.realize(cosim.Stage.INSTANCE)
     state["b.inertia"] = (1, 1, 1)
     state["b_joint.frame_on_parent[4]"] = -1.0

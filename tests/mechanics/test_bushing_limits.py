@@ -77,7 +77,7 @@ def test_near_the_singular_angle_the_element_is_named() -> None:
     simulator.advance_to(1.5)
     (finding,) = simulator.findings
     assert finding.witness == "mount.status"
-    assert "within 6 degrees of +-90 degrees" in finding.message
+    assert "6 degrees of +-90 degrees" in finding.message
     assert simulator.state["mount.status"] == 1.0
     assert math.cos(simulator.state["mount.q[1]"]) > 0.01, "noticed too late"
 
@@ -155,7 +155,7 @@ def test_the_part_of_one_element() -> None:
     state["one.enabled"] = False
     assert not np.any(one.force_contribution(state).bodies["body"])
     assert one.potential_energy_contribution(state) == 0.0
-    with pytest.raises(cosim.LookUpError, match="part of this State's system"):
+    with pytest.raises(cosim.LookUpError, match="State's system"):
         LinearBushing(stiffness=[1] * 6, damping=[0] * 6).force_contribution(state)
 
 
@@ -247,7 +247,7 @@ def swung(kind, stiffness) -> cosim.System:
 def test_a_middle_angle_that_leaps_over_90_degrees_stops_the_run(kind) -> None:
     """The moments of the other two cancel there, so error control sees nothing; their energies do not."""
     simulator = cosim.Simulator(swung(kind, [50.0, 50.0, 50.0, 1e5, 1e5, 1e5]), accuracy=1e-6)
-    with pytest.raises(cosim.SimulationError, match=r"mount.*passed \+-90 degrees within a step"):
+    with pytest.raises(cosim.SimulationError, match=r"mount.*passed \+-90 degrees within"):
         simulator.advance_to(0.05)
     assert simulator.state.time == pytest.approx(0.0138, abs=1e-4)
 

@@ -1,49 +1,14 @@
 """The bushing assembled: the same numbers as Simbody through a Model, its System and its State."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+from bushing_references import CASES, QUANTITIES, REFERENCE, RENAMED, tolerance
+from reference_values import assert_agrees, flat, twelve
 
 import cosim
 from cosim_mechanics import Multibody
-
-REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "bushing.json").read_text())
-CASES = REFERENCE["cases"]
-
-#: From the reference's names to ours.
-RENAMED = {
-    "F_GB1_body_origin": "F_GB1",
-    "F_GB2_body_origin": "F_GB2",
-    "zdot_dissipated_energy": "dissipated_energy_dot",
-}
-QUANTITIES = [
-    "X_GF", "X_GM", "X_FM", "q", "potential_energy", "V_GF", "V_GM", "V_FM", "qdot", "f", "F_GM", "F_GF",
-    "power_dissipation", "zdot_dissipated_energy", "F_GB1_body_origin", "F_GB2_body_origin",
-]  # fmt: skip
-
-
-def twelve(X):
-    """A pose of the reference file as twelve reals."""
-    return np.array([*np.ravel(X["R"]), *X["p"]], dtype=float)
-
-
-def flat(value):
-    """A value of the reference file as an array."""
-    return twelve(value) if isinstance(value, dict) else np.atleast_1d(np.array(value, dtype=float))
-
-
-def assert_agrees(actual, expected, relative):
-    """Compare a vector with its reference, relative to its largest element."""
-    expected = np.asarray(expected)
-    scale = max(1.0, float(np.abs(expected).max()))
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=relative * scale)
-
-
-def tolerance(case):
-    """Relative, as the reference asks for."""
-    return 1e-7 if case["kind"] == "near_singular" else 1e-11
 
 
 def two_bodies(given, body1_is_ground):

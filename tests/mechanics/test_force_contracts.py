@@ -11,9 +11,9 @@ from cosim_mechanics import (
     Actuator,
     AppliedForce,
     AppliedWrench,
-    BallHeap,
     BoxContact,
     CapsuleContact,
+    Collisions,
     ConstantForce,
     ConstantTorque,
     CoordinateDamper,
@@ -38,6 +38,7 @@ from cosim_mechanics import (
     TwoPointSpring,
     hull_triangles,
 )
+from cosim_mechanics.spatial import pose
 from cosim_mechanics.testing import ContactContract, ForceElementContract
 
 STATIONS = {"station_on_body1": (0.1, 0.0, 1.3), "station_on_body2": (0.0, -0.2, 0.1)}
@@ -236,12 +237,20 @@ class TestMeshContact(ContactContract):
     )
 
 
-class TestBallHeap(ForceElementContract):
+class TestCollisions(ForceElementContract):
     distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
     make = staticmethod(
-        lambda: BallHeap(
-            radii=[0.1],
-            planes=[(0, 0, 1, -0.1), (0.5, 1, 0, -0.1)],
+        lambda: Collisions(
+            shape_counts=[2],
+            kinds=[0, 2, 1, 1],
+            frames=[pose((0, 0, -0.1)), pose((-0.2, 0, 0)), pose((0, 0, 0)), pose((0.02, 0, 0.1))],
+            sizes=[(0, 0, 0, 0), (0.2, 0.2, 0.2, 0), (0, 0, 0, 0), (0, 0, 0, 0)],
+            roundings=[0.0, 0.02, 0.1, 0.06],
+            reaches=[0.0, 0.2, 0.1, 0.06],
+            triangles=[(0,) * 9],
+            vertices=[(0,) * 3],
+            ignored=[(0, 0)],
+            bristles=[2, 2, 3, 3],
             stiffness=1e5,
             restitution=0.6,
             dissipation=0.4,

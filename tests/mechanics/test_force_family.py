@@ -106,7 +106,7 @@ def test_beyond_the_table_there_may_be_no_value(length: float, is_inside: bool) 
     if is_inside:
         assert at(model, q=length)["s.tension"] == (1.0 if length == 0.5 else 3.0)
         return
-    with pytest.raises(cosim.SimulationError, match="s: .*the table ends before: give more lengths"):
+    with pytest.raises(cosim.SimulationError, match="the table ends before"):
         at(model, q=length)
 
 
@@ -129,7 +129,7 @@ def test_tables_of_two_springs_differ_in_length_and_between_states() -> None:
     with pytest.raises(cosim.StateError, match=r"long.tensions.*needs \(6,\)"):
         second["long.tensions"] = [1.0, 2.0]
     second["long.lengths[2]"] = 0.1
-    with pytest.raises(cosim.SimulationError, match="long: table: the table does not rise"):
+    with pytest.raises(cosim.SimulationError, match="long: table"):
         second.realize(cosim.Stage.DYNAMICS)
 
 
@@ -159,7 +159,7 @@ def test_gravity_leaves_out_who_does_not_feel_it() -> None:
     assert state["gravity.potential_energy"] == pytest.approx(2.0 * 9.81 * 3.0)
     state["balloon.feels_gravity"] = 1
     assert state.realize(cosim.Stage.REPORT)["balloon.az"] == pytest.approx(-9.81)
-    with pytest.raises(cosim.ModelError, match=r"2\.0 is not a switch"):
+    with pytest.raises(cosim.ModelError, match=r"2\.0.*switch"):
         model.body("third", mass=1, inertia=(1, 1, 1), feels_gravity=2.0)
 
 
@@ -176,7 +176,7 @@ def test_a_stop_pushes_and_never_pulls() -> None:
     assert state["stop.dissipated_energy_dot"] == pytest.approx(30.0)
     wrong = cart()
     wrong.add("mechanics.coordinate_stop", "stop", coordinate="rail", **{**stop, "upper": -0.2})
-    with pytest.raises(cosim.CosimError, match=r"stop.*lower end of the range lies above"):
+    with pytest.raises(cosim.CosimError, match="stop.*lower.*range lies above"):
         wrong.build().default_state().realize(cosim.Stage.INSTANCE)
 
 

@@ -5,24 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reference_values import assert_agrees, twelve
 
 import cosim
 import cosim_mechanics
 from cosim_mechanics import Multibody
 
 CHAIN = json.loads((Path(__file__).parents[1] / "data" / "chain.json").read_text())
-
-
-def twelve(X):
-    """A pose of the reference file as twelve reals."""
-    return np.array([*np.ravel(X["R"]), *X["p"]], dtype=float)
-
-
-def assert_agrees(actual, expected, relative):
-    """Compare a vector with its reference, relative to its largest element."""
-    expected = np.asarray(expected)
-    scale = max(1.0, float(np.abs(expected).max()))
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=relative * scale)
 
 
 class Wrench(cosim.Component):

@@ -142,9 +142,7 @@ def test_frames_are_read_as_poses(kind):
 
 
 def test_a_joint_that_leaves_a_result_out_is_refused():
-    with pytest.raises(
-        cosim.ContractError, match="joint Half: no kernel function writes H_FM, HDotU_FM, q_dot"
-    ):
+    with pytest.raises(cosim.ContractError, match="kernel function writes H_FM, HDotU_FM, q_dot"):
 
         class Half(cosim_mechanics.Joint):
             """Says where M is and nothing else."""
@@ -159,7 +157,7 @@ def test_a_joint_that_leaves_a_result_out_is_refused():
 
 
 def test_coordinates_of_a_joint_are_views():
-    with pytest.raises(cosim.ContractError, match=r"q has shape \(\), needs shape=1"):
+    with pytest.raises(cosim.ContractError, match=r"q has shape \(\).*shape=1"):
 
         class Scalar(cosim_mechanics.Joint):
             """Declares a scalar."""

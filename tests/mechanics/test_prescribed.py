@@ -58,7 +58,7 @@ def test_an_acceleration_is_driven_from_where_the_motion_begins():
 @pytest.mark.parametrize("coordinate", ["head_joint[1]", "trunk_joint[2]", "trunk_joint"])
 def test_an_angular_velocity_has_no_coordinate_to_hold(kind, coordinate):
     values = {"coordinate": coordinate} | ({"source": "wave"} if kind == "prescribed_motion" else {})
-    with pytest.raises(cosim.ModelError, match=r"c0.*no coordinate goes with this speed: hold or drive the"):
+    with pytest.raises(cosim.ModelError, match="c0.*no coordinate goes"):
         floating((kind, values)).build()
     with pytest.raises(
         cosim.ModelError, match=r"'trunk_joint\[6\]', there are trunk_joint\[0\] … trunk_joint\[5\]"

@@ -314,7 +314,7 @@ def test_meshes_are_looks(tmp_path: Path) -> None:
     assert (Path(look.file), look.sizes()) == ((tmp_path / "parts" / "a.stl").resolve(), [1, 2, 3])
     np.testing.assert_allclose(look.frame, [0, 1, 0, -1, 0, 0, 0, 0, 1, 1, 0, -1], atol=1e-15)
     assert "b_look2" not in model.parts
-    assert any("shapes of type mesh" in remark for remark in model.remarks)
+    assert any("shapes of type" in remark for remark in model.remarks)
 
 
 def test_includes(tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ def test_includes(tmp_path: Path) -> None:
     model = Multibody.from_mjcf(written(tmp_path, hinge(inside=BOB + include)))
     assert model["k"].parent == "b"  # type: ignore[attr-defined]
     part.write_text("<mujoco>\n<body name='leg'><joint name='k' axis='0 0 0'/></body></mujoco>", "utf-8")
-    with pytest.raises(cosim.ModelError, match=r"leg\.xml:2: the axis of joint 'k' is 0 0 0"):
+    with pytest.raises(cosim.ModelError, match=r"leg\.xml:2.*axis of joint 'k'.*0 0 0"):
         Multibody.from_mjcf(written(tmp_path, hinge(inside=BOB + include)))
 
 
@@ -392,5 +392,5 @@ def test_faults_say_where_and_what(tmp_path: Path, fault: str) -> None:
 
 
 def test_the_base_is_that_of_the_file() -> None:
-    with pytest.raises(cosim.CosimError, match="says itself how its bodies are joined"):
+    with pytest.raises(cosim.CosimError, match="bodies are joined"):
         Multibody.from_mjcf(CRANE, base="free")

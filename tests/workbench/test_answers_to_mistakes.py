@@ -255,7 +255,7 @@ def test_an_attribute_error_inside_a_property_is_not_hidden() -> None:
         def weight(self) -> float:
             return self.parts.weight  # type: ignore[attr-defined,no-any-return]
 
-    with pytest.raises(AttributeError, match="'Parts' object has no attribute 'weight'"):
+    with pytest.raises(AttributeError, match="'Parts'.*attribute 'weight'"):
         _ = Odd("odd").weight
 
 
@@ -356,7 +356,7 @@ def test_what_a_constructor_sets_is_what_runs() -> None:
     made = cosim.Model("m")
     assert made.add(Rate, "r", rate="3 1/min").rate == made.build().default_state()["r.rate"] == 0.05
     assert made.to_dict is not None and made["r"].label == "mine"  # type: ignore[attr-defined]
-    with pytest.raises(cosim.ModelError, match="rate is -1 1/s, needs at least 0"):
+    with pytest.raises(cosim.ModelError, match="-1 1/s, needs at least 0"):
         Rate(-1.0)
 
 
@@ -406,7 +406,7 @@ def test_fields_of_a_dataclass_may_be_values() -> None:
 def test_a_co_simulation_says_what_it_is_and_its_result_is_pickled() -> None:
     made = cosim_fmu.CoSimulation({"cart": model().build()}, [], step="1 ms")
     assert repr(made) == "<CoSimulation: cart; 0 connections, GaussSeidel, steps of 0.001 s>"
-    with pytest.raises(AttributeError, match=r"CoSimulation has no attribute 'run': call simulate"):
+    with pytest.raises(AttributeError, match="CoSimulation.*'run': call simulate"):
         made.run()  # type: ignore[attr-defined]
     ended = made.simulate("2 ms")
     again = pickle.loads(pickle.dumps(ended))

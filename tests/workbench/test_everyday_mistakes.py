@@ -266,7 +266,7 @@ def test_the_last_word_of_an_id_is_enough_in_python() -> None:
 def test_the_end_of_many_runs_is_given_as_that_of_one() -> None:
     found = model().simulate_many({"cart.mass": [1.0, 2.0]}, until="20 ms", threads=1)
     assert found.time[-1] == 0.02
-    with pytest.raises(cosim.ModelError, match="until: is missing: give the end of the run"):
+    with pytest.raises(cosim.ModelError, match="until: is missing"):
         model().simulate_many({"cart.mass": [1.0, 2.0]}, threads=1)
 
 
@@ -276,5 +276,5 @@ def test_a_checkpoint_is_a_path_too(tmp_path: Path) -> None:
     cosim.simulate(system, until="20 ms", checkpoint=path)
     assert cosim.read_checkpoint(system, path).time == 0.02
     assert cosim.Checkpoint(path, "2 min").every == 120.0
-    with pytest.raises(cosim.ModelError, match="every: is 'soon', needs a time"):
+    with pytest.raises(cosim.ModelError, match="'soon', needs a time"):
         cosim.Checkpoint(path, "soon")

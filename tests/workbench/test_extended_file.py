@@ -53,7 +53,7 @@ def test_a_run_without_rows(tmp_path: Path) -> None:
 
 def test_a_pipe_does_not_grow(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "run.csv")
-    with pytest.raises(cosim.CosimError, match=r"run.csv: is not a file, so a run cannot be written to it"):
+    with pytest.raises(cosim.CosimError, match="run.csv.*written"):
         stream(tmp_path / "run.csv")
 
 

@@ -52,7 +52,7 @@ def test_the_files_of_a_stranger(tmp_path: Path) -> None:
         assert list(cosim.Model.from_file(tmp_path / "m.lines").parts) == ["a", "b"]
         with pytest.raises(
             cosim.CosimError,
-            match=r"m\.x: no plugin reads .*'\.x'. There are: \.lines, \.txt, \.xml, \.urdf, \.toml",
+            match=r"m\.x.*plugin reads .*'\.x'..*\.lines, \.txt, \.xml, \.urdf, \.toml",
         ):
             cosim.Model.from_file("m.x")
 
@@ -80,5 +80,5 @@ def test_a_model_that_was_corrected_builds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffixes", [(), ".toml", ("toml",), (".TOML",), (".",), (3,)])
 def test_what_a_reader_has_to_say(suffixes: Any) -> None:
-    with pytest.raises(cosim.ContractError, match="model reader Wrong: suffixes is"):
+    with pytest.raises(cosim.ContractError, match="reader Wrong: suffixes"):
         type("Wrong", (cosim.ModelReader,), {"read": Lines.read, "suffixes": suffixes})

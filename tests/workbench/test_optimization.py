@@ -126,7 +126,7 @@ def test_along_gradients_from_the_models_own_values(objective: Any) -> None:
     assert len(found.points) < 25
     assert found.at_bounds == ["h.g"]
     assert found.no_gradient == ""
-    assert "along gradients of the runs" in str(found)
+    assert "along gradients" in str(found)
     assert found.points[0] == pytest.approx([0.5, 0.2, 0.9, 0.5])
 
 
@@ -165,7 +165,7 @@ def test_runs_that_fail_are_the_worst() -> None:
     found = Optimization(ramp(), {"ramp.height": (-2.0, 2.0)}, picky, until=1.0).run(60)
     assert found.values["ramp.height"] == pytest.approx(0.5, abs=0.01)
     assert 0 < found.failed == int(np.isnan(found.objectives).sum()) < 60
-    with pytest.raises(cosim.SimulationError, match="every run failed, such as: .*below the ground"):
+    with pytest.raises(cosim.SimulationError, match="every run failed.*below"):
         Optimization(ramp(), {"ramp.height": (-2.0, -1.0)}, picky, until=1.0).run(10)
 
 
@@ -182,7 +182,7 @@ def test_from_the_command_line(
     assert len(rows) == told["runs"] + 1 <= 26
     assert told["best"] == min(float(row.split(",")[1]) for row in rows[1:])
     assert main([*words, "--runs", "0"]) != 0
-    assert "needs a whole number from 1 on" in capsys.readouterr().err
+    assert "whole number from 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_old_results_are_replaced_and_nothing_else(tmp_path: Path, monkeypatch: 
     some().to_parquet(path)
     assert sorted(p.name for p in path.iterdir()) == ["_summary.json", "part-000000.parquet"]
     (path / "thesis.doc").write_text("", "utf-8")
-    with pytest.raises(cosim.CosimError, match=r"has thesis.doc in it, which is not part of results"):
+    with pytest.raises(cosim.CosimError, match="thesis.doc.*part of results"):
         some().to_parquet(path)
     assert (path / "part-000000.parquet").exists()
 
@@ -142,13 +142,13 @@ def test_no_column_of_times(tmp_path: Path) -> None:
     import pandas
 
     pandas.DataFrame({"x": [1]}).to_parquet(tmp_path / "x.parquet")
-    with pytest.raises(cosim.CosimError, match='there is no column "time"'):
+    with pytest.raises(cosim.CosimError, match='column "time"'):
         cosim.read_result(tmp_path / "x.parquet")
     pandas.DataFrame({"time": ["a"], "x": [1.0]}).to_parquet(tmp_path / "x.parquet")
     with pytest.raises(cosim.CosimError, match="the times are no numbers"):
         cosim.read_result(tmp_path / "x.parquet")
     pandas.DataFrame({"time": [0.0], "x": [[1.0, 2.0]]}).to_parquet(tmp_path / "x.parquet")
-    with pytest.raises(cosim.CosimError, match="a column has neither numbers nor text"):
+    with pytest.raises(cosim.CosimError, match="neither numbers nor"):
         cosim.read_result(tmp_path / "x.parquet")
 
 
@@ -262,7 +262,7 @@ def test_xarray(tmp_path: Path) -> None:
 
 def test_the_sink_is_found_by_the_ending(tmp_path: Path) -> None:
     assert isinstance(kit.result_sink(tmp_path / "a.parquet"), ParquetResults)
-    with pytest.raises(cosim.CosimError, match="no plugin writes results that end in '.xyz'"):
+    with pytest.raises(cosim.CosimError, match="plugin writes results.*'.xyz'"):
         kit.result_sink(tmp_path / "a.xyz")
     assert (
         json.loads((some().to_parquet(tmp_path / "b.parquet") / "_summary.json").read_text())["message"]

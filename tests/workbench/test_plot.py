@@ -34,7 +34,7 @@ def test_text_is_not_drawn_but_named() -> None:
     plan = plot_plan(Result([0.0, 1.0], {"x": [0.0, 1.0], "on": [True, False], "mode": ["a", "b"]}))
     assert [line.name for panel in plan.panels for line in panel.lines] == ["x", "on"]
     assert plan.notes == ("text, not drawn: mode",)
-    with pytest.raises(CosimError, match=r"nothing to draw: all signals are text \(mode\)"):
+    with pytest.raises(CosimError, match=r"nothing to draw.*\(mode\)"):
         Result([0.0], {"mode": ["a"]}).plot()
 
 
@@ -73,7 +73,7 @@ def test_files(tmp_path: Path, ending: str, magic: bytes) -> None:
 
 
 def test_an_ending_that_is_no_picture(tmp_path: Path) -> None:
-    with pytest.raises(CosimError, match=r"a picture ends in \.png, \.svg, \.pdf, \.html"):
+    with pytest.raises(CosimError, match=r"picture ends.*\.png, \.svg, \.pdf, \.html"):
         RESULT.plot(path=tmp_path / "r.bmp")
 
 

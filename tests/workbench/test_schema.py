@@ -188,4 +188,4 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["schema", "model", "-o", str(tmp_path / "model.json")]) == 0
     assert json.loads((tmp_path / "model.json").read_text("utf-8"))["title"] == "cosim model"
     assert main(["schema", "modell"]) == 2
-    assert "no kind of files with a schema 'modell'. Nearest: model." in capsys.readouterr().err
+    assert "schema 'modell'. Nearest: model" in capsys.readouterr().err

@@ -145,10 +145,7 @@ def test_each_stub_is_python_and_the_packages_are_complete() -> None:
         text = files[Path(*cls.__module__.split(".")).with_suffix(".pyi")]
         assert re.search(rf"^class {cls.__name__}\(", text, re.MULTILINE)
     body = files[Path("cosim_mechanics/rigid_body.pyi")]
-    assert (
-        "    def mass(self) -> float: ...\n" in body
-        and "def __init__(self, *, mass: float | str, inertia: Any, " in body
-    )
+    assert "    def mass(self) -> float: ...\n" in body and "__init__(self, *, mass: float | str" in body
     assert "Literal['and', 'or'" in files[Path("cosim_signals/logic.pyi")]
 
 
@@ -160,7 +157,7 @@ def test_the_command_writes_them_and_removes_those_of_before(
     old.write_text(stub_files()[Path("cosim/__init__.pyi")], "utf-8")
     own.write_text("x: int\n", "utf-8")
     assert main(["new", "--stubs", "-C", str(tmp_path)]) == 0
-    assert "next       pyright and its editors read them" in capsys.readouterr().out
+    assert "next       pyright" in capsys.readouterr().out
     assert (tmp_path / "typings" / "cosim_mechanics" / "pin.pyi").exists()
     assert own.exists() and not old.exists()
 

@@ -8,7 +8,7 @@ from kernel_parts import BouncingBall, Oscillator
 
 import cosim
 from cosim_workbench import second_opinion
-from cosim_workbench.run_comparison import VerifiedRun
+from cosim_workbench.compared_runs import VerifiedRun
 from cosim_workbench.second_opinion import SecondOpinion
 
 TIMES = np.linspace(0.0, 1.0, 11)

@@ -150,7 +150,7 @@ def test_an_event_that_long_steps_leap_over_is_seen_by_shorter_ones():
 def test_a_handler_that_decides_on_rounding_is_sensitive():
     found = verified(Undecided, until=1.0)
     assert found.outcome == "sensitive"
-    assert "the problem itself amplifies the rounding of its start (1e-16)" in found.verdict
+    assert "start (1e-16)" in found.verdict
     assert verified(Undecided, until=0.4).is_confirmed, "before the handler decides"
 
 
@@ -191,10 +191,10 @@ def test_an_oscillation_that_dies_out_is_confirmed(until):
 def test_a_chaotic_run_is_sensitive_and_says_by_how_much():
     found = verified(Weather, until=60.0)
     assert found.outcome == "sensitive"
-    assert "the problem itself amplifies the rounding of its start" in found.verdict
+    assert "amplifies the rounding" in found.verdict
     found = verified(Weather, until=25.0)
     assert found.outcome == "sensitive"
-    assert "the problem itself multiplies errors of its start by" in found.verdict
+    assert "problem itself multiplies" in found.verdict
     assert verified(Weather, until=5.0).is_confirmed
 
 

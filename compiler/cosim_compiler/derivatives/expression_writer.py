@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import keyword
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from cosim_compiler.derivatives import operator_rates
@@ -71,6 +72,20 @@ class ExpressionWriter:
 
     def emit(self, text: str) -> None:
         self._lines.append("    " * self._indent + text)
+
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        """What is emitted inside is a block of the statement before it."""
+        self._indent += 1
+        yield
+        self._indent -= 1
+
+    def condition(self, node: Expression) -> str:
+        """The text of what decides about a block; all that stands before the block is written then."""
+        return self.value(node)
+
+    def flush(self) -> None:
+        """Write what waits for the end of statements without a branch: nothing here, see `SegmentWriter`."""
 
     def refuse(self, reason: str) -> NoTangentError:
         """What says that the function has no tangent, and where."""
@@ -293,20 +308,17 @@ class ExpressionWriter:
 
     def choice(self, node: form.Choice) -> tuple[str, Tangents]:
         """Either branch, by a statement: each may need names of its own."""
-        condition = self.value(node.condition)
+        condition = self.condition(node.condition)
         self._choices += 1
         name = f"choice.{self._choices}"
         known = self.varying.get(name, False)
-        self.emit(f"if {condition}:")
-        for branch in (node.yes, node.no):
-            self._indent += 1
-            text, tangents = self.dual(branch)
-            known = self.grow(name, varying_of(tangents), node.type)
-            self.set_tangents(name, known, tangents, node.type)
-            self.emit(f"{self.identifier(name)} = {text}")
-            self._indent -= 1
-            if branch is node.yes:
-                self.emit("else:")
+        for head, branch in ((f"if {condition}:", node.yes), ("else:", node.no)):
+            self.emit(head)
+            with self.indented():
+                text, tangents = self.dual(branch)
+                known = self.grow(name, varying_of(tangents), node.type)
+                self.set_tangents(name, known, tangents, node.type)
+                self.emit(f"{self.identifier(name)} = {text}")
         return self.variable(form.Variable(node.type, name))
 
     def let(self, node: form.Let) -> tuple[str, Tangents]:
@@ -316,10 +328,10 @@ class ExpressionWriter:
     def logic(self, node: form.Logic) -> tuple[str, Tangents]:
         name = self.new()
         self.emit(f"{name} = {self.value(node.left)}")
+        self.flush()
         self.emit(f"if {'' if node.operator == 'and' else 'not '}{name}:")
-        self._indent += 1
-        self.emit(f"{name} = {self.value(node.right)}")
-        self._indent -= 1
+        with self.indented():
+            self.emit(f"{name} = {self.value(node.right)}")
         return name, NO_TANGENT
 
     def compare(self, node: form.Compare) -> tuple[str, Tangents]:

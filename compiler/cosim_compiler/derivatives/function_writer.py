@@ -87,9 +87,8 @@ class FunctionWriter(ExpressionWriter):
             getattr(self, write.__name__)(statement)
 
     def inner(self, statements: Sequence[Statement]) -> None:
-        self._indent += 1
-        self.block(statements)
-        self._indent -= 1
+        with self.indented():
+            self.block(statements)
 
     def refused(self, node: Statement) -> None:
         raise self.refuse(f"a {type(node).__name__.lower()} statement is not differentiated")
@@ -131,6 +130,7 @@ class FunctionWriter(ExpressionWriter):
         self.emit(f"return {', '.join([text, *parts])}")
 
     def fail(self, node: form.Raise) -> None:
+        self.flush()
         kind: type[BaseException]
         arguments: tuple[object, ...]
         if node.number > NUMBERED:
@@ -141,13 +141,14 @@ class FunctionWriter(ExpressionWriter):
         self.emit(f"raise {name}({', '.join(map(repr, arguments))})")
 
     def branch(self, node: form.If) -> None:
-        self.emit(f"if {self.value(node.condition)}:")
+        self.emit(f"if {self.condition(node.condition)}:")
         self.inner(node.body)
         if node.orelse:
             self.emit("else:")
             self.inner(node.orelse)
 
     def repeat(self, node: form.While) -> None:
+        self.flush()
         if self.is_plain(node.condition):
             self.emit(f"while {self.value(node.condition)}:")
             self.inner(node.body)
@@ -158,16 +159,15 @@ class FunctionWriter(ExpressionWriter):
         if node.orelse:
             raise self.refuse("a while loop whose condition calls a function has an else")
         self.emit("while True:")
-        self._indent += 1
-        condition = self.value(node.condition)
-        self.emit(f"if not {condition}:")
-        self.emit("    break")
-        self.block(node.body)
-        self._indent -= 1
+        with self.indented():
+            self.emit(f"if not {self.condition(node.condition)}:")
+            self.emit("    break")
+            self.block(node.body)
 
     def count(self, node: form.For) -> None:
         bounds = ", ".join(self.value(x) for x in (node.first, node.last, node.step))
         self.grow(node.name, False, WHOLE)
+        self.flush()
         self.emit(f"for {self.identifier(node.name)} in range({bounds}):")
         self.inner(node.body)
         if node.orelse:
@@ -175,9 +175,11 @@ class FunctionWriter(ExpressionWriter):
             self.inner(node.orelse)
 
     def leave(self, node: form.Break) -> None:
+        self.flush()
         self.emit("break")
 
     def go_on(self, node: form.Continue) -> None:
+        self.flush()
         self.emit("continue")
 
     def turns(self, node: form.Once) -> None:
@@ -190,12 +192,12 @@ class FunctionWriter(ExpressionWriter):
                 self.block(node.orelse)
             return
         turn_name = self.new()
+        self.flush()
         self.emit(f"for {turn_name} in range({len(node.turns)}):")
-        self._indent += 1
-        for i, turn in enumerate(node.turns):
-            self.emit(f"{'el' if i else ''}if {turn_name} == {i}:")
-            self.inner(turn)
-        self._indent -= 1
+        with self.indented():
+            for i, turn in enumerate(node.turns):
+                self.emit(f"{'el' if i else ''}if {turn_name} == {i}:")
+                self.inner(turn)
         if node.orelse:
             self.emit("else:")
             self.inner(node.orelse)

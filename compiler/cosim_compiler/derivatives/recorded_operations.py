@@ -14,7 +14,6 @@ from cosim_compiler.derivatives.tangent_values import (
     NO_TANGENT,
     Tangents,
     varies,
-    varying_of,
 )
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.types import REAL, Number, Tuple, Type
@@ -33,6 +32,7 @@ class OperationRecorder(ViewRecorder):
         n = len(owners)
 
         def with_slopes(part: Tangents, items: tuple[Tangents, ...], kind: Type) -> Tangents:
+            """The tangents of the item that is picked, each with the adjoints of all items it may be."""
             if isinstance(part, tuple):
                 assert isinstance(kind, Tuple)
                 return tuple(
@@ -55,40 +55,6 @@ class OperationRecorder(ViewRecorder):
             return [Rate(part[0], Spread(children))]
 
         return text, with_slopes(texts, owners, node.type)
-
-    def choice(self, node: form.Choice) -> Dual:
-        condition = self.held(self.value(node.condition))
-        self._choices += 1
-        name = f"choice.{self._choices}"
-        known = self.varying.get(name, False)
-        self.flush()
-        self.emit(f"if {condition}:")
-        for branch in (node.yes, node.no):
-            self._indent += 1
-            self._depth += 1
-            text, tangents = self.dual(branch)
-            known = self.grow(name, varying_of(tangents), node.type)
-            self.set_tangents(name, known, tangents, node.type)
-            self.emit(f"{self.identifier(name)} = {text}")
-            self.flush()
-            self._depth -= 1
-            self._indent -= 1
-            if branch is node.yes:
-                self.emit("else:")
-        return self.variable(form.Variable(node.type, name))
-
-    def logic(self, node: form.Logic) -> Dual:
-        name = self.new()
-        self.emit(f"{name} = {self.value(node.left)}")
-        self.flush()
-        self.emit(f"if {'' if node.operator == 'and' else 'not '}{name}:")
-        self._indent += 1
-        self._depth += 1
-        self.emit(f"{name} = {self.value(node.right)}")
-        self.flush()
-        self._depth -= 1
-        self._indent -= 1
-        return name, NO_TANGENT
 
     def convert(self, node: form.Convert) -> Dual:
         if isinstance(node.type, Tuple):
@@ -153,8 +119,8 @@ class OperationRecorder(ViewRecorder):
             return self.pure.mathematics_text(node, [text for text, _ in pairs]), NO_TANGENT
         pairs = [(self.held(v), self.held_tangents(t)) for v, t in pairs]
         value = self.held(self.pure.mathematics_text(node, [text for text, _ in pairs]))
-        found = operator_rates.of_mathematics(self, name, value, pairs)
-        if found is None:
+        tangents_of_value = operator_rates.of_mathematics(self, name, value, pairs)
+        if tangents_of_value is None:
             return value, NO_TANGENT
         children = tuple(
             (slope_of(tangents), self._of_argument(name, value, pairs, i))
@@ -162,9 +128,11 @@ class OperationRecorder(ViewRecorder):
             if isinstance(tangents, list) and not (name == "copysign" and i)
         )
         spread = Spread(children, name in operator_rates.SLOPES or name == "pow")
-        if isinstance(found, tuple):
-            return value, tuple([Rate(item[0], spread)] if isinstance(item, list) else None for item in found)
-        return value, [Rate(found[0], spread)]
+        if isinstance(tangents_of_value, tuple):
+            return value, tuple(
+                [Rate(item[0], spread)] if isinstance(item, list) else None for item in tangents_of_value
+            )
+        return value, [Rate(tangents_of_value[0], spread)]
 
     def _of_argument(self, name: str, value: str, pairs: list[Dual], i: int) -> Callable[[str], str]:
         """What goes on to one argument of a function."""
@@ -173,9 +141,9 @@ class OperationRecorder(ViewRecorder):
             return lambda w: self.times(w, self.held(factor))
 
         def rule(weight: str) -> str:
-            given = [(text, [weight] if j == i else None) for j, (text, _) in enumerate(pairs)]
-            found: Any = operator_rates.of_mathematics(self, name, value, given)
-            item = found[0]
+            only_one = [(text, [weight] if j == i else None) for j, (text, _) in enumerate(pairs)]
+            rates_of_value: Any = operator_rates.of_mathematics(self, name, value, only_one)
+            item = rates_of_value[0]
             return str(item[0] if isinstance(item, list) else item)
 
         return rule

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cosim_compiler.derivatives.expression_writer import _leaf_kinds
-from cosim_compiler.derivatives.function_writer import _leaves_turn
 from cosim_compiler.derivatives.recorded_calls import CallRecorder
 from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Slope, slope_of
 from cosim_compiler.derivatives.segments import STORE_TOP
@@ -26,7 +25,7 @@ from cosim_compiler.derivatives.tangent_values import (
 )
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Statement
-from cosim_compiler.language.types import REAL, WHOLE, Tuple
+from cosim_compiler.language.types import REAL, Tuple
 
 
 class RecordingWriter(CallRecorder):
@@ -63,7 +62,7 @@ class RecordingWriter(CallRecorder):
                 at = -1 if self._lines[-1] == "    return" else len(self._lines)
                 self._lines.insert(at, f"    {STORE_TOP}")
             if self.has_numbers:
-                self._lines[head] += self._pushed_number(0, 1)
+                self._lines[head] += self._push_start()
         return self._lines
 
     @property
@@ -71,8 +70,9 @@ class RecordingWriter(CallRecorder):
         """Whether nothing goes back: no segment has a step."""
         return not self.segments
 
-    def _pushed_number(self, number: int, size: int) -> str:
-        lines = [*self._checked(size), f"tape[_at] = {float(number)!r}", f"_at += {size}"]
+    def _push_start(self) -> str:
+        """Lines that put a 0 on the tape: going back ends there."""
+        lines = [*self._check_room(1), "tape[_at] = 0.0", "_at += 1"]
         return "".join(f"\n    {line}" for line in lines)
 
     def reverse(self, name: str) -> list[str]:
@@ -93,11 +93,11 @@ class RecordingWriter(CallRecorder):
             lines += ["        if _number == 0:", "            break"]
             for i, segment in enumerate(self.segments):
                 lines.append(f"        {'el' if i else ''}if _number == {i + 1}:")
-                body = segment.reverse_lines(False)
+                body = segment.reverse_lines()
                 lines += [f"            {line}" for line in body or ["pass"]]
         else:
             for segment in reversed(self.segments):
-                lines += [f"    {line}" for line in segment.reverse_lines(False)]
+                lines += [f"    {line}" for line in segment.reverse_lines()]
         lines.append("    tape[0] = _top * 1.0")
         if self.returned:
             lines.append(f"    return {', '.join(self.returned)}")
@@ -109,14 +109,6 @@ class RecordingWriter(CallRecorder):
         super().block(statements)
         if statements is self.function.body:
             self.flush()
-
-    def inner(self, statements: Sequence[Statement]) -> None:
-        self._indent += 1
-        self._depth += 1
-        self.block(statements)
-        self.flush()
-        self._depth -= 1
-        self._indent -= 1
 
     def store(self, node: form.Store) -> None:
         place = node.place
@@ -189,62 +181,3 @@ class RecordingWriter(CallRecorder):
         if self._depth:
             self.is_straight = False
         self.emit(STORE_TOP)
-
-    def branch(self, node: form.If) -> None:
-        condition = self.held(self.value(node.condition))
-        self.flush()
-        self.emit(f"if {condition}:")
-        self.inner(node.body)
-        if node.orelse:
-            self.emit("else:")
-            self.inner(node.orelse)
-
-    def repeat(self, node: form.While) -> None:
-        self.flush()
-        if self.is_plain(node.condition):
-            super().repeat(node)
-            return
-        if node.orelse:
-            raise self.refuse("a while loop whose condition calls a function has an else")
-        self.emit("while True:")
-        self._indent += 1
-        self._depth += 1
-        condition = self.held(self.value(node.condition))
-        self.flush()
-        self.emit(f"if not {condition}:")
-        self.emit("    break")
-        self.block(node.body)
-        self.flush()
-        self._depth -= 1
-        self._indent -= 1
-
-    def count(self, node: form.For) -> None:
-        bounds = ", ".join([self.value(x) for x in (node.first, node.last, node.step)])
-        self.grow(node.name, False, WHOLE)
-        self.flush()
-        self.emit(f"for {self.identifier(node.name)} in range({bounds}):")
-        self.inner(node.body)
-        if node.orelse:
-            self.emit("else:")
-            self.inner(node.orelse)
-
-    def fail(self, node: form.Raise) -> None:
-        self.flush()
-        super().fail(node)
-
-    def leave(self, node: form.Break) -> None:
-        self.flush()
-        super().leave(node)
-
-    def go_on(self, node: form.Continue) -> None:
-        self.flush()
-        super().go_on(node)
-
-    def turns(self, node: form.Once) -> None:
-        if any(map(_leaves_turn, node.turns)):
-            self.flush()
-            self._depth += 1
-            super().turns(node)
-            self._depth -= 1
-            return
-        super().turns(node)

@@ -7,7 +7,7 @@ name is a local name of the reverse function, one of an element of a view an ele
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,8 +89,9 @@ class Segment:
         Lines for the call that stands before these statements.
     """
 
-    def __init__(self, line: int, indent: int, called: Iterable[str] = ()) -> None:
-        self.line, self.indent, self.called = line, indent, list(called)
+    def __init__(self, line: int, indent: int) -> None:
+        self.line, self.indent = line, indent
+        self.called: list[str] = []
         self.pushed: dict[str, int] = {}
         self.count = 0
         self.steps: list[list[str]] = []
@@ -107,10 +108,9 @@ class Segment:
         """A name gets another value: what was pushed of it is not that."""
         self.pushed.pop(name, None)
 
-    def reverse_lines(self, has_number: bool) -> list[str]:
+    def reverse_lines(self) -> list[str]:
         """The lines of the reverse function; `_top` is then where the segment begins."""
-        size = self.count + has_number
-        lines = [f"_top -= {size}"] if size else []
+        lines = [f"_top -= {self.count}"] if self.count else []
         lines += [f"{name} = {text}" for name, text in self.read.items()]
         for step in reversed(self.steps):
             lines += step

@@ -1,8 +1,14 @@
-"""Segments of a function that is recorded: what they put on the tape, and their lines of the reverse one."""
+"""Segments of a recorded function: what they put on the tape, and their lines of the reverse function.
+
+A segment are statements without a branch between them: where one of them is passed, all are. So one check of
+the room on the tape, and one number behind what it has put there, are enough for all of them; the reverse
+function finds by that number which lines undo the segment. A branch, a loop and a call end a segment.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from cosim_compiler.derivatives import rates
@@ -72,8 +78,10 @@ class SegmentWriter(FunctionWriter):
         self.open: Segment | None = None
         self._depth = 0
         self._reads = 0
+        self._singular = False  # whether a slope of the product that is written may be infinite
 
-    def _checked(self, size: int) -> list[str]:
+    def _check_room(self, size: int) -> list[str]:
+        """The lines that fail where the tape has no room for so many numbers."""
         full = self.writer.names.name(FullTapeError, "error")
         return [f"if _at + {size} > len(tape):", "    tape[1] = 1.0", f"    raise {full}()"]
 
@@ -85,6 +93,21 @@ class SegmentWriter(FunctionWriter):
             self.emit("pass")
             self.open = Segment(len(self._lines) - 1, self._indent)
         return self.open
+
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        """A block is a segment of its own, which may be passed or not."""
+        self._depth += 1
+        with super().indented():
+            yield
+            self.flush()
+        self._depth -= 1
+
+    def condition(self, node: Expression) -> str:
+        """The condition under a name, before the segment ends."""
+        text = self.held(self.value(node))
+        self.flush()
+        return text
 
     def flush(self) -> None:
         """The segment ends: a branch, or a call, comes."""
@@ -99,7 +122,7 @@ class SegmentWriter(FunctionWriter):
         if not size:
             self._lines[segment.line] = f"{margin}pass"
             return
-        self._lines[segment.line] = "\n".join(margin + line for line in self._checked(size))
+        self._lines[segment.line] = "\n".join(margin + line for line in self._check_room(size))
         if self.has_numbers:
             self.emit(f"tape[_at + {segment.count}] = {float(len(self.segments))!r}")
         self.emit(f"_at += {size}")
@@ -171,12 +194,12 @@ class SegmentWriter(FunctionWriter):
         if not isinstance(slope, Spread):
             return [(slope, weight)]
         weight = self.held_weight(weight)
-        found = []
-        self._singular = singular = singular or slope.is_singular
-        for child, of in slope.children:
-            self._singular = singular
-            found += self._weights(child, of(weight), singular)
-        return found
+        weights = []
+        singular = singular or slope.is_singular
+        for child, weight_of in slope.children:
+            self._singular = singular  # the calls below set it, too
+            weights += self._weights(child, weight_of(weight), singular)
+        return weights
 
     def held_weight(self, text: str) -> str:
         return text if _is_number(text.strip("()")) else self.held(text)
@@ -190,8 +213,6 @@ class SegmentWriter(FunctionWriter):
         if self._singular:
             return f"{self.writer.names.name(rates.product, 'product')}({weight}, {factor})"
         return f"({weight} * {factor})"
-
-    _singular = False
 
     # names
 

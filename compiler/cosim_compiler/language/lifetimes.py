@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from cosim_compiler.language.typed_form import in_ascii
 from cosim_compiler.sources.assigned_names import runs_once
+from cosim_compiler.sources.tree_walk import tree_nodes
 
 UNSET = 0
 """In place of an assignment: the name has no value yet."""
@@ -70,7 +71,7 @@ class _Walk:
         arguments = [*tree.args.args, *([tree.args.vararg] if tree.args.vararg else [])]
         self.local = frozenset(
             [a.arg for a in arguments]
-            + [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+            + [n.id for n in tree_nodes(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         )
         self.given: Reaching = {
             **{name: frozenset({UNSET}) for name in self.local},
@@ -152,7 +153,7 @@ class _Walk:
         end = self.block(node.body, dict(reaching))
         caught = dict(reaching)
         for statement in node.body:
-            for name in ast.walk(statement):
+            for name in tree_nodes(statement):
                 if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                     caught[name.id] = caught[name.id] | {self._bound(name, name.id)}
         for handler in node.handlers:
@@ -193,7 +194,7 @@ class _Walk:
         return left
 
     def _read(self, node: ast.AST, reaching: Reaching) -> None:
-        for name in ast.walk(node):
+        for name in tree_nodes(node):
             if not isinstance(name, ast.Name) or name.id not in self.local:
                 continue
             is_read = isinstance(name.ctx, ast.Load)
@@ -210,7 +211,7 @@ class _Walk:
                 self.reads[id(name)] = self._join(numbers if joined is None else [*numbers, joined])
 
     def _bind(self, node: ast.AST, reaching: Reaching) -> None:
-        for name in ast.walk(node):
+        for name in tree_nodes(node):
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                 number = self._bound(name, name.id)
                 reaching[name.id] = frozenset({number})

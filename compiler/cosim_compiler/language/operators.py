@@ -183,6 +183,9 @@ class OperatorReader:
         """What Python computes at once; None where it raises, and the processor has an answer."""
         if sign == "<<" and isinstance(right, int) and right > 64:
             self.refuse(node, "this does not fit into 64 bits")
+        if sign in ("<<", ">>") and isinstance(right, int) and right < 0:
+            back = ">>" if sign == "<<" else "<<"
+            self.refuse(node, f"a shift by {right} places is an error in Python: write `{back} {-right}`")
         try:
             with np.errstate(all="ignore"):
                 return known(IN_PYTHON[sign](left, right))

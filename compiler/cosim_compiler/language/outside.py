@@ -69,12 +69,20 @@ class Places(Walk):
         if not self.is_certain or part.first is None or part.size is None:
             return
         lengths = (part.size // part.columns, part.columns) if part.columns else (part.size,)
-        least = 0 if self.depth == 0 else -min(lengths)
         for place, length in zip(places, lengths, strict=False):
-            if type(place) is int and not least <= place < length:
+            if type(place) is int and not self.least_place(length) <= place < length:
                 self.found.setdefault(
                     part.result, Outside(self.called_at or self.line, self.shown(part, places))
                 )
+
+    def least_place(self, length: int) -> int:
+        """The least place inside a view: 0 in the function itself, that of the first element in helpers.
+
+        Negative places count from the end, as in Python. A function knows the declared lengths, so that a
+        negative place in it is a slip: `x[i - 1]` in the first turn of a loop would silently be the last
+        element. A helper serves views of any length: there `x[-1]` says which element is meant.
+        """
+        return 0 if self.depth == 0 else -length
 
     def store(self, part: Part) -> None:
         self.written.setdefault(part.result, self.called_at or self.line)

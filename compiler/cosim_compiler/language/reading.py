@@ -40,7 +40,7 @@ class Reading(Protocol):
         """An expression with a type."""
 
     def as_condition(self, value: Expression, node: ast.AST) -> Expression:
-        """A number as a as_condition value."""
+        """A number as a truth value: what a condition is."""
 
     def binary(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
         """The value of an operator."""

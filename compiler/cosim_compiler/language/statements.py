@@ -7,6 +7,7 @@ import types
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
+from cosim_compiler.calls import GATHERS
 from cosim_compiler.debugging import is_debugging, is_for_debugging
 from cosim_compiler.errors import NumberedError
 from cosim_compiler.fingerprint import environment
@@ -67,6 +68,7 @@ from cosim_compiler.language.types import (
     unify,
 )
 from cosim_compiler.sources.kernel_source import definition_of
+from cosim_compiler.sources.tree_walk import tree_nodes
 
 Block = tuple[Statement, ...]
 
@@ -155,8 +157,13 @@ class Reader(ExpressionReader):
         self.function.variables = self.variables
 
     def _gathered(self, rest: ast.arg, types_: tuple[Type, ...]) -> Block:
-        """What makes a tuple of the arguments that a ``*`` stands for: each is one of the typed form."""
-        parameters = [(f"{rest.arg}.{i}", type_) for i, type_ in enumerate(types_)]
+        """What makes a tuple of the arguments that a ``*`` stands for: each is one of the typed form.
+
+        They have the names that `calls.gathering` gives them, else numbers.
+        """
+        names = [*self.author.__dict__.get(GATHERS, ())[: len(types_)]]
+        names += map(str, range(len(names), len(types_)))
+        parameters = [(f"{rest.arg}.{name}", type_) for name, type_ in zip(names, types_, strict=True)]
         self.function.parameters += parameters
         self.variables.update(parameters)
         values: list[Expression] = [Variable(type_, name) for name, type_ in parameters]
@@ -208,8 +215,8 @@ class Reader(ExpressionReader):
 
     def is_in_loop(self, node: ast.AST) -> bool:
         """Whether an expression is computed in each turn of a loop."""
-        loops = (inner for inner in ast.walk(self.tree) if isinstance(inner, (ast.For, ast.While)))
-        return any(inner is node for loop in loops for inner in ast.walk(loop))
+        loops = (inner for inner in tree_nodes(self.tree) if isinstance(inner, (ast.For, ast.While)))
+        return any(inner is node for loop in loops for inner in tree_nodes(loop))
 
     def line(self, node: ast.AST) -> int:
         return getattr(node, "lineno", 0)

@@ -16,8 +16,9 @@ from typing import Any
 from cosim_compiler.calls import name_of
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.builtins import OF_C_LIBRARY
-from cosim_compiler.language.known_arrays import KnownArray, Simplifier
+from cosim_compiler.language.known_arrays import KnownArray
 from cosim_compiler.language.program import Program
+from cosim_compiler.language.simplifier import Simplifier
 from cosim_compiler.language.typed_form import Constant, Expression, Function, view_type
 from cosim_compiler.language.types import COLUMNS_IN_GROUP, NOTHING, REAL, WHOLE, Record, types_of
 from cosim_compiler.printers import c99

@@ -22,7 +22,9 @@ Size = tuple[Function, int, Counter[str]]
 
 def written_out(sizes: Sequence[Size]) -> set[str]:
     """The symbols of those to write out at each call; each function stands behind those that it calls."""
-    calls: Counter[str] = sum((called for _, _, called in sizes), Counter())
+    calls: Counter[str] = Counter()
+    for _, _, called in sizes:
+        calls.update(called)
     symbols: set[str] = set()
     lines: dict[str, int] = {}
     for function, own_lines, called in sizes:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from cosim_compiler.sources.tree_walk import tree_nodes
+
 EVERYTHING = frozenset({"*"})
 """What has a value where the program does not come: after return, raise, break and continue."""
 
@@ -78,7 +80,7 @@ class _Watch:
         if assigned == EVERYTHING:
             return
         # of a statement such as `x += y` the target is read, too
-        names = [n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+        names = [n for n in tree_nodes(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             names.append(node.target)
         for name in names:
@@ -94,11 +96,13 @@ def _intersection(left: frozenset[str], right: frozenset[str]) -> frozenset[str]
 
 
 def _stored(node: ast.AST) -> frozenset[str]:
-    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return frozenset(
+        n.id for n in tree_nodes(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
 
 
 def _walrus(node: ast.AST) -> frozenset[str]:
-    return frozenset(n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+    return frozenset(n.target.id for n in tree_nodes(node) if isinstance(n, ast.NamedExpr))
 
 
 def runs_once(iterated: ast.expr) -> bool:

@@ -13,6 +13,7 @@ from cosim_compiler.fingerprint import environment
 from cosim_compiler.sources.kernel_effects import effects_of
 from cosim_compiler.sources.kernel_source import definition_of
 from cosim_compiler.sources.recursion import is_recursive
+from cosim_compiler.sources.tree_walk import tree_nodes
 from cosim_compiler.sources.views import Flat, Given, Kind, View, fields_of, flat_form, is_bundle
 
 Flatten = Callable[[types.FunctionType, Given], types.FunctionType]
@@ -103,7 +104,7 @@ class Met:
     def __init__(self, function: types.FunctionType, given: Given, flatten: Flatten) -> None:
         self.function, self.given, self.flatten = function, given, flatten
         self.tree = copy_of(definition_of(function))
-        self.nodes = list(ast.walk(self.tree))
+        self.nodes = list(tree_nodes(self.tree))
         self.helpers = environment(function)
         self.views = {name: kind for name, kind in given if isinstance(kind, View)}
         self.bundles: dict[str, Bundle] = {}

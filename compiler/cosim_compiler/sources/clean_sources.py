@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from cosim_compiler import kernel_cache
+from cosim_compiler import kernel_cache, shipped
 from cosim_compiler.debugging import is_debugging
+from cosim_compiler.shipped import FACTS
 from cosim_compiler.sources.kernel_source import FLAT
 
 RULES = ("kernel_rules", "assigned_names", "kernel_source", "own_arrays", "remedies", "clean_sources")
@@ -102,8 +103,22 @@ def _rules() -> str:
     return digest.hexdigest()
 
 
+def facts_of_sources() -> dict[str, bytes]:
+    """What this process knows of the functions of each text, by digests: what an installation brings."""
+    return {source.digest: _as_bytes(source.facts) for source in _sources.values() if source.facts}
+
+
+def _as_bytes(facts: Mapping[str, Any]) -> bytes:
+    return json.dumps(facts, sort_keys=True).encode()
+
+
 def _read_facts(digest: str) -> dict[str, Any]:
-    content = kernel_cache.read_cached(digest)
+    """What the package brings, and what is kept on this computer."""
+    brought = shipped.content_of(FACTS, digest) if shipped.has(FACTS, digest) else None
+    return {**_facts_in(brought), **_facts_in(kernel_cache.read_cached(digest))}
+
+
+def _facts_in(content: bytes | None) -> dict[str, Any]:
     try:
         facts = {} if content is None else json.loads(content)
     except ValueError:
@@ -116,4 +131,4 @@ def _write() -> None:
     for source in _sources.values():
         if source.facts.keys() - source.kept_facts.keys():
             facts = {**_read_facts(source.digest), **source.facts}
-            kernel_cache.write_cached(source.digest, json.dumps(facts, sort_keys=True).encode())
+            kernel_cache.write_cached(source.digest, _as_bytes(facts))

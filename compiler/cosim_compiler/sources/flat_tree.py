@@ -9,6 +9,7 @@ from typing import Any
 
 from cosim_compiler.nearest import nearest
 from cosim_compiler.sources.attributes_met import Called, Flatten, Met, Part, copy_of
+from cosim_compiler.sources.tree_walk import tree_nodes
 from cosim_compiler.sources.views import fields_of, flat_form, is_further_down
 
 
@@ -151,7 +152,7 @@ class FlatTree(ast.NodeTransformer):
     def _part(self, part: ast.expr, at: ast.AST) -> ast.expr:
         """A part of a bundle, at this place of the source."""
         copied: ast.expr = self.visit(copy_of(part))
-        for node in ast.walk(copied):
+        for node in tree_nodes(copied):
             ast.copy_location(node, at)
         return copied
 

@@ -21,6 +21,7 @@ from cosim_compiler.fingerprint import environment
 from cosim_compiler.sources.attributes_met import Met
 from cosim_compiler.sources.flat_tree import FlatTree
 from cosim_compiler.sources.kernel_source import FLAT, where
+from cosim_compiler.sources.tree_walk import tree_nodes
 from cosim_compiler.sources.views import Flat, Given, View, fields_of, flat_form, is_bundle
 
 
@@ -104,7 +105,9 @@ def _called_flat(function: types.FunctionType, given: Given) -> types.FunctionTy
 
 def _fields_used(met: Met, tree: ast.FunctionDef) -> dict[str, list[str]]:
     """The fields of bundles that the flat function mentions; only they are arguments of it."""
-    used = {node.id for statement in tree.body for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    used = {
+        node.id for statement in tree.body for node in tree_nodes(statement) if isinstance(node, ast.Name)
+    }
     fields = {}
     for name, kind in met.given:
         if not isinstance(kind, View):

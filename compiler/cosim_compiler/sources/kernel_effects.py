@@ -11,6 +11,7 @@ from cosim_compiler.fingerprint import environment
 from cosim_compiler.record import rows_of
 from cosim_compiler.sources.kernel_source import definition_of, statements
 from cosim_compiler.sources.recursion import is_recursive
+from cosim_compiler.sources.tree_walk import tree_nodes
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def effects_of(function: types.FunctionType) -> Effects:
     tree = definition_of(function)
     reading = _Reading(tuple(a.arg for a in tree.args.args), environment(function))
     reading.find_records(tree)
-    for node in ast.walk(ast.Module(tree.body, [])):
+    for node in tree_nodes(ast.Module(tree.body, [])):
         if isinstance(node, READ):
             reading.read(node)
     return Effects(
@@ -119,7 +120,7 @@ class _Reading:
         """Which names stand for a record that lies in an argument."""
         known = -1
         while known != (known := sum(map(len, self.records.values()))):  # a name may be given another one
-            for node in ast.walk(tree):
+            for node in tree_nodes(tree):
                 target, value = None, None
                 if isinstance(node, ast.Assign):
                     target, value = node.targets[0], node.value
@@ -148,7 +149,7 @@ class _Reading:
 
     def lies_in(self, tree: ast.FunctionDef) -> frozenset[str]:
         """The arguments in which the record lies that is returned."""
-        returned = (node.value for node in ast.walk(tree) if isinstance(node, ast.Return))
+        returned = (node.value for node in tree_nodes(tree) if isinstance(node, ast.Return))
         return frozenset(name for value in returned for name in self.behind_record(value))
 
     def read(self, node: ast.AST) -> None:
@@ -276,7 +277,7 @@ def always_assigned(function: types.FunctionType) -> frozenset[str]:
     for statement in definition_of(function).body:
         if isinstance(statement, ast.Return):
             break
-        if any(isinstance(node, (ast.Return, ast.Raise)) for node in ast.walk(statement)):
+        if any(isinstance(node, (ast.Return, ast.Raise)) for node in tree_nodes(statement)):
             break
         for target in statement.targets if isinstance(statement, ast.Assign) else ():
             if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
@@ -292,7 +293,7 @@ def returns_value(function: types.FunctionType) -> bool:
 @functools.cache
 def may_raise(function: types.FunctionType) -> bool:
     """Whether the function, or a helper of it, refuses something: it raises or asserts."""
-    nodes = ast.walk(definition_of(function))
+    nodes = tree_nodes(definition_of(function))
     if is_recursive(function):
         return True  # nothing says that it does not
     if any(isinstance(node, (ast.Raise, ast.Assert)) for node in nodes):
@@ -306,7 +307,7 @@ def returns_condition(function: types.FunctionType) -> bool:
     """Whether everything that the function returns is true or false."""
     tree = definition_of(function)
     assigned: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
+    for node in tree_nodes(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):
@@ -326,5 +327,5 @@ def returns_condition(function: types.FunctionType) -> bool:
         is_constant = isinstance(value, ast.Constant) and isinstance(value.value, bool)
         return is_not or is_constant or isinstance(value, ast.Compare)
 
-    returned = [n.value for n in ast.walk(tree) if isinstance(n, ast.Return)]
+    returned = [n.value for n in tree_nodes(tree) if isinstance(n, ast.Return)]
     return bool(returned) and all(is_condition(value) for value in returned)

@@ -43,6 +43,7 @@ from cosim_compiler.sources.remedies import (
     NO_METHODS,
     of_numpy,
 )
+from cosim_compiler.sources.tree_walk import tree_nodes
 
 OF_CLOCKS = ("time", "datetime")
 CLOCK = "a kernel function knows the time of the run alone: ask for t in its arguments"
@@ -344,12 +345,12 @@ class _Checked:
 def _names_of_forbidden(tree: ast.FunctionDef) -> frozenset[str]:
     """Names that are given a value by what is a fault of its own."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in tree_nodes(tree):
         if type(node) not in FORBIDDEN or node is tree:
             continue
-        name_nodes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
+        name_nodes = (inner for inner in tree_nodes(node) if isinstance(inner, ast.Name))
         names |= {name.id for name in name_nodes if isinstance(name.ctx, ast.Store)}
-        names |= {inner.asname or inner.name for inner in ast.walk(node) if isinstance(inner, ast.alias)}
+        names |= {inner.asname or inner.name for inner in tree_nodes(node) if isinstance(inner, ast.alias)}
         names |= {getattr(node, "name", "")}
     return frozenset(names)
 

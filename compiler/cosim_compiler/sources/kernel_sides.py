@@ -25,6 +25,7 @@ from cosim_compiler.sources.own_arrays import arrays_made
 from cosim_compiler.sources.plain_bodies import plain_branches, with_helpers
 from cosim_compiler.sources.run_source import run_source
 from cosim_compiler.sources.source_slices import names_given, names_read, slice_for
+from cosim_compiler.sources.tree_walk import tree_nodes
 
 MOST_ROUNDS = 16  # of loops, each of which has kinks of its own
 ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -106,7 +107,7 @@ def _may_have_kinks(function: types.FunctionType) -> bool:
     """Whether it, or a helper, calls something with a kink, or whether it branches."""
     if set(CALLS).intersection(_names_in_reach(function)):
         return True
-    return any(isinstance(node, (ast.If, ast.IfExp)) for node in ast.walk(definition_of(function)))
+    return any(isinstance(node, (ast.If, ast.IfExp)) for node in tree_nodes(definition_of(function)))
 
 
 @functools.cache
@@ -137,7 +138,7 @@ def _lines_of_helpers(names: Mapping[str, Any], body: list[ast.stmt], moving: se
     """Lines that call a helper with a kink, on something that moves."""
     return [
         node.lineno
-        for node in ast.walk(ast.Module(body, []))
+        for node in tree_nodes(ast.Module(body, []))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and isinstance(helper := names.get(node.func.id), types.FunctionType)
@@ -151,7 +152,7 @@ def _moving(body: list[ast.stmt], arguments: set[str]) -> set[str]:
     moving, before = set(arguments), -1
     while len(moving) != before:
         before = len(moving)
-        for node in ast.walk(ast.Module(body, [])):
+        for node in tree_nodes(ast.Module(body, [])):
             if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For)):
                 source = node.iter if isinstance(node, ast.For) else node.value
                 if source is not None and _moves(source, moving):

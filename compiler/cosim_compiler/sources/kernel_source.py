@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from cosim_compiler.errors import ContractError
+from cosim_compiler.sources.tree_walk import tree_nodes
 
 HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")
 FLAT = "__flat__"
@@ -131,7 +132,7 @@ def statements(tree: ast.AST) -> Iterator[ast.AST]:
 def bound_names(tree: ast.AST) -> set[str]:
     """Names that a statement or a function binds: by assignment, by a loop, by an import."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in tree_nodes(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):

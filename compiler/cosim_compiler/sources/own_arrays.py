@@ -9,22 +9,23 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cosim_compiler.sources.tree_walk import tree_nodes
 from cosim_compiler.tables import zeros
 
 
 def faults_of_arrays(tree: ast.FunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     """Line and text of each array that is made in a loop, or returned."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, names)]
+    calls = [node for node in tree_nodes(tree) if isinstance(node, ast.Call) and _makes(node, names)]
     if not calls:
         return
-    loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While))]
-    inside = {id(node) for loop in loops for node in ast.walk(loop)}
+    loops = [node for node in tree_nodes(tree) if isinstance(node, (ast.For, ast.While))]
+    inside = {id(node) for loop in loops for node in tree_nodes(loop)}
     for node in calls:
         if id(node) in inside:
             shown = ast.unparse(node)
             yield node.lineno, f"`{shown}` in a loop: make the array before it, and set its elements in here"
     arrays = arrays_made(tree, names)
-    for statement in ast.walk(tree):
+    for statement in tree_nodes(tree):
         if (
             isinstance(statement, ast.Return)
             and statement.value is not None
@@ -36,7 +37,7 @@ def faults_of_arrays(tree: ast.FunctionDef, names: Mapping[str, Any]) -> Iterato
 
 def arrays_made(tree: ast.AST, names: Mapping[str, Any]) -> set[str]:
     """Names that are given an array that is made in these statements."""
-    call_ids = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, names)}
+    call_ids = {id(node) for node in tree_nodes(tree) if isinstance(node, ast.Call) and _makes(node, names)}
     return set(_names_of(tree, call_ids)) if call_ids else set()
 
 
@@ -46,11 +47,11 @@ def _makes(node: ast.Call, names: Mapping[str, Any]) -> bool:
 
 def _names_of(tree: ast.AST, call_ids: set[int]) -> Iterator[str]:
     """Names that are assigned an array made here, or a part of one."""
-    for node in (node for node in ast.walk(tree) if isinstance(node, ast.Assign)):
+    for node in (node for node in tree_nodes(tree) if isinstance(node, ast.Assign)):
         for target in node.targets:
             for assigned, value in _pairs(target, node.value):
-                if any(id(inner) in call_ids for inner in ast.walk(value)):
-                    yield from (name.id for name in ast.walk(assigned) if isinstance(name, ast.Name))
+                if any(id(inner) in call_ids for inner in tree_nodes(value)):
+                    yield from (name.id for name in tree_nodes(assigned) if isinstance(name, ast.Name))
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:

@@ -7,6 +7,7 @@ import types
 
 from cosim_compiler.fingerprint import environment, is_replaced
 from cosim_compiler.sources.kernel_source import definition_of, where
+from cosim_compiler.sources.tree_walk import tree_nodes
 
 _without: set[types.FunctionType] = set()
 """Functions that are known to reach no recursion."""
@@ -44,6 +45,6 @@ def _fault(function: types.FunctionType, above: list[types.FunctionType]) -> str
 def _line_of(function: types.FunctionType, name: str) -> int:
     """Where a function names another one first."""
     named = (
-        node for node in ast.walk(definition_of(function)) if isinstance(node, ast.Name) and node.id == name
+        node for node in tree_nodes(definition_of(function)) if isinstance(node, ast.Name) and node.id == name
     )
     return min((node.lineno for node in named), default=function.__code__.co_firstlineno)

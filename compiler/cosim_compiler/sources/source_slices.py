@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from cosim_compiler.sources.tree_walk import tree_nodes
+
 Insert = Callable[[], list[ast.stmt]]
 
 
 def names_read(tree: ast.AST) -> set[str]:
     """Names that an expression or a statement reads."""
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return {n.id for n in tree_nodes(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def names_given(statement: ast.AST) -> set[str]:
@@ -19,7 +21,7 @@ def names_given(statement: ast.AST) -> set[str]:
     for name in ("targets", "target"):
         targets = getattr(statement, name, [])
         for target in targets if isinstance(targets, list) else [targets]:
-            for node in ast.walk(target):
+            for node in tree_nodes(target):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     names.add(node.id)
     return names

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from cosim_compiler.fingerprint import environment
 from cosim_compiler.sources.kernel_source import FLAT, definition_of, names_of_file
 from cosim_compiler.sources.recursion import is_recursive
+from cosim_compiler.sources.tree_walk import tree_nodes
 
 Class = TypeVar("Class", bound=type)
 _bundles: set[type] = set()
@@ -117,7 +118,7 @@ def fields_of(cls: type) -> tuple[str, ...]:
 
 def attributes_of(function: types.FunctionType, name: str) -> list[str]:
     """The attributes of an argument that a function mentions itself."""
-    nodes = (node for node in ast.walk(definition_of(function)) if isinstance(node, ast.Attribute))
+    nodes = (node for node in tree_nodes(definition_of(function)) if isinstance(node, ast.Attribute))
     return [node.attr for node in nodes if isinstance(node.value, ast.Name) and node.value.id == name]
 
 
@@ -126,7 +127,7 @@ def is_view(function: types.FunctionType, name: str) -> bool:
     if attributes_of(function, name):
         return True
     helpers = environment(function)
-    for node in ast.walk(definition_of(function)):
+    for node in tree_nodes(definition_of(function)):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
         handed = [i for i, a in enumerate(node.args) if isinstance(a, ast.Name) and a.id == name]

@@ -39,6 +39,11 @@ class Target:
     zig: str
     folder3: str
 
+    @property
+    def system(self) -> str:
+        """Its operating system."""
+        return self.zig.split("-")[1]
+
 
 @dataclass(frozen=True)
 class Platform:
@@ -159,7 +164,7 @@ class Compiler(ABC):
             self.version(),
             _headers(parts.headers),
             texts,
-            [str(code) for code in parts.codes],
+            [code.text_for(parts.target.system) for code in parts.codes],
             parts.target.zig,
         ]
         digest = _digest("library", *made_of, parts.suffix)
@@ -190,7 +195,7 @@ class ZigCompiler(Compiler):
         objects = []
         for i, code in enumerate(parts.codes):
             text = folder / f"code_{i}.ll"
-            text.write_text(str(code), "utf-8")
+            text.write_text(code.text_for(parts.target.system), "utf-8")
             objects.append(folder / f"code_{i}.o")
             _run([*command, *AS_IT_IS, "-c", "-o", str(objects[-1]), str(text)], folder)
         command += [*LINK_FLAGS, f"-I{parts.headers}"]

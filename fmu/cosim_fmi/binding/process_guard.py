@@ -288,7 +288,7 @@ def _who() -> str:
             library, function = caller
             names = sorted(instance.name for instance in living if instance.library is library)
             return "".join(f"{part}: " for part in (" or ".join(names), function) if part) + "the FMU"
-    return "an FMU"
+    return black_box.UNKNOWN
 
 
 def _note_process() -> None:

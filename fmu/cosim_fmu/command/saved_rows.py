@@ -141,13 +141,13 @@ class RunRecovery(Recovery):
     def __init__(self, sink: cosim.ResultSink, target: Path, start: float) -> None:
         self._sink, self._target, self._start = sink, target, start
 
-    def call(self, box: black_box.BlackBox) -> tuple[float, str]:
-        """The time (s) and which function of which participant the exchange is in, "" for none."""
+    def call(self, box: black_box.BlackBox) -> tuple[float, list[str]]:
+        """The time (s) and which functions of which participants the exchange is in."""
         notes = box.notes()
         parts, clock = box.memory(Part.__name__, notes), box.memory(Clock.__name__, notes)
         known = notes.get("functions")
         if parts is None or clock is None or known is None:
-            return self._start, ""
+            return self._start, []
         kinds: Any = Part, Clock
         rows, time = (kinds[0] * len(known)).from_buffer(parts), kinds[1].from_buffer(clock)
         busy = [
@@ -157,7 +157,7 @@ class RunRecovery(Recovery):
             for (name, names), row in zip(known, rows, strict=True)
             if row.calling in FUNCTIONS
         ]
-        return float(time.begin if busy else time.end), " or ".join(busy)
+        return float(time.begin if busy else time.end), busy
 
     def recover(self, box: black_box.BlackBox, why: str) -> tuple[str, dict[str, Any]]:
         """Write what was recorded."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.kit import c_header
 from cosim_export.native.model_tables import c_integer, c_real, c_start, c_text
 from cosim_master.exchange.exchange_arrays import Algorithm, Answer, Machine, Part, Progress, Report
 from cosim_master.exchange.exchange_machine import records, words_of
@@ -43,6 +44,21 @@ KNOWN_OF_PARTS = (
 
 
 Vector = NDArray[np.generic]
+
+
+def records_header() -> str:
+    """The text of ``exchange_records.h``: records of the interpreter that the shell in C reads and writes."""
+    return "\n".join(
+        (
+            "/* Made of exchange_arrays.py by container_arrays.records_header: not for editing. */",
+            "#ifndef COSIM_EXCHANGE_RECORDS_H",
+            "#define COSIM_EXCHANGE_RECORDS_H",
+            "",
+            c_header(Part, Report, Progress, prefix="Exchange"),
+            "#endif",
+            "",
+        )
+    )
 
 
 def own_arrays(

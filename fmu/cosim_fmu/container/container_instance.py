@@ -83,7 +83,7 @@ class ContainerInstance:
         self._runs: list[SteppedRun] = []
         self._last: dict[str, Any] = {}  # what outputs were when the run was closed
         self._reached = self._start
-        self._judged: tuple[float, CouplingReport] | None = None
+        self._assessed: tuple[float, CouplingReport] | None = None
         self._in_bytes = all(description.can_serialize for description in self.loop.descriptions.values())
         self._can_restore = all(description.can_restore for description in self.loop.descriptions.values())
         weakref.finalize(self, _close, self._runs).atexit = False
@@ -255,9 +255,10 @@ class ContainerInstance:
         """What is known of the error of the coupling: the verdict, or an error."""
         steps = run.statistics.steps
         at_end = self.stop_time is not None and run.time >= self.stop_time
-        if self._judged is None or steps > AGAIN * self._judged[0] or (at_end and steps > self._judged[0]):
-            self._judged = steps, run.judged()
-        report = self._judged[1]
+        before = 0 if self._assessed is None else self._assessed[0]
+        if self._assessed is None or steps > AGAIN * before or (at_end and steps > before):
+            self._assessed = steps, run.assess()
+        report = self._assessed[1]
         if name == "verdict":
             return VERDICTS.index(report.verdict) + 1
         if report.verdict in ("unknown", "unstable"):
@@ -280,13 +281,13 @@ class ContainerInstance:
                 run = self.loop.led_run(self._start, self.stop_time, self._tolerance)
                 run.begin()
             self._runs.append(run)
-            self._pending, self._written, self._judged = {}, [], None
+            self._pending, self._written, self._assessed = {}, [], None
         return self._runs[0]
 
     def _forget_run(self) -> None:
         """Values were set: what has been initialized with others counts no more."""
         _close(self._runs)
-        self._judged = None
+        self._assessed = None
 
     def _end(self) -> None:
         """Close the participants, and keep what they show."""
@@ -361,7 +362,7 @@ class ContainerInstance:
         self._start, self.stop_time, self._tolerance, self._reached = tree["times"]
         before = self._given
         self._values, self._given, self._last = (dict(tree[key]) for key in ("values", "given", "last"))
-        self._wish, self._pending, self._judged = tree["wish"], {}, None
+        self._wish, self._pending, self._assessed = tree["wish"], {}, None
         self._written = list(tree["written"])
         with use_registry(self.registry):
             starts = {v.name: v.start for v in self.interface.variables if v.name in before}

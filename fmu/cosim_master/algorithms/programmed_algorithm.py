@@ -39,8 +39,20 @@ class _Notes:
         for name in self.order:
             self.advance(name, time, size)
 
-    def read_outputs(self, name: str) -> None:
+    def read_outputs(self, name: str, end: Any = None) -> None:
+        if end is not None:
+            raise _fixed("read_outputs(name, end)")
         self.operations.append((READ, name))
+
+    def __getattr__(self, name: str) -> Any:
+        raise _fixed(name)
+
+
+def _fixed(member: str) -> cosim.ContractError:
+    return cosim.ContractError(
+        f"exchange.{member}: with fixed_sequence = True, step uses order, set_inputs(name), advance, "
+        "advance_all and read_outputs(name) alone; set fixed_sequence = False for all others"
+    )
 
 
 def one_by_one(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
@@ -51,9 +63,7 @@ def one_by_one(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
     return sequence
 
 
-def operations_of(
-    algorithm: cosim.MasterAlgorithm, order: Sequence[str], *, together: bool = False
-) -> list[Call]:
+def operations_of(algorithm: cosim.MasterAlgorithm, order: Sequence[str]) -> list[Call]:
     """*(operation, participant)* of one exchange.
 
     Parameters
@@ -63,12 +73,9 @@ def operations_of(
         only takes notes.
     order : sequence of str
         Of the participants.
-    together : bool
-        Whether a call that steps all stays one.
     """
     if isinstance(algorithm, ProgrammedAlgorithm):
-        calls = algorithm.calls(order)
-        return calls if together else one_by_one(calls, order)
+        return one_by_one(algorithm.calls(order), order)
     notes: Any = _Notes(order)
     algorithm.step(notes, 0.0, 1.0)
     noted: list[Call] = notes.operations

@@ -373,7 +373,8 @@ class CompiledLoop:
             return
         coupled.start_step(index)
         if code in (run_exchanges.SAVE_FAILED, run_exchanges.RESTORE_FAILED):
-            self._python.raise_failed_state(self._names[report.part], code, int(report.status))
+            self._python.check_failed_state(self._names[report.part], code, int(report.status))
+            return
         if code in (run_exchanges.SAVES, run_exchanges.RESTORES):
             if code == run_exchanges.RESTORES:
                 self._python.forget(algorithm)

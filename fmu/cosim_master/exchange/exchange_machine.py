@@ -323,20 +323,12 @@ class ExchangeMachine:
         for i, (name, part) in enumerate(zip(self.names, self.parts, strict=True)):
             of = calls[name]
             follows = self._along and coupled.follows_lines(name)
-            part.instance, part.access = of.instance, of.access or of.instance
-            part.set_at, part.step_at, part.get_at = of.set, of.step, of.get
-            part.begin_at = of.begin
-            part.input_references, part.output_references = of.input_references, of.output_references
-            part.set_slopes_at, part.slope_orders = of.set_slopes * follows, self._orders.ctypes.data
-            part.save_at, part.restore_at, part.free_at = of.save, of.restore, of.free
-            part.state_at, part.same_size = of.state, int(of.same_size)
+            inputs, outputs = (first[i + 1] - first[i] for first in (self.first_input, self.first_output))
+            connect_part(part, of, inputs, outputs, self._orders.ctypes.data)
+            part.set_slopes_at *= follows
             part.step_multiple = coupled.step_multiple[name]
             part.rereads_inputs = int(coupled.rereads_inputs[name])
             part.first_input, part.first_output = self.first_input[i], self.first_output[i]
-            part.inputs = self.first_input[i + 1] - self.first_input[i]
-            part.outputs = self.first_output[i + 1] - self.first_output[i]
-            part.input_count = part.inputs if of.input_count is None else of.input_count
-            part.output_count = part.outputs if of.output_count is None else of.output_count
 
     def follow(self, algorithms: Sequence[AlgorithmArrays]) -> None:
         """Have these algorithms decide: the one of the master, then those of its loops."""
@@ -404,6 +396,29 @@ class ExchangeMachine:
 def records(cls: Any, count: int) -> Any:
     """So many records, one after the other."""
     return (cls * count)()
+
+
+def connect_part(part: Any, calls: NativeCalls, inputs: int, outputs: int, orders: int) -> None:
+    """Have a record call these functions.
+
+    Parameters
+    ----------
+    part : Part
+    calls : NativeCalls
+    inputs, outputs : int
+        How many there are.
+    orders : int
+        Address of an array of ones, one for each input.
+    """
+    part.instance, part.access = calls.instance, calls.access or calls.instance
+    part.set_at, part.step_at, part.get_at = calls.set, calls.step, calls.get
+    part.begin_at, part.set_slopes_at = calls.begin, calls.set_slopes
+    part.input_references, part.output_references = calls.input_references, calls.output_references
+    part.input_count = inputs if calls.input_count is None else calls.input_count
+    part.output_count = outputs if calls.output_count is None else calls.output_count
+    part.save_at, part.restore_at, part.free_at = calls.save, calls.restore, calls.free
+    part.state_at, part.same_size = calls.state, int(calls.same_size)
+    part.inputs, part.outputs, part.slope_orders = inputs, outputs, orders
 
 
 def outliving(cls: Any, count: int) -> Any:

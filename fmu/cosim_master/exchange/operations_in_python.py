@@ -128,13 +128,12 @@ class OperationsInPython:
             if forget is not None:
                 self._coupled.guarded(name, forget, memory)
 
-    def raise_failed_state(self, name: str, code: int, status: int) -> None:
-        """Raise what saving or restoring a state would have raised."""
+    def check_failed_state(self, name: str, code: int, status: int) -> None:
+        """Raise what saving or restoring a state would have raised; else it is asked for once more."""
         verb = "save" if code == SAVE_FAILED else "restore"
         after = self._calls[name].after_state
-        if after is not None:
-            self._coupled.guarded(name, after, verb, status)
-        raise CoSimulationError(self._coupled.time, f"cannot {verb} its state (status {status})", name)
+        if after is None or not self._coupled.guarded(name, after, verb, status):
+            raise CoSimulationError(self._coupled.time, f"cannot {verb} its state (status {status})", name)
 
 
 WORD, REAL = ctypes.c_int64, ctypes.c_double

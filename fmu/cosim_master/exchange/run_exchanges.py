@@ -8,7 +8,7 @@ interpreter leaves to Python it tells by a stop code, and goes on where it was.
 
 from __future__ import annotations
 
-from cosim.kit import call_with_array, call_with_interval, integers_at, tick_time
+from cosim.kit import call_with_interval, integers_at, tick_time
 from cosim_master.algorithms.exchange_layout import (
     ADVANCE,
     ADVANCE_ALL,
@@ -46,23 +46,24 @@ from cosim_master.algorithms.extrapolate import follow_value
 from cosim_master.algorithms.next_request import next_request
 from cosim_master.coupling.connection import EXACT, ONLY_BOOLEANS, ONLY_EXACT
 from cosim_master.coupling.convert_value import convert_value
+from cosim_master.exchange.call_part import (
+    WARNING,
+    lead_part,
+    read_part,
+    restore_part,
+    save_part,
+    step_part,
+    write_part,
+)
 from cosim_master.exchange.exchange_arrays import (
     ANSWER,
     BEGAN,
     COURSES,
     ENDS,
-    FREEING,
     HELD,
-    LEADING,
     MEAN_SLOPES,
     MEANS,
-    NOTHING,
-    READING,
-    RESTORING,
-    SAVING,
-    SETTING,
     SLOPES,
-    STEPPING,
     algorithm_of,
     answers_of,
     clock_of,
@@ -231,17 +232,8 @@ def save_states(a, d):
         return SAVES
     for i in range(d.members.shape[0]):
         part = parts_of(a)[d.members[i]]
-        state = integers_at(part.state_at, 1)
-        status = 0
-        if part.free_at != 0 and state[0] != 0:
-            part.calling = FREEING
-            status = call_with_array(part.free_at, part.instance, part.state_at, 0, 0, 0)
-            state[0] = 0
-        if status <= 1:
-            part.calling = SAVING
-            status = call_with_array(part.save_at, part.instance, part.state_at, 0, 0, 0)
-        part.calling = NOTHING
-        if status > 1:
+        status = save_part(part)
+        if status > WARNING:
             report_of(a).part = d.members[i]
             report_of(a).status = status
             return SAVE_FAILED
@@ -258,11 +250,8 @@ def restore_states(a, d):
         return RESTORES
     for i in range(d.members.shape[0]):
         part = parts_of(a)[d.members[i]]
-        state = integers_at(part.state_at, 1)[0]
-        part.calling = RESTORING
-        status = call_with_array(part.restore_at, part.instance, state, 0, 0, 0)
-        part.calling = NOTHING
-        if status > 1:
+        status = restore_part(part)
+        if status > WARNING:
             report_of(a).part = d.members[i]
             report_of(a).status = status
             return RESTORE_FAILED
@@ -345,16 +334,9 @@ def is_passed_on(link, value):
 
 def write_inputs(a, part):
     """Hand the inputs of a participant over as they are now."""
-    if part.inputs == 0:
-        return DONE
-    at = report_of(a).inputs_at + 8 * part.first_input
-    part.calling = SETTING
-    status = call_with_array(
-        part.set_at, part.access, part.input_references, part.input_count, at, part.inputs
-    )
-    part.calling = NOTHING
+    status = write_part(part, report_of(a).inputs_at + 8 * part.first_input)
     report_of(a).status = status
-    return SET_FAILED if status > 1 else DONE  # 0 is OK and 1 a warning, in every version of FMI
+    return SET_FAILED if status > WARNING else DONE
 
 
 def set_along(a, d, part):
@@ -382,21 +364,11 @@ def set_along(a, d, part):
         a.inputs[slot] = value
         a.inputs[SLOPES * slots + slot] = slope
     stop = write_inputs(a, part)
-    if stop == DONE and follows and part.inputs != 0:
-        part.calling = LEADING
-        status = call_with_array(
-            part.set_slopes_at,
-            part.instance,
-            part.input_references,
-            part.inputs,
-            part.slope_orders,
-            report_of(a).inputs_at + 8 * (SLOPES * slots + part.first_input),
-        )
-        part.calling = NOTHING
-        report_of(a).status = status
-        if status > 1:
-            return SLOPES_FAILED
-    return stop
+    if stop != DONE or not follows:
+        return stop
+    status = lead_part(part, report_of(a).inputs_at + 8 * (SLOPES * slots + part.first_input))
+    report_of(a).status = status
+    return SLOPES_FAILED if status > WARNING else DONE
 
 
 def set_end(a, d, part):
@@ -496,11 +468,9 @@ def call_step(a, number, begin, length):
     if begin + length > answer.latest:
         return STEP_LEFT
     at = report_of(a).answers_at + 8 * ANSWER * number
-    part.calling = STEPPING
-    status = call_with_interval(part.step_at, part.instance, begin, length, 1, at, at + 8, at + 16, at + 24)
-    part.calling = NOTHING
+    status = step_part(part, begin, length, at)
     answer.status = float(status)
-    if status > 1 or answer.event != 0.0 or answer.end != 0.0 or answer.early != 0.0:
+    if status > WARNING or answer.event != 0.0 or answer.end != 0.0 or answer.early != 0.0:
         return STEP_FAILED
     return DONE
 
@@ -543,16 +513,9 @@ def note_course(a, number, begin, length):
 
 def read(a, part):
     """Read what is wanted of a participant."""
-    if part.outputs == 0:
-        return DONE
-    at = report_of(a).outputs_at + 8 * part.first_output
-    part.calling = READING
-    status = call_with_array(
-        part.get_at, part.access, part.output_references, part.output_count, at, part.outputs
-    )
-    part.calling = NOTHING
+    status = read_part(part, report_of(a).outputs_at + 8 * part.first_output)
     report_of(a).status = status
-    return READ_FAILED if status > 1 else DONE
+    return READ_FAILED if status > WARNING else DONE
 
 
 ENTRIES = {run_steps: 3, run_operation: 3, end_step: 1, start_steps: 4, take_steps: 4}

@@ -339,7 +339,7 @@ class StepsTogether:
         for each in waiting:
             each.waits = True
         busy = [0.0] * (len(shared) + 1)
-        elsewhere = self._begin_elsewhere(names, memory)
+        has_started = self._start_in_processes(names, memory)
 
         def step(place: int, chain: NDArray[np.int64]) -> None:
             begun = perf_counter()
@@ -353,7 +353,7 @@ class StepsTogether:
         finally:
             for each in waiting:
                 each.waits = False
-        if not elsewhere:
+        if not has_started:
             self.gain.add(sum(busy), perf_counter() - begun)
         answers = [machine.answers[number] for number in numbers]
         return {
@@ -362,8 +362,8 @@ class StepsTogether:
             if answer.stop != DONE
         }
 
-    def _begin_elsewhere(self, names: Sequence[str], memory: ExchangeMemory) -> bool:
-        """Begin the steps that take place elsewhere; whether there are any."""
+    def _start_in_processes(self, names: Sequence[str], memory: ExchangeMemory) -> bool:
+        """Start the steps of participants in other processes; whether there are any."""
         coupled, begun = self._coupled, []
         for name in names:
             participant = coupled.participants[name]

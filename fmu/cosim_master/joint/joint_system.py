@@ -455,12 +455,12 @@ class JointSystem:
         """What has happened to a member: its event indicators, its time events, steps that it asked for."""
         if self._solver is None or self._model is None:
             return []
+        listed = self._solver.simulator.events.without_idle(cosim.EventCause.TIME_ADVANCED)
         if self._is_alone:
-            listed = self._solver.simulator.events
-            return [e for e in listed if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
+            return list(listed)
         part = next(part for part in self._model.parts if part.name == name)
         events = []
-        for event in self._solver.simulator.events:
+        for event in listed:
             kind, _, number = event.handler.removeprefix("fmu.").rpartition("_")
             if kind == "state_event":
                 place = int(number) - part.indicators.start

@@ -231,7 +231,7 @@ class FmuModel:
         self._tick(self._clocks.due_clocks(time))
         self._clocks.listen()
         answer = self.instance.update_discrete_states()
-        self._clocks.ask(time)
+        self._clocks.read_intervals(time)
         return answer
 
     def nominals(self) -> list[float]:

@@ -171,7 +171,7 @@ class FmuParticipant(InstanceParticipant):
         if self._slopes and math.isnan(self._slopes_since):
             self._slopes_since = time
             self._hold_the_mean(size)
-        end, varies = time + size, self.describe().variable_step
+        begin, end, varies = time, time + size, self.describe().variable_step
         while (tick := min(self._clocks.next_time, self._next_event)) < end - 1e-9 * size:
             if not varies:
                 tick = self._clocks.next_time
@@ -185,7 +185,7 @@ class FmuParticipant(InstanceParticipant):
             if reached < tick:  # it returned early before that
                 return reached
             time = tick
-        return self._do_steps(time, end - time)
+        return self._do_steps(time, size if time == begin else end - time)  # to the bit as compiled code
 
     def _do_steps(self, time: float, size: float) -> float:
         """Communication steps until one gets on; at events at the time where it begins, it does not."""
@@ -466,7 +466,7 @@ class FmuParticipant(InstanceParticipant):
             self._next_event = following if ahead else math.inf
             if update.terminate:
                 raise StopRequested(self._time, self._why_it_stops())
-            self._guard(self._clocks.ask, self._time)
+            self._guard(self._clocks.read_intervals, self._time)
             if not update.again and not self._clocks.due_clocks(self._time):
                 self._guard(instance.enter_step_mode)
                 return

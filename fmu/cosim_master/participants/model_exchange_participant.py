@@ -144,6 +144,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             *(instance, states, indicators, access, self._clocks, self._tick, self._write_discrete),
             interface.wants_steps,
         )
+        self.model.block.tell_calls()
         self.system.begin()
 
     def first_values(self) -> dict[str, float]:

@@ -27,16 +27,14 @@ from cosim_master.abilities import (
 )
 from cosim_master.participants.create_participants import open_fmu
 from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES, Call
-from cosim_master.processes.exchange_memory import semaphore_functions
+from cosim_master.processes.exchange_memory import has_semaphores
 from cosim_master.processes.host import Host
 from cosim_master.processes.native_steps import NativeMember
 from cosim_master.processes.place import Place
 from cosim_master.processes.plain_events import event_of_plain
 from cosim_master.processes.process_worker import FEW_VALUES, listed
-from cosim_master.processes.remote_calls import RemoteCalls
 from cosim_master.processes.remote_session import RemoteSession
 from cosim_master.processes.session import LocalSession, Session, Ticket
-from cosim_master.processes.shared_exchange import LEADING, NOTHING, READING, SETTING, STEPPING
 from cosim_master.processes.worker_process import SECONDS_TO_END
 
 SECONDS_TO_BEGIN = 30.0
@@ -46,10 +44,6 @@ LEAST_STEPS = 1000
 LEAST_NATIVE_STEPS = 200
 """Elsewhere: loading it here alone."""
 WARNING = 1
-
-
-def _nothing() -> None:
-    """What has begun is under way."""
 
 
 class _SavedElsewhere:
@@ -152,8 +146,6 @@ class ProcessParticipant(cosim.Participant):
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
         self._points: list[InnerPoint] = []
-        self._remote: RemoteCalls | None = None
-        self._flags = np.zeros(5)
 
     @property
     def path(self) -> Any:
@@ -248,8 +240,16 @@ class ProcessParticipant(cosim.Participant):
         if native is None or not native.has_gone_on():
             return
         self._forget_reading()
-        kinds = zip(WRITES, native.take_writes(), strict=False)
-        self._pending += [[name, self._groups[self._native_groups[0]], values] for name, values in kinds]
+        inputs = self._native_groups[0]
+        for name, values in zip(WRITES, native.take_writes(), strict=False):
+            given = values if name != WRITES[0] else self._typed(inputs, values)
+            self._pending.append([name, self._groups[inputs], given])
+
+    def _typed(self, names: Sequence[str], numbers: Sequence[float]) -> list[Any]:
+        """Values of inputs as the participant's methods take them."""
+        variables = self._inner.describe().variables
+        kinds: dict[str, Any] = {"integer": int, "boolean": bool}
+        return [kinds.get(variables[n].type, float)(x) for n, x in zip(names, numbers, strict=True)]
 
     @property
     def process_key(self) -> object:
@@ -264,13 +264,9 @@ class ProcessParticipant(cosim.Participant):
         callable
             Sends what has been begun, of all participants of the process.
         """
-        session, remote = self._there(STEP), self._remote
-        if remote is not None and remote.is_served and time + size <= self._flags[4]:
-            remote.begin(time, size)
-            return _nothing
+        session = self._there(STEP)
         if self._native is not None and self._native.begin(time, size):
             return session.send_steps
-        self._leave_remote(STEP, self._timeout)
         reads, self._reads = self._reads, []
         ticket = self._post(STEP, time, size, [self._group(names) for names in reads])
         self._begun = time, size, ticket, reads
@@ -289,8 +285,8 @@ class ProcessParticipant(cosim.Participant):
             )
         reached, points, values = self._answer(ticket, self._timeout)
         self._points += [InnerPoint(*point) for point in points]
-        self._has_stepped = self._remote is None
-        found = zip(reads, values, strict=True) if self._has_stepped else ()
+        self._has_stepped = True
+        found = zip(reads, values, strict=True)
         self._read = {names: listed(read) for names, read in found if read is not None}
         return float(reached)
 
@@ -357,10 +353,10 @@ class ProcessParticipant(cosim.Participant):
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:
-        """Functions that exchange numbers with those of the participant, through shared memory.
+        """Functions that send inputs with a step, and have outputs come back with it.
 
-        On another machine those that send inputs with a step, and have outputs come back with it. None
-        where semaphores lack (`semaphore_functions`).
+        The messages are in memory that both processes share, on another machine they go over the connection.
+        None where semaphores lack (`has_semaphores`).
 
         Raises
         ------
@@ -368,145 +364,90 @@ class ProcessParticipant(cosim.Participant):
             Why the participant has no functions of C.
         """
         session = self._session
-        if isinstance(session, RemoteSession):
-            return self._frame_calls(session, inputs, reads)
-        if not isinstance(session, LocalSession) or semaphore_functions() is None:
+        if session is None or (self.host is None and not self._can_share_memory()):
             return None
-        if not isinstance(self._inner, StepsNatively):
-            return None
-        limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
-        why, facts = self._request("prepare", list(inputs), list(reads), timeout=limit)
-        if why:
-            raise cosim.ModelError.of("process", why)
-        try:
-            self._remote = remote = RemoteCalls(session.worker.folder, inputs, reads)
-        except OSError as error:
-            raise cosim.ModelError.of("process", f"has no memory to share: {error}") from error
-        session.shared_call = lambda: remote.calling
-        self._flags = flags
-        self._forget_reading()
-        self._reads = []
-        self.resume_native()
-        callbacks: dict[str, Any] = {name: partial(self._remember, name) for name in facts["remembers"]}
-        if facts["remembers"]:
-            callbacks["forget"] = self._forget
-        if facts["after_state"]:
-            callbacks["after_state"] = self._after_state
-        return remote.calls(facts, leave=self._leave, **callbacks)
-
-    def _frame_calls(
-        self, session: RemoteSession, inputs: Sequence[str], reads: Sequence[str]
-    ) -> NativeCalls | None:
         self._synchronize()
-        groups = tuple(inputs), tuple(reads)
+        groups = self._native_groups = tuple(inputs), tuple(reads)
         numbers = self._group(groups[0]), self._group(groups[1])
-        if self._new_groups:
+        facts = self._elsewhere_facts()
+        if isinstance(session, LocalSession):
+            limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
+            why, facts = self._request("prepare", *numbers, timeout=limit)
+            try:
+                if not why:
+                    session.share_memory(len(inputs), len(reads))
+            except OSError as error:
+                why = f"has no memory to share: {error}"
+            if why:
+                raise cosim.ModelError.of("process", why)
+        elif self._new_groups:
             self._request("get", numbers[1])  # takes the names along
-        self._native = session.new_member(self._number, numbers, len(inputs), len(reads))
-        if self._native is None:
+        native = session.new_member(self._number, numbers, len(inputs), len(reads))
+        if native is None:
             return None
-        self._native_groups = groups
+        self._native = native
         self.resume_native()
-        return self._native.calls(
-            session, same_size=not self._inner.describe().variable_step, leave=self._leave_native
-        )
+        callbacks: dict[str, Any] = {
+            name: partial(self._request, "remember", name) for name in facts["remembers"]
+        }
+        callbacks |= {"forget": self._forget} if facts["remembers"] else {}
+        callbacks |= {"after_state": self._after_state} if facts["saves"] else {}
+        return native.calls(session, leave=self._leave_native, facts=facts, **callbacks)
+
+    def _can_share_memory(self) -> bool:
+        return has_semaphores() and isinstance(self._inner, StepsNatively)
+
+    def _elsewhere_facts(self) -> dict[str, Any]:
+        """What is known of a participant on another machine."""
+        same_size = not self._inner.describe().variable_step if self.host is not None else False
+        facts = {"same_size": same_size, "set_slopes": True, "saves": False, "always_remembered": False}
+        return {**facts, "remembers": [], "names": {}}
 
     def _leave_native(self) -> None:
         """Python makes all steps after all."""
+        if isinstance(self._session, LocalSession):
+            self._request("leave")
+            self._session.leave_memory()
         self._native = None
 
-    def _after_frame(self, native: NativeMember, status: int, time: float, size: float) -> float:
+    def _left_answer(self, verb: str) -> Any:
+        """The answer to what compiled code has begun and left to Python; None where it has begun nothing."""
+        ticket = self._there(verb).left_call(self._number)
+        return None if ticket is None else self._answer(ticket, self._timeout)
+
+    def resume_native(self) -> None:
+        """Compiled calls go on, unless inputs wait that Python has written."""
+        if self._native is not None:
+            self._native.is_free = not self._pending
+
+    def after_native_step(self, status: int, time: float, size: float) -> float:
         """The answer to a step that compiled code has left to Python, or has made only in part."""
+        native = self._native
+        assert native is not None
         if status <= WARNING:
             return native.reached
-        ticket = self._there(STEP).left_step(self._number)
-        begun = native.begun
+        ticket, begun = self._there(STEP).left_call(self._number), native.begun
         if ticket is None or begun is None:
             return self.step(time, size)
         self._synchronize()
         self._begun = *begun, ticket, [self._native_groups[1]]
         return self.step(time, size)
 
-    def resume_native(self) -> None:
-        """The other process waits for requests through shared memory from here on.
-
-        On another machine compiled steps go on, unless inputs wait that Python has written.
-        """
-        if self._native is not None:
-            self._native.is_free = not self._pending
-        remote = self._remote
-        if remote is not None:
-            if not remote.is_served:
-                self._request("serve")
-            self._flags[4] = remote.memory.step.latest
-
-    def after_native_step(self, status: int, time: float, size: float) -> float:
-        """The rest of a step that was not as usual, or that takes longer."""
-        if self._native is not None:
-            return self._after_frame(self._native, status, time, size)
-        remote = self._remote
-        assert remote is not None
-        self._wait_there(STEP, self._timeout)
-        if not remote.is_asked:
-            return self.step(time, size)
-        if remote.has_stepped:
-            return time + size
-        self._raise_access()
-        if remote.unusual != STEPPING:
-            return self.step(time, size)
-        reached, points = self._request("after_step", remote.status, time, size)
-        self._points += [InnerPoint(*point) for point in points]
-        return float(reached)
-
     def after_native_access(self, verb: str, status: int) -> None:
-        """Raise what `set` or `get` would have raised; of an FMU elsewhere the same call in Python does."""
-        if self._native is not None:
-            return
-        self._wait_there(verb.lower(), self._timeout)
-        self._raise_access()
+        """Raise what `set` or `get` would have raised."""
+        self._left_answer(verb.lower())
 
-    def _raise_access(self) -> None:
-        """Raise why inputs or outputs could not be written or read in the last request, if that was so."""
-        remote = self._remote
-        assert remote is not None
-        if remote.unusual in (SETTING, LEADING, READING):
-            call, remote.unusual = remote.unusual, NOTHING
-            self._request("after_access", call, remote.status)
-
-    def _after_state(self, verb: str, status: int) -> None:
-        remote = self._remote
-        assert remote is not None
-        self._wait_there(verb, self._timeout)
-        self._raise_access()
-        self._request("after_state", verb, remote.status)
-
-    def _remember(self, how: str) -> int:
-        return int(self._request("remember", how))
+    def _after_state(self, verb: str, status: int) -> bool:
+        """Raise why a state could not be saved or restored; whether it has merely taken long."""
+        native = self._native
+        if native is None or self._left_answer(verb) is None:
+            return False
+        native.end_late()
+        return True
 
     def _forget(self, number: int) -> None:
         self._request("forget", number)
         self.resume_native()
-
-    def _leave(self) -> None:
-        self._request("leave")
-        self._remote = None
-
-    def _leave_remote(self, name: str, limit: float | None) -> None:
-        """Have the other process come back to messages, and do before what is pending there."""
-        remote = self._remote
-        if remote is None or self._there(name).lost:
-            return
-        self._wait_there(name, limit)
-        if remote.is_served:
-            remote.leave()
-            self._wait_there(name, limit)
-            self._raise_access()
-
-    def _wait_there(self, name: str, limit: float | None) -> None:
-        """Wait for the answer to a request through shared memory."""
-        remote = self._remote
-        if remote is not None and remote.is_awaited:
-            self._there(name).wait_for(Ticket(self._number, name), remote.wait, limit)
 
     def close(self) -> None:
         """Close the participant and end the process; one that does not answer is killed."""
@@ -522,7 +463,7 @@ class ProcessParticipant(cosim.Participant):
                 self._close_error = str(error)
         if self._end is not None:
             self._end()
-        self._session = self._remote = None
+        self._session = self._native = None
         self._close_log()
 
     def close_error(self) -> str:
@@ -543,7 +484,7 @@ class ProcessParticipant(cosim.Participant):
         self._released = []  # what tokens of an earlier process release is none of this one
         self._accepted, self._pending, self._reads = set(), [], []
         self._groups, self._new_groups, self._begun = {}, [], None
-        self._remote = self._native = None
+        self._native = None
         self._opening: tuple[Any, ...]
         if isinstance(session, RemoteSession):
             try:
@@ -568,7 +509,6 @@ class ProcessParticipant(cosim.Participant):
     def _request(self, name: str, *given: Any, timeout: float | None = None) -> Any:
         limit = self._timeout if timeout is None else timeout
         self._there(name)
-        self._leave_remote(name, limit)
         return self._answer(self._post(name, *given), limit)
 
     def _post(self, name: str, *given: Any) -> Ticket:
@@ -599,7 +539,7 @@ class ProcessParticipant(cosim.Participant):
         kind = (name, *names)
         group = self._group(tuple(names))
         given = _values(values)
-        if kind in self._accepted and self._remote is None:
+        if kind in self._accepted:
             self._forget_reading()
             self._pending.append([name, group, given])
             return

@@ -125,6 +125,11 @@ class TimedInputs(cosim.Participant):
         """Another one of the same values."""
         return copy.copy(self)
 
+    @property
+    def change_times(self) -> NDArray[np.float64] | None:
+        """The times of all series, s; None where one of them follows lines in between."""
+        return None if any(self._is_linear.values()) else self._all_times
+
     def describe(self) -> ParticipantDescription:
         """Outputs alone; none of them depends on anything."""
         variables = {
@@ -330,6 +335,11 @@ class TriggeredChanges(Changes):
     def events(self) -> list[cosim.EventRecord]:
         """Each time that a condition became true."""
         return self._events
+
+    @property
+    def change_times(self) -> NDArray[np.float64] | None:
+        """None: conditions may become true at any time."""
+        return None
 
     def describe(self) -> ParticipantDescription:
         """Outputs that are held, and what conditions read."""

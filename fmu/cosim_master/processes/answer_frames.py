@@ -1,85 +1,89 @@
-"""Steps of participants for another process without Python: kernel functions over records.
+"""Calls of participants for another process without Python: kernel functions over records.
 
-A *plan* is a message of steps (`calls.numbers_of_steps`) that has come before: the same participants, the
-same variables, other values. Every other message, and a step that is not as usual, is left to Python.
+What may come is known beforehand: for each participant the whole numbers of its calls (`Member.heads_at`).
+Every other message, and a call that is not as usual, is left to Python.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from cosim.kit import Record, call_with_array, call_with_interval, integers_at, reals_at, rows_of, width_of
-from cosim_master.processes.step_frames import FIRST, WORD, copy_bytes, wire_of, write_bytes
+from cosim.kit import Record, integers_at, reals_at, rows_of, width_of
+from cosim_master.exchange.call_part import (
+    WARNING,
+    lead_part,
+    read_part,
+    restore_part,
+    save_part,
+    step_part,
+    write_part,
+)
+from cosim_master.exchange.exchange_arrays import (
+    LEADING,
+    NOTHING,
+    PART,
+    READING,
+    RESTORING,
+    SAVING,
+    SETTING,
+    STEPPING,
+    Part,
+)
+from cosim_master.processes.step_frames import (
+    FEW,
+    FIRST,
+    HEAD,
+    HIGH,
+    INTEGER,
+    KINDS_OF_WRITES,
+    RESTORE,
+    SAVE,
+    STEP,
+    WORD,
+    answer_head_at,
+    answer_head_length,
+    answer_length,
+    head_at,
+    head_length,
+    member_of,
+    request_length,
+)
+from cosim_master.processes.wire import (
+    ELSEWHERE,
+    NOTHING_CAME,
+    are_equal,
+    copy_bytes,
+    receive_bytes,
+    send_bytes,
+    wire_of,
+)
 
 
 class Service(Record):
     """What a process of participants waits for."""
 
     wire_at: int
-    plans: int
-    plans_at: int  # addresses of their records
-    room: int  # bytes for a message
+    members: int
+    members_at: int  # addresses of their records, by number; 0: its calls are Python's
+    room: int  # bytes for a message, and for an answer
     request_at: int
+    answer_at: int
+    call_at: int  # two words for the first numbers of a call
     arrived: int
-    plan: int  # the one that is carried out
-    member: int  # of it, and what is called of it, where that was not as usual
-    calling: int
+    integers: int  # of the message
+    answer_head: int  # bytes of the answer before its reals
+    answer_size: int
+    member: int  # place in the message of the call that was not as usual
+    calling: int  # and what was called of it (`exchange_arrays.NOTHING`: its step is Python's to make)
     status: int
-    is_left: int  # 1: it is a step, and was not called
     busy: int
     served: int  # messages
-    calling_at: int  # 40 bytes that say to others what is called
 
 
-class Plan(Record):
-    """Steps that go with one message."""
-
-    size: int  # bytes of the message
-    head_at: int  # its whole numbers, as they have to be
-    head_size: int  # bytes
-    answer_at: int  # the answer; its whole numbers are there
-    answer_head: int  # bytes before the reals
-    answer_size: int
-    members: int
-    members_at: int
-
-
-class Planned(Record):
-    """A step of a participant in a plan."""
-
-    callee_at: int
-    writes: int  # nothing, inputs (1), inputs and slopes (2)
-
-
-class Callee(Record):
-    """A participant: the functions of `NativeCalls`, and where its values are."""
-
-    set_at: int
-    slopes_at: int
-    step_at: int
-    get_at: int
-    instance: int
-    access: int
-    input_references: int
-    input_count: int
-    inputs: int
-    output_references: int
-    output_count: int
-    outputs: int
-    slope_orders: int
-    same_size: int
-    flags_at: int  # `NativeCalls`: three bytes in a word each, a time, and the time beyond which Python steps
-    request_at: int  # time, size, inputs, slopes
-    answer_at: int  # the time reached, outputs
-    usual_size_at: int
-    names_at: int  # 40 bytes each: what `Service.calling_at` says in `SETTING` …
-
-
-SERVICE, PLAN, PLANNED, CALLEE = (width_of(cls) for cls in (Service, Plan, Planned, Callee))
-OTHER_MESSAGE, NOT_USUAL = range(2)
-SETTING, LEADING, STEPPING, READING = range(4)
-NAME_WIDTH = 40
-WARNING = 1
+SERVICE = width_of(Service)
+OTHER_MESSAGE, NOT_USUAL, STILL = range(3)
+"""What `serve_calls` returns; STILL: nothing has come for some time."""
+LOW = HIGH - 1
 
 
 def service_of(address):
@@ -87,159 +91,179 @@ def service_of(address):
     return rows_of(Service, integers_at(address, SERVICE), 0, 1)[0]
 
 
-def plan_of(address):
-    """A record of this kind."""
-    return rows_of(Plan, integers_at(address, PLAN), 0, 1)[0]
+def part_of(member):
+    """The functions of a participant."""
+    return rows_of(Part, integers_at(member.part_at, PART), 0, 1)[0]
 
 
-def callee_of(address):
-    """A record of this kind."""
-    return rows_of(Callee, integers_at(address, CALLEE), 0, 1)[0]
-
-
-def serve_steps(address):
-    """Answer messages until one is not a plan (OTHER_MESSAGE), or a step is not as usual (NOT_USUAL)."""
+def serve_calls(address):
+    """Answer messages until one is another one, a call is not as usual, or nothing comes."""
     service = service_of(address)
     wire = wire_of(service.wire_at)
     while True:
-        if not receive_plan(service, wire):
+        count = receive_request(service, wire)
+        if count == NOTHING_CAME:
+            return STILL
+        if count == ELSEWHERE or not begin_answer(service, wire):
             return OTHER_MESSAGE
         service.served += 1
         service.busy = 1
         if not carry_out(service, wire):
             return NOT_USUAL
         service.busy = 0
-        plan = plan_of(service.plan)
         service.arrived = 0
-        if not write_bytes(wire, plan.answer_at, plan.answer_size):
+        wire.is_pending = 0
+        if not send_bytes(wire, service.answer_at, service.answer_size):
             return OTHER_MESSAGE
 
 
-def receive_plan(service, wire):
-    """Wait for a message; whether it is one of the plans."""
+def receive_request(service, wire):
+    """Wait for a message of numbers; how many bytes have come, else `ELSEWHERE` or `NOTHING_CAME`."""
     service.arrived = 0
-    service.plan = 0
     size = FIRST
     while service.arrived < size:
-        at = service.request_at + service.arrived
-        count = call_with_array(wire.read_at, wire.reading, at, service.room - service.arrived, 0, 0)
+        room = service.room - service.arrived
+        count = receive_bytes(wire, service.request_at + service.arrived, room)
         if count <= 0:
-            return False
+            return count if service.arrived == 0 else ELSEWHERE
+        wire.is_pending = 1
         service.arrived += count
-        if service.plan == 0 and service.arrived >= FIRST:
+        if service.arrived >= FIRST:
             head = integers_at(service.request_at, 2)
-            for plan_at in integers_at(service.plans_at, service.plans):
-                plan = plan_of(plan_at)
-                known = integers_at(plan.head_at, 2)
-                if service.plan == 0 and known[0] == head[0] and known[1] == head[1]:
-                    service.plan = plan_at
-                    size = plan.size
-            if service.plan == 0:
-                return False
-    # several plans may begin alike
-    for plan_at in integers_at(service.plans_at, service.plans):
-        plan = plan_of(plan_at)
-        if (
-            service.arrived == plan.size
-            and call_with_array(wire.compare_at, service.request_at, plan.head_at, plan.head_size, 0, 0) == 0
-        ):
-            service.plan = plan_at
-            return True
-    return False
+            if head[0] < FIRST - HEAD or head[0] > service.room - HEAD or head[1] & LOW != 0:
+                return ELSEWHERE
+            size = head[0] + HEAD
+    service.integers = (integers_at(service.request_at, 2)[1] >> 32) & LOW
+    return service.arrived if service.arrived == size else ELSEWHERE
+
+
+def begin_answer(service, wire):
+    """Write the whole numbers of the answer to a message; whether all its calls are known."""
+    at = service.request_at + FIRST
+    end = at + INTEGER * service.integers
+    last = service.request_at + service.arrived
+    if end > last:
+        return False
+    found = service.answer_at + FIRST
+    given, reals = 0, 0
+    while at < end:
+        handle = known_call(service, wire, at, end)
+        if handle == 0:
+            return False
+        member = member_of(handle)
+        action, writes = called_action(service), called_writes(service)
+        at += head_length(action, writes)
+        given += request_length(member, writes)
+        reals += answer_length(member, action)
+        length = answer_head_length(action)
+        if found + length + reals > service.answer_at + service.room:
+            return False
+        copy_bytes(wire, found, answer_head_at(member, action), length)
+        found += length
+    service.answer_head = found - service.answer_at
+    service.answer_size = service.answer_head + reals
+    head = integers_at(service.answer_at, 2)
+    head[0] = service.answer_size - HEAD
+    head[1] = (service.answer_head - FIRST) // INTEGER * HIGH
+    return end + given == last
+
+
+def known_call(service, wire, at, end):
+    """The participant of the call whose whole numbers begin at an address; 0 where they are not known."""
+    if end - at < INTEGER * FEW:
+        return 0
+    copy_bytes(wire, service.call_at, at, INTEGER * FEW)
+    number = integers_at(service.call_at, 1)[0] & LOW
+    action, writes = called_action(service), called_writes(service)
+    if number >= service.members or action > RESTORE or writes >= KINDS_OF_WRITES:
+        return 0
+    handle = integers_at(service.members_at, service.members)[number]
+    if handle == 0:
+        return 0
+    member = member_of(handle)
+    part = part_of(member)
+    if writes == 2 and part.set_slopes_at == 0:
+        return 0
+    if action in (SAVE, RESTORE) and part.state_at == 0:
+        return 0
+    length = head_length(action, writes)
+    if end - at < length or not are_equal(wire, at, head_at(member, action, writes), length):
+        return 0
+    return handle
+
+
+def called_action(service):
+    """Of the call whose first numbers have been copied."""
+    return (integers_at(service.call_at, 2)[0] >> 32) & LOW
+
+
+def called_writes(service):
+    """How many kinds of writes go with it."""
+    return integers_at(service.call_at, 2)[1] & LOW
 
 
 def carry_out(service, wire):
-    """Make all steps of a plan; whether each was as usual."""
-    plan = plan_of(service.plan)
-    given = service.request_at + plan.head_size
-    found = plan.answer_at + plan.answer_head
+    """Do all calls of a message; whether each was as usual."""
+    at = service.request_at + FIRST
+    given = at + INTEGER * service.integers
+    found = service.answer_at + service.answer_head
+    end = given
     service.member = 0
-    for planned in rows_of(Planned, integers_at(plan.members_at, PLANNED * plan.members), 0, plan.members):
-        callee = callee_of(planned.callee_at)
-        length = WORD * (2 + planned.writes * callee.inputs)
-        copy_bytes(wire, callee.request_at, given, length)
+    while at < end:
+        handle = known_call(service, wire, at, end)
+        member = member_of(handle)
+        action, writes = called_action(service), called_writes(service)
+        at += head_length(action, writes)
+        length = request_length(member, writes)
+        copy_bytes(wire, member.request_at, given, length)
         given += length
-        if not step_callee(service, wire, callee, planned.writes):
+        if not do_call(service, member, action, writes):
             return False
-        length = WORD * (1 + callee.outputs)
-        copy_bytes(wire, found, callee.answer_at, length)
+        length = answer_length(member, action)
+        copy_bytes(wire, found, member.answer_at, length)
         found += length
         service.member += 1
-    say_calling(service, wire, 0)
     return True
 
 
-def step_callee(service, wire, callee, writes):
-    """Write inputs, step, and read outputs of a participant; whether all was as usual."""
-    request = reals_at(callee.request_at, 2 + writes * callee.inputs)
-    values = callee.request_at + 2 * WORD
-    if writes != 0:
-        say_calling(service, wire, callee.names_at + NAME_WIDTH * SETTING)
-        service.calling = SETTING
-        service.status = call_with_array(
-            callee.set_at, callee.access, callee.input_references, callee.input_count, values, callee.inputs
-        )
-        if service.status > WARNING:
-            return False
-    if writes == 2:
-        say_calling(service, wire, callee.names_at + NAME_WIDTH * LEADING)
-        service.calling = LEADING
-        service.status = call_with_array(
-            callee.slopes_at,
-            callee.instance,
-            callee.input_references,
-            callee.inputs,
-            callee.slope_orders,
-            values + WORD * callee.inputs,
-        )
-        if service.status > WARNING:
-            return False
-    flags = reals_at(callee.flags_at, 5)
-    service.calling = STEPPING
-    service.status = 0
-    service.is_left = 1
-    if request[0] + request[1] > flags[4]:
+def do_call(service, member, action, writes):
+    """Write inputs, and do an action of a participant; whether all was as usual."""
+    part = part_of(member)
+    request = reals_at(member.request_at, 2 + writes * member.inputs)
+    values = member.request_at + 2 * WORD
+    if writes != 0 and not is_usual(service, SETTING, write_part(part, values)):
         return False
-    service.is_left = 0
-    size = request[0] + request[1] - request[0]  # as `FmuParticipant.step`, which steps from event to event
-    if callee.same_size != 0:
-        usual = reals_at(callee.usual_size_at, 1)
-        if abs(size - usual[0]) > 1e-9 * size:
-            usual[0] = size
-        size = usual[0]
-    at = callee.flags_at
-    say_calling(service, wire, callee.names_at + NAME_WIDTH * STEPPING)
-    service.status = call_with_interval(
-        callee.step_at, callee.instance, request[0], size, 1, at, at + WORD, at + 2 * WORD, at + 3 * WORD
-    )
-    if service.status > WARNING or flags[0] != 0.0 or flags[1] != 0.0 or flags[2] != 0.0:
+    if writes == 2 and not is_usual(service, LEADING, lead_part(part, values + WORD * member.inputs)):
         return False
-    reals_at(callee.answer_at, 1)[0] = request[0] + request[1]
-    if callee.outputs != 0:
-        say_calling(service, wire, callee.names_at + NAME_WIDTH * READING)
-        service.calling = READING
-        service.status = call_with_array(
-            callee.get_at,
-            callee.access,
-            callee.output_references,
-            callee.output_count,
-            callee.answer_at + WORD,
-            callee.outputs,
-        )
-        if service.status > WARNING:
+    if action == SAVE:
+        return is_usual(service, SAVING, save_part(part))
+    if action == RESTORE:
+        return is_usual(service, RESTORING, restore_part(part))
+    reals_at(member.answer_at, 1)[0] = request[0]
+    if action == STEP:
+        flags = reals_at(member.flags_at, 6)
+        if request[0] + request[1] > flags[4]:
+            service.calling = NOTHING
             return False
-    return True
+        size = request[1]
+        if part.same_size != 0:
+            if abs(size - flags[5]) > 1e-9 * size:
+                flags[5] = size
+            size = flags[5]
+        if not is_usual(service, STEPPING, step_part(part, request[0], size, member.flags_at)):
+            return False
+        if flags[0] != 0.0 or flags[1] != 0.0 or flags[2] != 0.0:
+            return False
+        reals_at(member.answer_at, 1)[0] = request[0] + request[1]
+    return is_usual(service, READING, read_part(part, member.answer_at + WORD))
 
 
-def say_calling(service, wire, name_at):
-    """Tell who outlives this process what is called; 0: nothing."""
-    if name_at != 0:
-        copy_bytes(wire, service.calling_at, name_at, NAME_WIDTH)
-        return
-    words = integers_at(service.calling_at, NAME_WIDTH // WORD)
-    for i in range(NAME_WIDTH // WORD):
-        words[i] = 0
+def is_usual(service, calling, status):
+    """Whether a function has answered with a status that is OK or a warning."""
+    service.calling = calling
+    service.status = status
+    return status <= WARNING
 
 
-ENTRIES: dict[Any, str] = {serve_steps: "i>i"}
+ENTRIES: dict[Any, str] = {serve_calls: "i>i"}
 """What is called by address, with its signature."""

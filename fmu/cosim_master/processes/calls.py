@@ -1,4 +1,4 @@
-"""Calls of participants in another process, as messages have them; steps of reals alone as numbers."""
+"""Calls of participants in another process, as messages have them; those of reals alone as numbers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 from cosim_master.processes.channel import MOST_NUMBERS, Numbers
 
-OPEN, STEP, CLOSE, LOG = "open", "step", "close", "write_log"
+OPEN, CLOSE, LOG = "open", "close", "write_log"
 """Calls that mean something of their own in the process."""
+ACTIONS = STEP, READ, SAVE, RESTORE = "step", "read", "save in place", "restore in place"
+"""Calls with a time, a size (s) and groups that are read, and the answer of a step; among numbers their place
+here stands for them. One state alone is kept in place: that of `NativeCalls`."""
 WRITES = ("set", "set_slopes")
 """Calls that write inputs; among numbers their place here stands for them."""
 ANSWER, ERROR = "answer", "error"
@@ -42,15 +45,15 @@ class Call(NamedTuple):
     names: list[list[str]] = []
 
 
-def numbers_of_steps(calls: Sequence[Call]) -> Numbers | None:
-    """Steps as numbers; None unless the calls are steps alone, and the values in them a few reals."""
+def numbers_of_calls(calls: Sequence[Call]) -> Numbers | None:
+    """Calls as numbers; None unless they are `ACTIONS` alone, and the values in them a few reals."""
     integers: list[int] = []
     reals: list[Any] = []
     for call in calls:
-        if call.name != STEP or call.released or call.names:
+        if call.name not in ACTIONS or call.released or call.names:
             return None
         time, size, reads = call.given
-        integers += (call.number, len(call.pending), len(reads), *reads)
+        integers += (call.number, ACTIONS.index(call.name), len(call.pending), len(reads), *reads)
         reals += (time, size)
         for write, names, values in call.pending:
             if type(values) is not list:
@@ -60,20 +63,20 @@ def numbers_of_steps(calls: Sequence[Call]) -> Numbers | None:
     return _numbers(integers, reals)
 
 
-def steps_of_numbers(found: Numbers) -> list[Call]:
+def calls_of_numbers(found: Numbers) -> list[Call]:
     """The calls again.
 
     Raises
     ------
     ValueError, IndexError
-        The numbers are no steps.
+        The numbers are no such calls.
     """
     integers, reals = found
     calls = []
     at = place = 0
     while at < len(integers):
-        number, writes, count = integers[at : at + 3]
-        at += 3 + count
+        number, action, writes, count = integers[at : at + 4]
+        at += 4 + count
         reads = [*integers[at - count : at]]
         time, size = reals[place : place + 2]
         place += 2
@@ -82,13 +85,13 @@ def steps_of_numbers(found: Numbers) -> list[Call]:
             write, names, length = integers[at : at + 3]
             at, place = at + 3, place + length
             pending.append([WRITES[write], names, [*reals[place - length : place]]])
-        calls.append(Call(number, STEP, [time, size, reads], pending))
+        calls.append(Call(number, ACTIONS[action], [time, size, reads], pending))
     _check_ends(found, at, place)
     return calls
 
 
 def numbers_of_answers(answers: Sequence[Sequence[Any]]) -> Numbers | None:
-    """Answers to steps as numbers; None where there is an error, an inner point, or no few reals."""
+    """Answers to `ACTIONS` as numbers; None where there is an error, an inner point, or no few reals."""
     integers: list[int] = []
     reals: list[Any] = []
     for kind, answer in answers:
@@ -111,7 +114,7 @@ def answers_of_numbers(found: Numbers) -> list[list[Any]]:
     Raises
     ------
     ValueError, IndexError
-        The numbers are no answers to steps.
+        The numbers are no such answers.
     """
     integers, reals = found
     answers = []

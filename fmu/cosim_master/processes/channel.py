@@ -78,6 +78,11 @@ class Channel:
     reading, writing : int
         Handles of the operating system; the same one of a socket.
 
+    Attributes
+    ----------
+    most_numbers : int
+        In `Numbers` that are received.
+
     Raises
     ------
     EOFError
@@ -88,6 +93,7 @@ class Channel:
 
     def __init__(self, reading: int, writing: int) -> None:
         self.reading, self.writing = reading, writing
+        self.most_numbers = MOST_NUMBERS
         self._blobs: list[bytes] = []
         self._arrived, self._left = memoryview(b""), b""
         self._lock = threading.Lock()
@@ -134,7 +140,7 @@ class Channel:
         while len(self._left) < HEAD.size:
             self._left += self.read(PIECE)
         size, length = HEAD.unpack_from(self._left)
-        if length > size or size > (LARGEST if length else COUNT.size + 8 * MOST_NUMBERS):
+        if length > size or size > (LARGEST if length else COUNT.size + 8 * self.most_numbers):
             raise MessageError(f"announces {size} bytes: not a message of this program")
         end = HEAD.size + size
         whole: bytes | bytearray = self._left

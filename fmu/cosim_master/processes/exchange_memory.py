@@ -1,31 +1,28 @@
-"""The memory of two processes in which they exchange numbers, and the semaphores by which they wait."""
+"""The memory in which two processes of one machine exchange messages of numbers, and their semaphores."""
 
 from __future__ import annotations
 
 import ctypes
-import functools
 import mmap
 import os
 import sys
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
-
-from cosim_master.processes.shared_exchange import (
-    EXCHANGE,
-    FLAGS,
-    TAKEN_STEP,
-    Exchange,
-    Semaphores,
-    TakenStep,
-)
+from cosim_master.processes.channel import HEAD, MOST_NUMBERS, Channel
+from cosim_master.processes.open_wire import c_functions
+from cosim_master.processes.step_frames import ANSWER_ROOM, FIRST, HEAD_ROOM, INTEGER, WORD
+from cosim_master.processes.wire import NOTHING_CAME, Wire, receive_bytes
 
 FILE = "exchange"
 """Its name in the folder of the process."""
 SEMAPHORE = 8
 """Words for a ``sem_t``: those of the C libraries of Linux take four; a line of a cache for each."""
-FUNCTIONS = ("clock_gettime", "sem_clockwait", "sem_post")
+FUNCTIONS = ("clock_gettime", "sem_clockwait", "sem_post", "memcpy", "memcmp")
+MILLISECONDS_HERE = 20
+"""That the run waits for an answer in compiled code before it looks for signals, limits, and the process."""
+MILLISECONDS_THERE = 1000
+"""That the process of the participant waits for a message before it looks whether the run is there."""
 
 
 def keep_from_forks(shared: mmap.mmap) -> None:
@@ -34,41 +31,34 @@ def keep_from_forks(shared: mmap.mmap) -> None:
         shared.madvise(mmap.MADV_DONTFORK)
 
 
-@functools.cache
-def semaphore_functions() -> dict[str, int] | None:
-    """Addresses of functions of the C library, as fields of `Semaphores`; None where one lacks.
-
-    Semaphores that wait by a monotonic clock are in Linux with glibc from 2.30 on.
-    """
+def has_semaphores() -> bool:
+    """Whether they can wait by a monotonic clock: in Linux with glibc from 2.30 on."""
     if sys.platform != "linux":
-        return None
-    library = ctypes.CDLL(None)
+        return False
     try:
-        functions = [getattr(library, name) for name in FUNCTIONS]
+        return bool(c_functions(*FUNCTIONS))
     except AttributeError:
-        return None
-    places = [ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions]
-    return {f"{name}_at": place for name, place in zip(FUNCTIONS, places, strict=True)}
+        return False
 
 
 class ExchangeMemory:
-    """Two semaphores, a record, inputs, their slopes, and outputs, one after the other.
+    """Two semaphores, the lengths of a message and of its answer, and these, one after the other.
 
     Parameters
     ----------
     folder : Path
-        Of the process that serves the exchange.
+        Of the process that answers.
     inputs, outputs : int
     is_new : bool
-        Whether this process makes it; the other one finds it there, and its name is gone then.
+        Whether this process makes it, and answers; the other one finds it there, and its name is gone then.
 
     Attributes
     ----------
-    exchange : Exchange
-    step : TakenStep
-    flags : ndarray, shape (5,)
-        Those of `NativeCalls`, in the record.
-    inputs, slopes, outputs : ndarray
+    wire : Wire
+    request_at, answer_at : int
+        Addresses.
+    room : int
+        Bytes for a message, and for an answer.
 
     Raises
     ------
@@ -77,51 +67,98 @@ class ExchangeMemory:
     """
 
     def __init__(self, folder: Path, inputs: int, outputs: int, *, is_new: bool = False) -> None:
-        first = 2 * SEMAPHORE
-        head = first + EXCHANGE + TAKEN_STEP
-        size = 8 * (head + 2 * inputs + outputs)
+        words = (FIRST + INTEGER * (HEAD_ROOM + ANSWER_ROOM)) // WORD + 3 + max(2 * inputs, outputs)
+        lengths = 2 * SEMAPHORE
+        first = lengths + SEMAPHORE
         path = folder / FILE
         if is_new:
             path.unlink(missing_ok=True)
         with path.open("xb+" if is_new else "r+b") as file:
             if is_new:
-                os.posix_fallocate(file.fileno(), 0, size)
-            self._map = mmap.mmap(file.fileno(), size)
+                os.posix_fallocate(file.fileno(), 0, WORD * (first + 2 * words))
+            self._map = mmap.mmap(file.fileno(), WORD * (first + 2 * words))
         keep_from_forks(self._map)
-        self._base = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
+        base = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
+        semaphores = base, base + WORD * SEMAPHORE
+        self._library = ctypes.CDLL(None)
         if is_new:
-            library = ctypes.CDLL(None)
-            for semaphore in (0, SEMAPHORE):
-                library.sem_init(ctypes.c_void_p(self._base + 8 * semaphore), 1, 0)
+            for semaphore in semaphores:
+                self._library.sem_init(ctypes.c_void_p(semaphore), 1, 0)
         else:
             with suppress(OSError):
                 path.unlink()
-        numbers = np.frombuffer(self._map, dtype=np.float64)
-        self._first, self._head = first, head
-        self.exchange = Exchange.from_buffer(self._map, 8 * first)
-        self.step = TakenStep.from_buffer(self._map, 8 * (first + EXCHANGE))
-        self.flags = numbers[head - FLAGS : head]
-        self.inputs, self.slopes, self.outputs = np.split(numbers[head:], [inputs, 2 * inputs])
+        self.room = WORD * words
+        self.request_at = base + WORD * first
+        self.answer_at = self.request_at + self.room
+        lengths_at = base + WORD * lengths, base + WORD * (lengths + 1)
         self._deadline = (ctypes.c_int64 * 2)()
-
-    def places(self) -> dict[str, int]:
-        """Addresses of its parts in this process, as fields of a record."""
-        first = self._base + 8 * self._head
-        return {
-            "exchange_at": self._base + 8 * self._first,
-            "inputs_at": first,
-            "slopes_at": first + self.inputs.nbytes,
-            "outputs_at": first + 2 * self.inputs.nbytes,
-        }
-
-    def semaphores(self, seconds: float) -> Semaphores:
-        """For compiled code, which waits so long at most before Python looks around."""
-        functions = semaphore_functions()
-        assert functions is not None
-        return Semaphores(
-            asked_at=self._base,
-            answered_at=self._base + 8 * SEMAPHORE,
-            nanoseconds=int(1e9 * seconds),
+        self.wire = Wire(
+            patience=MILLISECONDS_THERE if is_new else MILLISECONDS_HERE,
+            sent_length_at=lengths_at[is_new],
+            arrived_length_at=lengths_at[not is_new],
+            sent_at=semaphores[is_new],
+            arrives_at=semaphores[not is_new],
             deadline_at=ctypes.addressof(self._deadline),
-            **functions,
+            **c_functions(*FUNCTIONS),
         )
+
+    def announce(self) -> None:
+        """The next message of this side goes over the channel: the other side waits here."""
+        self._library.sem_post(ctypes.c_void_p(self.wire.sent_at))
+
+    def answer(self) -> bytes:
+        """The answer to a message that has been sent here; empty where it is late, or comes elsewhere."""
+        length = receive_bytes(self.wire, 0, 0)
+        if length != NOTHING_CAME:
+            self.wire.is_pending = 0
+        return ctypes.string_at(self.answer_at, max(0, length))
+
+
+class LocalChannel(Channel):
+    """A channel beside such memory: messages come and go in one order, in whichever of both.
+
+    Attributes
+    ----------
+    memory : ExchangeMemory or None
+    """
+
+    memory: ExchangeMemory | None = None
+
+    def share(self, memory: ExchangeMemory | None) -> None:
+        """Messages of numbers may be in this memory from now on."""
+        self.memory = memory
+        self.most_numbers = max(MOST_NUMBERS, 0 if memory is None else memory.room // WORD)
+
+
+class CallingChannel(LocalChannel):
+    """That of the process which calls."""
+
+    def wait(self, seconds: float) -> bool:
+        """Whether something arrives within some seconds, or the other end is closed."""
+        memory = self.memory
+        while memory is not None and memory.wire.is_pending and len(self._left) < HEAD.size:
+            is_closed = super().wait(0.0)  # or its message comes behind the one that is looked for here
+            self.put_back(memory.answer())
+            if is_closed and memory.wire.is_pending:
+                return True
+            seconds -= 1e-3 * memory.wire.patience
+            if seconds < 0.0 and memory.wire.is_pending:
+                return False
+        return super().wait(max(0.0, seconds))
+
+    def write(self, data: bytes) -> None:
+        """Write all of them."""
+        if self.memory is not None:
+            self.memory.announce()
+        super().write(data)
+
+
+class AnsweringChannel(LocalChannel):
+    """That of the process which answers."""
+
+    def write(self, data: bytes) -> None:
+        """Write all of them."""
+        if self.memory is not None and self.memory.wire.is_pending:
+            self.memory.wire.is_pending = 0
+            self.memory.announce()
+        super().write(data)

@@ -1,10 +1,13 @@
-"""In a process of participants: steps that compiled code makes for another process (`answer_frames`)."""
+"""In a process of participants: calls that compiled code answers for another process (`answer_frames`)."""
 
 from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Mapping, Sequence
+import mmap
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,34 +15,38 @@ import numpy as np
 import cosim
 from cosim.kit import c_address
 from cosim_master.abilities import NativeCalls, StepsNatively
+from cosim_master.exchange.call_part import WARNING, restore_part, save_part
+from cosim_master.exchange.exchange_arrays import (
+    FREEING,
+    LEADING,
+    NOTHING,
+    READING,
+    RESTORING,
+    SAVING,
+    SETTING,
+    STEPPING,
+    Part,
+)
 from cosim_master.processes import answer_frames as frames
-from cosim_master.processes.answer_frames import Callee, Plan, Planned, Service
-from cosim_master.processes.calls import (
-    ANSWER,
-    STEP,
-    WRITES,
-    Call,
-    answers_of_numbers,
-    numbers_of_answers,
-    steps_of_numbers,
-)
-from cosim_master.processes.channel import (
-    MOST_NUMBERS,
-    Channel,
-    Numbers,
-    message_of_numbers,
-    numbers_of_message,
-)
-from cosim_master.processes.step_frames import FIRST, INTEGER
-from cosim_master.processes.wire import can_go_natively, wire_over
+from cosim_master.processes.answer_frames import Service
+from cosim_master.processes.calls import SAVE, WRITES, Call, answers_of_numbers, calls_of_numbers
+from cosim_master.processes.channel import MOST_NUMBERS, Channel, numbers_of_message
+from cosim_master.processes.exchange_memory import ExchangeMemory, LocalChannel, keep_from_forks
+from cosim_master.processes.native_steps import MemberArrays
+from cosim_master.processes.open_wire import FOR_EVER, can_go_natively, wire_over
 
 STEPS_BEFORE = 1000
-"""Messages of a kind before compiled code answers them: loading it takes as long as so many steps save."""
-MOST_PLANS = 16
+"""Calls of a participant before compiled code answers them: loading it costs what so many steps save."""
+MOST_MEMBERS = 1000
+"""Numbers of participants below this one are those that compiled code calls."""
 FLAGS = 5
-REALS_OF_STEP = 2
-"""Time and size."""
-SET, SET_SLOPES = WRITES
+METHODS = {
+    **{NOTHING: "", SETTING: "set", LEADING: "set_slopes", STEPPING: "step", READING: "get"},
+    **{SAVING: "save", RESTORING: "restore", FREEING: "save"},
+}
+"""By `Part.calling`."""
+PARTS = "part-"
+"""With a number behind it the name of a file in the folder of the process: the record of a participant."""
 
 
 class Unusual(NamedTuple):
@@ -51,248 +58,332 @@ class Unusual(NamedTuple):
     answers : list
         To the first of them.
     calling, status : int
-        What was called of the next one (`answer_frames.SETTING` …), and what it answered.
-    is_left : bool
-        Whether its step was not called, but left to Python.
+        What was called of the next one (`exchange_arrays.SETTING` …; NOTHING: its step is left to Python),
+        and what it answered.
     """
 
     calls: list[Call]
     answers: list[Any]
     calling: int
     status: int
-    is_left: bool
 
-    @property
-    def is_unset(self) -> bool:
-        """Whether the inputs of the next one are not written."""
-        return self.calling in (frames.SETTING, frames.LEADING)
-
-    @property
-    def has_stepped(self) -> bool:
-        """Whether the next one has made its step."""
-        return not self.is_unset and not self.is_left
+    def left_writes(self, call: Call) -> list[Any]:
+        """What has not been written of the next one."""
+        return call.pending[{SETTING: 0, LEADING: 1}.get(self.calling, len(call.pending)) :]
 
 
 class NativeService:
-    """Messages of steps that are alike, answered by compiled code.
+    """Messages of calls of participants, answered by compiled code.
 
     Parameters
     ----------
     channel : Channel
-    page : int
-        Address of the memory that tells what is called to who outlives this process.
-    name : callable
-        What stands there for a call of a participant.
+    folder : Path
+        Of the process: there others see what is called (`call_of_parts`).
     """
 
-    def __init__(self, channel: Channel, page: int, name: Callable[[int, str], bytes]) -> None:
-        self._channel, self._name = channel, name
+    def __init__(self, channel: Channel, folder: Path) -> None:
+        self._channel, self._folder = channel, folder
         self._is_able = can_go_natively() and channel.reading >= 0
-        self._seen: dict[tuple[int, ...], int] = {}
-        self._plans: dict[tuple[int, ...], _MadePlan] = {}
-        self._callees: dict[int, _MadeCallee] = {}
+        self._seen: dict[int, int] = {}
+        self._written: dict[int, int] = {}
         self._refused: set[int] = set()
-        self._addresses = (ctypes.c_int64 * MOST_PLANS)()
-        self._request = (ctypes.c_int64 * (MOST_NUMBERS + 3))()
+        self._members: dict[int, ServedMember] = {}
+        self._addresses = (ctypes.c_int64 * MOST_MEMBERS)()
+        self._call = (ctypes.c_int64 * 2)()
+        self._memory: ExchangeMemory | None = None
         self._record = Service(
-            calling_at=page,
-            plans_at=ctypes.addressof(self._addresses),
-            room=ctypes.sizeof(self._request),
-            request_at=ctypes.addressof(self._request),
+            members_at=ctypes.addressof(self._addresses), call_at=ctypes.addressof(self._call)
         )
-        if self._is_able:
-            self._wire, self._watched = wire_over(channel.reading, channel.writing)
-            self._record.wire_at = ctypes.addressof(self._wire)
         self._serve: Any = None
+        if self._is_able:
+            self._wire_over = wire_over(channel.reading, channel.writing, FOR_EVER)
+            self._buffers = [(ctypes.c_int64 * (MOST_NUMBERS + 3))() for _ in range(2)]
+            self._use_channel()
 
     @property
     def progress(self) -> int | None:
         """How many messages have come, while one is carried out."""
         return int(self._record.served) if self._record.busy else None
 
-    def learn(self, message: Numbers, calls: Sequence[Call], participants: Mapping[int, Any]) -> None:
-        """A message has been answered in Python; after some like it, the next ones are not.
+    def learn(self, calls: Sequence[Call], participants: Mapping[int, tuple[Any, Any]]) -> None:
+        """A message of numbers has been answered in Python; after so many, the next ones are not.
 
         Parameters
         ----------
-        message : Numbers
         calls : sequence of Call
         participants : mapping of int to (participant, names)
             By number; the names of variables in groups.
         """
-        kind = tuple(message.integers)
-        if not self._is_able or kind in self._plans or len(self._plans) == MOST_PLANS:
-            return
-        seen = self._seen[kind] = self._seen.get(kind, 0) + 1
-        if seen < STEPS_BEFORE or len(self._seen) > MOST_PLANS or self._refused & {c.number for c in calls}:
-            return
+        for call in calls if self._is_able else ():
+            number = call.number
+            groups = {group for _, group, _ in call.pending}
+            if len(groups) == 1:
+                self._written[number] = min(groups)
+            seen = self._seen[number] = self._seen.get(number, 0) + 1
+            is_new = number in participants and number not in self._members and number not in self._refused
+            if seen < STEPS_BEFORE or not is_new or len(call.given[2]) != 1:
+                continue
+            try:
+                participant, names = participants[number]
+                served = ServedMember(participant, self._folder, number)
+                if getattr(participant, "least_native_steps", 0) > STEPS_BEFORE:
+                    raise _NotServedError("its compiled code takes longer to load than so few steps")
+                served.find_functions(names, self._written.get(number), call.given[2][0], known=("real",))
+                self._admit(served)
+            except _NotServedError:
+                self._refused.add(number)
+
+    def prepare(
+        self, number: int, participant: Any, names: Sequence[Sequence[str]], written: int, read: int
+    ) -> tuple[str, dict[str, Any]]:
+        """Share memory, in which a participant is called; why not, or what the other process needs to know.
+
+        Parameters
+        ----------
+        number : int
+        participant : Participant
+        names : sequence of sequence of str
+            Of variables, in groups.
+        written, read : int
+            Which of these are its inputs and outputs.
+        """
+        served = ServedMember(participant, self._folder, number)
         try:
-            if self._serve is None:
-                self._serve = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(
-                    c_address(frames.serve_steps, frames.ENTRIES[frames.serve_steps])
-                )
-            members = [self._callee(call, *participants[call.number]) for call in calls]
-        except _NoPlanError as error:
-            self._refused.add(error.number)
-            return
-        except cosim.ContractError:  # nothing is compiled here
-            self._is_able = False
-            return
-        plan = _MadePlan(message, members)
-        self._addresses[len(self._plans)] = plan.address
-        self._plans[kind] = plan
-        self._record.plans = len(self._plans)
+            known = ("real", *getattr(participant, "native_types", ()))
+            served.find_functions(names, written, read, known)
+            memory = ExchangeMemory(self._folder, len(names[written]), len(names[read]), is_new=True)
+            self._admit(served)
+        except OSError as error:
+            return f"has no memory to share: {error}", {}
+        except _NotServedError as error:
+            return str(error), {}
+        self._memory = memory
+        assert isinstance(self._channel, LocalChannel)
+        self._channel.share(memory)
+        record = self._record
+        record.wire_at, record.room = ctypes.addressof(memory.wire), memory.room
+        record.request_at, record.answer_at = memory.request_at, memory.answer_at
+        return "", served.facts()
+
+    def _use_channel(self) -> None:
+        """Messages come over the channel."""
+        record, (request, answer) = self._record, self._buffers
+        record.wire_at, record.room = ctypes.addressof(self._wire_over[0]), ctypes.sizeof(request)
+        record.request_at, record.answer_at = ctypes.addressof(request), ctypes.addressof(answer)
+
+    def _admit(self, served: ServedMember) -> None:
+        """Compiled code calls a participant from now on."""
+        if not 0 <= served.number < MOST_MEMBERS:
+            raise _NotServedError("too many participants")
+        if self._serve is None:
+            try:
+                entry = c_address(frames.serve_calls, frames.ENTRIES[frames.serve_calls])
+            except cosim.ContractError as error:  # nothing is compiled here
+                self._is_able = False
+                raise _NotServedError(str(error)) from error
+            self._serve = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(entry)
+        self._members[served.number] = served
+        self._addresses[served.number] = served.member.address
+        self._record.members = 1 + max(self._members)
 
     def forget(self, number: int) -> None:
-        """A participant is closed."""
-        if self._callees.pop(number, None) is not None:
-            self._plans.clear()
-            self._callees.clear()
-            self._record.plans = 0
+        """A participant is closed, or called in Python after all."""
+        if self._members.pop(number, None) is not None:
+            self._addresses[number] = 0
+            self._use_channel()
+            if self._memory is not None and isinstance(self._channel, LocalChannel):
+                self._channel.share(None)
+                self._memory = None
+
+    def leave(self, number: int) -> None:
+        """A participant is called in Python after all."""
+        served = self._members.get(number)
+        self.forget(number)
+        if served is not None and served.calls.leave is not None:
+            served.calls.leave()
+
+    def member(self, number: int) -> ServedMember:
+        """A participant that compiled code calls.
+
+        Raises
+        ------
+        CosimError
+            There is none.
+        """
+        if number not in self._members:
+            raise cosim.CosimError("this participant is not called by compiled code")
+        return self._members[number]
 
     def serve(self) -> Unusual | None:
         """Answer messages as long as they are as usual; None where the next one is Python's to read."""
-        if not self._plans or self._channel.holds_bytes:
+        if not self._members or self._channel.holds_bytes:
             return None
-        try:
-            for callee in self._callees.values():
-                callee.participant.resume_native()
-        except Exception:  # the next call of it says why
-            self._plans.clear()
-            self._record.plans = 0
-            return None
+        for number, served in self._members.items():
+            try:
+                served.participant.resume_native()
+                self._addresses[number] = served.member.address
+            except Exception:  # the next call of it, which is Python's, says why
+                self._addresses[number] = 0
         record = self._record
-        stopped = self._serve(ctypes.addressof(record))
+        stopped = frames.STILL
+        while stopped == frames.STILL:
+            stopped = self._serve(ctypes.addressof(record))
+            if stopped == frames.STILL and self._channel.wait(0.0):
+                return None
         data = ctypes.string_at(record.request_at, record.arrived)
         if stopped == frames.OTHER_MESSAGE:
             self._channel.put_back(data)
             return None
-        plan = next(plan for plan in self._plans.values() if plan.address == record.plan)
-        calls = steps_of_numbers(numbers_of_message(data))
-        answers = answers_of_numbers(numbers_of_message(plan.answer))[: record.member]
-        return Unusual(calls, answers, int(record.calling), int(record.status), bool(record.is_left))
+        calls = [self._typed(call) for call in calls_of_numbers(numbers_of_message(data))]
+        answer = ctypes.string_at(record.answer_at, record.answer_size)
+        answers = answers_of_numbers(numbers_of_message(answer))[: record.member]
+        return Unusual(calls, answers, int(record.calling), int(record.status))
+
+    def _typed(self, call: Call) -> Call:
+        """With inputs as the participant's methods take them."""
+        return self._members[call.number].typed(call)
 
     def end_unusual(self) -> None:
         """What was left of a message is done."""
         self._record.busy = 0
 
-    def _callee(self, call: Call, participant: Any, names: Sequence[Sequence[str]]) -> _MadePart:
-        number = call.number
-        writes = [write for write, _, _ in call.pending]
-        groups = {group for _, group, _ in call.pending}
-        if writes not in ([], [SET], [SET, SET_SLOPES]) or len(groups) > 1:
-            raise _NoPlanError(number)
-        reads = tuple(name for group in call.given[2] for name in names[group])
-        inputs = tuple(names[group] for group in groups)
-        known = self._callees.get(number)
-        if known is None:
-            known = _MadeCallee(participant, inputs[0] if inputs else (), reads)
-            known.find_functions(number, self._name)
-            self._callees[number] = known
-        if known.reads != reads or (inputs and known.inputs != tuple(inputs[0])):
-            raise _NoPlanError(number)
-        if len(writes) == 2 and not known.record.slopes_at:
-            raise _NoPlanError(number)
-        return _MadePart(known, len(writes), [len(names[group]) for group in call.given[2]])
+
+class _NotServedError(Exception):
+    """Why a participant is called in Python."""
 
 
-class _NoPlanError(Exception):
-    """A participant whose steps go through Python."""
+class ServedMember:
+    """A participant that compiled code calls.
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        super().__init__()
+    Attributes
+    ----------
+    calls : NativeCalls
+    member : MemberArrays
+    """
 
+    calls: NativeCalls
+    member: MemberArrays
 
-class _MadeCallee:
-    """A participant that compiled code calls."""
+    def __init__(self, participant: Any, folder: Path, number: int) -> None:
+        self.participant, self.number = participant, number
+        self._path = folder / f"{PARTS}{number}"
+        self._flags = np.zeros(FLAGS + 1)
+        self._flags[FLAGS - 1] = math.inf
+        self._remembered: dict[int, Any] = {}
 
-    def __init__(self, participant: Any, inputs: Sequence[str], reads: Sequence[str]) -> None:
-        self.participant, self.inputs, self.reads = participant, tuple(inputs), tuple(reads)
-        self._request = np.zeros(REALS_OF_STEP + 2 * len(inputs))
-        self._answer, self._flags, self._usual = np.zeros(1 + len(reads)), np.zeros(FLAGS), np.zeros(1)
-        self._flags[-1] = math.inf
-        self._orders = np.ones(max(1, len(inputs)), dtype=np.int32)
-        self.record = Callee()
-        self.address = ctypes.addressof(self.record)
+    def find_functions(
+        self, names: Sequence[Sequence[str]], written: int | None, read: int, known: Sequence[str]
+    ) -> None:
+        """Ask the participant for its functions.
 
-    def find_functions(self, number: int, name: Callable[[int, str], bytes]) -> None:
-        """Ask the participant for its functions."""
-        participant, inputs, reads = self.participant, self.inputs, self.reads
-        variables = participant.describe().variables if isinstance(participant, cosim.Participant) else {}
-        if not isinstance(participant, StepsNatively) or participant.least_native_steps > STEPS_BEFORE:
-            raise _NoPlanError(number)
-        if any(variables[each].type != "real" for each in (*inputs, *reads)):
-            raise _NoPlanError(number)
+        Parameters
+        ----------
+        names : sequence of sequence of str
+        written, read : int
+            Which of these groups are inputs and outputs; None for no inputs.
+        known : sequence of str
+            Types that they may have.
+        """
+        participant = self.participant
+        inputs = [] if written is None else [*names[written]]
+        reads = [*names[read]]
+        if not isinstance(participant, cosim.Participant) or not isinstance(participant, StepsNatively):
+            raise _NotServedError("is called in Python")
+        variables = participant.describe().variables
+        self._types = [variables[each].type for each in inputs]
+        if any(variables[each].type not in known for each in (*inputs, *reads)):
+            raise _NotServedError("some of its variables are read and written in Python")
         try:
-            found = participant.native_calls(inputs, reads, self._flags)
-        except (cosim.ModelError, cosim.FmuError):
-            found = None
+            found = participant.native_calls(inputs, reads, self._flags[:FLAGS])
+        except cosim.ModelError as error:
+            raise _NotServedError(error.problems[0].text) from error
+        except (cosim.ContractError, cosim.FmuError) as error:
+            raise _NotServedError(str(error)) from error
         if found is None:
-            raise _NoPlanError(number)
-        self._calls: NativeCalls = found
-        self._names = ctypes.create_string_buffer(
-            b"".join(name(number, call) for call in (SET, SET_SLOPES, STEP, "get"))
+            raise _NotServedError("has no functions of C for this")
+        from cosim_master.exchange.exchange_machine import (
+            connect_part,
+        )  # most processes need it later or never
+
+        self.calls = found
+        self._orders = np.ones(max(1, len(inputs)), dtype=np.int32)
+        try:
+            self._part = self._shared_part()
+        except OSError as error:
+            raise _NotServedError(f"has no memory to share: {error}") from error
+        connect_part(self._part, found, len(inputs), len(reads), self._orders.ctypes.data)
+        self.member = MemberArrays(
+            self.number, (0 if written is None else written, read), len(inputs), len(reads)
         )
-        self.record = Callee(
-            set_at=found.set,
-            slopes_at=found.set_slopes,
-            step_at=found.step,
-            get_at=found.get,
-            instance=found.instance,
-            access=found.access or found.instance,
-            input_references=found.input_references,
-            input_count=len(inputs) if found.input_count is None else found.input_count,
-            inputs=len(inputs),
-            output_references=found.output_references,
-            output_count=len(reads) if found.output_count is None else found.output_count,
-            outputs=len(reads),
-            slope_orders=self._orders.ctypes.data,
-            same_size=int(found.same_size),
-            flags_at=self._flags.ctypes.data,
-            request_at=self._request.ctypes.data,
-            answer_at=self._answer.ctypes.data,
-            usual_size_at=self._usual.ctypes.data,
-            names_at=ctypes.addressof(self._names),
-        )
-        self.address = ctypes.addressof(self.record)
+        self.member.record.part_at = ctypes.addressof(self._part)
+        self.member.record.flags_at = self._flags.ctypes.data
+
+    def _shared_part(self) -> Part:
+        """The record that says to who outlives this process what is called."""
+        with self._path.open("wb+") as file:
+            file.truncate(ctypes.sizeof(Part))
+            shared = mmap.mmap(file.fileno(), ctypes.sizeof(Part))
+        keep_from_forks(shared)
+        return Part.from_buffer(shared)
+
+    def facts(self) -> dict[str, Any]:
+        """What the other process needs to know."""
+        calls = self.calls
+        return {
+            "same_size": calls.same_size,
+            "set_slopes": bool(calls.set_slopes),
+            "saves": bool(calls.save and calls.restore and calls.state),
+            "always_remembered": calls.always_remembered,
+            "remembers": [
+                name for name in ("remember", "remember_saved") if getattr(calls, name) is not None
+            ],
+            "names": dict(calls.names),
+        }
+
+    def typed(self, call: Call) -> Call:
+        """A call with inputs as the participant's methods take them."""
+        kinds: dict[str, Any] = {"integer": int, "boolean": bool}
+        pending = list(call.pending)
+        if pending and pending[0][0] == WRITES[0]:
+            write, group, values = pending[0]
+            typed = [kinds.get(kind, float)(value) for kind, value in zip(self._types, values, strict=True)]
+            pending[0] = [write, group, typed]
+        return call._replace(pending=pending)
+
+    def do_in_place(self, action: str) -> None:
+        """Save the state, or go back to it, where compiled code does not."""
+        status = save_part(self._part) if action == SAVE else restore_part(self._part)
+        if status > WARNING:
+            self.check_state(SAVING if action == SAVE else RESTORING, status)
+
+    def check_access(self, verb: str, status: int) -> None:
+        """Raise why inputs or outputs could not be written or read, if that was so."""
+        self.participant.after_native_access(verb, status)
+
+    def check_state(self, calling: int, status: int) -> None:
+        """Raise why the state could not be saved or restored."""
+        if self.calls.after_state is not None:
+            self.calls.after_state(METHODS[calling], status)
+        raise cosim.CosimError(f"cannot {METHODS[calling]} its state (status {status})")
+
+    def remember(self, how: str) -> int:
+        """What Python knows besides a saved state (`NativeCalls`); its number, for `forget`."""
+        number = max(self._remembered, default=0) + 1
+        self._remembered = {number: getattr(self.calls, how)()}  # the last one alone is gone back to
+        return number
+
+    def forget(self, number: int) -> None:
+        """What Python has done since then has not happened."""
+        assert self.calls.forget is not None
+        self.calls.forget(self._remembered[number])
 
 
-class _MadePart(NamedTuple):
-    """A participant in a plan."""
-
-    callee: _MadeCallee
-    writes: int
-    lengths: list[int]
-
-
-class _MadePlan:
-    """Steps that go with one message."""
-
-    def __init__(self, message: Numbers, members: Sequence[_MadePart]) -> None:
-        answer = numbers_of_answers(
-            [[ANSWER, [0.0, [], [[0.0] * length for length in member.lengths]]] for member in members]
-        )
-        assert answer is not None
-        head, data = message_of_numbers(message), message_of_numbers(answer)
-        self._head, self._answer = ctypes.create_string_buffer(head), ctypes.create_string_buffer(data)
-        kind: Any = Planned * len(members)
-        self._planned = kind(*(Planned(member.callee.address, member.writes) for member in members))
-        self._members = members
-        self._size = len(data)
-        self._record = Plan(
-            size=len(head),
-            head_at=ctypes.addressof(self._head),
-            head_size=FIRST + INTEGER * len(message.integers),
-            answer_at=ctypes.addressof(self._answer),
-            answer_head=FIRST + INTEGER * len(answer.integers),
-            answer_size=len(data),
-            members=len(members),
-            members_at=ctypes.addressof(self._planned),
-        )
-        self.address = ctypes.addressof(self._record)
-
-    @property
-    def answer(self) -> bytes:
-        """The last one."""
-        return self._answer.raw[: self._size]
+def call_of_parts(folder: Path) -> tuple[int, str]:
+    """Number of the participant that compiled code is calling in a process, and the call; "" for none."""
+    for path in folder.glob(f"{PARTS}*"):
+        with suppress(OSError, ValueError):
+            calling = Part.from_buffer_copy(path.read_bytes()).calling
+            if METHODS.get(calling):
+                return int(path.name.removeprefix(PARTS)), METHODS[calling]
+    return 0, ""

@@ -1,9 +1,9 @@
-"""Steps of participants in another process, as compiled code begins and ends them."""
+"""Calls of participants in another process, as compiled code begins and ends them."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,57 @@ import numpy as np
 from cosim.kit import c_address
 from cosim_master.abilities import NativeCalls
 from cosim_master.processes import step_frames as frames
-from cosim_master.processes.calls import WRITES
+from cosim_master.processes.calls import ACTIONS, STEP, WRITES
 from cosim_master.processes.channel import MOST_NUMBERS, Channel
+from cosim_master.processes.exchange_memory import ExchangeMemory
+from cosim_master.processes.open_wire import MOST_PATIENCE, can_go_natively, wire_over
 from cosim_master.processes.step_frames import Frame, Member
-from cosim_master.processes.wire import can_go_natively, wire_over
 
-REALS_OF_STEP = 2
+REALS_OF_CALL = 2
 """Time and size."""
+
+
+class MemberArrays:
+    """A participant of messages that compiled code reads and writes, in either process.
+
+    Parameters
+    ----------
+    number : int
+    groups : (int, int)
+        Numbers of the names of its inputs and outputs.
+    inputs, outputs : int
+
+    Attributes
+    ----------
+    record : Member
+    address : int
+        Of the record.
+    request, answer : ndarray
+        Reals: time, size, inputs, slopes; time reached, outputs.
+    """
+
+    def __init__(self, number: int, groups: tuple[int, int], inputs: int, outputs: int) -> None:
+        self.request = np.zeros(REALS_OF_CALL + 2 * inputs)
+        self.answer = np.zeros(1 + outputs)
+        written, read = groups
+        writes = [(kind, written, inputs) for kind in range(len(WRITES))]
+        self._heads = np.zeros((len(ACTIONS), len(WRITES) + 1, frames.HEAD_ROOM), dtype=np.uint32)
+        for action, rows in enumerate(self._heads):
+            reads = [read] * frames.reads_outputs(action)
+            for count, row in enumerate(rows):
+                words = [number, action, count, len(reads), *reads]
+                words += [word for write in writes[:count] for word in write]
+                row[: len(words)] = words
+        self._answer_heads = np.array([[0, 0], [1, outputs]], dtype=np.uint32)
+        self.record = Member(
+            inputs=inputs,
+            outputs=outputs,
+            heads_at=self._heads.ctypes.data,
+            answer_heads_at=self._answer_heads.ctypes.data,
+            request_at=self.request.ctypes.data,
+            answer_at=self.answer.ctypes.data,
+        )
+        self.address = ctypes.addressof(self.record)
 
 
 class NativeFrame:
@@ -27,20 +71,28 @@ class NativeFrame:
     ----------
     channel : Channel
         Over handles.
+    memory : ExchangeMemory, optional
+        Where the messages of one participant are; else they go over the channel.
     """
 
-    def __init__(self, channel: Channel) -> None:
-        self._wire, self._watched = wire_over(channel.reading, channel.writing)
-        self._buffers = [(ctypes.c_int64 * (MOST_NUMBERS + 2))() for _ in range(4)]
-        members, request, answer, expected = map(ctypes.addressof, self._buffers)
+    def __init__(self, channel: Channel, memory: ExchangeMemory | None = None) -> None:
+        self._members: dict[int, NativeMember] = {}
+        self._numbers = 0
+        self._room = MOST_NUMBERS if memory is None else memory.room // frames.WORD
+        if memory is None:
+            self._wire, self._watched = wire_over(channel.reading, channel.writing, MOST_PATIENCE)
+        else:
+            self._wire = memory.wire
+        self._buffers = [(ctypes.c_int64 * (self._room + 2))() for _ in range(4)]
+        members, expected, request, answer = map(ctypes.addressof, self._buffers)
+        if memory is not None:
+            request, answer = memory.request_at, memory.answer_at
         self._record = Frame(members_at=members, request_at=request, answer_at=answer, expected_at=expected)
         self._record.wire_at = ctypes.addressof(self._wire)
         self.address = ctypes.addressof(self._record)
-        self._members: dict[int, NativeMember] = {}
-        self._numbers = 0
 
     def join(self, number: int, groups: tuple[int, int], inputs: int, outputs: int) -> NativeMember | None:
-        """A participant whose steps go this way; None where the message would be too long.
+        """A participant whose calls go this way; None where the message would be too long.
 
         Parameters
         ----------
@@ -49,8 +101,8 @@ class NativeFrame:
             Numbers of the names of its inputs and outputs.
         inputs, outputs : int
         """
-        self._numbers += frames.HEAD_ROOM + REALS_OF_STEP + 2 * inputs + outputs
-        if self._numbers > MOST_NUMBERS:
+        self._numbers += frames.HEAD_ROOM + REALS_OF_CALL + 2 * inputs + outputs
+        if self._numbers > MOST_NUMBERS and self._room == MOST_NUMBERS:
             return None
         member = NativeMember(self.address, number, groups, inputs, outputs)
         self._members[member.address] = member
@@ -66,7 +118,7 @@ class NativeFrame:
             frames.send_frame(self.address)
 
     def leave(self, channel: Channel) -> list[NativeMember]:
-        """Whose steps are under way; Python takes the answer to their message from now on."""
+        """Whose calls are under way; Python takes the answer to their message from now on."""
         record = self._record
         self.send()
         if record.state not in (frames.SENT, frames.LEFT):
@@ -80,43 +132,41 @@ class NativeFrame:
         return found
 
 
-class NativeMember:
-    """A participant of such messages.
+class NativeMember(MemberArrays):
+    """A participant of such messages, in the process of the run.
 
     Attributes
     ----------
     number : int
-    record : Member
-    address : int
-        Of the record.
     """
 
     def __init__(self, frame: int, number: int, groups: tuple[int, int], inputs: int, outputs: int) -> None:
+        super().__init__(number, groups, inputs, outputs)
         self.number = number
-        self._request = np.zeros(REALS_OF_STEP + 2 * inputs)
-        self._answer = np.zeros(1 + outputs)
-        written, read = groups
-        writes = [(kind, written, inputs) for kind in range(len(WRITES))]
-        heads = np.zeros((len(WRITES) + 1, frames.HEAD_ROOM), dtype=np.uint32)
-        for count, row in enumerate(heads):
-            words = [number, count, 1, read, *(word for write in writes[:count] for word in write)]
-            row[: len(words)] = words
-        answer_head = np.array([1, outputs], dtype=np.uint32)
-        self._kept = heads, answer_head
-        self.record = Member(
-            frame_at=frame,
-            inputs=inputs,
-            outputs=outputs,
-            heads_at=heads.ctypes.data,
-            answer_head_at=answer_head.ctypes.data,
-            request_at=self._request.ctypes.data,
-            answer_at=self._answer.ctypes.data,
-        )
-        self.address = ctypes.addressof(self.record)
+        self.record.frame_at = frame
 
-    def calls(self, keep: object, *, same_size: bool, leave: Callable[[], None]) -> NativeCalls:
-        """For the interpreter of exchanges."""
+    def calls(
+        self, keep: object, *, leave: Callable[[], None], facts: Mapping[str, Any], **callbacks: Any
+    ) -> NativeCalls:
+        """For the interpreter of exchanges.
+
+        Parameters
+        ----------
+        keep : object
+        leave : callable
+        facts : mapping
+            What `NativeService.prepare` has found.
+        **callbacks : callable
+            Of `NativeCalls`, those that are wanted.
+        """
         at = {function: c_address(function, letters) for function, letters in frames.ENTRIES.items()}
+        self._state = ctypes.c_void_p()
+        saves = {
+            "save": at[frames.save_member],
+            "restore": at[frames.restore_member],
+            "state": ctypes.addressof(self._state),
+            "always_remembered": facts["always_remembered"],
+        }
         return NativeCalls(
             instance=self.address,
             set=at[frames.set_member],
@@ -124,16 +174,19 @@ class NativeMember:
             get=at[frames.get_member],
             input_references=0,
             output_references=0,
-            same_size=same_size,
+            same_size=facts["same_size"],
             keep=(self, keep),
-            set_slopes=at[frames.set_member_slopes],
-            begin=at[frames.begin_member],
+            set_slopes=at[frames.set_member_slopes] * facts["set_slopes"],
+            begin=at[frames.start_member_step],
             leave=leave,
+            names=facts["names"],
+            **(saves if facts["saves"] else {}),
+            **callbacks,
         )
 
     def begin(self, time: float, size: float) -> bool:
         """Begin a step whose end compiled code asks for; whether it can."""
-        return frames.begin_member(self.address, time, size, 0, 0, 0, 0, 0) == frames.OK
+        return frames.start_member_step(self.address, time, size, 0, 0, 0, 0, 0) == frames.OK
 
     @property
     def is_free(self) -> bool:
@@ -151,22 +204,32 @@ class NativeMember:
         return found
 
     @property
+    def action(self) -> str:
+        """What was begun last (`calls.ACTIONS`)."""
+        return ACTIONS[self.record.action]
+
+    @property
     def begun(self) -> tuple[float, float] | None:
         """Time and size (s) of a step that Python has to end; None where it has begun none."""
-        time, size = self._request[:REALS_OF_STEP].tolist()
-        return (time, size) if self.record.phase == frames.IN_PYTHON else None
+        time, size = self.request[:REALS_OF_CALL].tolist()
+        return (time, size) if self.record.phase == frames.IN_PYTHON and self.action == STEP else None
 
     @property
     def reached(self) -> float:
         """How far the last step has come, s."""
-        return float(self._answer[0])
+        return float(self.answer[0])
+
+    def end_late(self) -> None:
+        """What Python has waited for is done: compiled code, which asks once more, goes on."""
+        self.record.was_late = 1 + self.record.action
+        self.is_free = True
 
     def take_writes(self) -> list[Sequence[float]]:
-        """Inputs, and slopes, that would have gone with the next step of compiled code."""
+        """Inputs, and slopes, that would have gone with the next call of compiled code."""
         count, inputs = self.record.writes, self.record.inputs
         self.record.writes = 0
-        places = range(REALS_OF_STEP, REALS_OF_STEP + count * inputs, max(1, inputs))
-        return [self._request[place : place + inputs].tolist() for place in places][:count]
+        places = range(REALS_OF_CALL, REALS_OF_CALL + count * inputs, max(1, inputs))
+        return [self.request[place : place + inputs].tolist() for place in places][:count]
 
 
 def native_frame(channel: Channel) -> NativeFrame | None:

@@ -16,6 +16,7 @@ import cosim
 from cosim_master.processes.channel import Channel
 from cosim_master.processes.greeting import SECONDS_TO_GREET, greet_client, open_greeting
 from cosim_master.processes.process_worker import ENDED, log_file
+from cosim_master.processes.refusals import Refusals
 from cosim_master.processes.sent_fmus import log
 from cosim_master.processes.worker_process import SECONDS_TO_END, WorkerProcess
 
@@ -61,6 +62,7 @@ class ParticipantServer:
         self.port = int(self._socket.getsockname()[1])
         self._greetings = threading.BoundedSemaphore(MOST_GREETINGS)
         self._places = threading.BoundedSemaphore(MOST_PROCESSES)
+        self._refusals = Refusals()
 
     def serve(self) -> None:
         """Accept connections until this is interrupted; the processes end with this one."""
@@ -76,13 +78,14 @@ class ParticipantServer:
             who = f"{peer[0]}:{peer[1]}"
             if not self._greetings.acquire(blocking=False):
                 connection.close()
-                log(2, who, "refused: too many connections have not shown a token")
+                self._refusals.add(who, "too many connections have not shown a token")
                 continue
             threading.Thread(target=self._take, args=(connection, who), name=who, daemon=True).start()
 
     def close(self) -> None:
         """Accept nothing more."""
         self._socket.close()
+        self._refusals.close()
 
     def _take(self, connection: socket.socket, who: str) -> None:
         with connection:
@@ -92,11 +95,11 @@ class ParticipantServer:
                 finally:
                     self._greetings.release()
                 if not is_known:
-                    log(2, who, "refused: it does not know the token")
+                    self._refusals.add(who, "it does not know the token")
                     return
                 _stay_awake(connection)
                 if not self._places.acquire(blocking=False):
-                    log(2, who, f"refused: {MOST_PROCESSES} processes are running")
+                    self._refusals.add(who, f"{MOST_PROCESSES} processes are running")
                     handle = connection.fileno()
                     text = f"{MOST_PROCESSES} processes of participants are running there: try later"
                     Channel(handle, handle).send(welcome(text))

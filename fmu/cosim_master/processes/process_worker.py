@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import mmap
 import os
@@ -21,8 +20,9 @@ from cosim.kit import end_with_parent, kill_with_parent, leave_signals
 from cosim_fmi.binding.fmu_output import Printed
 from cosim_fmi.binding.process_guard import last_words
 from cosim_master.coupling.errors import StepDiscardedError, StopRequested
-from cosim_master.processes.answer_frames import STEPPING
+from cosim_master.exchange.exchange_arrays import READING, RESTORING, SAVING, SETTING, STEPPING
 from cosim_master.processes.calls import (
+    ACTIONS,
     ANSWER,
     CLOSE,
     ERROR,
@@ -31,13 +31,12 @@ from cosim_master.processes.calls import (
     STEP,
     WRITES,
     Call,
+    calls_of_numbers,
     numbers_of_answers,
-    steps_of_numbers,
 )
 from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
-from cosim_master.processes.exchange_memory import keep_from_forks
+from cosim_master.processes.exchange_memory import AnsweringChannel, keep_from_forks
 from cosim_master.processes.native_service import NativeService, Unusual
-from cosim_master.processes.served_calls import SERVED, ServedCalls
 
 
 def portable(error: Exception) -> list[Any]:
@@ -144,7 +143,7 @@ def _channel(reading: int, writing: int) -> Channel:
         from multiprocessing.connection import PipeConnection  # type: ignore[attr-defined]
 
         return PipeChannel(PipeConnection(reading))
-    return Channel(reading, writing)
+    return AnsweringChannel(reading, writing)
 
 
 def log_file(folder: Path, number: int) -> Path:
@@ -161,15 +160,12 @@ class Served:
     names : list of list of str
     tokens : dict of int to object
         Saved states, by the number that stands for them.
-    shared : ServedCalls or None
-        Its functions of C, where the master calls them through memory of both processes.
     """
 
     def __init__(self, participant: cosim.Participant) -> None:
         self.participant: Any = participant
         self.names: list[list[str]] = []
         self.tokens: dict[int, Any] = {}
-        self.shared: ServedCalls | None = None
 
     def call(self, name: str, given: list[Any]) -> Any:
         """Call a method; tokens of saved states stay here, and numbers stand for them there."""
@@ -221,13 +217,14 @@ class Served:
 
     def step(self, time: float, size: float, unusual: Unusual | None = None) -> tuple[float, list[Any]]:
         """The time that was reached, and what lies inside of the step, which compiled code may have begun."""
-        if unusual is None or not unusual.has_stepped:
-            reached = self.participant.step(time, size)
-        elif unusual.calling == STEPPING:
-            reached = self.participant.after_native_step(unusual.status, time, size)
-        else:
+        participant = self.participant
+        if unusual is not None and unusual.calling == STEPPING:
+            reached = participant.after_native_step(unusual.status, time, size)
+        elif unusual is not None and unusual.calling == READING:
             reached = time + size
-        inside = getattr(self.participant, "inside", None)
+        else:
+            reached = participant.step(time, size)
+        inside = getattr(participant, "inside", None)
         points = inside() if inside is not None else ()
         return reached, [(point.time, list(point.names), list(point.values)) for point in points]
 
@@ -266,8 +263,8 @@ class Worker:
         self._printed: Printed | None = None
         self._is_printed_taken = False
         self._since = 0.0
-        self._calling, page, name = _shared_name(folder)
-        self._native = NativeService(channel, page, name) if sends_logs else None
+        self._calling = _shared_name(folder)
+        self._native = NativeService(channel, folder)
 
     def serve(self, *, beats: bool) -> None:
         """Message after message, until the other end closes the connection."""
@@ -280,38 +277,31 @@ class Worker:
 
         with last_words(say):
             while True:
-                if self._native is not None and not self._logs:
+                if not self._logs:
                     unusual = self._native.serve()
                     for served in self._served.values():
                         self._log_printed(served)
                     if unusual is not None:
-                        self._answer_rest(self._native, unusual)
+                        self._answer_rest(unusual)
                         continue
                 message = self._channel.receive()
                 self._since = time.monotonic()
                 has_numbers = isinstance(message, Numbers)
                 try:
-                    calls = steps_of_numbers(message) if has_numbers else [Call(*call) for call in message]
+                    calls = calls_of_numbers(message) if has_numbers else [Call(*call) for call in message]
                 except (TypeError, ValueError, IndexError) as error:
                     raise MessageError(f"is not a list of calls: {error}") from None
-                answers = [self._answer(call) for call in calls]
-                shared = [(each, each.shared) for each in self._served.values() if each.shared is not None]
-                for _, functions in shared:
-                    functions.resume()
-                self._send(answers, as_numbers=has_numbers)
-                if self._native is not None and has_numbers:
+                self._send([self._answer(call) for call in calls], as_numbers=has_numbers)
+                if self._sends_logs and has_numbers:
                     there = {number: (each.participant, each.names) for number, each in self._served.items()}
-                    self._native.learn(message, calls, there)
-                for each, functions in shared:
-                    functions.serve(lambda: self._channel.wait(0.0))
-                    self._log_printed(each)
+                    self._native.learn(calls, there)
 
-    def _answer_rest(self, native: NativeService, unusual: Unusual) -> None:
+    def _answer_rest(self, unusual: Unusual) -> None:
         """Carry out what compiled code has left of a message."""
         self._since = time.monotonic()
         first, *others = unusual.calls[len(unusual.answers) :]
         answers = [*unusual.answers, self._answer(first, unusual), *map(self._answer, others)]
-        native.end_unusual()
+        self._native.end_unusual()
         self._send(answers, as_numbers=True)
 
     def close(self) -> None:
@@ -343,15 +333,14 @@ class Worker:
             for token in call.released:
                 served.tokens.pop(token, None)
             served.names += call.names
-            for write, names, values in call.pending if unusual is None or unusual.is_unset else ():
+            if unusual is not None:
+                self._check_unusual(number, unusual)
+            for write, names, values in call.pending if unusual is None else unusual.left_writes(call):
                 self._calling(number, write)
                 served.write(write, names, values)
             self._calling(number, name)
-            if name == STEP:
-                time, size, reads = call.given
-                reached, points = served.step(time, size, unusual)
-                self._calling(number, "get")
-                answer: Any = [reached, points, [served.read_behind(names) for names in reads]]
+            if name in ACTIONS:
+                answer = self._act(served, call, unusual)
             elif name in WRITES:
                 served.write(name, *call.given)
                 answer = None
@@ -361,19 +350,50 @@ class Worker:
             elif name == LOG:
                 file, level = call.given
                 answer = served.call(name, [None if file is None else Path(file), level])
-            elif name in SERVED:
-                served.shared = served.shared or ServedCalls(served.participant, self._folder)
-                answer = served.shared.do(name, tuple(call.given))
             else:
-                answer = served.call(name, call.given)
+                answer = self._call(served, call)
             self._log_printed(served)
             if name == CLOSE:
                 del self._served[number]
-                if self._native is not None:
-                    self._native.forget(number)
+                self._native.forget(number)
             return [ANSWER, answer]
         except Exception as error:
             return [ERROR, portable(error)]
+
+    def _act(self, served: Served, call: Call, unusual: Unusual | None) -> Any:
+        """The answer to one of `ACTIONS`."""
+        number, name = call.number, call.name
+        time, size, reads = call.given
+        reached, points = time, list[Any]()
+        if name == STEP:
+            reached, points = served.step(time, size, unusual)
+        elif not reads:
+            self._native.member(number).do_in_place(name)
+        self._calling(number, "get")
+        return [reached, points, [served.read_behind(names) for names in reads]]
+
+    def _check_unusual(self, number: int, unusual: Unusual) -> None:
+        """Raise what a function that compiled code has called has failed with."""
+        member, calling = self._native.member(number), unusual.calling
+        if calling in (SETTING, READING):
+            member.check_access("Set" if calling == SETTING else "Get", unusual.status)
+        elif calling in (SAVING, RESTORING):
+            member.check_state(calling, unusual.status)
+
+    def _call(self, served: Served, call: Call) -> Any:
+        """Call a method of a participant, or one of what compiled code knows of it."""
+        number, native = call.number, self._native
+        match call.name, call.given:
+            case "prepare", [written, read]:
+                return native.prepare(number, served.participant, served.names, written, read)
+            case "leave", []:
+                return native.leave(number)
+            case "remember", [("remember" | "remember_saved") as how]:
+                return native.member(number).remember(how)
+            case "forget", [remembered]:
+                return native.member(number).forget(remembered)
+            case name, given:
+                return served.call(name, given)
 
     def _begin(self, number: int, name: str, given: list[Any]) -> Any:
         """Make a participant, or do what is for none."""
@@ -410,7 +430,7 @@ class Worker:
         while True:
             time.sleep(SECONDS_BETWEEN_BEATS)
             since, before = self._since, progress
-            progress = None if self._native is None else self._native.progress
+            progress = self._native.progress
             is_long = bool(since) and time.monotonic() - since >= SECONDS_BETWEEN_BEATS
             if is_long or (progress is not None and progress == before):
                 with suppress(OSError):
@@ -426,11 +446,8 @@ def _sendable(channel: Channel, answer: Any, error: TypeError) -> Any:
     return answer
 
 
-def _shared_name(folder: Path) -> tuple[Callable[[int, str], None], int, Callable[[int, str], bytes]]:
-    """Says which call of which participant is under way, also to a process that outlives this one.
-
-    Also the address where that stands, and what stands there for a call.
-    """
+def _shared_name(folder: Path) -> Callable[[int, str], None]:
+    """Says which call of which participant is under way, also to a process that outlives this one."""
     with (folder / CALLING).open("r+b") as file:
         shared = mmap.mmap(file.fileno(), LONGEST_NAME)
     keep_from_forks(shared)
@@ -442,7 +459,7 @@ def _shared_name(folder: Path) -> tuple[Callable[[int, str], None], int, Callabl
     def say(number: int, name: str) -> None:
         shared[:] = content(number, name)
 
-    return say, ctypes.addressof(ctypes.c_char.from_buffer(shared)), content
+    return say
 
 
 def listed(values: Any) -> list[Any]:

@@ -16,8 +16,9 @@ from typing import Any
 
 import cosim
 from cosim.kit import held_interrupt, seconds_interrupted, waited_for_interrupt
-from cosim_master.processes.calls import ERROR, STEP, Call, answers_of_numbers, numbers_of_steps
+from cosim_master.processes.calls import ACTIONS, ERROR, Call, answers_of_numbers, numbers_of_calls
 from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
+from cosim_master.processes.exchange_memory import CallingChannel, ExchangeMemory
 from cosim_master.processes.native_steps import NativeFrame, NativeMember, native_frame
 from cosim_master.processes.process_worker import BEAT, ENDED, restored
 from cosim_master.processes.worker_process import SECONDS_TO_END, WorkerProcess
@@ -79,7 +80,7 @@ class Session(ABC):
         self._open: set[int] = set()
         self._has_begun = False
         self._frame: NativeFrame | None = None
-        self._left_steps: dict[int, Ticket] = {}
+        self._left_calls: dict[int, Ticket] = {}
 
     @property
     def silence(self) -> float:
@@ -133,18 +134,18 @@ class Session(ABC):
             if self._frame is not None:
                 self._frame.send()
 
-    def left_step(self, number: int) -> Ticket | None:
-        """A step of a participant that compiled code has begun, and left to Python."""
+    def left_call(self, number: int) -> Ticket | None:
+        """A call of a participant that compiled code has begun, and left to Python."""
         with self._lock:
             self._leave_frame()
-            return self._left_steps.pop(number, None)
+            return self._left_calls.pop(number, None)
 
     def _leave_frame(self) -> None:
         """Wait for what compiled code has sent as for messages of Python."""
         members = [] if self._frame is None else self._frame.leave(self._channel)
         if members:
-            tickets = [Ticket(member.number, STEP) for member in members]
-            self._left_steps.update({ticket.number: ticket for ticket in tickets})
+            tickets = [Ticket(member.number, member.action) for member in members]
+            self._left_calls.update({ticket.number: ticket for ticket in tickets})
             self._sent.append(tickets)
             self._note_waiting()
 
@@ -160,7 +161,7 @@ class Session(ABC):
                 return
             posted, self._posted = self._posted, []
             calls = [call for _, call in posted]
-            numbers = numbers_of_steps(calls)
+            numbers = numbers_of_calls(calls)
             try:
                 if numbers is not None:
                     self._channel.send_numbers(numbers)
@@ -204,53 +205,17 @@ class Session(ABC):
             raise restored(value)
         return value
 
-    def wait_for(self, ticket: Ticket, has_come: Callable[[], bool], limit: float | None) -> None:
-        """Wait for something other than a message; a message then says why the process ends.
-
-        Parameters
-        ----------
-        ticket : Ticket
-            For the words about it.
-        has_come : callable
-            Waits some milliseconds.
-        limit : float or None
-            s; after that the process is ended.
-
-        Raises
-        ------
-        CosimError
-            How the process has ended.
-        """
-        with self._lock:
-            if self.lost:
-                raise cosim.CosimError(self.lost)
-            waiting = [ticket]
-            self._sent.append(waiting)
-            try:
-                self._wait(ticket, limit, has_come)
-            except BaseException as error:
-                self.lost = self.lost or str(error) or type(error).__name__
-                raise
-            if ticket.answer is None:
-                self._sent.remove(waiting)
-                return
-        raise restored(ticket.answer[1])
-
     def abort(self, why: str) -> None:
         """End the process, from another thread; the call that waits for it raises an error that says why."""
         self._aborted = why
         self.kill()
 
-    def _wait(self, ticket: Ticket, limit: float | None, has_come: Callable[[], bool] | None = None) -> None:
+    def _wait(self, ticket: Ticket, limit: float | None) -> None:
         """For an answer; a process that gives none in time, or soon after a first Ctrl-C, is ended."""
         begun = heard = monotonic()
         end = math.inf if limit is None else begun + limit
         while ticket.answer is None:
-            if has_come is not None and has_come():
-                return
-            now = monotonic()
-            pause = 0.0 if has_come is not None else min(SECONDS_BETWEEN_LOOKS, max(0.0, end - now))
-            if self._channel.wait(pause):
+            if self._channel.wait(min(SECONDS_BETWEEN_LOOKS, max(0.0, end - monotonic()))):
                 heard = monotonic()
                 try:
                     self._take(self._channel.receive())
@@ -288,8 +253,8 @@ class Session(ABC):
             self._note_waiting()
             if not isinstance(message, Numbers):
                 answers, logs = message
-            elif any(ticket.name != STEP for ticket in tickets):
-                raise ValueError("numbers for a request that is not a step")
+            elif any(ticket.name not in ACTIONS for ticket in tickets):
+                raise ValueError("numbers for a request that has another answer")
             else:
                 answers, logs = answers_of_numbers(message), []
             for ticket, answer in zip(tickets, answers, strict=True):
@@ -348,12 +313,9 @@ class LocalSession(Session):
     Attributes
     ----------
     worker : WorkerProcess
-    shared_call : callable
-        The method that is called through shared memory of the one participant that uses it; "" for none.
     """
 
     def __init__(self) -> None:
-        self.shared_call: Callable[[], str] = str
         # the kernel would kill it with the thread that starts it: so only with the main thread
         dies_with_thread = threading.current_thread() is threading.main_thread()
         if os.name == "nt":
@@ -372,7 +334,28 @@ class LocalSession(Session):
                 ours.close()
                 raise
         handle = ours.detach()
-        super().__init__(Channel(handle, handle))
+        super().__init__(CallingChannel(handle, handle))
+
+    def share_memory(self, inputs: int, outputs: int) -> None:
+        """Messages of compiled code are in memory that the process has prepared, for so many numbers.
+
+        Raises
+        ------
+        OSError
+            The memory is not there.
+        """
+        memory = ExchangeMemory(self.worker.folder, inputs, outputs)
+        with self._lock:
+            assert isinstance(self._channel, CallingChannel)
+            self._channel.share(memory)
+            self._frame = NativeFrame(self._channel, memory)
+
+    def leave_memory(self) -> None:
+        """They go over the channel again."""
+        with self._lock:
+            if isinstance(self._channel, CallingChannel):
+                self._channel.share(None)
+            self._frame = None
 
     @property
     def process_id(self) -> int | None:
@@ -380,9 +363,7 @@ class LocalSession(Session):
         return self.worker.process.pid
 
     def _call_under_way(self, ticket: Ticket) -> tuple[int, str]:
-        number, name = self.worker.call_under_way()
-        shared = self.shared_call()
-        return (ticket.number, shared) if shared else (number, name)
+        return self.worker.call_under_way()
 
     def _record_end(self, message: dict[str, Any]) -> None:
         raise MessageError("there is no server here")

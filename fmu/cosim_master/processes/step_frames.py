@@ -1,34 +1,28 @@
-"""Steps of participants in another process without Python: kernel functions over records.
+"""Calls of participants in another process without Python, as that of the run makes them: kernel functions.
 
-A *frame* is the message of all participants of one process that step at the same time, written as `Numbers`
-are (`calls.numbers_of_steps`), and its answer. `set_member` … `get_member` have the signatures of
-`NativeCalls`. Whatever is not as usual is left to Python, which goes on from where the records are: another
-message has come, nothing for some time, or the connection is broken.
+A *frame* is the message of all participants of one process that are called at the same time, written as
+`Numbers` are (`calls.numbers_of_calls`), and its answer. `set_member` … `restore_member` have the signatures
+of `NativeCalls`. Whatever is not as usual is left to Python, which goes on from where the records are:
+another message has come, nothing for some time, or the connection is broken.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from cosim.kit import Record, call_with_array, integers_at, reals_at, rows_of, width_of
-
-
-class Wire(Record):
-    """How bytes get to the other process and back: a handle, and functions of the C library."""
-
-    reading: int
-    writing: int
-    read_at: int
-    write_at: int
-    poll_at: int
-    copy_at: int
-    compare_at: int
-    watched_at: int  # what `poll` takes
-    patience: int  # so long an answer is waited for here, ms
+from cosim.kit import Record, integers_at, reals_at, rows_of, width_of
+from cosim_master.processes.wire import (
+    NOTHING_CAME,
+    are_equal,
+    copy_bytes,
+    receive_bytes,
+    send_bytes,
+    wire_of,
+)
 
 
 class Frame(Record):
-    """The steps that go with one message."""
+    """The calls that go with one message."""
 
     wire_at: int
     state: int  # `EMPTY` …
@@ -43,39 +37,42 @@ class Frame(Record):
 
 
 class Member(Record):
-    """A participant."""
+    """A participant, in both processes."""
 
-    frame_at: int
+    frame_at: int  # this and the next five: in the process of the run alone
     phase: int  # `RESTS` …
-    writes: int  # what goes with its next step: nothing, inputs (1), inputs and slopes (2)
+    action: int  # that is under way
+    writes: int  # what goes with its next call: nothing, inputs (1), inputs and slopes (2)
     has_outputs: int
     is_ahead: int  # of what Python knows
+    was_late: int  # this action has been done after all: 1 + its number
+    part_at: int  # its functions, in the process where it is
+    flags_at: int  # there: five numbers of `NativeCalls.flags`, and the usual size of its steps, s
     inputs: int
     outputs: int
-    heads_at: int  # the whole numbers of its step, for each of these three
-    answer_head_at: int
+    heads_at: int  # the whole numbers of its calls: a row for each action and kind of writes
+    answer_heads_at: int  # and of their answers, without and with outputs
     request_at: int  # time, size, inputs, slopes
     answer_at: int  # the time reached, outputs
 
 
-WIRE, FRAME, MEMBER = (width_of(cls) for cls in (Wire, Frame, Member))
+FRAME, MEMBER = (width_of(cls) for cls in (Frame, Member))
 EMPTY, COLLECTED, SENT, ANSWERED, LEFT = range(5)
 """`Frame.state`: some steps have begun (COLLECTED); Python takes the answer (LEFT)."""
 RESTS, BEGUN, IN_PYTHON = range(3)
 """`Member.phase`: the step that has begun is Python's to end (IN_PYTHON)."""
+STEP, READ, SAVE, RESTORE = range(4)
+"""Actions (`calls.ACTIONS`)."""
 OK, NOT_USUAL = 0, 3
 HEAD, FIRST = 12, 16
 """Bytes before the ones that a message counts (`channel.HEAD`), and before its whole numbers."""
 WORD, INTEGER = 8, 4
 FEW, MORE = 4, 3
-"""Whole numbers of a step that writes nothing, and for each kind of write."""
-HEAD_ROOM = FEW + 2 * MORE
+"""Whole numbers of a call, before the group that it reads, and for each kind of write."""
+KINDS_OF_WRITES = 3
+HEAD_ROOM = FEW + 1 + MORE * (KINDS_OF_WRITES - 1)
+ANSWER_ROOM = 2
 HIGH = 1 << 32
-
-
-def wire_of(address):
-    """A record of this kind."""
-    return rows_of(Wire, integers_at(address, WIRE), 0, 1)[0]
 
 
 def frame_of(address):
@@ -88,8 +85,43 @@ def member_of(address):
     return rows_of(Member, integers_at(address, MEMBER), 0, 1)[0]
 
 
+def reads_outputs(action):
+    """1 where outputs come with the answer to an action, else 0."""
+    return 1 if action in (STEP, READ) else 0
+
+
+def head_at(member, action, writes):
+    """Where the whole numbers of a call are."""
+    return member.heads_at + INTEGER * HEAD_ROOM * (KINDS_OF_WRITES * action + writes)
+
+
+def head_length(action, writes):
+    """How many bytes these are."""
+    return INTEGER * (FEW + reads_outputs(action) + MORE * writes)
+
+
+def request_length(member, writes):
+    """How many bytes the reals of a call are."""
+    return WORD * (2 + writes * member.inputs)
+
+
+def answer_head_at(member, action):
+    """Where the whole numbers of an answer are."""
+    return member.answer_heads_at + INTEGER * ANSWER_ROOM * reads_outputs(action)
+
+
+def answer_head_length(action):
+    """How many bytes these are."""
+    return INTEGER * (1 + reads_outputs(action))
+
+
+def answer_length(member, action):
+    """How many bytes the reals of an answer are."""
+    return WORD * (1 + reads_outputs(action) * member.outputs)
+
+
 def set_member(handle, references, count, values, size):
-    """Inputs go with the next step."""
+    """Inputs go with the next call."""
     member = member_of(handle)
     request = reals_at(member.request_at, 2 + member.inputs)
     given = reals_at(values, member.inputs)
@@ -102,7 +134,7 @@ def set_member(handle, references, count, values, size):
 
 
 def set_member_slopes(handle, references, count, orders, slopes):
-    """Slopes of the inputs go with the next step."""
+    """Slopes of the inputs go with the next call."""
     member = member_of(handle)
     request = reals_at(member.request_at, 2 + 2 * member.inputs)
     given = reals_at(slopes, member.inputs)
@@ -114,46 +146,51 @@ def set_member_slopes(handle, references, count, orders, slopes):
     return OK
 
 
-def begin_member(handle, time, size, is_last, event, end, early, reached):
+def start_member_step(handle, time, size, is_last, event, end, early, reached):
     """Have a step made; it is sent with those that have begun before, if it is the last of them."""
+    if not add_step(handle, time, size):
+        return NOT_USUAL
+    return send_frame(member_of(handle).frame_at) if is_last != 0 else OK
+
+
+def add_step(handle, time, size):
+    """A step goes with the next message; whether it can."""
+    if not add_call(handle, STEP):
+        return False
+    request = reals_at(member_of(handle).request_at, 2)
+    request[0] = time
+    request[1] = size
+    return True
+
+
+def add_call(handle, action):
+    """A call goes with the next message; whether it can."""
     member = member_of(handle)
     frame = frame_of(member.frame_at)
     if frame.is_python_waiting != 0 or frame.state == SENT or frame.state == LEFT or member.phase != RESTS:
-        return NOT_USUAL
+        return False
     if frame.state == ANSWERED or frame.state == EMPTY:
         frame.members = 0
         frame.state = COLLECTED
-    request = reals_at(member.request_at, 2)
-    request[0] = time
-    request[1] = size
     member.phase = BEGUN
+    member.action = action
     member.has_outputs = 0
     integers_at(frame.members_at, frame.members + 1)[frame.members] = handle
     frame.members += 1
-    return send_frame(member.frame_at) if is_last != 0 else OK
+    return True
 
 
 def step_member(handle, time, size, keeps_no_state, event, end, early, reached):
     """A step, which may have begun; how far it has come lies at the address `reached`."""
     member = member_of(handle)
-    frame = frame_of(member.frame_at)
     reals_at(event, 1)[0] = 0.0
     reals_at(end, 1)[0] = 0.0
     reals_at(early, 1)[0] = 0.0
-    if member.phase == RESTS and begin_member(handle, time, size, 1, event, end, early, reached) != OK:
+    if member.phase == RESTS and not add_step(handle, time, size):
         return NOT_USUAL
     request = reals_at(member.request_at, 2)
-    if member.phase != BEGUN or request[0] != time or request[1] != size:
+    if member.phase != BEGUN or request[0] != time or request[1] != size or not has_answer(member):
         return NOT_USUAL
-    if frame.state == COLLECTED:
-        send_frame(member.frame_at)
-    if frame.state == SENT:
-        receive_frame(member.frame_at)
-    if frame.state != ANSWERED:
-        return NOT_USUAL
-    member.phase = RESTS
-    member.has_outputs = 1
-    member.is_ahead = 1
     come_to = reals_at(member.answer_at, 1)[0]
     reals_at(reached, 1)[0] = come_to
     if come_to != time + size:
@@ -162,9 +199,9 @@ def step_member(handle, time, size, keeps_no_state, event, end, early, reached):
 
 
 def get_member(handle, references, count, values, size):
-    """Outputs, which have come with the step."""
+    """Outputs, which may have come with the step."""
     member = member_of(handle)
-    if member.has_outputs == 0:
+    if member.has_outputs == 0 and call_member(handle, READ) != OK:
         return NOT_USUAL
     answer = reals_at(member.answer_at, 1 + member.outputs)
     read = reals_at(values, member.outputs)
@@ -173,21 +210,58 @@ def get_member(handle, references, count, values, size):
     return OK
 
 
+def save_member(handle, state, third, fourth, fifth):
+    """The state, which stays in the other process."""
+    integers_at(state, 1)[0] = 1
+    return call_member(handle, SAVE)
+
+
+def restore_member(handle, state, third, fourth, fifth):
+    """Go back to it."""
+    return call_member(handle, RESTORE)
+
+
+def call_member(handle, action):
+    """Have outputs read, or a state saved or restored, at once."""
+    member = member_of(handle)
+    if member.was_late == 1 + action:
+        member.was_late = 0
+        return OK
+    if frame_of(member.frame_at).state == COLLECTED or not add_call(handle, action):
+        return NOT_USUAL
+    return OK if has_answer(member) else NOT_USUAL
+
+
+def has_answer(member):
+    """Wait for the answer to what has begun; whether it has come."""
+    frame = frame_of(member.frame_at)
+    if frame.state == COLLECTED:
+        send_frame(member.frame_at)
+    if frame.state == SENT:
+        receive_frame(member.frame_at)
+    if frame.state != ANSWERED:
+        return False
+    member.phase = RESTS
+    member.has_outputs = reads_outputs(member.action)
+    member.is_ahead = 1
+    return True
+
+
 def send_frame(address):
-    """Write and send the steps that have begun; the frame is SENT, or LEFT where that fails."""
+    """Write and send the calls that have begun; the frame is SENT, or LEFT where that fails."""
     frame = frame_of(address)
     wire = wire_of(frame.wire_at)
     members = integers_at(frame.members_at, frame.members)
     at = frame.request_at + FIRST
     for handle in members:
         member = member_of(handle)
-        length = INTEGER * (FEW + MORE * member.writes)
-        copy_bytes(wire, at, member.heads_at + INTEGER * HEAD_ROOM * member.writes, length)
+        length = head_length(member.action, member.writes)
+        copy_bytes(wire, at, head_at(member, member.action, member.writes), length)
         at += length
     integers = (at - frame.request_at - FIRST) // INTEGER
     for handle in members:
         member = member_of(handle)
-        length = WORD * (2 + member.writes * member.inputs)
+        length = request_length(member, member.writes)
         copy_bytes(wire, at, member.request_at, length)
         at += length
         member.writes = 0
@@ -195,7 +269,8 @@ def send_frame(address):
     head[0] = at - frame.request_at - HEAD
     head[1] = integers * HIGH
     expect_answer(frame, wire, members)
-    frame.state = SENT if write_bytes(wire, frame.request_at, at - frame.request_at) else LEFT
+    wire.is_pending = 1
+    frame.state = SENT if send_bytes(wire, frame.request_at, at - frame.request_at) else LEFT
     return OK
 
 
@@ -205,13 +280,14 @@ def expect_answer(frame, wire, members):
     reals = 0
     for handle in members:
         member = member_of(handle)
-        copy_bytes(wire, at, member.answer_head_at, 2 * INTEGER)
-        at += 2 * INTEGER
-        reals += 1 + member.outputs
-    frame.size = at - frame.expected_at + WORD * reals
+        length = answer_head_length(member.action)
+        copy_bytes(wire, at, answer_head_at(member, member.action), length)
+        at += length
+        reals += answer_length(member, member.action)
+    frame.size = at - frame.expected_at + reals
     head = integers_at(frame.expected_at, 2)
     head[0] = frame.size - HEAD
-    head[1] = 2 * frame.members * HIGH
+    head[1] = (at - frame.expected_at - FIRST) // INTEGER * HIGH
     frame.arrived = 0
 
 
@@ -223,10 +299,9 @@ def receive_frame(address):
     expected = integers_at(frame.expected_at, 2)
     answer = integers_at(frame.answer_at, 2)
     while frame.arrived < frame.size:
-        if call_with_array(wire.poll_at, wire.watched_at, 1, wire.patience, 0, 0) <= 0:
-            return
-        room = frame.size - frame.arrived
-        count = call_with_array(wire.read_at, wire.reading, frame.answer_at + frame.arrived, room, 0, 0)
+        count = receive_bytes(wire, frame.answer_at + frame.arrived, frame.size - frame.arrived)
+        if count != NOTHING_CAME:
+            wire.is_pending = 0
         if count <= 0:
             return
         frame.arrived += count
@@ -234,37 +309,21 @@ def receive_frame(address):
             return
     members = integers_at(frame.members_at, frame.members)
     at = frame.answer_at + FIRST
-    length = 2 * INTEGER * frame.members
-    if call_with_array(wire.compare_at, at, frame.expected_at + FIRST, length, 0, 0) != 0:
+    length = expected[1] // HIGH * INTEGER
+    if not are_equal(wire, at, frame.expected_at + FIRST, length):
         return
     at += length
     for handle in members:
         member = member_of(handle)
-        length = WORD * (1 + member.outputs)
+        length = answer_length(member, member.action)
         copy_bytes(wire, member.answer_at, at, length)
         at += length
     frame.state = ANSWERED
 
 
-def copy_bytes(wire, target, source, length):
-    """As `memcpy`."""
-    call_with_array(wire.copy_at, target, source, length, 0, 0)
-
-
-def write_bytes(wire, at, length):
-    """Send so many bytes from an address; whether it went well."""
-    done = 0
-    while done < length:
-        count = call_with_array(wire.write_at, wire.writing, at + done, length - done, 0, 0)
-        if count <= 0:
-            return False
-        done += count
-    return True
-
-
 ARRAY_CALL, INTERVAL_CALL = "iiiii>i", "iffiiiii>i"
 ENTRIES: dict[Any, str] = {
-    **dict.fromkeys((set_member, set_member_slopes, get_member), ARRAY_CALL),
-    **dict.fromkeys((begin_member, step_member), INTERVAL_CALL),
+    **dict.fromkeys((set_member, set_member_slopes, get_member, save_member, restore_member), ARRAY_CALL),
+    **dict.fromkeys((start_member_step, step_member), INTERVAL_CALL),
 }
 """What is called by address, with its signature."""

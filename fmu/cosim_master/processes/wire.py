@@ -1,52 +1,94 @@
-"""What compiled code needs to send and receive over a handle of the operating system."""
+"""Messages to another process as compiled code sends and receives them: kernel functions over a record.
+
+They go over handles of the operating system, or stay in memory that both processes see; then a semaphore
+says that one is there, and its length lies beside it.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import functools
-import os
-import sys
-from typing import Any
-
-from cosim_master.processes.step_frames import Wire
-
-MOST_PATIENCE = 100
-"""ms; then Python waits for an answer, which notices Ctrl-C and signs of life."""
-POLLIN = 1
+from cosim.kit import Record, call_with_array, integers_at, rows_of, width_of
 
 
-class _Watched(ctypes.Structure):
-    """`struct pollfd`."""
+class Wire(Record):
+    """How messages get to the other process and back, with functions of the C library."""
 
-    _fields_ = (("handle", ctypes.c_int), ("wanted", ctypes.c_short), ("found", ctypes.c_short))
+    patience: int  # so long a message is waited for here, ms; -1: for ever
+    copy_at: int
+    compare_at: int
+    reading: int
+    writing: int
+    read_at: int
+    write_at: int
+    poll_at: int
+    watched_at: int  # what `poll` takes
+    sent_length_at: int  # of a message in memory; 0: messages go over handles
+    arrived_length_at: int
+    sent_at: int  # semaphores
+    arrives_at: int
+    deadline_at: int  # a ``struct timespec``
+    clock_gettime_at: int
+    sem_clockwait_at: int
+    sem_post_at: int
+    is_pending: int  # a message in memory has not been answered
 
 
-@functools.cache
-def _functions() -> dict[str, int]:
-    """Addresses of functions of the C library."""
-    library = ctypes.CDLL(None)
-    names = {"read_at": "read", "write_at": "write", "poll_at": "poll"}
-    names |= {"copy_at": "memcpy", "compare_at": "memcmp"}
-    return {
-        field: int(ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0)
-        for field, name in names.items()
-    }
+WIRE = width_of(Wire)
+ELSEWHERE, NOTHING_CAME = 0, -1
+"""What `receive_bytes` returns beside a number of bytes: a message is elsewhere, or the end is closed."""
+MONOTONIC = 1
+"""The number of this clock, on Linux."""
+SECOND, MILLISECOND = 1_000_000_000, 1_000_000
+"""ns"""
 
 
-def can_go_natively() -> bool:
-    """Whether messages of numbers can be written and read by compiled code on this machine."""
-    return os.name == "posix" and sys.byteorder == "little"
+def wire_of(address):
+    """A record of this kind."""
+    return rows_of(Wire, integers_at(address, WIRE), 0, 1)[0]
 
 
-def wire_over(reading: int, writing: int) -> tuple[Wire, Any]:
-    """The record of a connection, and what it refers to.
+def send_bytes(wire, at, length):
+    """Send a message of so many bytes, in memory those that lie there; whether it went well."""
+    if wire.sent_length_at != 0:
+        integers_at(wire.sent_length_at, 1)[0] = length
+        return call_with_array(wire.sem_post_at, wire.sent_at, 0, 0, 0, 0) == 0
+    done = 0
+    while done < length:
+        count = call_with_array(wire.write_at, wire.writing, at + done, length - done, 0, 0)
+        if count <= 0:
+            return False
+        done += count
+    return True
 
-    Parameters
-    ----------
-    reading, writing : int
-        Handles.
-    """
-    watched = _Watched(reading, POLLIN, 0)
-    wire = Wire(reading=reading, writing=writing, patience=MOST_PATIENCE, **_functions())
-    wire.watched_at = ctypes.addressof(watched)
-    return wire, watched
+
+def receive_bytes(wire, at, room):
+    """Wait for bytes that go to an address, in memory those that lie there; their number."""
+    if wire.sent_length_at != 0:
+        if not is_posted(wire, wire.patience):
+            return NOTHING_CAME
+        arrived = integers_at(wire.arrived_length_at, 1)
+        length = arrived[0]
+        arrived[0] = 0
+        return length
+    if wire.patience >= 0 and call_with_array(wire.poll_at, wire.watched_at, 1, wire.patience, 0, 0) <= 0:
+        return NOTHING_CAME
+    return max(ELSEWHERE, call_with_array(wire.read_at, wire.reading, at, room, 0, 0))
+
+
+def is_posted(wire, patience):
+    """Wait some milliseconds for the semaphore of what arrives; whether it has been posted."""
+    call_with_array(wire.clock_gettime_at, MONOTONIC, wire.deadline_at, 0, 0, 0)
+    deadline = integers_at(wire.deadline_at, 2)
+    nanoseconds = deadline[1] + MILLISECOND * patience
+    deadline[0] += nanoseconds // SECOND
+    deadline[1] = nanoseconds % SECOND
+    return call_with_array(wire.sem_clockwait_at, wire.arrives_at, MONOTONIC, wire.deadline_at, 0, 0) == 0
+
+
+def copy_bytes(wire, target, source, length):
+    """As `memcpy`."""
+    call_with_array(wire.copy_at, target, source, length, 0, 0)
+
+
+def are_equal(wire, one, other, length):
+    """Whether so many bytes at two addresses are."""
+    return call_with_array(wire.compare_at, one, other, length, 0, 0) == 0

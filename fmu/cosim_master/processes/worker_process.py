@@ -10,6 +10,7 @@ from typing import Any
 
 from cosim.kit import python_command, python_environment, signals_held, start_process
 from cosim_fmi.archive import private_folder, remove_folder
+from cosim_master.processes.native_service import call_of_parts
 from cosim_master.processes.process_worker import CALLING, LONGEST_NAME, PRINTED
 
 START = "from cosim_master.processes.process_worker import main; main()"
@@ -72,8 +73,9 @@ class WorkerProcess:
         with suppress(OSError, ValueError):
             text = (self.folder / CALLING).read_bytes().rstrip(b"\0").decode("ascii")
             number, _, name = text.partition(" ")
-            return int(number), name
-        return 0, ""
+            if name:
+                return int(number), name
+        return call_of_parts(self.folder)
 
     def last_printed(self) -> str:
         """The last line that an FMU has printed, as the end of a sentence; "" when there is none."""

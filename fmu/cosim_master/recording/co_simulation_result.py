@@ -276,7 +276,7 @@ class CoSimulationResult(cosim.Result):
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
-        self._judge: Callable[[], CouplingReport] = _unknown
+        self._assess: Callable[[], CouplingReport] = _unknown
         self._report: CouplingReport | None = None
         self._evidence: Any = None
 
@@ -297,7 +297,7 @@ class CoSimulationResult(cosim.Result):
     def coupling(self) -> CouplingReport:
         """The error that the coupling made; worked out when first asked for, then also in `statistics`."""
         if self._report is None:
-            self._report = self._judge()
+            self._report = self._assess()
             self.statistics["coupling"] = self._report.figures()
         return self._report
 
@@ -311,9 +311,9 @@ class CoSimulationResult(cosim.Result):
         """
         self.coupling.require(wanted)
 
-    def judged_by(self, judge: Callable[[], CouplingReport]) -> None:
-        """Take this for the error of the coupling."""
-        self._judge, self._report = judge, None
+    def assess_by(self, assess: Callable[[], CouplingReport]) -> None:
+        """Let the error of the coupling be what this returns, when it is first asked for."""
+        self._assess, self._report = assess, None
 
 
 def _unknown() -> CouplingReport:

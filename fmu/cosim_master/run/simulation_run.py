@@ -141,7 +141,7 @@ class SimulationRun:
         """What has to be the same where a run goes on."""
         return identity(self)
 
-    def so_far(self, why: str = "not at its end") -> cosim.Result:
+    def so_far(self) -> cosim.Result:
         """What has been recorded, without events.
 
         Raises
@@ -151,7 +151,7 @@ class SimulationRun:
         """
         if self._stream is not None:
             raise cosim.CosimError("there is no run whose rows are kept here")
-        return self._result_so_far(why)
+        return self._result_so_far("not at its end")
 
     def _result_so_far(self, why: str) -> CoSimulationResult:
         figures = vars(self.statistics)
@@ -236,15 +236,15 @@ class SimulationRun:
         events = in_order(self.happened, without_returns(coupled.events, self.happened))
         statistics.events = len(events)
         again = partial(second_run, coupled, self.loop.step, self.algorithm, self._find_run_again)
-        judge = cache(partial(assess_coupling, coupled, self.algorithm, self.loop.step, again))
+        assess = cache(partial(assess_coupling, coupled, self.algorithm, self.loop.step, again))
         figures = dict(vars(statistics))
         if self._stream is not None and statistics.steps:  # it is closed with the statistics
-            figures["coupling"] = judge().figures()
+            figures["coupling"] = assess().figures()
         result = self.recorder.result(
             events=events, statistics=figures, message=unfinished or message, unfinished=unfinished
         )
         result.take_evidence(coupled)
-        result.judged_by(judge)
+        result.assess_by(assess)
         return result
 
     def _initialize(self, stack: ExitStack) -> None:

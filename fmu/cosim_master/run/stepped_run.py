@@ -168,7 +168,7 @@ class SteppedRun(SimulationRun):
             finally:
                 self._loop.resume_from_python()
 
-    def judged(self) -> CouplingReport:
+    def assess(self) -> CouplingReport:
         """What is known of the error of the coupling until now."""
         return assess_coupling(self.coupled, self.algorithm, self.loop.step)
 

@@ -21,14 +21,14 @@ from cosim_master.recording.collect_samples import (
     finish_samples,
     read_collected,
 )
-from cosim_master.trust.assess_coupling import (
+from cosim_master.trust.advice import MOST_SHORTER
+from cosim_master.trust.coupling_error import EXACT, EXPLAINED, LEAST, NOTHING, SAME, TOO_MANY
+from cosim_master.trust.coupling_report import (
     EXPLODED,
     EXPLODED_UNKNOWN,
-    MOST_SHORTER,
     NOTHING_BUT_ERROR,
     ROUNDING,
 )
-from cosim_master.trust.coupling_error import EXACT, EXPLAINED, LEAST, NOTHING, SAME, TOO_MANY
 from cosim_master.trust.linear_coupling import WEIGHTS
 from cosim_master.trust.linear_equations import (
     Intervals,

@@ -6,7 +6,8 @@ import numpy as np
 
 import cosim
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.trust.assess_coupling import RESIDUAL, better_algorithm
+from cosim_master.trust.advice import better_algorithm
+from cosim_master.trust.coupling_report import RESIDUAL
 from cosim_master.trust.judge_samples import BARS_OF_ONE, FACTS, HAS_OTHER, IS_TIGHTENED, ORDER, Judged
 from cosim_master.trust.sampled_wiring import wiring_of
 

@@ -83,6 +83,11 @@ def wiring_of(coupled: CoupledParticipants) -> Wiring:
     )
 
 
+def reliable_jumps(coupled: CoupledParticipants) -> list[int]:
+    """Places of discrete outputs; none where the course is thinned and may lack the exchange of a tick."""
+    return [] if coupled.samples.is_thinned else coupled.samples.jumping.tolist()
+
+
 def part_of(direct: Sequence[Sequence[int]], mine: list[int], given: list[int]) -> Part:
     """Outputs and inputs of a participant, and the inputs that one of these outputs depends on directly."""
     return mine, given, sorted({i for place in mine for i in direct[place]})

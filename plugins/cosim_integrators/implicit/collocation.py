@@ -25,15 +25,14 @@ from cosim_integrators.implicit.implicit_method import (
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_pair, solve_real
 from cosim_integrators.implicit.newton import (
-    IMPROVES,
     MOST_FOLLOWED,
-    SETTLED,
     check_convergence,
     follow_system,
     is_refined,
     moved_method,
     own_size,
     set_weights,
+    settled,
     size_of_attempt,
     size_of_small_states,
     size_over,
@@ -358,10 +357,9 @@ def follow_stages(system, method, t, t_end, system_dot, method_dot, t_dot, t_end
         size = max(size_over(z, w, start), size_over(z_dot, w_dot, start_dot))
         multiply(method, method.transform, w, z)
         multiply(method, method.transform, w_dot, z_dot)
-        if size - size != 0.0:
-            return BAD_NUMBER
-        if size <= SETTLED or (size >= IMPROVES * previous and size <= method.newton.left_error):
-            return OK
+        status = settled(method, size, previous)
+        if status != SLOW:
+            return status
         previous = size
     return SLOW
 

@@ -8,7 +8,6 @@ into `work` the dense output, and returns the length of the next step.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,15 +20,11 @@ from cosim.kit import (
     NOT_FINITE,
     NOT_INITIALIZED,
     NOT_MET,
-    has_corrections,
-    nan_max,
     project_end,
-    project_error,
     redo_entry,
     step_entry,
-    store_state,
-    worth_projecting,
 )
+from cosim_integrators.implicit.end_of_attempt import ACCEPTED, CUT, REJECTED, evaluate_end, examine_end
 from cosim_integrators.implicit.implicit_method import (
     BAD_NUMBER,
     NEW,
@@ -40,10 +35,8 @@ from cosim_integrators.implicit.implicit_method import (
 )
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.matrices import clear_foreign_matrices, clear_matrices, solve_real
-from cosim_integrators.implicit.newton import size_of_error
-from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
-from cosim_integrators.kit.error_norm import reported_error
-from cosim_integrators.kit.kinks import is_cut_by_kink, may_be_cut, prepare_kink_search
+from cosim_integrators.kit.counted_evaluation import evaluate
+from cosim_integrators.kit.kinks import prepare_kink_search
 from cosim_integrators.kit.rounding import (
     LONGER,
     count_step,
@@ -57,7 +50,6 @@ from cosim_integrators.kit.rounding import (
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
 from cosim_integrators.kit.state_sizes import sizes_change
 from cosim_integrators.kit.step_length import (
-    LARGEST_GROWTH,
     LARGEST_SHRINK,
     NEARLY_IDEAL,
     SAFETY,
@@ -84,39 +76,6 @@ def have_jacobian(system, method, t):
     else:
         method.work.failed_time = t
     return status
-
-
-def evaluate_end(system, method, t_end):
-    """Evaluate the end of a step; OK, BAD_NUMBER or 1 + the index of a block that failed."""
-    status = evaluate_stage(system, method, t_end)
-    if status != 0:
-        return status
-    return OK if store_state(method.end, system.y, system.c) else BAD_NUMBER
-
-
-def correct_error(system, method, t_end):
-    """Take out of the error of a step what the corrections of its end have taken out."""
-    attempt = method.attempt
-    before = attempt.estimate
-    project_error(system, method, t_end, method.error)
-    size = size_of_error(method, method.error, method.start, system.y, method.floors)
-    attempt.estimate = size
-    if 0.0 < size < before:
-        growth = math.pow(before / size, 1.0 / method.settings.error_order)
-        attempt.factor = max(attempt.factor, min(LARGEST_GROWTH, attempt.factor * growth))
-
-
-def error_of_end(system, method, t_end):
-    """The error of an attempt whose end is corrected, and what components themselves report of it."""
-    attempt = method.attempt
-    if not method.is_controlled:
-        return attempt.estimate
-    if has_corrections(method.corrections):
-        correct_error(system, method, t_end)
-    reported = reported_error(method, system.c)
-    if reported > 1.0:
-        attempt.factor = 0.5
-    return nan_max(attempt.estimate, reported)
 
 
 def forget_convergence(memory):
@@ -185,10 +144,9 @@ def new_step(
     """The kernel function that takes one accepted step of a family of methods.
 
     Each turn of its loop is an attempt, which ends in one of five ways: it is accepted (the loop ends); it is
-    repeated as it was, once rounding has been measured; it is repeated up to a kink that it has met, or
-    across one that lies at an end of the step, since Newton's method may have stopped there too early; it is
-    repeated shorter, or with a new Jacobian; or no shorter step helps, and the call fails with everything as
-    it was at the start.
+    repeated as it was, once rounding has been measured; it is repeated for the sake of a kink (see
+    `end_of_attempt`); it is repeated shorter, or with a new Jacobian; or no shorter step helps, and the call
+    fails with everything as it was at the start.
     """
 
     def take_implicit_step(system, method, t, t_stop, limit):
@@ -222,7 +180,6 @@ def new_step(
             longest = min(ideal, limit)
             t_end = step_end(t, longest, t_stop, controlled)
             step = t_end - t
-            work.attempted_end = t_end
             attempt.factor = 0.5
             error = 0.0
             status = have_jacobian(inner, method, t)
@@ -234,30 +191,13 @@ def new_step(
                 measures = False
                 measure_rounding_of_step(inner, method, t, step)
                 continue
-            # an error too large may come from a kink inside the step
-            is_cut = False
-            is_unsure = False
-            if status == OK and may_be_cut(method, error) and evaluate_end(system, method, t_end) == OK:
-                is_cut = is_cut_by_kink(system, method, t, t_end, smallest)
-                copy_values(y, method.end)
-            # within tolerance: correct the end, add the errors that components report, accept
-            if (
-                status == OK
-                and not is_cut
-                and worth_projecting(error, settings.error_order, method.corrections)
-            ):
-                status = evaluate_end(system, method, t_end)
-                if status == OK:
-                    status = project_end(system, method, t_end)
-                if status == OK:
-                    error = error_of_end(system, method, t_end)
-                    if error <= 1.0:
-                        is_cut = is_cut_by_kink(system, method, t, t_end, smallest)
-                        is_unsure = not is_cut and work.kink_size != 0.0 and not knows_kink
-                        if not is_cut and not is_unsure:
-                            break
-            if is_cut or is_unsure:
-                if is_cut:
+            outcome = REJECTED
+            if status == OK:
+                outcome, status, error = examine_end(system, method, t, t_end, smallest, knows_kink)
+            if outcome == ACCEPTED:
+                break
+            if outcome != REJECTED:
+                if outcome == CUT:
                     t_stop = work.kink_time
                 knows_kink = True
                 forget_convergence(memory)
@@ -328,7 +268,6 @@ def new_redo(
             method.memory_numbers[m] = at_start[m]
         memory.factored_step = factored
         memory.jacobian_age = OLD
-        work.attempted_end = t_event
         status = OK
         for _ in range(2):
             copy_values(y, method.start)

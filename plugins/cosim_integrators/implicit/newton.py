@@ -261,11 +261,23 @@ def follow_stage(system, method, t, weighted, system_dot, method_dot, t_dot, wei
             y[m] += right[m]
             y_dot[m] += right_dot[m]
         size = max(size_over(right, y, base), size_over(right_dot, y_dot, base_dot))
-        if size - size != 0.0:
-            return BAD_NUMBER
-        if size <= SETTLED or (size >= IMPROVES * previous and size <= method.newton.left_error):
-            return OK
+        status = settled(method, size, previous)
+        if status != SLOW:
+            return status
         previous = size
+    return SLOW
+
+
+def settled(method, size, previous):
+    """What a correction of a stage and its tangent, solved together, says after one of size `previous`.
+
+    OK: it is rounding, or no smaller than the one before and within what Newton's method had left;
+    BAD_NUMBER; SLOW: more corrections are needed.
+    """
+    if size - size != 0.0:
+        return BAD_NUMBER
+    if size <= SETTLED or (size >= IMPROVES * previous and size <= method.newton.left_error):
+        return OK
     return SLOW
 
 

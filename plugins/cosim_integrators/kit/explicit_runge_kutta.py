@@ -152,10 +152,11 @@ class ExplicitRungeKutta(CompiledIntegrator):
             self._arrays = (system.table, system.ints, *system.derivative_range), system.arrays(state)
 
     def _stepped(self, system: System, state: State) -> None:
-        self.attach(system, state)
-        # Updates at the end of a step change what the extra stages read: they are taken at once then.
-        if self.tableau.extra and system.has_updates:
-            self._compute_extra_stages()
+        if self.tableau.extra:
+            self.attach(system, state)
+            # Updates at the end of a step change what the extra stages read: they are taken at once then.
+            if system.has_updates:
+                self._compute_extra_stages()
 
     def _complete(self) -> None:
         # A run completes a cubic only where it takes values from it itself; updates may have run since.

@@ -161,7 +161,6 @@ def take_explicit_step(system, method, t, t_stop, limit):
         longest = min(ideal, limit)
         t_end = step_end(t, longest, t_stop, controlled)
         step = t_end - t
-        work.attempted_end = t_end
         status = compute_stages(system, method, t, t_end)
         error = 0.0
         if status == 0 and controlled:
@@ -276,7 +275,6 @@ def take_explicit_step_again(system, method, t_event):
         # The same stages give the same end of the step again, to the last bit.
         code = failure_code(status, work, NOT_FINITE)
         work.failed_time = t_event
-        work.attempted_end = t_event
         t_event = t_end
     copy_values(system.y, method.end)
     work.end = t_event

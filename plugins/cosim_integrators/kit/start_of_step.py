@@ -17,7 +17,6 @@ def save_start(system, method, t, slope):
     if store_state(method.start, system.y, system.c):
         return True
     work.failed_time = t
-    work.attempted_end = t
     return False
 
 

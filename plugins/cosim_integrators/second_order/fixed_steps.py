@@ -58,7 +58,6 @@ def new_step(substeps: Callable[..., Any]) -> Callable[..., Any]:
             return NOT_FINITE
         longest = min(min(settings.fixed_step, settings.largest_step), limit)
         t_end = step_end(t, longest, t_stop, False)
-        work.attempted_end = t_end
         rates_differed = memory.rates_differ
         status = go_to_end(system, method, t, t_end)
         if status != 0:
@@ -108,7 +107,6 @@ def new_redo(substeps: Callable[..., Any]) -> Callable[..., Any]:
             # The same substeps give the same end of the step again, to the last bit.
             code = failure_code(status, work, NOT_FINITE)
             work.failed_time = t_event
-            work.attempted_end = t_event
             t_event = t_end
         work.end = t_event
         return code

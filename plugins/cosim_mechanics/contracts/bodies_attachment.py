@@ -51,12 +51,14 @@ class BodiesAttachment(Attachment):
 BODIES = BodiesAttachment()
 
 
-def bodies(length: str, description: str = "") -> Any:
+def bodies(length: str, description: str = "", kind: BodiesAttachment = BODIES) -> Any:
     """An attachment to bodies that follow each other in the model: ``X_GB`` has 12 reals for each of them.
 
     Parameters
     ----------
     length : str
         The name of their number: that of the shape of parameters with an element for each body.
+    kind : BodiesAttachment, optional
+        One of your own, which checks what the bodies are.
     """
-    return replace(attachment(BODIES, description=description), shape=(0,), free_length=(length,))
+    return replace(attachment(kind, description=description), shape=(0,), free_length=(length,))

@@ -115,6 +115,9 @@ class Joint(Component):
             units, cls.nu, accumulates=True, internal=True, description="inertia of rotors on u"
         )
         super().__init_subclass__(**options)
+
+    @classmethod
+    def _check_law(cls) -> None:
         cls._check_axes()
         if set(cls.kernels) > {"frames"}:
             cls._check_results()

@@ -20,12 +20,16 @@ def sign(x: float) -> float:
     return -1.0 if x < 0.0 else 1.0
 
 
-def outside_box(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
-    """Distance of a point from a box whose middle is the origin, and the direction away from it."""
+def distance_from_box(p: Reals, size: Reals, rounding: float) -> tuple[float, tuple[float, float, float]]:
+    """Distance of a point from a box whose middle is the origin, within its rounding, and the way out.
+
+    >>> distance_from_box((2.0, 0.0, 0.0), (2.0, 2.0, 2.0), 0.25)
+    (1.25, (1.0, 0.0, 0.0))
+    """
     q = (
-        abs(p[0]) - 0.5 * s.size[0] + s.radius1,
-        abs(p[1]) - 0.5 * s.size[1] + s.radius1,
-        abs(p[2]) - 0.5 * s.size[2] + s.radius1,
+        abs(p[0]) - 0.5 * size[0] + rounding,
+        abs(p[1]) - 0.5 * size[1] + rounding,
+        abs(p[2]) - 0.5 * size[2] + rounding,
     )
     m = (max(q[0], 0.0), max(q[1], 0.0), max(q[2], 0.0))
     apart = math.sqrt(dot(m, m))
@@ -36,6 +40,11 @@ def outside_box(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
     if q[1] >= q[2]:
         return q[1], (0.0, sign(p[1]), 0.0)
     return q[2], (0.0, 0.0, sign(p[2]))
+
+
+def outside_box(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
+    """Distance of a point from the box of a contact, and the direction away from it."""
+    return distance_from_box(p, s.size, s.radius1)
 
 
 class BoxContact(ConvexContact):

@@ -66,22 +66,23 @@ class ConvexContact(contracts.Contact):
         return 0.0 if is_pose(frame_on_body1) else 1.0
 
 
-def capsule_on(distance: Callable[[Any, Reals], tuple[float, Reals]]) -> Any:
-    """The kernel function that computes where a capsule touches a convex shape.
+def nearest_on_capsule(distance: Callable[[Any, Reals], tuple[float, Reals]]) -> Any:
+    """The function that finds where the segment of a capsule is nearest to a convex shape.
 
     Parameters
     ----------
     distance : kernel function
-        ``distance(s, p)`` of a point p in the shape's frame: distance, m, negative inside, and unit vector
-        away from the shape; `s` shows what the class declares.
+        As for `capsule_on`.
+
+    Returns
+    -------
+    kernel function
+        ``search(s, center, axis, bulge)``, all in the shape's frame: the place on the segment from -1 to 1,
+        its distance from the shape, m, less than 0 within, and the unit vector away. `bulge` is what the
+        crown takes off the radius at the ends, twice, m.
     """
 
-    def place(s):
-        X_GF = compose(s.X_GB1, s.frame_on_body1)
-        X_FG = inverse(X_GF)
-        center = station(X_FG, station(s.X_GB2, s.center_on_body2))
-        axis = rotate_inverse(X_GF, rotate(s.X_GB2, s.half_axis_on_body2))
-        bulge = s.crown * s.radius2
+    def search(s, center, axis, bulge):
         at = 0.0
         if dot(axis, axis) > 0.0:
             low = -1.0
@@ -94,9 +95,50 @@ def capsule_on(distance: Callable[[Any, Reals], tuple[float, Reals]]) -> Any:
                 else:
                     low = at
         apart, away = distance(s, plus(center, scaled(at, axis)))
-        x = s.radius1 + s.radius2 - apart - 0.5 * bulge * at * at
-        if apart < 0.0 and dot(axis, axis) > 0.0:
-            x = math.nan
+        return at, apart, away
+
+    return search
+
+
+def depth_on_capsule(radii: float, apart: float, taken_off: float, is_sphere: bool) -> float:
+    """Depth of a capsule in a convex shape, m: no number where its segment is within the shape.
+
+    Parameters
+    ----------
+    radii : float, m
+        Of the rounding and of the capsule together.
+    apart : float, m
+        Of the segment and the shape.
+    taken_off : float, m
+        By the crown, of the radius of the capsule.
+
+    >>> depth_on_capsule(0.5, 0.25, 0.0, False), depth_on_capsule(0.5, -0.25, 0.0, True)
+    (0.25, 0.75)
+    """
+    if apart < 0.0 and not is_sphere:
+        return math.nan
+    return radii - apart - taken_off
+
+
+def capsule_on(distance: Callable[[Any, Reals], tuple[float, Reals]]) -> Any:
+    """The kernel function that computes where a capsule touches a convex shape.
+
+    Parameters
+    ----------
+    distance : kernel function
+        ``distance(s, p)`` of a point p in the shape's frame: distance, m, negative inside, and unit vector
+        away from the shape; `s` shows what the class declares.
+    """
+    search = nearest_on_capsule(distance)
+
+    def place(s):
+        X_GF = compose(s.X_GB1, s.frame_on_body1)
+        center = station(inverse(X_GF), station(s.X_GB2, s.center_on_body2))
+        axis = rotate_inverse(X_GF, rotate(s.X_GB2, s.half_axis_on_body2))
+        bulge = s.crown * s.radius2
+        at, apart, away = search(s, center, axis, bulge)
+        is_sphere = dot(axis, axis) == 0.0
+        x = depth_on_capsule(s.radius1 + s.radius2, apart, 0.5 * bulge * at * at, is_sphere)
         n = rotate(X_GF, away)
         p = minus(station(X_GF, plus(center, scaled(at, axis))), scaled(s.radius2 - 0.5 * x, n))
         s.depth = x

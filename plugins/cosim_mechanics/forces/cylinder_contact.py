@@ -11,20 +11,31 @@ from cosim_mechanics.forces.convex_contact import ConvexContact, capsule_on
 from cosim_mechanics.spatial import Reals
 
 
-def outside_cylinder(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
-    """Distance of a point from a cylinder about the z axis, and the direction away from it."""
+def distance_from_cylinder(
+    p: Reals, radius: float, length: float, rounding: float
+) -> tuple[float, tuple[float, float, float]]:
+    """Distance of a point from a cylinder about the z axis, within its rounding, and the way out.
+
+    >>> distance_from_cylinder((2.0, 0.0, 0.0), 1.0, 2.0, 0.25)
+    (1.25, (1.0, 0.0, 0.0))
+    """
     around = math.sqrt(p[0] * p[0] + p[1] * p[1])
     x = p[0] / around if around > 0.0 else 1.0
     y = p[1] / around if around > 0.0 else 0.0
     z = -1.0 if p[2] < 0.0 else 1.0
-    side = around - s.cylinder_radius + s.radius1
-    end = abs(p[2]) - 0.5 * s.length + s.radius1
+    side = around - radius + rounding
+    end = abs(p[2]) - 0.5 * length + rounding
     if side > 0.0 and end > 0.0:
         apart = math.sqrt(side * side + end * end)
         return apart, (side / apart * x, side / apart * y, end / apart * z)
     if side > end:
         return side, (x, y, 0.0)
     return end, (0.0, 0.0, z)
+
+
+def outside_cylinder(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
+    """Distance of a point from the cylinder of a contact, and the direction away from it."""
+    return distance_from_cylinder(p, s.cylinder_radius, s.length, s.radius1)
 
 
 class CylinderContact(ConvexContact):

@@ -59,9 +59,11 @@ def closest_on_triangle(p: Reals, a: Reals, b: Reals, c: Reals) -> tuple[float, 
     return plus(a, plus(scaled(on_ab, ab), scaled(on_ac, ac)))
 
 
-def outside_mesh(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
-    """Distance of a point from a closed convex mesh, and the direction away from it."""
-    corners = s.triangles
+def distance_from_mesh(p: Reals, corners: Reals) -> tuple[float, tuple[float, float, float]]:
+    """Distance of a point from a closed convex mesh, and the direction away from it.
+
+    `corners` has nine numbers for each triangle.
+    """
     inside = -math.inf
     facing = (0.0, 0.0, 1.0)
     nearest = math.inf
@@ -88,6 +90,11 @@ def outside_mesh(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
     if apart == 0.0:
         return inside, facing
     return apart, scaled(1.0 / apart, minus(p, place))
+
+
+def outside_mesh(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
+    """Distance of a point from the mesh of a contact, and the direction away from it."""
+    return distance_from_mesh(p, s.triangles)
 
 
 def outward(value: Any) -> Any:

@@ -173,7 +173,7 @@ class SmoothSphereContact(SphereOnHalfSpace):
         s.dissipated_energy_dot = (push - s.elastic_force) * s.depth_rate + rubbing
 
     @cosim.kernel
-    def judge_smoothing(
+    def check_smoothing(
         depth, depth_rate, elastic_force, radius, stiffness, depth_smoothing, hertz_steepness,
         transition_velocity, floats,
     ):  # fmt: skip

@@ -6,7 +6,6 @@ import sys
 import time as wall
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
 
 from cosim.kit import raw_stream
 
@@ -16,9 +15,9 @@ LINE_EVERY = 30.0
 
 
 @contextmanager
-def study_progress(*, stream: TextIO | None = None) -> Iterator[Report]:
+def study_progress() -> Iterator[Report]:
     """A bar on a terminal, else a line from time to time; gives what `Study.run` calls."""
-    stream = raw_stream(sys.stderr if stream is None else stream)
+    stream = raw_stream(sys.stderr)
     began, first, shown = wall.perf_counter(), -1, wall.perf_counter()
 
     def pace(done: int, of: int, failed: int) -> str:

@@ -109,24 +109,24 @@ class SubjectRuns:
             return
         # in a process of ours points go one by one: what crashes it is known at once
         chunk = 1 if isinstance(executor, (OwnProcesses, OwnThreads)) else None
-        ended = [0]
+        ended = [0]  # how many points
         waiting = WaitingRows(self.objectives, keep, parts)
 
-        def given(first: int, last: int) -> tuple[Any, ...]:
+        def arguments_of(first: int, last: int) -> tuple[Any, ...]:
             return ([{path: float(v[i]) for path, v in values.items()} for i in range(first, last)],)
 
-        def take(first: int, last: int, rows: list[Row]) -> None:
+        def add_rows(first: int, last: int, rows: list[Row]) -> None:
             ended[0] += len(rows)
             waiting.add(first, rows)
 
         def fail(run: int, reason: str) -> None:
-            take(run, run + 1, [failed_row(np.nan, reason)])
+            add_rows(run, run + 1, [failed_row(np.nan, reason)])
 
         def goes_on() -> bool:
             return progress(ended[0], count) is not False
 
         try:
-            run_in_chunks(Job(self._runner, executor), count, given, take, fail, goes_on, chunk)
+            run_in_chunks(Job(self._runner, executor), count, arguments_of, add_rows, fail, goes_on, chunk)
         finally:
             waiting.give_on()
 

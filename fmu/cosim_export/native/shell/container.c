@@ -126,13 +126,13 @@ void write_head(const Array *arrays, int64_t first, int64_t count, int64_t *head
 static void bind_members(Array *arrays)
 {
     const Container *container = &cosim_container;
-    Part *parts = arrays[PART_WORDS].data;
+    ExchangePart *parts = arrays[PART_WORDS].data;
     ExchangeReport *report = arrays[REPORT_WORDS].data;
     const Life *lives = arrays[LIVES].data;
     for (int64_t i = 0; i < container->member_count; i++) {
         const Member *member = &container->members[i];
         Running *running = member_at(arrays, i);
-        Part *part = &parts[i];
+        ExchangePart *part = &parts[i];
         memset(running, 0, sizeof *running);
         running->of = member;
         if (member->calls != NULL) {

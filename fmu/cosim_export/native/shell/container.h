@@ -3,6 +3,7 @@
 #define COSIM_CONTAINER_H
 
 #include "arrays.h"
+#include "exchange_records.h"
 
 /* The arrays, in this order; behind them nine for each algorithm, then those of each member, then copies of these for
    members that are stepped again. */
@@ -88,21 +89,6 @@ enum { SET_FAILED = 1, STEP_FAILED, READ_FAILED, NOT_STARTED = 10 }; /* of the c
 enum { NOT_SHOWN, IS_SHOWN };                                /* at STAGE */
 enum { IS_DONE, IS_REACHED, HAS_ENDED, IS_FULL, HAS_STEPPED, HAS_EVENT, HAS_FAILED }; /* what entry points return */
 
-/* Records of the interpreter: `exchange_arrays.Part` … */
-typedef struct {
-    int64_t instance, set_at, step_at, begin_at, get_at, access, input_references, output_references, input_count;
-    int64_t output_count, set_slopes_at, slope_orders, save_at, restore_at, free_at, state_at, same_size, step_multiple;
-    int64_t rereads_inputs, first_input, inputs, first_output, outputs, first_value, values, calling;
-} Part;
-
-typedef struct {
-    int64_t step, algorithm, part, status, rows, left, noticed, ticks, inputs_at, outputs_at, answers_at;
-} ExchangeReport;
-
-typedef struct {
-    int64_t under_way, place, request, watched, always_watched;
-} ExchangeProgress;
-
 /* Types of variables of FMI 3.0; those of FMI 2.0 are the shell's. */
 enum { FLOAT64 = 16, FLOAT32, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, LOGICAL };
 
@@ -181,7 +167,7 @@ typedef struct {
 
 /* What is called of members other than systems: `all` are the arrays, a number is that of a member. */
 typedef struct {
-    void (*connect)(Array *all, int64_t i, void *room, Part *part);
+    void (*connect)(Array *all, int64_t i, void *room, ExchangePart *part);
     Status (*start)(Array *all, int64_t i, double time); /* start values are written before `enter` */
     Status (*enter)(Array *all, int64_t i, double time);
     Status (*exit)(Array *all, int64_t i);

@@ -176,7 +176,7 @@ static Series series_of(const Array *arrays, int64_t i)
     return series;
 }
 
-static void connect(Array *all, int64_t i, void *room, Part *part)
+static void connect(Array *all, int64_t i, void *room, ExchangePart *part)
 {
     const Series series = series_of(all, i);
     memcpy(room, &series, sizeof series);

@@ -1,0 +1,295 @@
+"""A program whose arrays are known in part: what follows from them is computed, what is not reached goes.
+
+Reading a known number is that number (`known_arrays`); a branch that it decides is the statements of that
+branch; a loop of one turn is that turn; an assignment that nothing reads is left out. Functions that are
+called come first, so that a call finds its function simplified.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.known_arrays import GROUP, Evaluation, KnownArray, assigned_once, constant_of
+from cosim_compiler.language.single_turn import branch, leaves_turn, without_continue
+from cosim_compiler.language.statement_parts import called_by, nodes_in, statements_in
+from cosim_compiler.language.typed_form import Constant, Expression, Function, Statement, is_pure
+from cosim_compiler.language.types import NOTHING, Group, Number
+
+
+class Simplifier:
+    """Simplifies functions, of which those that are called come first.
+
+    Parameters
+    ----------
+    group : str
+        Name of the class of the group whose arrays are known.
+    arrays : mapping of str to KnownArray
+
+    Attributes
+    ----------
+    functions : dict of str to Function
+        The simplified ones, by their symbols.
+    unchanging : set of str
+        Symbols of those that write nowhere and raise nothing: they compute a result.
+    """
+
+    def __init__(self, group: str, arrays: Mapping[str, KnownArray]) -> None:
+        self.group, self.arrays = group, arrays
+        self.functions: dict[str, Function] = {}
+        self.unchanging: set[str] = set()
+
+    def simplify(self, functions: Iterable[Function]) -> None:
+        """Simplify all functions."""
+        for function in functions:
+            self.functions[function.symbol] = self._simplified(function, {}, function.symbol)
+
+    def reached(self, functions: Iterable[Function], roots: Sequence[Function]) -> list[Function]:
+        """The simplified functions that are reached from some, in their order."""
+        reached: set[str] = set()
+        left = [root.symbol for root in roots]
+        while left:
+            symbol = left.pop()
+            if symbol not in reached:
+                reached.add(symbol)
+                left += [f.symbol for f in called_by(self.functions[symbol])]
+        return [self.functions[f.symbol] for f in functions if f.symbol in reached]
+
+    def specialized(self, function: Function, symbol: str, given: Mapping[str, Any]) -> Function:
+        """A function, simplified before, for arguments that are known: numbers, and arrays by their names.
+
+        Arguments that are not read any more are left out.
+        """
+        whole_array = Evaluation(self.arrays, self.functions, {}).whole_array
+        values = {
+            name: whole_array(value) if isinstance(value, str) else value for name, value in given.items()
+        }
+        new = self._simplified(function, values, symbol)
+        new.parameters = [(name, kind) for name, kind in new.parameters if name in _names_read(new.body)]
+        new.variables = _variables_used(new)
+        self.functions[symbol] = new
+        return new
+
+    def _simplified(self, function: Function, given: Mapping[str, Any], symbol: str) -> Function:
+        new = dataclasses.replace(function, symbol=symbol)
+        groups = {name: GROUP for name, kind in function.parameters if self._is_group(kind)}
+        body_pass = BodySimplifier(self, {**groups, **given}, assigned_once(new))
+        new.body = tuple(body_pass.block(new.body))
+        while not (once := assigned_once(new)) <= body_pass.followed:
+            # where an assignment went, another is the only one
+            body_pass.followed = once
+            new.body = tuple(body_pass.block(new.body))
+        body: tuple[Statement, ...] = ()
+        while body != new.body:
+            body = new.body
+            new.body = self._without_unread(body, _names_read(body))
+        new.variables = _variables_used(new)
+        new.raises = function.raises and _can_raise(new.body)
+        stores = any(isinstance(statement, form.Store) for statement in statements_in(new.body))
+        if not (new.raises or stores) and all(map(self._changes_nothing, nodes_in(new.body))):
+            self.unchanging.add(new.symbol)
+        return new
+
+    def _is_group(self, kind: Any) -> bool:
+        return isinstance(kind, Group) and kind.of.__name__ == self.group
+
+    def _changes_nothing(self, node: Expression) -> bool:
+        """Whether an expression, apart from its parts, only computes."""
+        if isinstance(node, form.Call):
+            return node.function.symbol in self.unchanging
+        return not isinstance(node, (form.CallLinked, form.CallAddress))
+
+    def is_dispensable(self, value: Expression) -> bool:
+        """Whether a program that does not compute an expression does the same."""
+        return all(self._changes_nothing(node) for node in form.walk(value) if isinstance(node, Expression))
+
+    def _without_unread(self, body: Sequence[Statement], read: set[str]) -> tuple[Statement, ...]:
+        """Without assignments that nothing reads and that do nothing else; the same object where all stay."""
+        kept: list[Statement] = []
+        for statement in body:
+            is_unread = isinstance(statement, form.Assign) and statement.name not in read
+            if is_unread and self.is_dispensable(statement.value):  # type: ignore[attr-defined]
+                continue
+            changes: dict[str, Any] = {}
+            for name in BLOCKS:
+                before = getattr(statement, name, None)
+                after = None if before is None else self._without_unread(before, read)
+                if after is not before:
+                    changes[name] = after
+            if isinstance(statement, form.Once):
+                turns = tuple(self._without_unread(turn, read) for turn in statement.turns)
+                if any(new is not old for new, old in zip(turns, statement.turns, strict=True)):
+                    changes["turns"] = turns
+            kept.append(dataclasses.replace(statement, **changes) if changes else statement)
+        return body if tuple(kept) == tuple(body) and isinstance(body, tuple) else tuple(kept)
+
+
+BLOCKS = ("body", "orelse", "handler")
+"""Fields of statements that hold blocks."""
+
+
+class BodySimplifier:
+    """Simplifies the statements of one function.
+
+    Parameters
+    ----------
+    program : Simplifier
+        Of all functions.
+    values : dict of str to object
+        What local names stand for, as of `Evaluation`; assignments are entered.
+    followed : set of str
+        Local names whose one assignment is followed.
+    """
+
+    def __init__(self, program: Simplifier, values: dict[str, Any], followed: set[str]) -> None:
+        self.program, self.values, self.followed = program, values, followed
+        self.value = Evaluation(program.arrays, program.functions, values).value
+
+    def block(self, body: Sequence[Statement]) -> list[Statement]:
+        """The simplified statements, up to one behind which nothing is reached."""
+        simplified: list[Statement] = []
+        for statement in body:
+            simplified += self.statement(statement)
+            if form.ends(simplified):
+                break
+        return simplified
+
+    def statement(self, statement: Statement) -> list[Statement]:
+        """What a statement becomes."""
+        if isinstance(statement, form.Once):
+            turns = tuple(tuple(self.block(turn)) for turn in statement.turns)
+            orelse = tuple(self.block(statement.orelse))
+            return [dataclasses.replace(statement, turns=turns, orelse=orelse)]
+        new = self._with_simple_expressions(statement)
+        simplify = STATEMENTS.get(type(new), BodySimplifier.other)
+        return simplify(self, new)
+
+    def _with_simple_expressions(self, statement: Statement) -> Any:
+        changes: dict[str, Any] = {}
+        for field in dataclasses.fields(statement):
+            value = getattr(statement, field.name)
+            if isinstance(value, Expression):
+                changes[field.name] = self.expression(value)
+        if isinstance(statement, form.Store):
+            changes["place"] = self._place(statement.place)
+        return dataclasses.replace(statement, **changes) if changes else statement
+
+    def _place(self, place: Any) -> Any:
+        """The place of a store keeps its form."""
+        if isinstance(place, form.Field):
+            return dataclasses.replace(place, record=self.expression(place.record))
+        indices = tuple(self.expression(index) for index in place.indices)
+        return dataclasses.replace(place, view=self.expression(place.view), indices=indices)
+
+    def assign(self, statement: form.Assign) -> list[Statement]:
+        if statement.name in self.followed and (known := self.value(statement.value)) is not None:
+            self.values[statement.name] = known
+        return [statement]
+
+    def evaluate(self, statement: form.Evaluate) -> list[Statement]:
+        return [] if self.program.is_dispensable(statement.value) else [statement]
+
+    def choose(self, statement: form.If) -> list[Statement]:
+        condition = statement.condition
+        if isinstance(condition, Constant):
+            return self.block(statement.body if condition.value else statement.orelse)
+        body, orelse = tuple(self.block(statement.body)), tuple(self.block(statement.orelse))
+        if body or orelse:
+            return branch(statement.line, condition, body, orelse)
+        return [] if self.program.is_dispensable(condition) else [form.Evaluate(statement.line, condition)]
+
+    def repeat(self, statement: form.While) -> list[Statement]:
+        if isinstance(statement.condition, Constant) and not statement.condition.value:
+            return self.block(statement.orelse)
+        return self.other(statement)
+
+    def count(self, statement: form.For) -> list[Statement]:
+        """A loop without a turn is what follows it, a loop of one turn that turn."""
+        bounds = [self.value(part) for part in (statement.first, statement.last, statement.step)]
+        turns = None if None in bounds else range(*bounds)
+        if turns is not None and not turns:
+            return self.block(statement.orelse)
+        if turns is None or len(turns) > 1 or statement.name not in self.followed:
+            return self.other(statement)
+        self.values[statement.name] = turns[0]
+        turn = without_continue(self.block(statement.body))
+        orelse = tuple(self.block(statement.orelse))
+        if leaves_turn(turn):
+            return [form.Once(statement.line, (turn,), orelse)]
+        return [*turn] if form.ends(turn) else [*turn, *orelse]
+
+    def other(self, statement: Any) -> list[Statement]:
+        """A statement that stays, its blocks simplified."""
+        blocks = {
+            name: tuple(self.block(getattr(statement, name))) for name in BLOCKS if hasattr(statement, name)
+        }
+        return [dataclasses.replace(statement, **blocks) if blocks else statement]
+
+    def expression(self, node: Expression) -> Expression:
+        """What an expression becomes: a constant, or the same of simplified parts."""
+        if isinstance(node, Constant):
+            return node
+        if isinstance(node.type, Number) and node.type is not NOTHING:
+            known = self.value(node)
+            if type(known) in (int, float, bool):
+                return constant_of(node.type, known)
+        new = self._with_simple_parts(node)
+        if isinstance(new, form.Choice) and isinstance(new.condition, Constant):
+            return new.yes if new.condition.value else new.no
+        return _decided(new) if isinstance(new, form.Logic) else new
+
+    def _with_simple_parts(self, node: Expression) -> Expression:
+        changes: dict[str, Any] = {}
+        for field in dataclasses.fields(node):
+            value = getattr(node, field.name)
+            if isinstance(value, Expression):
+                changes[field.name] = self.expression(value)
+            elif isinstance(value, tuple) and value and isinstance(value[0], Expression):
+                changes[field.name] = tuple(map(self.expression, value))
+            elif isinstance(value, Function):
+                changes[field.name] = self.program.functions[value.symbol]
+        return dataclasses.replace(node, **changes) if changes else node
+
+
+STATEMENTS: dict[type, Callable[[BodySimplifier, Any], list[Statement]]] = {
+    form.Assign: BodySimplifier.assign,
+    form.Evaluate: BodySimplifier.evaluate,
+    form.If: BodySimplifier.choose,
+    form.While: BodySimplifier.repeat,
+    form.For: BodySimplifier.count,
+}
+
+
+def _decided(node: form.Logic) -> Expression:
+    """``and`` and ``or`` of which one side is known."""
+    keeps = node.operator == "and"  # what leaves the other side as it is
+    if isinstance(node.left, Constant):
+        return node.right if bool(node.left.value) is keeps else node.left
+    if isinstance(node.right, Constant):
+        if bool(node.right.value) is keeps:
+            return node.left
+        if is_pure(node.left):
+            return node.right
+    return node
+
+
+def _names_read(body: Sequence[Statement]) -> set[str]:
+    return {node.name for node in nodes_in(body) if isinstance(node, form.Variable)}
+
+
+def _variables_used(function: Function) -> dict[str, Any]:
+    """The variables of a function that its arguments and its body name."""
+    body = function.body
+    named = {node.name for node in nodes_in(body) if isinstance(node, (form.Variable, form.Let, form.Zeros))}
+    assigning = (form.Assign, form.For, form.Try, form.RaiseAgain)
+    named |= {statement.name for statement in statements_in(body) if isinstance(statement, assigning)}
+    named |= {name for name, _ in function.parameters}
+    return {name: kind for name, kind in function.variables.items() if name in named}
+
+
+def _can_raise(body: Sequence[Statement]) -> bool:
+    if any(isinstance(statement, (form.Raise, form.RaiseAgain)) for statement in statements_in(body)):
+        return True
+    return any(isinstance(node, form.Call) and node.function.raises for node in nodes_in(body))

@@ -1,0 +1,50 @@
+"""Our own plugins are listed by a process that ends afterwards: it makes their classes, and checks none.
+
+To check every kernel function of every plugin takes four CPU seconds, and a run uses a few of them. The
+classes that were not checked end with the process; whoever uses one imports its module, and it is checked
+there. The plugins of others are loaded with all checks: a fault of theirs is reported before it is used.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+
+from cosim_compiler import kernel_cache
+from cosim_compiler.helper_process import kill_with_parent
+
+_is_listing = False
+
+
+def is_listing() -> bool:
+    """Whether the classes that this process makes are listed and never used."""
+    return _is_listing
+
+
+def in_listing_process(make: Callable[[], object]) -> None:
+    """Call a function that writes what it finds into the cache folder, in a fork of this process.
+
+    Nothing is done where this process cannot be forked, or nothing can be kept.
+    """
+    global _is_listing
+    if not hasattr(os, "fork") or threading.active_count() > 1 or not kernel_cache.can_keep():
+        return
+    parent = os.getpid()
+    with warnings.catch_warnings():  # other threads are those of BLAS, which is ready for it
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        kill_with_parent(parent)
+        _is_listing = True
+        with suppress(
+            ZeroDivisionError
+        ):  # a plugin that fails here is loaded by the process that asks, which says why
+            make()
+    finally:
+        os._exit(0)

@@ -1,0 +1,85 @@
+"""Calls of the functions of C of a participant; meanwhile its record says which one is under way."""
+
+from __future__ import annotations
+
+from cosim.kit import call_with_array, call_with_interval, integers_at
+from cosim_master.exchange.exchange_arrays import (
+    FREEING,
+    LEADING,
+    NOTHING,
+    READING,
+    RESTORING,
+    SAVING,
+    SETTING,
+    STEPPING,
+)
+
+OK, WARNING = 0, 1
+"""Statuses, in every version of FMI; what is above is an error."""
+
+
+def write_part(part, at):
+    """Hand inputs over that lie at an address; returns a status."""
+    if part.inputs == 0:
+        return OK
+    part.calling = SETTING
+    status = call_with_array(
+        part.set_at, part.access, part.input_references, part.input_count, at, part.inputs
+    )
+    part.calling = NOTHING
+    return status
+
+
+def lead_part(part, at):
+    """Hand slopes of the inputs over that lie at an address; returns a status."""
+    if part.inputs == 0:
+        return OK
+    part.calling = LEADING
+    status = call_with_array(
+        part.set_slopes_at, part.instance, part.input_references, part.inputs, part.slope_orders, at
+    )
+    part.calling = NOTHING
+    return status
+
+
+def step_part(part, begin, length, at):
+    """Step, and put three flags and the time reached at an address (`NativeCalls.step`); returns a status."""
+    part.calling = STEPPING
+    status = call_with_interval(part.step_at, part.instance, begin, length, 1, at, at + 8, at + 16, at + 24)
+    part.calling = NOTHING
+    return status
+
+
+def read_part(part, at):
+    """Read outputs to an address; returns a status."""
+    if part.outputs == 0:
+        return OK
+    part.calling = READING
+    status = call_with_array(
+        part.get_at, part.access, part.output_references, part.output_count, at, part.outputs
+    )
+    part.calling = NOTHING
+    return status
+
+
+def save_part(part):
+    """Save the state in place of the one before; returns a status."""
+    state = integers_at(part.state_at, 1)
+    status = OK
+    if part.free_at != 0 and state[0] != 0:
+        part.calling = FREEING
+        status = call_with_array(part.free_at, part.instance, part.state_at, 0, 0, 0)
+        state[0] = 0
+    if status <= WARNING:
+        part.calling = SAVING
+        status = call_with_array(part.save_at, part.instance, part.state_at, 0, 0, 0)
+    part.calling = NOTHING
+    return status
+
+
+def restore_part(part):
+    """Go back to the saved state; returns a status."""
+    part.calling = RESTORING
+    status = call_with_array(part.restore_at, part.instance, integers_at(part.state_at, 1)[0], 0, 0, 0)
+    part.calling = NOTHING
+    return status

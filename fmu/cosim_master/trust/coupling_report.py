@@ -1,0 +1,132 @@
+"""From the error bars of outputs to the report of a coupling: scales, connections, what has exploded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_master.exchange.coupled_participants import OTHER, CoupledParticipants
+from cosim_master.recording.co_simulation_result import UNSTABLE, CouplingReport, EstimatedError
+from cosim_master.recording.coupling_samples import Samples
+from cosim_master.trust.advice import advise
+
+Vector = NDArray[np.float64]
+ROUNDING = 1e-12
+"""Of a larger output of the same participant and unit: what is smaller may be nothing but its rounding."""
+RESIDUAL = "energy.residual"
+NOTHING_BUT_ERROR = 0.5
+"""Of the range: an error from here on may come from an exchange that is unstable."""
+EXPLODED, EXPLODED_UNKNOWN = 1e5, 1e12
+"""The size of an output in the second half of a run over that in the first one, of such an exchange; and
+where the error is not known."""
+
+
+def report_of_bars(
+    coupled: CoupledParticipants,
+    samples: Samples,
+    bars: Vector,
+    algorithm: cosim.MasterAlgorithm,
+    step: float,
+    how: str,
+) -> CouplingReport:
+    """A report of these bars, one for each output that is sampled.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+        After the run.
+    samples : Samples
+        Of it.
+    bars : ndarray, shape (outputs,)
+        Of the largest errors, each in the unit of its output.
+    algorithm : MasterAlgorithm
+    step : float
+        Communication step, s.
+    how : str
+        How the bars were found out.
+    """
+    signals = signal_errors(coupled, samples, bars)
+    connections = connection_errors(coupled, samples, signals)
+    for errors in (connections, signals):
+        errors.sort(key=lambda each: -each.relative)
+    jumps = {".".join(coupled.sampled_ports[place]) for place in coupled.samples.jumping.tolist()}
+    # what jumps an exchange later is off by its jump, however short the step is
+    smooth = [each for each in signals if each.name not in jumps] or signals
+    worst = max((each.relative for each in smooth), default=0.0)
+    word, advice = advise(worst, step, algorithm, coupled.descriptions.values())
+    if worst >= NOTHING_BUT_ERROR and (name := exploded_output(coupled, samples, EXPLODED)):
+        word, advice = UNSTABLE, f"{name}, all of it error: the exchange is unstable; {OTHER}"
+    energy = created_energy(coupled, samples)
+    return CouplingReport(connections, energy, word, advice, how, signals, list(coupled.not_judged), jumps)
+
+
+def report_without_bars(
+    coupled: CoupledParticipants, samples: Samples, verdict: str, why: str
+) -> CouplingReport:
+    """A report of a run of which no error is known, with the reason."""
+    names = [*(".".join(port) for port in coupled.judged), *coupled.not_judged]
+    return CouplingReport([], created_energy(coupled, samples), verdict, why, not_judged=names)
+
+
+def connection_errors(
+    coupled: CoupledParticipants, samples: Samples, signals: Sequence[EstimatedError]
+) -> list[EstimatedError]:
+    """Of each sampled connection: the error of the output that feeds it, and its mean defect."""
+    by_name = {each.name: each for each in signals}
+    span = samples.times[-1] - samples.times[0]
+    defects = np.abs(np.diff(samples.defects, axis=0)).sum(axis=0) / max(span, 1e-300)
+    return [
+        replace(
+            by_name[".".join(coupled.sampled_ports[each.source])], name=each.name, defect=float(defects[i])
+        )
+        for i, each in enumerate(coupled.samples.inputs)
+    ]
+
+
+def exploded_output(coupled: CoupledParticipants, samples: Samples, growth: float) -> str:
+    """The output that has grown most, and its size, if that is by more than `growth`."""
+    middle = samples.times.size // 2
+    early, late = (
+        np.abs(half).max(axis=0) for half in (samples.outputs[: middle + 1], samples.outputs[middle:])
+    )
+    place = int(late.argmax())
+    if not late[place] > growth * max(early[place], 1e-300):
+        return ""
+    return f"{'.'.join(coupled.sampled_ports[place])} reaches {late[place]:.2g}"
+
+
+def signal_errors(coupled: CoupledParticipants, samples: Samples, bars: Vector) -> list[EstimatedError]:
+    """The error of each output that is exchanged or recorded."""
+    units = [coupled.descriptions[name].variables[port].unit or "1" for name, port in coupled.sampled_ports]
+    scales, wanted = output_scales(coupled, samples, units), set(coupled.judged)
+    return [
+        EstimatedError(".".join(port), float(bars[i]), float(scales[i]), units[i])
+        for i, port in enumerate(coupled.sampled_ports)
+        if port in wanted  # they come first
+    ]
+
+
+def output_scales(coupled: CoupledParticipants, samples: Samples, units: Sequence[str]) -> Vector:
+    """The range of each output; of one that may be nothing but rounding of a larger one, that of the larger.
+
+    The residual of the energies is an error itself: its scale is that of the energies.
+    """
+    ranges, sizes = np.ptp(samples.outputs, axis=0), np.abs(samples.outputs).max(axis=0)
+    scales = np.where(ranges > ROUNDING * sizes, ranges, sizes)
+    largest: dict[tuple[str, str], float] = {}
+    for (name, _), unit, scale in zip(coupled.sampled_ports, units, scales.tolist(), strict=True):
+        largest[name, unit] = max(scale, largest.get((name, unit), 0.0))
+    for i, (name, port) in enumerate(coupled.sampled_ports):
+        if scales[i] <= ROUNDING * largest[name, units[i]] or port.endswith(RESIDUAL):
+            scales[i] = largest[name, units[i]]
+    return scales
+
+
+def created_energy(coupled: CoupledParticipants, samples: Samples) -> dict[str, float]:
+    """Energy that the coupling has created by the end of the run, by bond."""
+    names: Sequence[str] = [coupled.samples.inputs[one].name for one, _ in coupled.samples.bonds]
+    return dict(zip(names, map(float, samples.energy[-1]), strict=True))

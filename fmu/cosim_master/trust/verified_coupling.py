@@ -1,0 +1,73 @@
+"""The error of a coupling by a second run: asked for, or made where the first run shows too little."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
+from cosim_master.recording.coupling_samples import Samples
+from cosim_master.trust.coupling_report import report_of_bars
+from cosim_master.trust.sampled_wiring import late_by_an_exchange, reliable_jumps, wiring_of
+from cosim_master.trust.second_run import RunAgain, SecondRun, compare
+
+Vector = NDArray[np.float64]
+SAFETY, LEAST_FACTOR = 2.0, 1.5
+"""Bar over the error that a second run shows, and that over the difference at least: the error of a run that
+switches, samples or bends does not have the order of the algorithm."""
+
+
+def report_of_second_run(
+    coupled: CoupledParticipants,
+    samples: Samples,
+    second: SecondRun,
+    algorithm: cosim.MasterAlgorithm,
+    step: float,
+) -> CouplingReport:
+    """Bars by a second run; of what follows a switch at least what that does in one exchange."""
+    by_difference = SAFETY * max(second.factor, LEAST_FACTOR) * second.differences
+    by_switches = late_by_an_exchange(samples, wiring_of(coupled), reliable_jumps(coupled))
+    bars = np.maximum(by_difference, by_switches)
+    return report_of_bars(coupled, samples, bars, algorithm, step, second.how)
+
+
+def verified_coupling(
+    result: CoSimulationResult, step: float, algorithm: cosim.MasterAlgorithm, run_again: RunAgain
+) -> CouplingReport:
+    """Run again with half the step, or a tenth of the tolerance, and compare all that is recorded.
+
+    Raises
+    ------
+    CosimError
+        The run fails, or has no point in common with the first.
+    """
+    first = result.evidence
+    if first is None:
+        raise cosim.CosimError("the result is not that of a run of this co-simulation")
+    second = compare(first, step, algorithm, run_again)
+    samples = first.samples.samples()
+    report = report_of_second_run(first, samples, second, algorithm, step)
+    deaf = [name for name in first.participants if _is_deaf(first, samples, second.differences, name)]
+    if deaf:
+        report = report.unknown(
+            f"the second run gives the same to the last bit for {', '.join(deaf)}, although inputs differ: "
+            "steps inside seem to be longer than communication steps, and no second run shows what they do"
+        )
+    result.assess_by(lambda: report)
+    return report
+
+
+def _is_deaf(coupled: CoupledParticipants, samples: Samples, differences: Vector, name: str) -> bool:
+    """Whether a participant answers in no bit to defects of its inputs, which a second run has changed.
+
+    Discrete outputs say nothing: a switch that is at the same exchange in both runs answers so, too.
+    """
+    ports, jumping = enumerate(coupled.sampled_ports), set(coupled.samples.jumping.tolist())
+    outputs = [i for i, (owner, _) in ports if owner == name and i not in jumping]
+    inputs = [i for i, each in enumerate(coupled.samples.inputs) if each.target == name]
+    if not outputs or not inputs or differences[outputs].any():
+        return False
+    defects = np.abs(np.diff(samples.defects[:, inputs], axis=0)).max(axis=0)
+    return bool((defects > 0.0).all() and np.ptp(samples.outputs[:, outputs], axis=0).any())

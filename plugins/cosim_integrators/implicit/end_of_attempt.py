@@ -1,0 +1,82 @@
+"""What becomes of an attempt at a step: its end is evaluated and corrected, the step is searched for kinks.
+
+An attempt whose error is too large may have a kink inside: then the step ends there (CUT). One within the
+tolerance gets a corrected end and the errors that components report; it may still have met a kink (CUT), or
+lie beside one, where Newton's method may have stopped too early (UNSURE: the step is tried once more).
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.kit import has_corrections, nan_max, project_end, project_error, store_state, worth_projecting
+from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
+from cosim_integrators.implicit.newton import size_of_error
+from cosim_integrators.kit.counted_evaluation import evaluate_stage
+from cosim_integrators.kit.error_norm import reported_error
+from cosim_integrators.kit.kinks import is_cut_by_kink, may_be_cut
+from cosim_integrators.kit.start_of_step import copy_values
+from cosim_integrators.kit.step_length import LARGEST_GROWTH
+
+ACCEPTED, CUT, UNSURE, REJECTED = range(4)
+
+
+def examine_end(system, method, t, t_end, smallest, knows_kink):
+    """The outcome of an attempt from `t` to `t_end`, whose end is in `y`; its status and its error.
+
+    `smallest` is the smallest step, s; `knows_kink` says that this step was tried again for a kink before.
+    """
+    error = method.attempt.estimate
+    if may_be_cut(method, error) and evaluate_end(system, method, t_end) == OK:
+        is_cut = is_cut_by_kink(system, method, t, t_end, smallest)
+        copy_values(system.y, method.end)
+        if is_cut:
+            return CUT, OK, error
+    if not worth_projecting(error, method.settings.error_order, method.corrections):
+        return REJECTED, OK, error
+    status = evaluate_end(system, method, t_end)
+    if status == OK:
+        status = project_end(system, method, t_end)
+    if status != OK:
+        return REJECTED, status, error
+    error = error_of_end(system, method, t_end)
+    if not error <= 1.0:
+        return REJECTED, OK, error
+    if is_cut_by_kink(system, method, t, t_end, smallest):
+        return CUT, OK, error
+    if method.work.kink_size != 0.0 and not knows_kink:
+        return UNSURE, OK, error
+    return ACCEPTED, OK, error
+
+
+def evaluate_end(system, method, t_end):
+    """Evaluate the end of a step; OK, BAD_NUMBER or 1 + the index of a block that failed."""
+    status = evaluate_stage(system, method, t_end)
+    if status != 0:
+        return status
+    return OK if store_state(method.end, system.y, system.c) else BAD_NUMBER
+
+
+def correct_error(system, method, t_end):
+    """Take out of the error of a step what the corrections of its end have taken out."""
+    attempt = method.attempt
+    before = attempt.estimate
+    project_error(system, method, t_end, method.error)
+    size = size_of_error(method, method.error, method.start, system.y, method.floors)
+    attempt.estimate = size
+    if 0.0 < size < before:
+        growth = math.pow(before / size, 1.0 / method.settings.error_order)
+        attempt.factor = max(attempt.factor, min(LARGEST_GROWTH, attempt.factor * growth))
+
+
+def error_of_end(system, method, t_end):
+    """The error of an attempt whose end is corrected, and what components themselves report of it."""
+    attempt = method.attempt
+    if not method.is_controlled:
+        return attempt.estimate
+    if has_corrections(method.corrections):
+        correct_error(system, method, t_end)
+    reported = reported_error(method, system.c)
+    if reported > 1.0:
+        attempt.factor = 0.5
+    return nan_max(attempt.estimate, reported)

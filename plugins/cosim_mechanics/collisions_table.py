@@ -1,0 +1,97 @@
+"""The table of a model file that lists shapes on bodies."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import cosim
+from cosim_mechanics.model_tables import MechanicsTable, Report
+from cosim_mechanics.scene import scene
+from cosim_mechanics.shapes import Shape
+
+
+class CollisionsTable(MechanicsTable):
+    """``[collisions.scene]``: `shapes` on bodies, which touch each other, and the values of `Collisions`.
+
+    ``shapes = [{ body = "ground", type = "half_space" }, { body = "ball", type = "sphere", radius = "10 cm"
+    }]``: an id without a dot is looked up under ``mechanics.``; every other key is a value of the shape.
+    ``ignore = [["arm", "base"]]`` lists pairs of bodies that do not touch.
+    """
+
+    table = "collisions"
+    comes_last: ClassVar[bool] = True  # it goes by the joints
+
+    def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
+        """Add the contacts of all shapes."""
+        listed, ignore = entry.pop("shapes", None), entry.pop("ignore", [])
+        if not isinstance(listed, list) or not all(isinstance(row, Mapping) for row in listed):
+            report(
+                "shapes", 'shapes is not a list of tables: [{ body = "ball", type = "sphere", radius = 1 }]'
+            )
+            return
+        if not isinstance(ignore, list) or not all(isinstance(pair, list) for pair in ignore):
+            report("ignore", 'ignore is not a list of pairs of bodies, [["arm", "base"]]')
+            return
+        for key in [key for key in entry if key not in LAW]:
+            report(key, f"collisions have no {key}; they have {', '.join(('shapes', 'ignore', *LAW))}")
+            del entry[key]
+        shapes: dict[str, list[Shape]] = {}
+        for i, row in enumerate(listed):
+            try:
+                shapes.setdefault(str(row.get("body")), []).append(self._shape(row))
+            except (cosim.LookUpError, ValueError) as error:
+                report(f"shapes[{i}]", str(error))
+        if sum(map(len, shapes.values())) == len(listed):
+            made = scene(model, shapes, ignore)
+            self.add(model, name, {"type": "collisions", **made, **entry}, report)
+
+    def _shape(self, row: Mapping[str, Any]) -> Shape:
+        """A shape of an entry of the list."""
+        if not isinstance(row.get("body"), str) or not isinstance(row.get("type"), str):
+            raise ValueError('needs body = "…", a name, and type = "…", the id of a shape')
+        cls: Any = cosim.registry().get("shape", self.full_id(row["type"]))
+        values = {key: value for key, value in row.items() if key not in ("body", "type")}
+        given = inspect.signature(cls).parameters.values()
+        known = {each.name: each.default is inspect.Parameter.empty for each in given}
+        for key in values:
+            if key not in known:
+                raise ValueError(f"{row['type']} has no {key}; it has {', '.join(known)}")
+        missing = [key for key, needed in known.items() if needed and key not in values]
+        if missing:
+            raise ValueError(f"{row['type']} needs {missing[0]}")
+        made: Shape = cls(**{key: v if key == "frame" else _meters(v) for key, v in values.items()})
+        return made
+
+    def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of `Collisions` but those that follow from the shapes."""
+        part = self.part_schema(parts, only="mechanics.collisions")
+        properties = {key: value for key, value in part["properties"].items() if key in LAW}
+        shape = {"type": "object", "required": ["body", "type"], "properties": {}}
+        rows = {"type": "array", "items": shape}
+        pairs = {"type": "array", "items": {"type": "array", "items": {"type": "string"}}}
+        return {
+            "type": "object",
+            "properties": {**properties, "shapes": rows, "ignore": pairs},
+            "required": ["shapes", "stiffness"],
+            "additionalProperties": False,
+        }
+
+
+LAW = (
+    "enabled", "stiffness", "restitution", "dissipation", "friction", "poisson_ratio", "stick_damping",
+    "crown",
+)  # fmt: skip
+"""Values of `Collisions` that do not follow from the shapes."""
+
+
+def _meters(value: Any) -> Any:
+    """Lengths in m, of numbers or text with units."""
+    if isinstance(value, str):
+        return cosim.parse_quantity(value, "m")
+    if isinstance(value, list):
+        return [_meters(item) for item in value]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{value!r} is not a length")
+    return float(value)

@@ -1,0 +1,147 @@
+"""The shapes on the bodies of a model, as `Collisions` takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+import cosim
+from cosim_mechanics.contracts.joint import Joint
+from cosim_mechanics.corners import hull_triangles
+from cosim_mechanics.forces.solids import BOX, BRISTLES, CYLINDER, FEATURES, HALF_SPACE, MESH, ROUND
+from cosim_mechanics.shapes import Shape, Solid
+from cosim_mechanics.spatial import pose
+
+
+def name_of(part: Any) -> str:
+    """The name of a part, or the name itself."""
+    return part if isinstance(part, str) else str(part.name)
+
+
+def joined_pairs(parts: Iterable[Any]) -> dict[frozenset[str], str]:
+    """Pairs of bodies that a joint connects, but those that it leaves free, and the joints' names."""
+    joints = [part for part in parts if isinstance(part, Joint) and part.nu < 6]
+    return {frozenset((name_of(joint.parent), name_of(joint.child))): joint.name for joint in joints}
+
+
+def scene(
+    model: cosim.Model, shapes: Mapping[Any, Shape | Sequence[Shape]], ignore: Iterable[Sequence[Any]] = ()
+) -> dict[str, Any]:
+    """What `Collisions` is made of: bodies, their shapes, and the pairs of bodies that do not touch.
+
+    Parameters
+    ----------
+    model : Model
+        With the bodies and joints.
+    shapes : mapping of body (or its name) to shape or shapes
+    ignore : sequence of pairs of bodies
+        Beside those that a joint connects.
+
+    Raises
+    ------
+    ModelError
+        A body that is none, a shape without solids, or one that lacks a rounding.
+    """
+    by_name: dict[str, list[Solid]] = {}
+    for body, some in shapes.items():
+        given = list(some) if isinstance(some, Sequence) else [some]
+        by_name[name_of(body)] = list(chain.from_iterable(_solids(body, shape) for shape in given))
+    moving = [name for name, part in model.parts.items() if {"X_GB", "mass"} <= part.declarations.keys()]
+    fixed = [name for name in by_name if name not in moving]
+    faults = [name for name in fixed if "X_GB" not in getattr(model.parts.get(name), "declarations", ())]
+    if faults:
+        bodies = ["ground", *moving]
+        raise cosim.ModelError.of("shapes", f"'{faults[0]}' is not a body; there are {', '.join(bodies)}")
+    used = [i for i, name in enumerate(moving) if by_name.get(name)]
+    if not used:
+        raise cosim.ModelError.of("shapes", "no body with a mass has a shape, so nothing can touch")
+    names = moving[used[0] : used[-1] + 1]
+    number = {name: i for i, name in enumerate([fixed[0] if fixed else "ground", *names])}
+    solids = [solid for name in number for solid in by_name.get(name, ())]
+    _check_roundings(by_name)
+    ignored = {tuple(map(name_of, pair)) for pair in ignore}
+    for pair in ignored:
+        if len(pair) != 2 or not set(pair) <= {"ground", *moving}:
+            raise cosim.ModelError.of("ignore", f"{pair} is not a pair of bodies of this model")
+    joined = joined_pairs(model.parts.values())
+    pairs = {tuple(pair) for pair in joined if len(pair) == 2 and pair <= set(names)}
+    rows = sorted(
+        tuple(sorted((number[a], number[b]))) for a, b in pairs | ignored if {a, b} <= number.keys()
+    )
+    return {
+        "body1": next(iter(number)),
+        "bodies": names[0],
+        "shape_counts": [len(by_name.get(name, ())) for name in names],
+        "ignored": [(0, 0), *dict.fromkeys(rows)],
+        **_rows(solids),
+    }
+
+
+def _solids(body: Any, shape: Any) -> list[Solid]:
+    """The solids of a shape on a body; `ModelError` where they are none."""
+    name = name_of(body)
+    if not isinstance(shape, Shape):
+        raise cosim.ModelError.of("shapes", f"'{name}' has {shape!r}, needs a shape, as shapes.Sphere(0.1)")
+    try:
+        solids = shape.solids()
+        numbers = [[*np.reshape(solid.size, 3), solid.rounding, solid.reach] for solid in solids]
+        are_finite = bool(np.all(np.isfinite(numbers)))
+        places = [pose(solid.frame) for solid in solids]
+    except (TypeError, ValueError) as error:
+        raise cosim.ModelError.of("shapes", f"'{name}' has {shape!r}: {error}") from None
+    if not are_finite or not len(places) or any(solid.rounding < 0.0 for solid in solids):
+        text = f"'{name}' has {shape!r}, needs lengths that are finite and not negative"
+        raise cosim.ModelError.of("shapes", text)
+    return solids
+
+
+def _check_roundings(solids: Mapping[str, Sequence[Solid]]) -> None:
+    """Spheres need a radius; edges and corners a rounding, where there is a half-space on another body."""
+    planes = [name for name, some in solids.items() if any(solid.kind == HALF_SPACE for solid in some)]
+    for name, some in solids.items():
+        for solid in some:
+            if solid.kind == ROUND and not solid.rounding > 0.0:
+                raise cosim.ModelError.of("radius", f"a shape of '{name}' has a radius of {solid.rounding} m")
+            if solid.kind != HALF_SPACE and not solid.rounding > 0.0 and set(planes) - {name}:
+                raise cosim.ModelError.of(
+                    "rounding",
+                    f"a shape of '{name}' has a rounding of {solid.rounding} m; a half-space needs more "
+                    "than 0",
+                )
+
+
+def _rows(solids: Sequence[Solid]) -> dict[str, Any]:
+    """The parameters with a row for each solid."""
+    sizes: list[list[float]] = []
+    triangles: list[Any] = []
+    vertices: list[Any] = []
+    for solid in solids:
+        size = [*solid.size, 0.0]
+        if solid.kind == MESH:
+            faces = hull_triangles(solid.vertices).tolist()
+            if len(solid.vertices) >= FEATURES:
+                raise cosim.ModelError.of("vertices", f"a mesh has more than {FEATURES - 1} vertices")
+            size = [len(triangles), len(triangles) + len(faces), len(vertices), len(solid.vertices)]
+            triangles += faces
+            vertices += list(solid.vertices)
+        sizes.append([float(number) for number in size])
+    for solid, size in zip(solids, sizes, strict=True):
+        limits = {BOX: min(size[:3]), CYLINDER: min(2.0 * size[0], size[1])}
+        if 2.0 * solid.rounding > limits.get(solid.kind, np.inf):
+            raise cosim.ModelError.of(
+                "rounding",
+                f"rounding is {solid.rounding} m, more than half of the smallest extent of the shape",
+            )
+    return {
+        "kinds": [solid.kind for solid in solids],
+        "frames": [pose(solid.frame) for solid in solids],
+        "sizes": sizes,
+        "roundings": [solid.rounding for solid in solids],
+        "reaches": [solid.reach for solid in solids],
+        "bristles": [i for i, solid in enumerate(solids) for _ in range(BRISTLES[solid.kind])],
+        "triangles": triangles or [(0.0,) * 9],
+        "vertices": vertices or [(0.0,) * 3],
+    }

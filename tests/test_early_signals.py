@@ -1,0 +1,75 @@
+"""Ctrl-C and SIGTERM at random moments of commands: the status says so, no word of Python's comes."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals"),
+]
+EXAMPLES = Path(__file__).parents[1] / "examples"
+COMMANDS = (
+    ("run", str(EXAMPLES / "quarter_car" / "quarter_car.toml"), "-q"),
+    ("run", str(EXAMPLES / "quarter_car" / "quarter_car.toml"), "-q", "--until", "1000"),
+    ("cosimulate", str(EXAMPLES / "cruise_control" / "cruise.toml"), "-o", "loop.csv"),
+    ("sweep", str(EXAMPLES / "dc_motor" / "dc_motor.toml"), "--help"),
+    ("info", str(EXAMPLES / "slider_crank" / "slider_crank.toml")),
+    ("linearize", str(EXAMPLES / "quarter_car" / "quarter_car.toml")),
+    ("plugins",),
+    ("schema", "model"),
+    ("--help",),
+)
+OF_PYTHON = ("Could not import runpy module", "Fatal Python error", "Error processing line")
+"""Python answers so before it has begun."""
+STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143}
+
+
+def interrupted(
+    words: tuple[str, ...], number: signal.Signals, delay: float, folder: Path
+) -> tuple[int, str]:
+    """Status as a shell has it, and what was said, of a command that all of its processes are told to end."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "cosim", *words],
+        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        time.sleep(delay)
+        if process.poll() is None:
+            os.killpg(process.pid, number)
+        _, said = process.communicate(timeout=120)
+        with pytest.raises(ProcessLookupError):  # nothing is left behind
+            for _ in range(200):
+                os.killpg(process.pid, 0)
+                time.sleep(0.05)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    code = process.returncode
+    return (128 - code if code < 0 else code), said
+
+
+@pytest.mark.parametrize("longest", [0.5, 4.0])
+@pytest.mark.parametrize("number", STATUS)
+def test_at_random_moments(number: signal.Signals, longest: float, tmp_path: Path) -> None:
+    choose, seen = random.Random(f"{number}{longest}"), Counter[int]()
+    for i in range(50):
+        words, delay = choose.choice(COMMANDS), choose.uniform(0.0, longest)
+        status, said = interrupted(words, number, delay, tmp_path)
+        seen[status] += 1
+        here = f"{i}: {words[0]} after {delay:.3f} s: {status}, {said}"
+        if said.startswith(OF_PYTHON):
+            continue
+        assert status in (0, STATUS[number]), here
+        if "Traceback" in said:  # also Python's word: `main` has not been called
+            assert "in main" not in said and said.endswith("KeyboardInterrupt\n"), here
+    assert seen[STATUS[number]] > (40 if longest < 1.0 else 10)
