@@ -706,7 +706,7 @@ class TestTheCouplingError:
         run.advance(3.13, 3.13)
         with running(fmu) as found:
             found.step(0.0, 3.13)
-            report = run.judged()
+            report = run.assess()
             assert report.worst is not None
             assert found["coupling.error"] == pytest.approx(report.worst.relative, rel=1e-6)
             saved, before = found.slave.getFMUstate(), found["coupling.error"]

@@ -23,7 +23,12 @@ from cosim_master.recording.collect_samples import (
 )
 from cosim_master.trust.advice import MOST_SHORTER
 from cosim_master.trust.coupling_error import EXACT, EXPLAINED, LEAST, NOTHING, SAME, TOO_MANY
-from cosim_master.trust.coupling_report import EXPLODED, EXPLODED_UNKNOWN, NOTHING_BUT_ERROR, ROUNDING
+from cosim_master.trust.coupling_report import (
+    EXPLODED,
+    EXPLODED_UNKNOWN,
+    NOTHING_BUT_ERROR,
+    ROUNDING,
+)
 from cosim_master.trust.linear_coupling import WEIGHTS
 from cosim_master.trust.linear_equations import (
     Intervals,

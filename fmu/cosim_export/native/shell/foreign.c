@@ -530,7 +530,7 @@ static Status do_steps(Foreign *foreign, double time, double size, double *reach
 /* A communication step, cut at events that are known. */
 static Status take_step(Foreign *foreign, double time, double size, double *reached)
 {
-    const double end = time + size;
+    const double begin = time, end = time + size;
     Status status = start_lines(foreign, time, size);
     while (status <= WARNING) {
         double tick = foreign->next_event;
@@ -539,7 +539,7 @@ static Status take_step(Foreign *foreign, double time, double size, double *reac
         if (status > WARNING || foreign->ended || *reached < tick) return status;
         time = tick;
     }
-    return status > WARNING ? status : do_steps(foreign, time, end - time, reached);
+    return status > WARNING ? status : do_steps(foreign, time, time == begin ? size : end - time, reached);
 }
 
 /* The first attempt as the interpreter makes it: one call, unless that may meet an event. */
