@@ -164,7 +164,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         cls._check_names()
         if "__init__" not in vars(cls):
             cls.call_signature = _signature(cls.declarations)
-        cls._check_law()
+        cls.check_law()
 
     def __init__(self, **values: Any) -> None:
         if lacking := _missing_law(type(self)):
@@ -249,7 +249,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
             )
 
     @classmethod
-    def _check_law(cls) -> None:
+    def check_law(cls) -> None:
         """Refuse a class whose functions are no law of its kind: `ContractError` with what is wrong."""
 
     @classmethod

@@ -117,7 +117,8 @@ class Joint(Component):
         super().__init_subclass__(**options)
 
     @classmethod
-    def _check_law(cls) -> None:
+    def check_law(cls) -> None:
+        """Refuse a joint whose axes do not fit its functions, or whose functions leave a result out."""
         cls._check_axes()
         if set(cls.kernels) > {"frames"}:
             cls._check_results()
