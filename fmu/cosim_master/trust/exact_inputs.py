@@ -28,7 +28,7 @@ class PossiblyExact(NamedTuple):
     changes : ndarray
         When the sources change, s, in order.
     at_once : ndarray of int, shape (inputs,)
-        1 where an output that is no state follows an input at once.
+        1 where an output that is not a state follows an input at once.
     """
 
     changes: NDArray[np.float64]
