@@ -22,7 +22,7 @@ class CheckCommand(cosim.Command):
 
     name: ClassVar[str] = "check"
     known_as: ClassVar[tuple[str, ...]] = ("test", "lint", "verify")
-    summary: ClassVar[str] = "check a class of yours against its contract"
+    summary: ClassVar[str] = "test your own class against its contract"
     examples = (
         ("cosim check acme", "all classes of the plugin `acme`"),
         ("cosim check acme.soft_damper", "one class"),
