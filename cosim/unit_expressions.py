@@ -33,7 +33,7 @@ def read_unit(text: str) -> Unit:
     tokens = _TOKEN.findall(bare)[::-1]  # the next one is the last
     exponents, factor, cycles = _quotient(tokens, text)
     if tokens:
-        raise UnreadError(f"cannot read on from '{''.join(reversed(tokens))}'", tokens[-1])
+        raise UnreadError(f"cannot read the rest, '{''.join(reversed(tokens))}'", tokens[-1])
     return Unit(bare, exponents, factor, 0.0, cycles)
 
 

@@ -89,11 +89,11 @@ def test_a_decimal_power_within_parentheses_is_a_root() -> None:
         ("m/s/s", "'/s' behind a division can be meant in two ways: use parentheses"),
         ("N/m.s", "'.s' behind a division"),
         ("(m", "a parenthesis is not closed"),
-        ("m)", "cannot read on from ')'"),
+        ("m)", "cannot read the rest, ')'"),
         ("m.", "ends too early"),
         ("/s", "unknown part '/'"),
         ("N.quux", "unknown part 'quux'. Units are written like"),
-        ("m--2", "cannot read on from '--2'"),
+        ("m--2", "cannot read the rest, '--2'"),
         ("km400", "at most 99"),
         ("Ym99", "out of range"),
     ],
@@ -169,7 +169,7 @@ def test_units_as_people_write_them(text: str, unit: str, number: float) -> None
 @pytest.mark.parametrize(
     ("text", "unit", "says"),
     [
-        ("5 N/m*s", "N.s/m", "cannot read on from '*s'"),
+        ("5 N/m*s", "N.s/m", "cannot read the rest, '*s'"),
         ("5 lb", "N", "A force is written '5 lbf'."),
         ("5 lbs/in", "N/m", "A force is written '5 lbf/in'."),
         ("5 Nms", "N.m.s", "unknown part 'Nms'"),

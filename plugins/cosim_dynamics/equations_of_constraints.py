@@ -174,8 +174,8 @@ def written_equations(
     where = f"{type(constraint).__name__}.create_constraint_equations"
     if not isinstance(returned, (list, tuple, SValTriple)) or len(returned) != constraint.equations:
         raise cosim.ContractError(
-            f"{where}: returned {returned!r}, needs a list of {constraint.equations} s-vals: as many as the "
-            "class says in `equations`"
+            f"{where}: returned {returned!r}, needs a list of {constraint.equations} s-vals: the number in "
+            "`equations` of the class"
         )
     equations = []
     for i, value in enumerate(returned):
