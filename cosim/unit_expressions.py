@@ -45,8 +45,7 @@ def _quotient(tokens: list[str], text: str) -> tuple[tuple[int, ...], float, int
         if tokens and tokens[-1] in "/.":
             rest = "".join(reversed(tokens))
             raise UnitError(
-                f"unit '{text}': '{rest}' behind a division can be meant in two ways: "
-                "use parentheses, a/(b.c) or (a/b).c."
+                f"unit '{text}': '{rest}' after a division is ambiguous: use parentheses, a/(b.c) or (a/b).c."
             )
         exponents = tuple(a - b for a, b in zip(exponents, below, strict=True))
         factor, cycles = factor / divisor, cycles - below_cycles

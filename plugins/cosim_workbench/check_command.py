@@ -101,7 +101,8 @@ def _entries(name: str) -> list[tuple[Any, str]]:
     others = [e.id for record in registry.plugins for e in record.entries if name in (e.id, record.name)]
     if others:
         raise cosim.CosimError(
-            f"{', '.join(others)}: checked are components, integrators, participants and master algorithms"
+            f"{', '.join(others)}: this command checks components, integrators, participants and master "
+            "algorithms"
         )
     hint = f"{failed}." if failed else "Installed: `cosim plugins`."
     raise cosim.LookUpError("plugin, or class with a kit,", name, [*checkable, *plugins], hint)
