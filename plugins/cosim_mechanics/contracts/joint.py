@@ -139,9 +139,9 @@ class Joint(Component):
             return
         if len(cls.axes) != cls.nu or not set(cls.axes) <= set(range(6)):
             raise ContractError(
-                f"joint {cls.__name__}: axes = {cls.axes!r}, needs {cls.nu} numbers from 0 to 5, one for "
-                "each speed: 0 to 2 turn about x, y, z of F, 3 to 5 shift along them; omit axes if H_FM depends "
-                "on q"
+                f"joint {cls.__name__}: axes = {cls.axes!r}, needs {cls.nu} numbers from 0 to 5, one "
+                "for each speed: 0 to 2 turn about x, y, z of F, 3 to 5 shift along them; omit axes if H_FM "
+                "depends on q"
             )
         kernel = cls.kernels.get("across")
         if kernel is None or kernel.is_python or {*kernel.arguments} != {"q", "X_FM", "H_FM"}:
