@@ -486,7 +486,7 @@ def test_a_parameter_is_only_read():
         gain[0] = 1.0
         out[0] = 1.0
 
-    with pytest.raises(cosim.ContractError, match="gain may be read only"):
+    with pytest.raises(cosim.ContractError, match="gain may only be read"):
         component(kernel, gain=cosim.parameter(default=1.0, shape=1), out=cosim.output())
 
 
@@ -495,7 +495,7 @@ def test_a_state_is_only_read_even_through_a_helper():
         writes_to(x, 1.0)
         x_dot[0] = 1.0
 
-    with pytest.raises(cosim.ContractError, match="x may be read only"):
+    with pytest.raises(cosim.ContractError, match="x may only be read"):
         component(kernel, x=cosim.position(shape=1))
 
 
