@@ -28,7 +28,7 @@ class AnimateCommand(cosim.Command):
         ("cosim animate mount.toml --result a.csv --compare b.csv", "two runs in one picture"),
         ("cosim animate arm.urdf -o arm.glb", "for Blender and other programs"),
     )
-    failure: ClassVar[str] = "the run could not go on"
+    failure: ClassVar[str] = "the run could not continue"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, the run, what is plotted."""

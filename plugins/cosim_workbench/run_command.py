@@ -50,7 +50,7 @@ class RunCommand(cosim.Command):
         ("cosim run mount.toml --plot mount.png --trace events", "a picture, and every event"),
     )
     failure: ClassVar[str] = (
-        "the run could not go on (results so far are kept), or --verify did not confirm it"
+        "the run could not continue (results so far are kept), or --verify did not confirm it"
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
