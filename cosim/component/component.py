@@ -164,7 +164,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         cls._check_names()
         if "__init__" not in vars(cls):
             cls.call_signature = _signature(cls.declarations)
-        cls._check_law()
+        cls.check_law()
 
     def __init__(self, **values: Any) -> None:
         if lacking := _missing_law(type(self)):
@@ -244,12 +244,12 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         is_declared = isinstance(vars(cls).get(name), Declaration)
         if (is_law or is_declared) and "declarations" in vars(cls):
             raise ContractError(
-                f"{cls.__name__}.{name}: the class is made already, and nothing would read this: write it "
-                "into the class, or derive a class that has it"
+                f"{cls.__name__}.{name}: the class is already defined, so this has no effect: write it "
+                "in the body of the class, or in a derived class"
             )
 
     @classmethod
-    def _check_law(cls) -> None:
+    def check_law(cls) -> None:
         """Refuse a class whose functions are no law of its kind: `ContractError` with what is wrong."""
 
     @classmethod
@@ -388,7 +388,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
             name = str(kernel.stage).upper()
             remedy = f"stage=cosim.Stage.{name}" if name in Stage.__members__ else "a member of cosim.Stage"
             raise ContractError(
-                f"{where(kernel.function)}: stage is '{kernel.stage}', which is no "
+                f"{where(kernel.function)}: stage is '{kernel.stage}', which is not an "
                 f"option of the class: write {remedy}"
             )
 

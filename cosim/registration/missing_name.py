@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import FrameType
 
+    from cosim.registration.plugin_record import Entry
 
 OF_OTHERS = {
     **dict.fromkeys(
@@ -25,6 +26,7 @@ OF_OTHERS = {
     **{word: f"import cosim_{word}" for word in ("mechanics", "signals", "measures", "integrators", "fmu")},
 }
 """What people look for in ``cosim`` by the names of other programs, and what to write."""
+_is_searching = False
 
 
 class MissingNameError(AttributeError):
@@ -91,9 +93,7 @@ def _packages_with(package: str, name: str) -> list[str]:
     """Public packages of plugins, and of cosim, that have the name."""
     import importlib
 
-    from cosim.registration.registry import registry
-
-    entries = [entry for plugin in registry().plugins for entry in plugin.entries]
+    entries = _entries_of_plugins()
     tops = dict.fromkeys(entry.target.partition(":")[0].partition(".")[0] for entry in entries)
     packages = []
     for place in ("cosim", "cosim.kit", *tops):
@@ -106,9 +106,20 @@ def _packages_with(package: str, name: str) -> list[str]:
     return packages
 
 
-def _id_of_class(name: str) -> str:
-    """Under which id a class of this name is registered; empty where none is."""
+def _entries_of_plugins() -> list[Entry]:
+    """What plugins register; nothing while that is found out, since a plugin may fail for a missing name."""
+    global _is_searching
+    if _is_searching:
+        return []
     from cosim.registration.registry import registry
 
-    entries = [entry for plugin in registry().plugins for entry in plugin.entries]
-    return next((entry.id for entry in entries if entry.target.rpartition(":")[2] == name), "")
+    _is_searching = True
+    try:
+        return [entry for plugin in registry().plugins for entry in plugin.entries]
+    finally:
+        _is_searching = False
+
+
+def _id_of_class(name: str) -> str:
+    """Under which id a class of this name is registered; empty where none is."""
+    return next((entry.id for entry in _entries_of_plugins() if entry.target.rpartition(":")[2] == name), "")

@@ -137,7 +137,9 @@ class ExportCommand(cosim.Command):
         target = arguments.output or Path(f"{arguments.model.stem}{exporter.suffix}")
         check_folder(target)
         if odd := [f"--{n}" for n in (*SELECTIONS, "all", "step") if getattr(arguments, n)]:
-            raise cosim.CosimError(f"{arguments.model}: {', '.join(odd)}: for a model, and this is none")
+            raise cosim.CosimError(
+                f"{arguments.model}: {', '.join(odd)}: applies only to models; this file is not a model"
+            )
         with nullcontext() if arguments.quiet else compile_notice():
             written = exporter.export(arguments.model, target, **self._options(arguments))
             self._prove(exporter, written, arguments)

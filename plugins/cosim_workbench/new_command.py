@@ -24,9 +24,7 @@ class NewCommand(cosim.Command):
 
     name: ClassVar[str] = "new"
     known_as: ClassVar[tuple[str, ...]] = ("init", "create", "make", "scaffold")
-    summary: ClassVar[str] = (
-        "make a package for a component of your own, or a model or a scenario to begin with"
-    )
+    summary: ClassVar[str] = "create a package for your own component, or a first model or scenario"
     examples = (
         (
             "cosim new force_element acme.soft_damper",

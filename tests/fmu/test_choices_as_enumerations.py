@@ -62,7 +62,7 @@ def test_the_words_that_there_are_stand_in_the_message() -> None:
         ({"choices": "ab"}, "needs words"),
         ({"choices": (1, 2)}, "needs words"),
         ({"choices": ("a", " ")}, "needs words"),
-        ({"choices": ("a", "b"), "default": "c"}, "default 'c' is none of the choices"),
+        ({"choices": ("a", "b"), "default": "c"}, "default 'c' is not one of the choices"),
         ({"choices": ("a", "b"), "unit": "m"}, "neither unit, bounds"),
         ({"choices": ("a", "b"), "maximum": 1}, "neither unit, bounds"),
         ({"choices": ("a", "b"), "dtype": int}, "neither unit, bounds"),

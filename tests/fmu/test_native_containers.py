@@ -12,9 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import fmpy
+import numpy as np
 import pytest
-from compiled_sources import CLEAN, compiled
+from clocks3_fmu import make_clocks3
+from compiled_sources import CLEAN
+from compiled_sources import compiled as compiled_sources
 from export_tools import unpack
+from kinds3_fmu import make_kinds3
 from native_tools import COMPILER, WARNINGS, needs_compiler
 from scenario_files import write_loop
 from test_containers import MASSES, MASTERS, SPRING, closed_loop, masses, scenario
@@ -33,9 +37,15 @@ from cosim_fmu.container.container_arrays import (
     records_header,
 )
 from cosim_fmu.container.container_exporter import write_native_container
-from cosim_fmu.container.container_interface import container_interface
+from cosim_fmu.container.container_interface import VERDICTS, container_interface
+from cosim_fmu.scenario.scenario_changes import make_changes
+from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import RunOptions
 from cosim_master.exchange.exchange_arrays import Algorithm, Machine
+from cosim_master.exchange.lead_exchanges import Sampling
+from cosim_master.participants.timed_inputs import Changes, TimedInputs
+from cosim_master.recording.collect_samples import Collected
+from cosim_master.trust.judge_samples import Judged
 
 sys.path.append(str(Path(__file__).parents[1] / "lowering"))
 from event_parts import Ball, Clockwork  # noqa: E402
@@ -117,7 +127,11 @@ def same_bits(loop: CoSimulation, fmu: Path, until: float) -> int:
     """What the FMU shows in fmpy are the bits of the co-simulation; the number of values that change."""
     whole = loop.simulate(until, inside="nothing", record=loop.run_options.record)
     description = fmpy.read_model_description(str(fmu), validate=True)
-    names = [v.name for v in description.modelVariables if v.causality in ("output", "local")]
+    names = [
+        v.name
+        for v in description.modelVariables
+        if v.causality in ("output", "local") and not v.name.startswith("coupling.")
+    ]
     given = {"stop_time": until, "output_interval": loop.step, "output": names}
     found = fmpy.simulate_fmu(str(fmu), fmi_type="CoSimulation", **given)
     assert len(found) == round(until / loop.step) + 1
@@ -127,7 +141,7 @@ def same_bits(loop: CoSimulation, fmu: Path, until: float) -> int:
 
 
 @contextmanager
-def running(fmu: Path, **starts: float) -> Iterator[Instance]:
+def running(fmu: Path, start: float = 0.0, **starts: float) -> Iterator[Instance]:
     """An instance that has been initialized."""
     description = fmpy.read_model_description(str(fmu))
     log: list[str] = []
@@ -144,7 +158,7 @@ def running(fmu: Path, **starts: float) -> Iterator[Instance]:
     slave.instantiate(callbacks=callbacks)
     instance = Instance(slave, {v.name: v.valueReference for v in description.modelVariables}, log)
     try:
-        slave.setupExperiment(startTime=0.0)
+        slave.setupExperiment(startTime=start)
         for name, value in starts.items():
             instance[name] = value
         slave.enterInitializationMode()
@@ -192,7 +206,7 @@ class TestTheBits:
     @pytest.mark.parametrize(("algorithm", "fmi"), [("gauss_seidel", 2), ("interface_newton", 3)])
     def test_of_sources(self, algorithm: str, fmi: int, tmp_path: Path) -> None:
         made = exported(crossed(algorithm), tmp_path, sources=True, fmi=fmi)
-        assert same_bits(crossed(algorithm), compiled(made, *CLEAN, "-O3"), 0.5) > 8
+        assert same_bits(crossed(algorithm), compiled_sources(made, *CLEAN, "-O3"), 0.5) > 8
 
     def test_of_an_algorithm_without_memory(self, controlled: Path) -> None:
         assert same_bits(law(), controlled, 0.3) == 5
@@ -325,14 +339,21 @@ class TestTheHost:
             found.step(0.0, 2.0)
             assert found["weak.part.level"] == 0.1
 
-    def test_another_start_is_refused(self, whole: Path) -> None:
-        with running(whole) as found:
-            found.slave.reset()
-            found.slave.setupExperiment(startTime=1.0)
-            found.slave.enterInitializationMode()
-            with pytest.raises(fmpy.fmi1.FMICallException):
-                found.slave.exitInitializationMode()
-            assert found.log[-1].endswith("it starts at 0 s alone, not at 1 s")
+    def test_another_start(self, whole: Path) -> None:
+        run = crossed("interface_newton").led_run(1.25)
+        run.begin()
+        with running(whole, start=1.25) as found:
+            time = 1.25
+            for size in (0.01, 0.2, 0.013):
+                run.advance(time + size, size)
+                time = found.step(time, size)
+                assert found["ball.part.height"] == run.read("ball", ["part.height"])[0]
+                assert found["clock.part.z"] == run.read("clock", ["part.z"])[0]
+        run.close()
+
+    def test_a_start_that_no_points_are_counted_from(self, whole: Path) -> None:
+        with pytest.raises(fmpy.fmi1.FMICallException), running(whole, start=1e300):
+            pass
 
 
 def of_masses(folder: Path, make_fmu: MakeFmu, master: str) -> Path:
@@ -428,6 +449,24 @@ class TestFmusOfOthers:
             assert caught.value.status == status
             assert (text in found.log[-1]) if text else not found.log
 
+    def test_a_step_that_is_discarded_after_a_part_of_it(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
+        make_fmu("failing", macros=("FAIL_SIZE=0.008",))
+        starts = {"part.fail_at": 0.05, "part.fail_status": 2, "part.reached": 0.053}
+
+        def loop() -> CoSimulation:
+            return recorded(
+                CoSimulation({"part": str(tmp_path / "failing.fmu")}, [], "jacobi", 0.01, starts=starts)
+            )
+
+        fmu, run = exported(loop(), tmp_path), loop().led_run()
+        run.begin()
+        with running(fmu) as found:
+            run.advance(0.06, 0.06)
+            found.step(0.0, 0.06)
+            assert found["part.y"] == run.read("part", ["y"])[0]
+            assert found["part.size"] == run.read("part", ["size"])[0] < 0.0075  # the rest of the step
+        run.close()
+
     @pytest.mark.thorough
     def test_an_ssp(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
         CoSimulation.from_file(masses(tmp_path, make_fmu, "")).to_ssp(tmp_path / "loop.ssp", 0.3)
@@ -442,7 +481,8 @@ class TestFmusOfOthers:
         master = 'algorithm = "waveform_iteration"\nstep = 0.01\nuntil = 0.3'
         path = scenario(tmp_path, parts, ["two.right.x -> third.x_other"], master, {"third.kc": 3.0})
         assert main(["export", str(path), "-o", str(tmp_path / "whole.fmu"), "-q", "--native"]) == 0
-        assert same_bits(CoSimulation.from_file(path), tmp_path / "whole.fmu", 0.3) == 8
+        # the error of the coupling inside is an output of the one outside, too
+        assert same_bits(CoSimulation.from_file(path), tmp_path / "whole.fmu", 0.3) == 10
 
     @pytest.mark.thorough
     @pytest.mark.parametrize("target", ["x86_64-windows-gnu", "aarch64-macos", "aarch64-linux-gnu.2.17"])
@@ -480,6 +520,232 @@ class TestFmusOfOthers:
         path = masses(tmp_path, make_fmu, 'algorithm = "jacobi"')
         assert main(["export", str(path), "-o", str(tmp_path / "a.fmu"), "--sources"]) == 2
         assert "participants.left: an FMU" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def of_fmi_3(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the ball and the clockwork as FMUs of FMI 3.0: they have events and inner updates."""
+    folder = tmp_path_factory.mktemp("fmi3")
+    for name, part, more in (("ball", Ball, {"outputs": ["part.height"]}), ("clock", Clockwork, {})):
+        made = cosim.Model(name)
+        made.add(part, "part")
+        made.export_fmu(folder / f"{name}.fmu", native=True, fmi=3, kind="cs", compiler=COMPILER, **more)
+    return folder
+
+
+def crossed_fmus(folder: Path, algorithm: str) -> CoSimulation:
+    name, options = algorithm.partition(" ")[0], ALGORITHMS.get(algorithm, {})
+    parts = {name: str(folder / f"{name}.fmu") for name in ("ball", "clock")}
+    return recorded(CoSimulation(parts, CROSSED, name, 1e-2, options=options))
+
+
+class TestFmi3:
+    """FMUs of FMI 3.0: event mode, early returns, inputs that run along lines inside a step."""
+
+    def test_events_along_lines_in_python(self, of_fmi_3: Path) -> None:
+        """A participant that Python leads for its slopes steps to its events, too."""
+        run = crossed_fmus(of_fmi_3, "gauss_seidel").simulate(0.5, inside="nothing")
+        assert {event.time for event in run.events} >= {0.05, 0.13, 0.39}
+        assert (np.diff(run["clock.part.z"]) != 0.0).all()
+        wanted = crossed("gauss_seidel").simulate(0.5, inside="nothing")
+        assert run["clock.part.z"] == pytest.approx(wanted["clock.part.z"], abs=0.04)
+
+    def test_the_bits(self, of_fmi_3: Path, tmp_path: Path) -> None:
+        fmu = exported(crossed_fmus(of_fmi_3, "gauss_seidel"), tmp_path)
+        assert same_bits(crossed_fmus(of_fmi_3, "gauss_seidel"), fmu, 1.5) > 8
+
+    @pytest.mark.thorough
+    @pytest.mark.parametrize("algorithm", ["jacobi", "adaptive", "waveform_iteration"])
+    def test_the_bits_of(self, algorithm: str, of_fmi_3: Path, tmp_path: Path) -> None:
+        fmu = exported(crossed_fmus(of_fmi_3, algorithm), tmp_path)
+        assert same_bits(crossed_fmus(of_fmi_3, algorithm), fmu, 1.5) > 8
+
+    def test_rollback_over_an_event(self, of_fmi_3: Path, tmp_path: Path) -> None:
+        fmu = exported(crossed_fmus(of_fmi_3, "jacobi"), tmp_path)
+        with running(fmu) as found:
+            time = found.step(0.0, 0.11)
+            saved, ends = found.slave.getFMUstate(), set[float]()
+            for _ in range(2):
+                found.step(found.step(time, 0.05), 0.3)
+                ends.add(found["clock.part.z"])
+                found.slave.setFMUstate(saved)
+            assert len(ends) == 1
+            run = crossed_fmus(of_fmi_3, "jacobi").led_run()
+            run.begin()
+            for target, size in ((0.11, 0.11), (0.16, 0.05), (0.46, 0.3)):
+                run.advance(target, size)
+            assert ends == {run.read("clock", ["part.z"])[0]}
+            run.close()
+
+    @pytest.mark.parametrize("algorithm", ["jacobi", "waveform_iteration"])
+    def test_discrete_inputs_and_other_types(
+        self, algorithm: str, tmp_path: Path, compiled: Callable[..., Path]
+    ) -> None:
+        make_kinds3(tmp_path, compiled)
+        parts = {name: str(tmp_path / "kinds3.fmu") for name in ("one", "two")}
+        kinds = ("float64", "float32", "int8", "uint16", "int64", "boolean")
+        wires = [(f"one.{kind}_out", f"two.{kind}_in") for kind in kinds]
+        wires += [(f"two.{kind}_out", f"one.{kind}_in") for kind in ("float64", "int64", "int8")]
+        given = {"starts": {"one.float64_in": 0.1, "one.int8_in": -7, "one.boolean_in": True}}
+
+        def loop() -> CoSimulation:
+            return recorded(CoSimulation(parts, wires, algorithm, 0.1, **given))
+
+        assert same_bits(loop(), exported(loop(), tmp_path), 2.0) >= 8
+
+    def test_what_stays_with_python(self, tmp_path: Path, compiled: Callable[..., Path]) -> None:
+        path = make_clocks3(tmp_path, compiled)
+        with pytest.raises(cosim.ModelError, match="clocks of an interval, which Python lets tick"):
+            exported(CoSimulation({"a": str(path)}, [], "jacobi", 0.1), tmp_path)
+
+
+COURSE: list[list[Any]] = [[0.1, 1.0], ["150 ms", -2.0], [0.15, 3.0], [0.4, 0.5]]
+"""Begins after the run, jumps, and ends before it."""
+CHANGED: dict[str, list[list[float]]] = {"one.part.gain": [[0.2, 0.75], [0.33, -0.5]]}
+
+
+def driven(interpolation: str, extrapolation: str, algorithm: str, start: float = 0.0) -> CoSimulation:
+    """A plant that values over time push, and a part whose parameter they change."""
+    parts = {"plant": SystemParticipant(plant()), "one": SystemParticipant(model(Through))}
+    parts["timed"] = TimedInputs({"u": COURSE}, interpolation, extrapolation=extrapolation)
+    parts["changes"] = Changes(CHANGED, {}, {})
+    wires = [
+        *(("timed.u", "plant.body.force"), ("plant.body.position", "one.part.seen")),
+        Connection("changes.one.part.gain", "one.part.gain", reads_any=True),
+    ]
+    return recorded(CoSimulation(parts, wires, algorithm, 0.01, start=start))
+
+
+def conditional(algorithm: str) -> CoSimulation:
+    """Conditions that become true while the plant swings, one of them twice, and a change at a time."""
+    parts: dict[str, Any] = {"plant": SystemParticipant(plant()), "one": SystemParticipant(model(Through))}
+    entries = [
+        {
+            "when": "one.part.out > one.part.seen and plant.body.position > 0.5 m or one.part.out == 0",
+            "set": {"one.part.gain": 0.75},
+        },
+        {"at": "250 ms", "set": {"one.part.gain": -0.5}},
+        {"when": "plant.body.position < 0.9 m", "set": {"one.part.gain": 0.1, "plant.body.force": 2.0}},
+    ]
+    changes, links = make_changes(entries, parts, {}, lambda *words: pytest.fail(str(words)))
+    assert changes is not None
+    wires = [("plant.body.position", "one.part.seen"), *links]
+    return CoSimulation({**parts, "changes": changes}, wires, algorithm, 0.01)
+
+
+class TestValuesOverTime:
+    """Series, and changes at times."""
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            ("linear", "kept", "jacobi"),
+            ("held", "tangent", "interface_newton"),
+            ("linear", "tangent", "adaptive"),
+        ],
+    )
+    def test_the_bits(self, given: tuple[str, str, str], tmp_path: Path) -> None:
+        assert same_bits(driven(*given), exported(driven(*given), tmp_path), 0.6) == 6
+
+    def test_rollback_and_bytes(self, tmp_path: Path) -> None:
+        fmu = exported(driven("linear", "kept", "jacobi"), tmp_path)
+        with running(fmu) as found, running(fmu) as other:
+            time = found.step(0.0, 0.122)
+            data = found.slave.serializeFMUstate(saved := found.slave.getFMUstate())
+            ends = {found.step(time, 0.1) and found["plant.body.position"]}
+            found.slave.setFMUstate(saved)
+            other.slave.setFMUstate(other.slave.deSerializeFMUstate(data))
+            ends |= {each.step(time, 0.1) and each["plant.body.position"] for each in (found, other)}
+            assert len(ends) == 1
+
+    def test_beyond_is_an_error(self, tmp_path: Path) -> None:
+        fmu = exported(driven("linear", "error", "jacobi", start=0.2), tmp_path)
+        with running(fmu, start=0.2) as found:
+            found.step(0.2, 0.1)
+            with pytest.raises(fmpy.fmi1.FMICallException):
+                found.step(0.3, 0.2)
+            assert "timed: has values from 0.1 s to 0.4 s" in found.log[-1]
+
+    @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "waveform_iteration"])
+    def test_conditions(self, algorithm: str, tmp_path: Path) -> None:
+        loop = conditional(algorithm)
+        result = loop.simulate(0.6, inside="nothing")
+        assert len(result.events) >= 3 and len(set(result["one.part.gain"])) == 4
+        assert same_bits(recorded(conditional(algorithm)), exported(recorded(loop), tmp_path), 0.6) >= 6
+
+    @pytest.mark.thorough
+    def test_sources(self, tmp_path: Path) -> None:
+        given = "linear", "tangent", "gauss_seidel"
+        made = exported(driven(*given), tmp_path, sources=True)
+        assert same_bits(driven(*given), compiled_sources(made, *CLEAN, "-O3"), 0.6) == 6
+
+
+class TestTheCouplingError:
+    """Estimated in the FMU, by the functions of `judge_samples`."""
+
+    @pytest.mark.parametrize("algorithm", ["jacobi", "adaptive"])
+    def test_that_of_the_co_simulation(self, algorithm: str, tmp_path: Path) -> None:
+        def loop() -> CoSimulation:
+            return CoSimulation(*law_parts(), algorithm, 0.02)
+
+        report, found = loop().simulate(2.0).coupling, outputs_of(exported(loop(), tmp_path), 0.02, 2.0)
+        assert report.how == "estimated" and report.worst is not None
+        assert found["coupling.error"][-1] == pytest.approx(report.worst.relative, rel=1e-6)
+        assert VERDICTS[int(found["coupling.verdict"][-1]) - 1] == report.verdict
+        assert len(report.signals) == 3
+        for each in report.signals:
+            assert found[f"coupling.{each.name}"][-1] == pytest.approx(each.error, rel=1e-6)
+        assert (
+            found["coupling.error"][0] == -1.0
+            and VERDICTS[int(found["coupling.verdict"][0]) - 1] == "unknown"
+        )
+
+    def test_in_between_as_a_run_that_is_led(self, tmp_path: Path) -> None:
+        fmu, run = exported(law(), tmp_path), law().led_run()
+        run.begin()
+        run.advance(3.13, 3.13)
+        with running(fmu) as found:
+            found.step(0.0, 3.13)
+            report = run.assess()
+            assert report.worst is not None
+            assert found["coupling.error"] == pytest.approx(report.worst.relative, rel=1e-6)
+            saved, before = found.slave.getFMUstate(), found["coupling.error"]
+            found.step(3.13, 10.0)  # there are more than twice as many steps
+            assert found["coupling.error"] != before
+            after = found["coupling.error"]
+            found.slave.setFMUstate(saved)
+            assert found["coupling.error"] == before
+            found.step(3.13, 10.0)
+            assert found["coupling.error"] == after
+        run.close()
+
+    def test_without_connections(self, tmp_path: Path) -> None:
+        loop = recorded(CoSimulation({"a": SystemParticipant(model(Through))}, [], "jacobi", 0.1))
+        with running(exported(loop, tmp_path)) as found:
+            found.step(0.0, 1.0)
+            assert found["coupling.error"] == 0.0
+
+    def test_a_run_that_equations_do_not_explain(self, whole: Path) -> None:
+        with running(whole) as found:
+            found.step(0.0, 0.5)
+            assert found["coupling.error"] == -1.0
+
+    def test_an_unstable_exchange(self, tmp_path: Path) -> None:
+        def loop() -> CoSimulation:
+            parts, wires = law_parts()
+            return CoSimulation(parts, wires, "jacobi", 0.5, starts={"law.law.gain": 1e4})
+
+        report, found = loop().simulate(60.0).coupling, outputs_of(exported(loop(), tmp_path), 0.5, 60.0)
+        assert report.verdict == "unstable"
+        assert VERDICTS[int(found["coupling.verdict"][-1]) - 1] == "unstable"
+
+
+def outputs_of(fmu: Path, step: float, until: float) -> Any:
+    names = [
+        v.name for v in fmpy.read_model_description(str(fmu)).modelVariables if v.causality != "parameter"
+    ]
+    given = {"stop_time": until, "output_interval": step, "output": names}
+    return fmpy.simulate_fmu(str(fmu), fmi_type="CoSimulation", **given)
 
 
 class TestWhatIsNotNative:
@@ -533,8 +799,10 @@ def test_c_and_python_mean_the_same_records() -> None:
     assert arrays is not None
     listed = re.findall(r"^    (\w+)", arrays[1], re.MULTILINE)
     assert [name.lower() for name in listed[: len(OWN)]] == list(OWN)
-    machine = [name.lower().removeprefix("machine_") for name in listed[len(OWN) : -1]]
-    assert machine == list(Machine._fields)
+    prefixes = re.compile("^(machine|sample|judged)_")
+    others = [prefixes.sub("", name.lower()) for name in listed[len(OWN) : -1]]
+    groups = (Machine, Sampling, Collected, Judged)
+    assert others == [name for group in groups for name in group._fields]
     assert listed[-1] == "FIRST_ALGORITHM"
     sizes = {name: int(size) for name, size in re.findall(r"(\w+_WORDS) = (\d+)", text)}
     assert sizes == {"MEMBER_WORDS": MEMBER_WORDS, "MESSAGE_WORDS": MESSAGE_WORDS} and LIFE_WORDS == 9

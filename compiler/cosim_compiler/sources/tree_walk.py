@@ -11,7 +11,7 @@ WITHOUT_NODES = frozenset(
     ]
 )
 """Fields that hold no node of interest: texts, numbers, and whether a name is read or bound."""
-_fields: dict[type[ast.AST], tuple[str, ...]] = {}
+_child_fields: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
 def tree_nodes(tree: ast.AST) -> list[ast.AST]:
@@ -25,9 +25,9 @@ def tree_nodes(tree: ast.AST) -> list[ast.AST]:
     nodes = [tree]
     for node in nodes:  # it grows while it is gone through
         kind = type(node)
-        fields = _fields.get(kind)
+        fields = _child_fields.get(kind)
         if fields is None:
-            fields = _fields[kind] = tuple(name for name in kind._fields if name not in WITHOUT_NODES)
+            fields = _child_fields[kind] = tuple(name for name in kind._fields if name not in WITHOUT_NODES)
         for name in fields:
             child = getattr(node, name, None)
             if isinstance(child, list):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,24 +11,29 @@ from numpy.typing import NDArray
 
 from cosim.kit import c_header
 from cosim_export.native.model_tables import c_integer, c_real, c_start, c_text
-from cosim_master.exchange.exchange_arrays import Algorithm, Machine, Part, Progress, Report
+from cosim_master.exchange.exchange_arrays import Algorithm, Answer, Machine, Part, Progress, Report
 from cosim_master.exchange.exchange_machine import records, words_of
+from cosim_master.exchange.lead_exchanges import Sampling
 from cosim_master.run.stepped_run import SteppedRun
+from cosim_master.trust.judge_samples import NOT_KNOWN, UNKNOWN
+from cosim_master.trust.judged_coupling import judged_of
 
 MEMBER_WORDS, MESSAGE_WORDS, LIFE_WORDS = 64, 256, 9
 """In eight bytes; as in ``container.h``."""
 ROWS = 32
 OWN = (
     *("parameters", "inputs", "shown", "clock", "places", "growing", "whole", "numbers", "handed", "written"),
-    *("lives", "members", "room", "message", "foreign", "head", "before", "after", "order"),
+    *("lives", "members", "room", "message", "times", "foreign", "head", "before", "after", "order"),
 )
 """Arrays before those of the interpreter, in the order of ``container.h``."""
 SAVED = frozenset(
     (
-        *("parameters", "inputs", "clock", "handed", "written", "lives"),
+        *("parameters", "inputs", "clock", "handed", "written", "lives", "times"),
         *("machine.inputs", "machine.outputs", "machine.answer_words", "machine.step_time_words"),
-        *("machine.report_words", "machine.clock_words"),
+        *("machine.report_words", "machine.clock_words", "machine.grid"),
         *("algorithm.counts", "algorithm.numbers", "algorithm.table", "algorithm.progress_words"),
+        *("samples.counts", "samples.clock", "samples.present", "samples.rates", "samples.bends"),
+        *("samples.teeth", "samples.sample", "samples.first", "samples.kept", "judged.found"),
     )
 )
 KNOWN_OF_PARTS = (
@@ -56,7 +62,7 @@ def records_header() -> str:
 
 
 def own_arrays(
-    settings: Sequence[float], parameters: int, outputs: int, members: int, room: int
+    settings: Sequence[float], parameters: int, outputs: int, members: int, room: int, times: int
 ) -> dict[str, Vector]:
     """Those before the interpreter's, as an instance begins, without orders.
 
@@ -69,8 +75,11 @@ def own_arrays(
     outputs, members : int
     room : int
         Words that a member needs for the length of a call.
+    times : int
+        Numbers of members that are values over time.
     """
-    reals = {"shown": outputs, "clock": 5, "growing": 0, "numbers": 2, "handed": len(settings)}
+    reals = {"shown": outputs, "clock": 6, "growing": 0, "numbers": 3, "handed": len(settings)}
+    reals["times"] = times
     integers = {"places": 5, "whole": 0, "written": len(settings), "lives": LIFE_WORDS * members}
     integers |= {"members": MEMBER_WORDS * members, "room": room, "message": MESSAGE_WORDS}
     integers |= {"head": 2 * len(Machine._fields), "foreign": 0}
@@ -81,24 +90,51 @@ def own_arrays(
     return arrays
 
 
-def run_arrays(run: SteppedRun) -> Iterator[tuple[str, Vector]]:
-    """Those of the interpreter as a run begins, without addresses: an instance writes them."""
+def run_arrays(run: SteppedRun, *, is_judged: bool) -> Iterator[tuple[str, Vector]]:
+    """Those of the interpreter as a run begins, without addresses: an instance writes them.
+
+    Parameters
+    ----------
+    run : SteppedRun
+        It has begun.
+    is_judged : bool
+        Whether the error of the coupling is estimated; then rows are what its samples are of.
+    """
     machine = run.machine
+    columns = np.array(machine.arrays.columns if is_judged else [], dtype=np.int64)
     heads = 2 * len(Algorithm._fields) * len(machine.algorithms)
     replaced: dict[str, Vector] = {
-        "columns": np.zeros(0, dtype=np.int64),  # nothing is recorded
-        "rows": np.zeros(2 * ROWS),
+        "columns": columns,
+        "rows": np.zeros((columns.size + 2) * ROWS),
         "algorithm_words": np.zeros(heads, dtype=np.int64),
         "part_words": words_of(_parts(run)),
         "report_words": words_of(Report()),
+        "answer_words": _answers(len(machine.names)),
     }
     for name, array in machine.arrays._asdict().items():
         yield f"machine.{name}", replaced.get(name, np.array(array))
+    yield from _sample_arrays(run, is_judged)
     for i, algorithm in enumerate(machine.algorithms):
         progress = Progress(0, 0, -1)  # no Python does anything in between
         fresh = {"progress_words": np.frombuffer(progress, dtype=np.int64)}
         for name, array in {**algorithm.arrays._asdict(), **fresh}.items():
             yield f"{i}.algorithm.{name}", np.array(array)
+
+
+def _sample_arrays(run: SteppedRun, is_judged: bool) -> Iterator[tuple[str, Vector]]:
+    """Samples of the coupling, and what is known of it; empty where its error is not estimated."""
+    samples, places = run.coupled.samples, [place for kind in run.machine.sampled for place in kind]
+    collected = samples.begun
+    row = 1 + collected.jumps.size + 3 * collected.sources.size
+    most = np.array([samples.most * collected.present.size], dtype=np.int64)
+    sampling = Sampling(np.array(places, dtype=np.int64), np.zeros(row), most)
+    judged = judged_of(run.coupled, run.algorithm)
+    found = np.full(judged.found.size + 1, NOT_KNOWN)  # the last one never is
+    found[0] = UNKNOWN
+    judged = judged._replace(found=found)
+    for prefix, group in (("sampling", sampling), ("samples", collected), ("judged", judged)):
+        for name, array in group._asdict().items():
+            yield f"{prefix}.{name}", array if is_judged else np.zeros(0, dtype=array.dtype)
 
 
 def _parts(run: SteppedRun) -> Any:
@@ -112,6 +148,14 @@ def _parts(run: SteppedRun) -> Any:
     return parts
 
 
+def _answers(count: int) -> Vector:
+    """Nothing has been answered, and no step is left to Python."""
+    answers = records(Answer, count)
+    for answer in answers:
+        answer.latest = math.inf
+    return np.frombuffer(answers, dtype=np.float64)
+
+
 def array_tables(arrays: Mapping[str, Vector]) -> tuple[list[str], list[str]]:
     """The numbers with which they begin, as tables of C, and a row for each array."""
     tables, rows = list[str](), list[str]()
@@ -123,7 +167,8 @@ def array_tables(arrays: Mapping[str, Vector]) -> tuple[list[str], list[str]]:
                 tables.append(c_start("double", str(i), [c_real(float(x)) for x in flat], "0.0"))
             else:
                 tables.append(c_start("int64_t", str(i), [c_integer(int(x)) for x in flat], "0"))
-        rows.append(f"{{{c_text(name)}, {start}, {flat.size}, 1, {role_of(name)}, 0}}")
+        grows = int(name == "samples.kept")
+        rows.append(f"{{{c_text(name)}, {start}, {flat.size}, 1, {role_of(name)}, {grows}}}")
     return tables, rows
 
 

@@ -124,8 +124,8 @@ class ContainerExporter(FileExporter):
         loop = CoSimulation.from_ssp(path, variant) if is_ssp(path) else CoSimulation.from_file(path, variant)
         interface, left_out = container_interface(loop, path)
         what = write_native_container(loop, interface, target, given)
-        no_error = "left out: the error of the coupling, which is estimated in Python (--python)"
-        self.summary = "\n".join([what, *_left_out(left_out), no_error])
+        no_error = ["left out: the error of the coupling, whose samples need memory"] * given.sources
+        self.summary = "\n".join([what, *_left_out(left_out), *no_error])
         return target
 
     def _write_python(self, path: Path, target: Path, variant: str | None, libpython: str | None) -> None:
@@ -198,7 +198,7 @@ def write_native_container(
     made = NativeContainer(loop, interface, version, bool(chosen), entries)
     name = f"FMI {version}.0 Co-Simulation of a whole scenario, without Python"
     page = documentation(None, made.interface, name, needs_of(chosen), resumes_exactly=True)
-    resources = made.resources([platform.name for platform in chosen])
+    resources = made.resources(chosen)
     listed = write_native_fmu(target, made, compilers, chosen, page, resources)
     texts = f"\nleft out: text ({', '.join(made.texts)})" if made.texts else ""
     return f"native FMU ({name}; {listed}){texts}"

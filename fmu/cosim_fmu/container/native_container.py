@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from cosim.kit import lower
 from cosim.kit import records as step_records
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.native.compilers import Platform
 from cosim_export.native.description import describe
 from cosim_export.native.history_room import history_room
 from cosim_export.native.model_tables import (
@@ -33,7 +35,8 @@ from cosim_export.native.source_files import compiled_files, source_files
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.container_arrays import LIFE_WORDS, OWN, array_tables, own_arrays, run_arrays
 from cosim_fmu.container.container_interface import COUPLING
-from cosim_fmu.container.native_member import C_TYPES, NativeMember
+from cosim_fmu.container.container_interface import TYPES as CONTAINER_TYPES
+from cosim_fmu.container.native_member import NativeMember
 from cosim_fmu.container.native_refusals import native_refusals
 from cosim_lowering.c_program import CProgram, plain_functions_in_c
 from cosim_lowering.linking import machine_code
@@ -41,9 +44,12 @@ from cosim_lowering.machine_code import MachineCode
 from cosim_master.exchange.exchange_algorithms import ExchangePrograms
 from cosim_master.exchange.lead_exchanges import LEADING
 from cosim_master.exchange.run_exchanges import EXCHANGING
+from cosim_master.model_exchange.system_calls_by_address import SAME_TIME
 from cosim_master.participants.system_participant import ACCURACY
+from cosim_master.recording.recorder import Recorder
 from cosim_master.run.stepped_run import SteppedRun, can_divide
 from cosim_master.start.initialize_participants import passing_order
+from cosim_master.trust.judge_samples import JUDGING
 
 STOPS = (
     *("it failed", "its inputs could not be set", "its step failed", "its outputs could not be read"),
@@ -55,6 +61,7 @@ STOPS = (
 )
 """What has stopped the interpreter, by its code (`run_exchanges`)."""
 LEADING_IN_C = {f"cosim_{name}": entry for name, entry in LEADING.items()}
+JUDGING_IN_C = {f"cosim_{name}": entry for name, entry in JUDGING.items()}
 FOREIGN_CALLS = {
     name: f"foreign_{name}" for name in ("open", "close", "save_states", "restore_states", "free_states")
 }
@@ -110,7 +117,10 @@ class NativeContainer:
         if problems := native_refusals(loop, sources=history_entries is not None):
             raise cosim.ModelError(problems)
         self.version = version
-        shown = [v for v in interface.variables if not v.name.startswith(f"{COUPLING}.")]
+        # sources allocate nothing while they run, and samples of the coupling need ever more memory
+        self.is_judged = history_entries is None
+        is_left_out = "" if self.is_judged else f"{COUPLING}."
+        shown = [v for v in interface.variables if not (is_left_out and v.name.startswith(is_left_out))]
         self.texts = [v.name for v in shown if v.type == "String" and _is_unset_text(v, loop)]
         shown = [v for v in shown if v.name not in self.texts]
         self._members = [NativeMember.of(loop, i, name) for i, name in enumerate(loop.participants)]
@@ -118,7 +128,7 @@ class NativeContainer:
         self._takes_tolerance = [member for member in self._members if member.takes_tolerance]
         self.accuracy = self._takes_tolerance[0].accuracy if self._takes_tolerance else ACCURACY
         self._divides, self._abilities = can_divide(loop), _abilities(loop, version, self.has_fmus)
-        run = loop.led_run()
+        run = _of_numbers(loop).led_run()
         run.begin()
         try:
             self._read_run(loop, run, shown)
@@ -130,7 +140,11 @@ class NativeContainer:
             variables=tuple(replace(v, array=arrays.get(v.causality, "c")) for v in shown),
             accuracy=self.accuracy if self._takes_tolerance else None,
         )
-        more = ("foreign",) if self.has_fmus else ()
+        more: tuple[str, ...] = ("foreign", "foreign2", "foreign3") if self.has_fmus else ()
+        if any(member.series is not None for member in self._members):
+            more += ("series",)
+        if self.is_judged:
+            more += ("judged",)
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, "container", *more, f"fmi{version}")]
         self.codes, self._units = list[MachineCode](), list[str]()
         self.generated, self.printed = dict[str, str](), dict[str, bytes]()
@@ -139,9 +153,9 @@ class NativeContainer:
     @property
     def has_fmus(self) -> bool:
         """Whether FMUs travel in the resources."""
-        return len(self._systems) < len(self._members)
+        return any(member.fmu is not None for member in self._members)
 
-    def resources(self, platforms: Sequence[str]) -> dict[str, bytes]:
+    def resources(self, platforms: Sequence[Platform]) -> dict[str, bytes]:
         """What travels in the resources, for these platforms.
 
         Raises
@@ -156,7 +170,8 @@ class NativeContainer:
         """Compile and print all functions, then write tables and description, with a digest of all that."""
         printed, names, rooms = dict[str, str](), list[str](), [0]
         if has_library:
-            self.codes.append(MachineCode([lower(LEADING_IN_C)], list(LEADING_IN_C)))
+            called = LEADING_IN_C | (JUDGING_IN_C if self.is_judged else {})
+            self.codes.append(MachineCode([lower(called)], list(called)))
         for i, member in enumerate(self._systems):
             program = member.program
             assert program is not None
@@ -198,18 +213,24 @@ class NativeContainer:
             text = f"{type(programs.asked).__name__} decides in Python"
             raise cosim.ModelError.of("master.algorithm", text)
         self._goes_back = programs.saves_states
-        self._follows = {name: programs.along and coupled.follows_lines(name) for name in machine.names}
+        for member in self._members:
+            member.follows = programs.along and coupled.follows_lines(member.name)
         parameters, inputs = (
             [v for v in shown if v.causality == causality] for causality in ("parameter", "input")
         )
         self._settings, self._parameters = [*parameters, *inputs], len(parameters)
-        self._outputs = [v for v in shown if not v.is_settable]
+        self._outputs = [v for v in shown if not v.is_settable and not v.name.startswith(f"{COUPLING}.")]
+        self._errors = [*JUDGED_NAMES, *(f"{COUPLING}.{'.'.join(port)}" for port in coupled.sampled_ports)]
         for member in self._members:
             member.inputs, member.outputs = coupled.input_names[member.name], list(coupled.reads[member.name])
         self._rows = [
             *self._output_rows(machine.output_slot),
             c_table("Setting", "settings", map(self._setting_row, self._settings)),
         ]
+        times = 0
+        for member in self._members:
+            member.first_number = times
+            times += member.number_count
         for member in self._members:  # all types are known, and all references are given
             _ = [member.type_of(name) for name in (*member.inputs, *member.outputs)]
             _ = list(member.tables(0))
@@ -234,10 +255,10 @@ class NativeContainer:
         ]
         room = max(member.room for member in self._members)
         starts = [float(v.start or 0.0) for v in self._settings]
-        own = own_arrays(starts, self._parameters, len(self._outputs), len(self._members), room)
+        own = own_arrays(starts, self._parameters, len(self._outputs), len(self._members), room, times)
         order = [numbers[name] for name in coupled.order]
         own |= {n: np.array(x, dtype=np.int64) for n, x in zip(ORDERS, (*orders, order), strict=True)}
-        self._arrays = {name: own[name] for name in OWN} | dict(run_arrays(run))
+        self._arrays = {name: own[name] for name in OWN} | dict(run_arrays(run, is_judged=self.is_judged))
 
     def _owner(self, variable: FmuVariable) -> tuple[int, NativeMember, str]:
         """The participant that a variable belongs to, its number before it, and its own name for it."""
@@ -249,7 +270,7 @@ class NativeContainer:
         number, member, name = self._owner(variable)
         member.set_by_host.add(name)
         reference = member.reference(name, is_set=True)
-        return f"{{{number}, {reference}, {C_TYPES[variable.type]}, {c_real(member.usual(name))}}}"
+        return f"{{{number}, {reference}, {member.type_of(name)}, {c_real(member.usual(name))}}}"
 
     def _output_rows(self, slot_of: Callable[[str, int], int]) -> Iterator[str]:
         """The outputs, each with the settings that it follows at once."""
@@ -262,7 +283,7 @@ class NativeContainer:
                 slot_of(member.name, member.outputs.index(name)),
                 member.reference(name, is_set=False),
             )
-            cells = f"{slot}, {number}, {reference}, {C_TYPES[variable.type]}, {len(needs)}"
+            cells = f"{slot}, {number}, {reference}, {member.type_of(name)}, {len(needs)}"
             rows.append(f"{{{cells}, {here(f'follows_{i}', needs)}}}")
         yield c_table("Output", "outputs", rows)
 
@@ -301,20 +322,22 @@ class NativeContainer:
 
     def _member_row(self, number: int, member: NativeMember, first: int, copies: int) -> str:
         cells = [c_text(member.name), "NULL" if member.program is None else f"&{member.prefix}_model"]
-        cells += ["NULL" if member.fmu is None else f"&foreign_{number}", str(first), str(copies)]
+        cells += [member.calls, "NULL" if member.fmu is None else f"&foreign_{number}"]
+        cells += ["NULL" if member.series is None else f"&series_{number}", str(first), str(copies)]
         cells += ["NAN" if member.takes_tolerance else c_real(member.accuracy)]
         cells += [here(f"inputs_{number}", member.inputs), here(f"outputs_{number}", member.outputs)]
-        return f"{{{', '.join(cells)}, {int(self._follows[member.name])}}}"
+        return f"{{{', '.join(cells)}, {int(member.follows)}}}"
 
     def _container(self) -> str:
         """What `container.c` knows of it."""
         algorithms = sum(name.endswith(".algorithm.program") for name in self._arrays)
         values = {
             **{"member_count": len(self._members), "members": "members", "algorithm_count": algorithms},
+            "judging": "&cosim_judging" if self.is_judged else "NULL",
             **{"parameter_count": self._parameters, "setting_count": len(self._settings)},
             **{"settings": here("settings", self._settings), "output_count": len(self._outputs)},
             **{"outputs": here("outputs", self._outputs), "start": c_real(self.interface.start_time)},
-            **{"divides": int(self._divides), "foreign": "&cosim_foreign" if self.has_fmus else "NULL"},
+            **{"same_time": c_real(SAME_TIME), "divides": int(self._divides)},
             **{"exchanging": EXCHANGING, "stop_count": len(STOPS), "stops": "stops"},
         }
         listed = "".join(f"    .{name} = {value},\n" for name, value in values.items())
@@ -322,12 +345,16 @@ class NativeContainer:
 
     def _place(self, variable: FmuVariable) -> tuple[int, int, tuple[int, int]]:
         """Where a variable of the FMU lies among its arrays."""
-        array, listed = "shown", self._outputs
+        if variable.name.startswith(f"{COUPLING}."):
+            found, listed = list(self._arrays).index("judged.found"), self._errors
+            known = variable.name in listed
+            return found, listed.index(variable.name) if known else len(listed), (-1, -1)
+        array, variables = "shown", self._outputs
         if variable.causality == "parameter":
-            array, listed = "parameters", self._settings
+            array, variables = "parameters", self._settings
         elif variable.causality == "input":
-            array, listed = "inputs", self._settings[self._parameters :]
-        return OWN.index(array), [v.name for v in listed].index(variable.name), (-1, -1)
+            array, variables = "inputs", self._settings[self._parameters :]
+        return OWN.index(array), [v.name for v in variables].index(variable.name), (-1, -1)
 
     def _model(self, token: str, digest: bytes, arrays: int) -> Mapping[str, str]:
         """What the shell knows of it."""
@@ -351,6 +378,8 @@ class NativeContainer:
             **{"initialize": "container_initialize", "advance": "container_advance"},
             **{"step": "container_advance", "check": "container_check", "evaluate": "container_evaluate"},
             "accuracy_given": "container_accuracy" if self._takes_tolerance else "NULL",
+            **({"ask": "container_judge"} if self.is_judged else {}),
+            **{"stop_given": "container_stop", "asked": "FOUND"},
             **{"explain": "container_message", "refuse_step": "container_refuse_step"},
             **(FOREIGN_CALLS if self.has_fmus else {}),
             "foreign_count": str(len(self._members) if self.has_fmus else 0),
@@ -364,6 +393,19 @@ class NativeContainer:
 
 
 ORDERS = ("before", "after", "order")
+JUDGED_NAMES = (f"{COUPLING}.verdict", f"{COUPLING}.error")
+"""The first of `Judged.found`."""
+
+
+def _of_numbers(loop: CoSimulation) -> CoSimulation:
+    """The same without records of what the FMU cannot show, which only Python reads: clocks, binary data."""
+    recorder = Recorder(loop.descriptions, loop.links, loop.run_options.record, derived=loop.derived)
+    kinds = {port: loop.descriptions[port[0]].variables[port[1]].type for port in recorder.ports}
+    made = copy.copy(loop)
+    if not set(kinds.values()) <= set(CONTAINER_TYPES):
+        shown = [".".join(port) for port, kind in kinds.items() if kind in CONTAINER_TYPES]
+        made._set(run_options=replace(loop.run_options, record=[*shown, *loop.derived]))
+    return made
 
 
 def _is_unset_text(variable: FmuVariable, loop: CoSimulation) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,16 +13,25 @@ import cosim
 from cosim.kit import ARRAYS, ParticipantDescription
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.native.compilers import Platform
 from cosim_export.native.model_tables import ROLES, c_real, c_table, c_text, here
+from cosim_fmi.description.fmu_interface import FmuInterface as DeclaredFmu
 from cosim_fmu.co_simulation import CoSimulation
+from cosim_fmu.scenario.scenario_changes import Condition
 from cosim_lowering.program import Program
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.system_participant import ACCURACY, SystemParticipant
+from cosim_master.participants.timed_inputs import EXTRAPOLATIONS, SEEN, TimedInputs, TriggeredChanges
 
 TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean"}
 """Of a participant's variables, as FMI calls them."""
 C_TYPES = {"Real": "REAL", "Integer": "INTEGER", "Boolean": "BOOLEAN", "Enumeration": "INTEGER"}
 """These as the shell calls them."""
+FMI3_TYPES = {
+    **{f"{sign}Int{bits}": f"{sign}INT{bits}" for bits in (8, 16, 32, 64) for sign in ("", "U")},
+    **{"Float64": "FLOAT64", "Float32": "FLOAT32", "Boolean": "LOGICAL", "Enumeration": "INT64"},
+}
+"""Those of FMI 3.0, as the shell calls them in FMUs of others."""
 
 
 @dataclass
@@ -44,6 +54,7 @@ class NativeMember:
     program : Program or None
         Of a system.
     fmu : FmuParticipant or None
+    series : TimedInputs or None
     tolerance : float or None
         Of an FMU.
     variables : list of FmuVariable
@@ -51,6 +62,10 @@ class NativeMember:
     inputs, outputs : list of str
         What is connected, and what is read.
     set_by_host : set of str
+    follows : bool
+        Whether its inputs run along lines.
+    first_number : int
+        Of values over time: where their numbers begin in TIMES.
     """
 
     name: str
@@ -62,11 +77,14 @@ class NativeMember:
     system: SystemParticipant | None = None
     program: Program | None = None
     fmu: FmuParticipant | None = None
+    series: TimedInputs | None = None
     tolerance: float | None = None
     variables: list[FmuVariable] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     set_by_host: set[str] = field(default_factory=set)
+    follows: bool = False
+    first_number: int = 0
     _places: dict[tuple[str, bool], int] = field(default_factory=dict)
 
     @classmethod
@@ -79,10 +97,14 @@ class NativeMember:
             What of a system cannot run without Python.
         """
         participant, tolerance = loop.participants[name], loop.tolerances[name]
+        if sized := sorted(set(loop.start_values[name]) & loop.descriptions[name].structural):
+            raise cosim.ModelError.of(f"{name}.{sized[0]}", "a structural parameter is set in Python")
         given = name, f"cosim_member_{number}", loop.descriptions[name], loop.start_values[name]
         if isinstance(participant, FmuParticipant):
             own = loop.descriptions[name].default_experiment.tolerance
             return cls(*given, fmu=participant, tolerance=own if tolerance is None else tolerance)
+        if isinstance(participant, TimedInputs):
+            return cls(*given, series=participant)
         assert isinstance(participant, SystemParticipant)
         try:
             program, takes = participant.lowered(loop.start, loop.start_values[name], tolerance)
@@ -96,6 +118,8 @@ class NativeMember:
         """The value reference of a variable that is set or read."""
         if self.fmu is not None:
             return self.fmu.declared.elements[name].reference
+        if self.series is not None:
+            return _seen(self.series).index(name) if is_set else list(self.series.series).index(name)
         if (name, is_set) not in self._places:
             self._places[name, is_set] = len(self.variables)
             self.variables.append(self._settable(name) if is_set else self._readable(name))
@@ -112,12 +136,19 @@ class NativeMember:
         Raises
         ------
         ModelError
-            Text and binary data.
+            Text and binary data; an element of an array.
         """
         kind = self.description.variables[name].type
         if kind not in TYPES:
             raise cosim.ModelError.of(f"{self.name}.{name}", f"{kind} is set and read in Python")
-        return C_TYPES[TYPES[kind]]
+        if self.fmu is None:
+            return C_TYPES[TYPES[kind]]
+        element = self.fmu.declared.elements[name]
+        if element.size != 1:
+            raise cosim.ModelError.of(
+                f"{self.name}.{name}", "an element of an array is set and read in Python"
+            )
+        return FMI3_TYPES[element.type] if self.fmu.declared.version == "3.0" else C_TYPES[element.type]
 
     def _settable(self, name: str) -> FmuVariable:
         assert self.system is not None
@@ -164,8 +195,25 @@ class NativeMember:
         for kind, names in (("inputs", self.inputs), ("outputs", self.outputs)):
             references = (str(self.reference(name, is_set=kind == "inputs")) for name in names)
             yield c_table("uint32_t", f"{kind}_{number}", references)
-        if self.fmu is None:
-            return
+        if self.fmu is not None:
+            yield from self._fmu_tables(number, self.fmu.declared)
+        if self.series is not None:
+            yield from _series_tables(number, self.series, self.first_number)
+
+    @property
+    def number_count(self) -> int:
+        """How many numbers of values over time change, those that an algorithm goes back to among them."""
+        if self.series is None:
+            return 0
+        triggers = self.series.triggers if isinstance(self.series, TriggeredChanges) else ()
+        return 2 * (1 + len(_seen(self.series)) + len(triggers) + 2 * len(self.series.series))
+
+    @property
+    def calls(self) -> str:
+        """What is called of it, in C; "NULL" of a system."""
+        return "NULL" if self.program else "&cosim_series" if self.series else "&cosim_foreign"
+
+    def _fmu_tables(self, number: int, declared: DeclaredFmu) -> Iterator[str]:
         yield c_table("int64_t", f"input_types_{number}", map(self.type_of, self.inputs))
         yield c_table("int64_t", f"output_types_{number}", map(self.type_of, self.outputs))
         starts = [
@@ -174,14 +222,26 @@ class NativeMember:
             if name not in self.set_by_host
         ]
         yield c_table("ForeignStart", f"starts_{number}", starts)
-        declared = self.fmu.declared
-        cells = [c_text(declared.guid), c_text(f"members/{number}"), c_text(declared.identifier)]
+        # what is written in event mode, where there is one
+        written = dict.fromkeys([*self.inputs, *self.set_by_host, *self.starts])
+        discrete = [n for n in written if declared.event_mode and n in self.description.discrete]
+        yield c_table(
+            "uint32_t", f"discretes_{number}", (str(self.reference(n, is_set=True)) for n in discrete)
+        )
+        inside = sorted({self.reference(name, is_set=True) for name in declared.intermediate})
+        yield c_table("uint32_t", f"insides_{number}", map(str, inside))
+        is_careful = any(name in discrete for name in self.inputs) or (bool(inside) and self.follows)
+        cells = [declared.version[0], c_text(declared.guid), c_text(f"members/{number}")]
+        cells += [c_text(declared.identifier), str(int(self.description.variable_step))]
+        cells += [str(int(declared.event_mode)), str(int(is_careful))]
+        cells += [str(len(discrete)), here(f"discretes_{number}", discrete)]
+        cells += [str(len(inside)), here(f"insides_{number}", inside), str(len(self.inputs))]
         cells += [str(int(self.tolerance is not None)), c_real(self.tolerance or 0.0)]
         cells += [here(f"input_types_{number}", self.inputs), here(f"output_types_{number}", self.outputs)]
         cells += [str(len(starts)), here(f"starts_{number}", starts)]
         yield f"static const ForeignUnit foreign_{number} = {{{', '.join(cells)}}};\n"
 
-    def files(self, number: int, platforms: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    def files(self, number: int, platforms: Sequence[Platform]) -> Iterator[tuple[str, bytes]]:
         """What of an FMU travels in the resources: its own ones, and binaries for these platforms.
 
         Raises
@@ -191,15 +251,88 @@ class NativeMember:
         """
         if self.fmu is None:
             return
-        folder = f"resources/members/{number}"
+        folder, is_third = f"resources/members/{number}", self.fmu.declared.version == "3.0"
         yield f"{folder}/resources/.here", b""
         with zipfile.ZipFile(self.fmu.path) as archive:
             names = [name for name in archive.namelist() if not name.endswith("/")]
-            for platform in platforms:
-                if not any(name.startswith(f"binaries/{platform}/") for name in names):
-                    text = f"has no binaries for {platform}"
+            folders = [
+                target.folder3 if is_third else platform.name
+                for platform in platforms
+                for target in (platform.targets if is_third else platform.targets[:1])
+            ]
+            for place in folders:
+                if not any(name.startswith(f"binaries/{place}/") for name in names):
+                    text = f"has no binaries for {place}"
                     raise cosim.ModelError.of(f"participants.{self.name}", text)
-            wanted = ("resources/", *(f"binaries/{platform}/" for platform in platforms))
+            wanted = ("resources/", *(f"binaries/{place}/" for place in folders))
             for name in names:
                 if name.startswith(wanted) or name == "modelDescription.xml":
                     yield f"{folder}/{name}", archive.read(name)
+
+
+BEYOND = dict(zip(EXTRAPOLATIONS, ("IS_KEPT", "GOES_ON", "IS_ERROR"), strict=True))
+
+
+OPERATIONS = dict(
+    zip(
+        (operator.ge, operator.le, operator.eq, operator.ne, operator.gt, operator.lt),
+        ("IS_LEAST", "IS_MOST", "IS_EQUAL", "IS_OTHER", "IS_ABOVE", "IS_BELOW"),
+        strict=True,
+    )
+)
+
+
+def _seen(given: TimedInputs) -> list[str]:
+    """Inputs of values over time: what conditions read."""
+    return [name for name, v in given.describe().variables.items() if v.causality == "input"]
+
+
+def _series_tables(number: int, given: TimedInputs, first: int) -> Iterator[str]:
+    """Values over time; those of a run that has begun, since changes hold its start values first."""
+    rows = list[str]()
+    for i, (name, (times, values)) in enumerate(given.series.items()):
+        places = [f"times_{number}_{i}", f"values_{number}_{i}"]
+        for place, column in zip(places, (times, values), strict=True):
+            yield c_table("double", place, (c_real(float(x)) for x in column))
+        cells = [str(len(times)), *places, str(int(given.is_linear(name))), BEYOND[given.extrapolation]]
+        rows.append(f"{{{', '.join(cells)}}}")
+    yield c_table("Signal", f"signals_{number}", rows)
+    yield c_table("double", f"all_times_{number}", (c_real(float(x)) for x in given.all_times))
+    seen, starts = _seen(given), given.describe().variables
+    unset = [math.nan if starts[n].start is None else float(starts[n].start) for n in seen]
+    yield c_table("double", f"seen_{number}", map(c_real, unset))
+    triggers = given.triggers if isinstance(given, TriggeredChanges) else ()
+    comparisons, changes = list[str](), list[str]()
+    for i, trigger in enumerate(triggers):
+        assert isinstance(trigger.condition, Condition)
+        comparisons += _comparisons(trigger.condition, seen)
+        for path, value in trigger.values.items():
+            changes.append(f"{{{i}, {list(given.series).index(path)}, {c_real(float(value))}}}")
+    yield c_table("Comparison", f"comparisons_{number}", comparisons)
+    yield c_table("Change", f"changes_{number}", changes)
+    cells = [
+        str(first),
+        str(len(rows)),
+        f"signals_{number}",
+        str(len(given.all_times)),
+        f"all_times_{number}",
+    ]
+    cells += [str(len(seen)), here(f"seen_{number}", seen), str(len(triggers))]
+    cells += [
+        here(f"comparisons_{number}", comparisons),
+        str(len(changes)),
+        here(f"changes_{number}", changes),
+    ]
+    yield f"static const SeriesUnit series_{number} = {{{', '.join(cells)}}};\n"
+
+
+def _comparisons(condition: Condition, seen: Sequence[str]) -> Iterator[str]:
+    """The comparisons of a condition, as rows of C."""
+    for i, alternative in enumerate(condition.alternatives):
+        for j, each in enumerate(alternative):
+            is_last = j + 1 == len(alternative)
+            ends = 0 if not is_last else 2 if i + 1 == len(condition.alternatives) else 1
+            other = seen.index(SEEN + each.other) if each.other else -1
+            cells = [seen.index(SEEN + each.path), OPERATIONS[each.compare], other]
+            number = c_real(0.0 if each.other else float(each.value))
+            yield f"{{{', '.join(map(str, cells))}, {number}, {ends}}}"

@@ -8,8 +8,10 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_master.algorithms.waveform_iteration import InterfaceNewton
+from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.system_participant import SystemParticipant
+from cosim_master.participants.timed_inputs import Changes, TimedInputs, TriggeredChanges
 
 
 def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.Problem]:
@@ -32,26 +34,39 @@ def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.
         cosim.Problem(str(link.input), "connected parameters are set in Python")
         for link in loop.parameter_links
     ]
-    problems += [
-        cosim.Problem(f"{link.target}.{link.input}", "a parameter that changes is written in Python")
-        for link in loop.links
-        if loop.descriptions[link.target].variables[link.input].causality != "input"
-    ]
     if loop.derived:
         problems.append(
             cosim.Problem("connectors", "outputs of the top-level system's connectors are computed in Python")
         )
     problems += [
         cosim.Problem(f"participants.{name}", "its directional derivatives are read in Python")
-        for name, description in loop.descriptions.items()
-        if description.has_derivatives and (loop.loops or type(loop.algorithm) is InterfaceNewton)
+        for name in _whose_derivatives_are_used(loop)
     ]
     return list({(each.where, each.text): each for each in problems}.values())
 
 
+def _whose_derivatives_are_used(loop: CoSimulation) -> list[str]:
+    """Participants that are asked for directional derivatives by what makes use of the answers."""
+    able = [name for name, description in loop.descriptions.items() if description.has_derivatives]
+    if loop.loops:
+        return able
+    starts = {link.start for link in loop.links}
+    passing = [
+        link.target
+        for link in loop.links
+        if any(
+            name == link.target and link.input in direct_inputs(loop.descriptions[name], output)
+            for name, output in starts
+        )
+    ]
+    # where one participant with feedthrough does not tell them, those of the others are not used either
+    is_used = type(loop.algorithm) is InterfaceNewton and set(passing) <= set(able)
+    return [name for name in able if name in passing] if is_used else []
+
+
 def _why_python(participant: Any, description: ParticipantDescription, sources: bool) -> str:
     """Why a participant is led by Python; "" where none is needed."""
-    if type(participant) is SystemParticipant:
+    if type(participant) in (SystemParticipant, TimedInputs, Changes, TriggeredChanges):
         return ""
     if type(participant) is not FmuParticipant:
         return f"a {description.kind}, which runs in Python"

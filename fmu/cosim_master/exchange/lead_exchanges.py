@@ -8,9 +8,17 @@ same with `CompiledLoop`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from cosim.kit import call_with_array, integers_at
+from cosim.kit import (
+    Integers,
+    Reals,
+    call_with_array,
+    common_resolution,
+    group_reader,
+    integers_at,
+    rational_time,
+)
 from cosim_master.algorithms.exchange_layout import ADAPTIVE, BEGIN, DISCARDED, GOES_BACK, KIND, PHASE
 from cosim_master.exchange.exchange_arrays import (
     algorithm_of,
@@ -41,6 +49,17 @@ from cosim_master.exchange.run_exchanges import (
     run_steps,
     set_held,
 )
+from cosim_master.recording.collect_samples import (
+    BEGAN,
+    LENGTH,
+    REACHED,
+    SAMPLES,
+    STEPS_OF_ONE,
+    STRIDE,
+    add_exchange,
+    read_collected,
+)
+from cosim_master.recording.collect_samples import HEAD as COLLECTED_HEAD
 
 TOLERANCE, MOST_SWEEPS, HOPELESS = 1e-10, 40, 1e100
 """As `initialize_participants` substitutes."""
@@ -48,8 +67,31 @@ REFERENCE = 4
 """Bytes of a value reference."""
 DISCARD = 2
 """A participant's answer: the step is too long for it."""
+NOT_COUNTED = 1
+"""Start and step have no resolution of 64 bits in common."""
 MANY = 1 << 40
 """Exchanges before `PAUSED`: only rows are too many before that."""
+
+
+def set_start(address, time):
+    """Count communication points from another start (s); returns a stop code."""
+    a = machine_at(address)
+    clock = clock_of(a)
+    whole, rest, of_start = rational_time(time)
+    length, more, of_step = rational_time(clock.step)
+    if of_start == 0 or of_step == 0:
+        return NOT_COUNTED
+    common = common_resolution(of_start, of_step)
+    if common == 0:
+        return NOT_COUNTED
+    clock.until += time - point_time(a, 0)
+    clock.sampled = time
+    a.grid[0] = whole
+    a.grid[1] = rest * (common // of_start)
+    a.grid[2] = length
+    a.grid[3] = more * (common // of_step)
+    a.grid[4] = common
+    return DONE
 
 
 def settle_values(address, at, length):
@@ -161,8 +203,94 @@ def exchange_first(address, at, count):
     return DONE
 
 
-def lead(address, target, slack):
+class Sampling(NamedTuple):
+    """Samples of the coupling; behind it come those so far (`Collected`).
+
+    Attributes
+    ----------
+    places : ndarray of int
+        Where outputs, means of inputs, their slopes and their last values lie in a row; inputs that are held
+        have no slopes, and their means are all.
+    row : ndarray
+        Room for one exchange.
+    limits : ndarray of int, shape (1,)
+        Numbers that are kept at most.
+    """
+
+    places: Integers
+    row: Reals
+    limits: Integers
+
+
+read_sampling = group_reader(Sampling)
+SAMPLING_HEAD = 2 * len(Sampling._fields)
+WORD = 8
+AT_ONCE = 40
+"""Samples for which there is room before rows are taken: one for each row at most, and those at the end."""
+
+
+def collected_at(samples):
+    """What has been collected."""
+    return read_collected(integers_at(samples + WORD * SAMPLING_HEAD, COLLECTED_HEAD))
+
+
+def start_samples(address, samples):
+    """The first exchange; returns a stop code."""
+    a = machine_at(address)
+    sampling = read_sampling(integers_at(samples, SAMPLING_HEAD))
+    s = collected_at(samples)
+    for values in (s.present, s.rates, s.bends, s.teeth, s.sample, s.first):
+        for i in range(len(values)):
+            values[i] = 0.0
+    for i in range(len(s.counts)):
+        if i != STEPS_OF_ONE:
+            s.counts[i] = 0
+    s.counts[STRIDE] = 1
+    time = time_reached(address)
+    s.clock[REACHED] = time
+    s.clock[BEGAN] = time
+    s.clock[LENGTH] = 0.0
+    s.present[0] = time
+    for k in range(len(s.jumps)):
+        place = a.columns[sampling.places[k]]
+        s.present[1 + k] = a.outputs[place]
+    for i in range(len(s.present)):
+        s.kept[i] = s.present[i]
+    return DONE
+
+
+def take_rows(a, samples):
+    """The rows of exchanges become samples; whether there is no room for those of further ones."""
+    report = report_of(a)
+    if samples == 0:
+        report.rows = 0
+        return False
+    sampling = read_sampling(integers_at(samples, SAMPLING_HEAD))
+    s = collected_at(samples)
+    n = len(s.jumps)
+    m = len(s.sources)
+    width = len(a.columns) + 2
+    for i in range(report.rows):
+        first = width * i
+        sampling.row[0] = a.rows[first]
+        for k in range(n + m):
+            sampling.row[1 + k] = a.rows[first + 2 + sampling.places[k]]
+        for k in range(n + m, n + 3 * m):
+            if len(sampling.places) == n + m:
+                sampling.row[1 + k] = 0.0 if k < n + 2 * m else sampling.row[1 + k - 2 * m]
+            else:
+                sampling.row[1 + k] = a.rows[first + 2 + sampling.places[k]]
+        add_exchange(s, sampling.row)
+    report.rows = 0
+    used = s.counts[SAMPLES] // s.counts[STRIDE] + 1
+    return (used + AT_ONCE) * len(s.present) > len(s.kept) and len(s.kept) < sampling.limits[0]
+
+
+def lead(address, samples, target, slack):
     """Go on to a time (s); a communication point that is no further from it than `slack` is meant.
+
+    `samples` is the address of the head of `Sampling` and `Collected`, or 0. Where they need room,
+    `Report.noticed` is set as well.
 
     A target inside a communication step cuts it there for all participants, and the next call goes on from
     there. `Report.step` is the communication step that is taken next, or has been cut. Ends early where a
@@ -186,7 +314,10 @@ def lead(address, target, slack):
             clock.end = following if is_whole else target
             main.counts[PHASE] = BEGIN
             progress.under_way = DECIDING
-        stop = take_part(address, is_whole)
+        stop = take_part(address, samples, is_whole)
+        if stop == PAUSED:
+            report.noticed = 1
+            return DONE
         if stop != DONE:
             return stop
         if is_whole:
@@ -198,14 +329,22 @@ def lead(address, target, slack):
     return DONE
 
 
-def take_part(address, is_whole):
-    """Finish the communication step under way, or the part of it that ends at the end of the clock."""
+def take_part(address, samples, is_whole):
+    """Finish the communication step under way, or the part of it that ends at the end of the clock.
+
+    PAUSED where samples need room before it is finished.
+    """
     a = machine_at(address)
     report = report_of(a)
     while True:
-        report.rows = 0  # nothing is recorded
+        report.rows = 0
         report.left = MANY
         stop = run_steps(address, report.step, report.step + 1) if is_whole else run_algorithms(a)
+        is_full = take_rows(a, samples)
+        if stop == PAUSED and is_full:
+            return stop
+        if stop == DONE and is_full:
+            report.noticed = 1
         if stop == STEP_FAILED and report.status == DISCARD:
             d = algorithm_of(a, report.algorithm)
             if d.counts[KIND] != ADAPTIVE or d.counts[GOES_BACK] == 0:
@@ -236,9 +375,10 @@ def is_point(address, time, slack):
 
 
 LEADING: dict[str, tuple[Callable[..., Any], str]] = {
+    "set_start": (set_start, "if>i"),
     "settle_values": (settle_values, "iii>i"),
     "exchange_first": (exchange_first, "iii>i"),
-    "lead": (lead, "iff>i"),
+    "lead": (lead, "iiff>i"),
     "time_reached": (time_reached, "i>f"),
     "is_point": (is_point, "iff>i"),
 }

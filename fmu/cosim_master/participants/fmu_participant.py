@@ -275,8 +275,10 @@ class FmuParticipant(InstanceParticipant):
     def why_not_plain(self) -> str:
         """Why a program in C would have to do more for it than set, step and read; "" where that is all."""
         interface = self.declared
-        if interface.version != "2.0":
-            return f"an FMU of FMI {interface.version}, which Python leads"
+        if interface.version == "1.0":
+            return "an FMU of FMI 1.0, which Python leads"
+        if self.ticks_by_time:
+            return "an FMU with clocks of an interval, which Python lets tick"
         if interface.inner_step or self._inner_step:
             return "an FMU that counts its time by adding steps, which Python leads"
         return ""
@@ -342,8 +344,13 @@ class FmuParticipant(InstanceParticipant):
             keep=self._native,
             set_slopes=library.address("SetRealInputDerivatives") if takes_slopes else 0,
             names=self._names_of_calls(),
+            leave=self._leave_native,
             **self._state_calls(),
         )
+
+    def _leave_native(self) -> None:
+        """No compiled code calls it: there is no step that it has to leave to Python."""
+        self._flags[4], self._flags = math.inf, np.zeros(5)
 
     def _names_of_calls(self) -> dict[str, str]:
         """What the functions of `NativeCalls` are called in the standard."""

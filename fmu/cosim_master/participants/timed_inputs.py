@@ -102,6 +102,25 @@ class TimedInputs(cosim.Participant):
                 raise cosim.ModelError.of("types", f"{name} is {kind}, but has values that are not whole")
         self._types = {name: kind for name, kind in self._types.items() if kind != "real"}
 
+    @property
+    def series(self) -> Mapping[str, tuple[NDArray[np.float64], NDArray[Any]]]:
+        """Times (s) and values of each signal."""
+        return self._series
+
+    @property
+    def all_times(self) -> NDArray[np.float64]:
+        """Those of all signals, s."""
+        return self._all_times
+
+    @property
+    def extrapolation(self) -> str:
+        """What signals do before the first and after the last time."""
+        return self._extrapolation
+
+    def is_linear(self, name: str) -> bool:
+        """Whether a signal runs along straight lines."""
+        return self._is_linear[name]
+
     def repeated(self) -> cosim.Participant:
         """Another one of the same values."""
         return copy.copy(self)
@@ -306,6 +325,11 @@ class TriggeredChanges(Changes):
         self._set_at: dict[str, tuple[float, float]] = {}
         self._held = [False] * len(triggers)
         self._events: list[cosim.EventRecord] = []
+
+    @property
+    def triggers(self) -> Sequence[Trigger]:
+        """What conditions set."""
+        return self._triggers
 
     @property
     def events(self) -> list[cosim.EventRecord]:

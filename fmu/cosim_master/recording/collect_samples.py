@@ -81,18 +81,22 @@ def collect_samples(address, rows, ends):
         Whether the run does.
     """
     a = read_collected(integers_at(address, HEAD))
-    counts = a.counts
     width = 1 + a.jumps.shape[0] + 3 * a.sources.shape[0]
     for i in range(rows.shape[0] // width):
         add_exchange(a, rows[width * i : width * (i + 1)])
-    if ends != 0:
-        if counts[STEPS] != 0:
-            end_sample(a)
-        if counts[WAITS] != 0:
-            end_first(a)
-        if counts[SAMPLES] % counts[STRIDE] != 0:
-            store(a, counts[SAMPLES] // counts[STRIDE] + 1)
-            return counts[SAMPLES] // counts[STRIDE] + 2
+    return finish_samples(a) if ends != 0 else a.counts[SAMPLES] // a.counts[STRIDE] + 1
+
+
+def finish_samples(a):
+    """The run ends: add what is not complete. Returns how many samples are kept."""
+    counts = a.counts
+    if counts[STEPS] != 0:
+        end_sample(a)
+    if counts[WAITS] != 0:
+        end_first(a)
+    if counts[SAMPLES] % counts[STRIDE] != 0:
+        store(a, counts[SAMPLES] // counts[STRIDE] + 1)
+        return counts[SAMPLES] // counts[STRIDE] + 2
     return counts[SAMPLES] // counts[STRIDE] + 1
 
 

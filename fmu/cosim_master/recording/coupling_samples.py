@@ -233,6 +233,16 @@ class CouplingSamples:
         self._collected.present[: 1 + n] = [time, *outputs]
         self._collected.kept[:width] = self._collected.present
 
+    @property
+    def begun(self) -> Collected:
+        """What is known before the first exchange is added."""
+        return self._collected
+
+    @property
+    def most(self) -> int:
+        """So many samples are kept."""
+        return self._room
+
     def extend(
         self,
         times: Vector,

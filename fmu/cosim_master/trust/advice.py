@@ -41,7 +41,7 @@ def advise(
         return "tighter tolerance", f"Divide the tolerance by {_rounded_up(relative / FINE):g}."
     shorter = (relative / FINE) ** (1.0 / algorithm.order)
     short_enough = f"{_rounded_down(step / shorter):g} s"
-    other = _better_algorithm(algorithm, list(descriptions))
+    other = better_algorithm(algorithm, list(descriptions))
     if other and (shorter > MOST_SHORTER or relative > 1.0):
         return "other algorithm", f"Take {other}, or a step of {short_enough}."
     alternative = f", or {other}" if other else ""
@@ -49,7 +49,7 @@ def advise(
     return "smaller step", f"Take a step of {short_enough}{alternative}, {aim}."
 
 
-def _better_algorithm(algorithm: cosim.MasterAlgorithm, descriptions: list[ParticipantDescription]) -> str:
+def better_algorithm(algorithm: cosim.MasterAlgorithm, descriptions: list[ParticipantDescription]) -> str:
     """An algorithm that these participants allow and that errs less; empty when there is none."""
     restores = all(each.can_restore for each in descriptions)
     varies = all(each.variable_step for each in descriptions)

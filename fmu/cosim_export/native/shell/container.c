@@ -30,12 +30,6 @@ static Running *member_at(const Array *arrays, int64_t i)
 
 static double *reals(const Array *arrays, int64_t array) { return arrays[array].data; }
 
-static void *foreign_of(const Array *arrays)
-{
-    void *const *place = arrays[FOREIGN].data;
-    return place == NULL ? NULL : *place;
-}
-
 static int64_t *integers(const Array *arrays, int64_t array) { return arrays[array].data; }
 
 /* Messages of a member go into the array for them. */
@@ -121,7 +115,7 @@ static int32_t restore_member(int64_t at, int64_t state, int64_t none, int64_t n
 
 /* Where things lie */
 
-static void write_head(const Array *arrays, int64_t first, int64_t count, int64_t *head)
+void write_head(const Array *arrays, int64_t first, int64_t count, int64_t *head)
 {
     for (int64_t i = 0; i < count; i++) {
         head[2 * i] = address_of(arrays[first + i].data);
@@ -141,8 +135,8 @@ static void bind_members(Array *arrays)
         ExchangePart *part = &parts[i];
         memset(running, 0, sizeof *running);
         running->of = member;
-        if (member->foreign != NULL) {
-            container->foreign->connect(foreign_of(arrays), i, part, arrays[MESSAGE].data, report);
+        if (member->calls != NULL) {
+            member->calls->connect(arrays, i, running, part);
             part->input_references = address_of(member->inputs);
             part->output_references = address_of(member->outputs);
             continue;
@@ -184,12 +178,12 @@ static void store_lives(Array *arrays)
     for (int64_t i = 0; i < cosim_container.member_count; i++) lives[i] = member_at(arrays, i)->instance.life;
 }
 
-static int has_stopped(const Array *arrays)
+static int has_stopped(Array *arrays)
 {
     const Container *container = &cosim_container;
     for (int64_t i = 0; i < container->member_count; i++)
-        if (container->members[i].foreign != NULL ? container->foreign->has_ended(foreign_of(arrays), i)
-                                                  : member_at(arrays, i)->instance.life.ending != 0)
+        if (container->members[i].calls != NULL ? container->members[i].calls->has_ended(arrays, i)
+                                                : member_at(arrays, i)->instance.life.ending != 0)
             return 1;
     return 0;
 }
@@ -222,17 +216,15 @@ static int64_t fail(Array *arrays, int64_t stop)
 
 static Status write_number(Array *arrays, const Setting *setting, double value)
 {
-    const Container *container = &cosim_container;
-    if (container->members[setting->member].foreign != NULL)
-        return container->foreign->write(foreign_of(arrays), setting->member, setting->reference, setting->type, value);
+    const MemberCalls *calls = cosim_container.members[setting->member].calls;
+    if (calls != NULL) return calls->write(arrays, setting->member, setting->reference, setting->type, value);
     return set_numbers(&member_at(arrays, setting->member)->instance, "set", ANY_TYPE, &setting->reference, 1, &value);
 }
 
 static Status read_number(Array *arrays, const Output *output, double *value)
 {
-    const Container *container = &cosim_container;
-    if (container->members[output->member].foreign != NULL)
-        return container->foreign->read(foreign_of(arrays), output->member, output->reference, output->type, value);
+    const MemberCalls *calls = cosim_container.members[output->member].calls;
+    if (calls != NULL) return calls->read(arrays, output->member, output->reference, output->type, value);
     return get_numbers(&member_at(arrays, output->member)->instance, "get", &output->reference, 1, value);
 }
 
@@ -263,6 +255,12 @@ int64_t container_accuracy(Array *arrays, double accuracy)
     return IS_DONE;
 }
 
+int64_t container_stop(Array *arrays, double stop)
+{
+    reals(arrays, NUMBERS)[STOP_TIME] = stop;
+    return IS_DONE;
+}
+
 /* A state was restored: what is not saved begins anew. */
 int64_t container_check(Array *arrays, double none)
 {
@@ -273,7 +271,7 @@ int64_t container_check(Array *arrays, double none)
         Instance *instance = &member_at(arrays, i)->instance;
         const Model *model = instance->model;
         int64_t code;
-        if (cosim_container.members[i].foreign != NULL) continue;
+        if (cosim_container.members[i].calls != NULL) continue;
         start_scratch(model, instance->arrays);
         note_restored(instance);
         code = call(instance, model->accuracy_given, instance->life.accuracy);
@@ -294,19 +292,19 @@ int64_t container_initialize(Array *arrays, double time)
     memset(arrays[MESSAGE].data, 0, bytes_of(&arrays[MESSAGE]));
     reals(arrays, CLOCK)[TIME_NOW] = time;
     reals(arrays, CLOCK)[NEXT_EVENT] = HUGE_VAL;
-    if (time != container->start) {
-        (void)snprintf(arrays[MESSAGE].data, MESSAGE_WORDS * ITEM, "it starts at %.17g s alone, not at %.17g s",
-                       container->start, time);
-        return HAS_FAILED;
-    }
     memset(arrays[LIVES].data, 0, bytes_of(&arrays[LIVES]));
     bind_members(arrays);
+    if (time != container->start && (cosim_set_start(&stop, machine_of(arrays), time) != 0 || stop != 0)) {
+        (void)snprintf(arrays[MESSAGE].data, MESSAGE_WORDS * ITEM,
+                       "communication points cannot be counted from %.17g s on in one resolution of 64 bits", time);
+        return HAS_FAILED;
+    }
     for (int64_t i = 0; i < container->member_count; i++) {
         Instance *instance = &member_at(arrays, i)->instance;
         double accuracy = container->members[i].accuracy;
         report->part = i;
-        if (container->members[i].foreign != NULL) {
-            if (container->foreign->start(foreign_of(arrays), i, time) > WARNING) return fail(arrays, NOT_STARTED);
+        if (container->members[i].calls != NULL) {
+            if (container->members[i].calls->start(arrays, i, time) > WARNING) return fail(arrays, NOT_STARTED);
             continue;
         }
         start_arrays(instance->model, instance->arrays);
@@ -320,9 +318,9 @@ int64_t container_initialize(Array *arrays, double time)
     for (int64_t i = 0; i < container->setting_count; i++) reals(arrays, HANDED)[i] = container->settings[i].usual;
     if (hand_over(arrays) != IS_DONE) return fail(arrays, SET_FAILED);
     for (int64_t i = 0; i < container->member_count; i++) {
+        const MemberCalls *calls = container->members[i].calls;
         report->part = i;
-        if (container->members[i].foreign != NULL && container->foreign->enter(foreign_of(arrays), i) > WARNING)
-            return fail(arrays, NOT_STARTED);
+        if (calls != NULL && calls->enter(arrays, i, time) > WARNING) return fail(arrays, NOT_STARTED);
     }
     memset(arrays[WRITTEN].data, 0, bytes_of(&arrays[WRITTEN]));
     for (int64_t i = 0; i < connected; i++) reals(arrays, MACHINE_INPUTS)[i] = (double)NAN; /* none is given */
@@ -334,8 +332,8 @@ int64_t container_initialize(Array *arrays, double time)
         const Model *model = instance->model;
         int64_t code;
         report->part = i;
-        if (container->members[i].foreign != NULL) {
-            if (container->foreign->exit(foreign_of(arrays), i) > WARNING) return fail(arrays, NOT_STARTED);
+        if (container->members[i].calls != NULL) {
+            if (container->members[i].calls->exit(arrays, i) > WARNING) return fail(arrays, NOT_STARTED);
             continue;
         }
         forget_computed(instance);
@@ -354,9 +352,10 @@ int64_t container_initialize(Array *arrays, double time)
         cosim_exchange_first(&stop, machine_of(arrays), address_of(arrays[ORDER].data), arrays[ORDER].rows) != 0 ||
         stop != 0)
         return fail(arrays, stop);
+    if (container->judging != NULL && !container->judging->start(arrays)) return fail(arrays, stop);
     reals(arrays, CLOCK)[HAS_VALUES] = 1.0;
     store_lives(arrays);
-    return ends ? HAS_ENDED : IS_REACHED;
+    return ends || has_stopped(arrays) ? HAS_ENDED : IS_REACHED;
 }
 
 const char *container_refuse_step(Array *arrays, double target, double slack)
@@ -375,7 +374,8 @@ const char *container_refuse_step(Array *arrays, double target, double slack)
 int64_t container_advance(Array *arrays, double target)
 {
     double slack = reals(arrays, NUMBERS)[MEETING], *now = &reals(arrays, CLOCK)[TIME_NOW];
-    int64_t stop = 0;
+    int64_t stop = 0, head[2 * SAMPLE_ARRAYS];
+    const Judging *judging = cosim_container.judging;
     ExchangeReport *report = arrays[REPORT_WORDS].data;
     int ends;
     memset(arrays[MESSAGE].data, 0, bytes_of(&arrays[MESSAGE]));
@@ -384,7 +384,10 @@ int64_t container_advance(Array *arrays, double target)
     integers(arrays, PLACES)[STAGE] = NOT_SHOWN;
     report->noticed = 0;
     do {
-        if (cosim_lead(&stop, machine_of(arrays), target, slack) != 0 || stop != 0) return fail(arrays, stop);
+        if (judging != NULL && !judging->make_room(arrays)) return fail(arrays, stop);
+        write_head(arrays, SAMPLE_PLACES, SAMPLE_ARRAYS, head);
+        if (cosim_lead(&stop, machine_of(arrays), judging == NULL ? 0 : address_of(head), target, slack) != 0 || stop != 0)
+            return fail(arrays, stop);
         (void)cosim_time_reached(now, machine_of(arrays));
         ends = has_stopped(arrays);
         if (report->noticed == 0) break; /* else what has been noticed may have been taken back */

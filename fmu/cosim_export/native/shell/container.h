@@ -22,6 +22,7 @@ enum {
     MEMBERS,
     ROOM,
     MESSAGE,
+    TIMES,   /* of members that are values over time: where they are, and where an algorithm goes back to (`series.c`) */
     FOREIGN, /* the address of what FMUs of others need, which belongs to the instance */
     HEAD,
     BEFORE, /* how outputs are passed on at the start, before members are initialized (`settle_values`), */
@@ -42,17 +43,54 @@ enum {
     CLOCK_WORDS,
     GRID,
     ALGORITHM_WORDS,
+    SAMPLE_PLACES, /* what the samples of the coupling are of (`lead_exchanges.Sampling`) */
+    SAMPLE_ROW,
+    SAMPLE_LIMITS,
+    SOURCES, /* the samples (`Collected`) */
+    JUMPS,
+    SAMPLE_BONDS,
+    SAMPLE_SCALES,
+    SAMPLE_COUNTS,
+    SAMPLE_CLOCK,
+    PRESENT,
+    RATES,
+    BENDS,
+    TEETH,
+    SAMPLE,
+    SAMPLE_FIRST,
+    KEPT,
+    OWNERS, /* what is known of the coupling, and of its error (`Judged`) */
+    JUDGED_SOURCES,
+    TARGETS,
+    DIRECT,
+    SURELY,
+    DRIVEN,
+    HOLDS,
+    RUNS_STRAIGHT,
+    WANTED,
+    IS_RESIDUAL,
+    GROUPS,
+    FACTS,
+    STATES,
+    OWN,
+    GIVEN,
+    BARS,
+    FOUND,
     FIRST_ALGORITHM
 };
 enum { PROGRAM, PORTS, BACK_MEMBERS, SAVED, COUNTS, DECISION, TABLE, BONDS, PROGRESS_WORDS }; /* of an algorithm */
 enum { MEMBER_WORDS = 64, MESSAGE_WORDS = 256 };
 enum { MACHINE_ARRAYS = ALGORITHM_WORDS - PART_WORDS + 1, ALGORITHM_ARRAYS = PROGRESS_WORDS + 1 };
-enum { TIME_NOW, JUMPED, NEXT_EVENT, CHANGED, HAS_VALUES };  /* in CLOCK */
+enum { SAMPLE_ARRAYS = KEPT - SAMPLE_PLACES + 1, COLLECTED_ARRAYS = KEPT - SOURCES + 1, JUDGED_ARRAYS = FOUND - OWNERS + 1 };
+enum { TIME_NOW, JUMPED, NEXT_EVENT, CHANGED, HAS_VALUES, JUDGED_STEPS }; /* in CLOCK; the last one is -1 at first */
 enum { STAGE, NEEDED, HALTS, ENTRY, MOST };                  /* in PLACES */
-enum { MEETING, TOLERANCE };                                 /* in NUMBERS */
+enum { MEETING, TOLERANCE, STOP_TIME };                      /* in NUMBERS */
 enum { SET_FAILED = 1, STEP_FAILED, READ_FAILED, NOT_STARTED = 10 }; /* of the codes that stop the interpreter */
 enum { NOT_SHOWN, IS_SHOWN };                                /* at STAGE */
 enum { IS_DONE, IS_REACHED, HAS_ENDED, IS_FULL, HAS_STEPPED, HAS_EVENT, HAS_FAILED }; /* what entry points return */
+
+/* Types of variables of FMI 3.0; those of FMI 2.0 are the shell's. */
+enum { FLOAT64 = 16, FLOAT32, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, LOGICAL };
 
 /* A start value of an FMU of others that the host does not set. */
 typedef struct {
@@ -63,9 +101,18 @@ typedef struct {
 
 /* An FMU of others. */
 typedef struct {
+    int64_t version; /* of FMI */
     const char *token;
     const char *folder; /* in the resources */
     const char *identifier;
+    int64_t varies;          /* whether its steps may have any length */
+    int64_t has_events;      /* whether it has an event mode */
+    int64_t steps_carefully; /* whether the interpreter leaves its steps to Python where it can */
+    int64_t discrete_count;  /* inputs that are written in event mode, where it has one */
+    const uint32_t *discretes;
+    int64_t inside_count; /* inputs that are written inside a step, connected or not */
+    const uint32_t *insides;
+    int64_t input_count;
     int64_t has_tolerance;
     double tolerance;
     const int64_t *input_types; /* of its connected inputs, and of what is read of it */
@@ -74,10 +121,69 @@ typedef struct {
     const ForeignStart *starts;
 } ForeignUnit;
 
+/* One value over time. */
+typedef struct {
+    int64_t count;
+    const double *times; /* s */
+    const double *values;
+    int64_t is_linear;
+    int64_t beyond; /* before the first and after the last time */
+} Signal;
+
+enum { IS_KEPT, GOES_ON, IS_ERROR }; /* beyond */
+
+/* `value operator other`, or a number in place of the other value; several make a condition. */
+typedef struct {
+    int64_t value; /* among what conditions read */
+    int64_t operation;
+    int64_t other; /* -1: the number */
+    double number;
+    int64_t ends; /* 1: `or` follows; 2: the condition ends; 0: `and` follows */
+} Comparison;
+
+enum { IS_LEAST, IS_MOST, IS_EQUAL, IS_OTHER, IS_ABOVE, IS_BELOW }; /* operation */
+
+/* What a condition sets when it becomes true. */
+typedef struct {
+    int64_t trigger;
+    int64_t signal;
+    double value;
+} Change;
+
+/* Values over time, by their references. */
+typedef struct {
+    int64_t first; /* of its numbers in TIMES */
+    int64_t signal_count;
+    const Signal *signals;
+    int64_t count; /* of all times */
+    const double *times;
+    int64_t seen_count; /* what conditions read: its inputs */
+    const double *seen; /* their start values; NAN: there is none */
+    int64_t trigger_count;
+    const Comparison *comparisons;
+    int64_t change_count;
+    const Change *changes;
+} SeriesUnit;
+
+/* What is called of members other than systems: `all` are the arrays, a number is that of a member. */
+typedef struct {
+    void (*connect)(Array *all, int64_t i, void *room, ExchangePart *part);
+    Status (*start)(Array *all, int64_t i, double time); /* start values are written before `enter` */
+    Status (*enter)(Array *all, int64_t i, double time);
+    Status (*exit)(Array *all, int64_t i);
+    Status (*write)(Array *all, int64_t i, uint32_t reference, int64_t type, double value);
+    Status (*read)(Array *all, int64_t i, uint32_t reference, int64_t type, double *value);
+    int (*has_ended)(Array *all, int64_t i);
+} MemberCalls;
+
+extern const MemberCalls cosim_foreign, cosim_series;
+
 typedef struct {
     const char *name;
-    const Model *model; /* NULL: it is an FMU of others */
+    const Model *model;       /* of a system; else NULL */
+    const MemberCalls *calls; /* of all others; else NULL */
     const ForeignUnit *foreign;
+    const SeriesUnit *series;
     int64_t first;   /* of its arrays */
     int64_t copies;  /* the first one of those that it is saved in; -1: it never goes back */
     double accuracy; /* NAN: that of the host */
@@ -104,28 +210,24 @@ typedef struct {
     const int64_t *follows;
 } Output;
 
-/* What is called of FMUs of others (`foreign.c`): `all` belongs to the instance, a number is that of a member. */
-typedef struct {
-    void (*connect)(void *all, int64_t i, ExchangePart *part, char *message, ExchangeReport *report);
-    Status (*start)(void *all, int64_t i, double time); /* start values are written before `enter` */
-    Status (*enter)(void *all, int64_t i);
-    Status (*exit)(void *all, int64_t i);
-    Status (*write)(void *all, int64_t i, uint32_t reference, int64_t type, double value);
-    Status (*read)(void *all, int64_t i, uint32_t reference, int64_t type, double *value);
-    int (*has_ended)(void *all, int64_t i);
-} ForeignCalls;
-
-extern const ForeignCalls cosim_foreign;
 int foreign_open(Instance *instance, const char *function, const char *resources);
 void foreign_close(Instance *instance);
 int foreign_save_states(Instance *instance, void **states);
 int foreign_restore_states(Instance *instance, void *const *states);
 void foreign_free_states(Instance *instance, void **states);
 
+/* The error of the coupling (`judged.c`). */
+typedef struct {
+    int (*start)(Array *arrays);
+    int (*make_room)(Array *arrays);
+} Judging;
+
+extern const Judging cosim_judging;
+
 typedef struct {
     int64_t member_count;
     const Member *members;
-    const ForeignCalls *foreign; /* NULL: all members are systems */
+    const Judging *judging; /* NULL: the error is not estimated */
     int64_t algorithm_count;
     int64_t parameter_count; /* of the settings, which inputs come after */
     int64_t setting_count;
@@ -133,6 +235,7 @@ typedef struct {
     int64_t output_count;
     const Output *outputs;
     double start; /* s */
+    double same_time; /* of a step: what lies so near to its end is its end */
     int64_t divides; /* whether communication steps may be cut */
     int64_t exchanging; /* `under_way` inside an exchange */
     int64_t stop_count;
@@ -146,18 +249,25 @@ int64_t container_initialize(Array *arrays, double time);
 int64_t container_advance(Array *arrays, double target);
 int64_t container_evaluate(Array *arrays, double time);
 int64_t container_accuracy(Array *arrays, double accuracy);
+int64_t container_stop(Array *arrays, double stop);
 int64_t container_check(Array *arrays, double none);
 const char *container_message(const Array *arrays);
 const char *container_refuse_step(Array *arrays, double target, double slack);
+void container_judge(Array *arrays);
+void write_head(const Array *arrays, int64_t first, int64_t count, int64_t *head);
 
 /* What the interpreter calls. */
 typedef int32_t AccessCall(int64_t, int64_t, int64_t, int64_t, int64_t);
 typedef int32_t StepCall(int64_t, double, double, int64_t, int64_t, int64_t, int64_t, int64_t);
 
 /* The machine code: `lead_exchanges`. */
+int32_t cosim_set_start(int64_t *stop, int64_t machine, double time);
 int32_t cosim_settle_values(int64_t *stop, int64_t machine, int64_t words, int64_t length);
 int32_t cosim_exchange_first(int64_t *stop, int64_t machine, int64_t order, int64_t count);
-int32_t cosim_lead(int64_t *stop, int64_t machine, double target, double slack);
+int32_t cosim_start_samples(int64_t *stop, int64_t machine, int64_t samples);
+int32_t cosim_lead(int64_t *stop, int64_t machine, int64_t samples, double target, double slack);
+int32_t cosim_judge_room(int64_t *size, int64_t samples, int64_t judged);
+int32_t cosim_judge(int64_t *stop, int64_t samples, int64_t judged, int64_t room, int64_t size);
 int32_t cosim_time_reached(double *time, int64_t machine);
 int32_t cosim_is_point(int64_t *answer, int64_t machine, double time, double slack);
 

@@ -1,12 +1,10 @@
 /* FMUs of others: loaded, made, and called by the interpreter of exchanges through functions of C of one form. */
-#include "container.h"
+#include "foreign.h"
 
-#include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "fmi2.h"
 
 #ifdef _WIN32
 /* windows.h gives names of ours to types of its own. */
@@ -15,6 +13,7 @@ __declspec(dllimport) int FreeLibrary(void *library);
 __declspec(dllimport) void *GetProcAddress(void *library, const char *name);
 #define open_library(path) LoadLibraryA(path)
 #define close_library(library) ((void)FreeLibrary(library))
+#define SYSTEM "windows"
 #define PLACE "win64"
 #define SUFFIX ".dll"
 static void *symbol_of(void *library, const char *name) { return GetProcAddress(library, name); }
@@ -23,106 +22,68 @@ static void *symbol_of(void *library, const char *name) { return GetProcAddress(
 #define open_library(path) dlopen(path, RTLD_NOW | RTLD_LOCAL)
 #define close_library(library) ((void)dlclose(library))
 #ifdef __APPLE__
+#define SYSTEM "darwin"
 #define PLACE "darwin64"
 #define SUFFIX ".dylib"
 #elif defined(__aarch64__)
+#define SYSTEM "linux"
 #define PLACE "aarch64-linux"
 #define SUFFIX ".so"
 #else
+#define SYSTEM "linux"
 #define PLACE "linux64"
 #define SUFFIX ".so"
 #endif
 static void *symbol_of(void *library, const char *name) { return dlsym(library, name); }
 #endif
+#ifdef __aarch64__
+#define PLACE_3 "aarch64-" SYSTEM
+#else
+#define PLACE_3 "x86_64-" SYSTEM
+#endif
 
-enum { LONGEST_PATH = 4096 };
+enum { MOST_EVENT_ITERATIONS = 100, MOST_EARLY_RETURNS = 10000 };
 
-/* Modes of an instance. */
-enum { IS_CLOSED, IS_MADE, IS_INITIALIZING, IS_STEPPING };
-
-typedef fmi2Status GetReals(fmi2Component, const fmi2ValueReference[], size_t, fmi2Real[]);
-typedef fmi2Status GetIntegers(fmi2Component, const fmi2ValueReference[], size_t, fmi2Integer[]);
-typedef fmi2Status SetReals(fmi2Component, const fmi2ValueReference[], size_t, const fmi2Real[]);
-typedef fmi2Status SetIntegers(fmi2Component, const fmi2ValueReference[], size_t, const fmi2Integer[]);
-
+/* A state of an FMU, and what is known of it beside. */
 typedef struct {
-    const Member *of;
-    void *library;
-    fmi2Component component;
-    int64_t mode;
+    void *state;
+    double time;
+    double next_event;
     int64_t ended;
-    fmi2FMUstate state; /* that an algorithm goes back to */
-    char *message;      /* what it logs of an error goes there */
-    ExchangeReport *report;
-    char resources[LONGEST_PATH];
-    fmi2CallbackFunctions callbacks;
-    fmi2Component (*instantiate)(fmi2String, fmi2Type, fmi2String, fmi2String, const fmi2CallbackFunctions *, fmi2Boolean,
-                                 fmi2Boolean);
-    void (*free_instance)(fmi2Component);
-    fmi2Status (*setup)(fmi2Component, fmi2Boolean, fmi2Real, fmi2Real, fmi2Boolean, fmi2Real);
-    fmi2Status (*enter)(fmi2Component);
-    fmi2Status (*exit)(fmi2Component);
-    fmi2Status (*terminate)(fmi2Component);
-    fmi2Status (*step)(fmi2Component, fmi2Real, fmi2Real, fmi2Boolean);
-    fmi2Status (*boolean_status)(fmi2Component, fmi2StatusKind, fmi2Boolean *);
-    fmi2Status (*slopes)(fmi2Component, const fmi2ValueReference[], size_t, const fmi2Integer[], const fmi2Real[]);
-    fmi2Status (*get_state)(fmi2Component, fmi2FMUstate *);
-    fmi2Status (*set_state)(fmi2Component, fmi2FMUstate);
-    fmi2Status (*free_state)(fmi2Component, fmi2FMUstate *);
-    GetReals *get_reals;
-    SetReals *set_reals;
-    GetIntegers *get_integers, *get_booleans;
-    SetIntegers *set_integers, *set_booleans;
-} Foreign;
+} Kept;
 
 static void *pointer(int64_t address) { return (void *)(intptr_t)address; }
 
-static Status is_good(fmi2Status status) { return status <= fmi2Warning ? OK : status == fmi2Discard ? DISCARD : ERROR; }
+static double magnitude(double x) { return x < 0.0 ? -x : x; }
 
-static void log_error(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
-                       fmi2String format, ...)
+/* From a time to the next number. */
+static double spacing(double time)
 {
-    Foreign *foreign = environment;
-    va_list arguments;
-    int used;
-    (void)name;
-    (void)category;
-    if (status < fmi2Error || foreign->message == NULL || foreign->message[0] != '\0') return;
-    used = snprintf(foreign->message, MESSAGE_WORDS * ITEM, "%s: ", foreign->of->name);
-    if (used < 0) return;
-    va_start(arguments, format);
-    (void)vsnprintf(foreign->message + used, MESSAGE_WORDS * ITEM - (size_t)used, format, arguments);
-    va_end(arguments);
+    double size = magnitude(time), next;
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    bits++;
+    memcpy(&next, &bits, sizeof next);
+    return next - size;
+}
+
+void note_logged(Foreign *foreign, const char *text)
+{
+    if (foreign->message == NULL || foreign->message[0] != '\0') return;
+    (void)snprintf(foreign->message, MESSAGE_WORDS * ITEM, "%s: %s", foreign->of->name, text);
+}
+
+int is_whole_number(double value, double least, double largest)
+{
+    return value >= least && value <= largest && (magnitude(value) >= 4503599627370496.0 || value == (double)(int64_t)value);
 }
 
 /* An address of data is that of a function, as POSIX and Windows have it. */
-static int find(Foreign *foreign, const char *name, void *place)
+int find_function(Foreign *foreign, const char *name, void *place)
 {
     void *address = symbol_of(foreign->library, name);
     memcpy(place, &address, sizeof address);
     return address != NULL;
-}
-
-static int find_functions(Foreign *foreign)
-{
-    int found = find(foreign, "fmi2Instantiate", &foreign->instantiate) &&
-                find(foreign, "fmi2FreeInstance", &foreign->free_instance) &&
-                find(foreign, "fmi2SetupExperiment", &foreign->setup) &&
-                find(foreign, "fmi2EnterInitializationMode", &foreign->enter) &&
-                find(foreign, "fmi2ExitInitializationMode", &foreign->exit) && find(foreign, "fmi2DoStep", &foreign->step);
-    (void)find(foreign, "fmi2Terminate", &foreign->terminate);
-    (void)find(foreign, "fmi2GetBooleanStatus", &foreign->boolean_status);
-    (void)find(foreign, "fmi2SetRealInputDerivatives", &foreign->slopes);
-    (void)find(foreign, "fmi2GetFMUstate", &foreign->get_state);
-    (void)find(foreign, "fmi2SetFMUstate", &foreign->set_state);
-    (void)find(foreign, "fmi2FreeFMUstate", &foreign->free_state);
-    (void)find(foreign, "fmi2GetReal", &foreign->get_reals);
-    (void)find(foreign, "fmi2SetReal", &foreign->set_reals);
-    (void)find(foreign, "fmi2GetInteger", &foreign->get_integers);
-    (void)find(foreign, "fmi2SetInteger", &foreign->set_integers);
-    (void)find(foreign, "fmi2GetBoolean", &foreign->get_booleans);
-    (void)find(foreign, "fmi2SetBoolean", &foreign->set_booleans);
-    return found;
 }
 
 /* The folder that FMI 2.0 gives as "file:///…", and FMI 3.0 as it is. */
@@ -149,52 +110,88 @@ static void path_of(const char *resources, char *path, size_t size)
     path[used] = '\0';
 }
 
-static Foreign *foreign_at(void *all, int64_t i) { return (Foreign *)all + i; }
 
-static void *all_of(const Instance *instance)
+static Foreign *foreign_at(const Array *arrays, int64_t i)
 {
-    void *const *place = instance->arrays == NULL ? NULL : instance->arrays[FOREIGN].data;
-    return place == NULL ? NULL : *place;
+    void *const *place = arrays == NULL ? NULL : arrays[FOREIGN].data;
+    return place == NULL || *place == NULL ? NULL : (Foreign *)*place + i;
 }
 
 static int open_one(Instance *instance, const char *function, Foreign *foreign, const char *folder)
 {
     const ForeignUnit *unit = foreign->of->foreign;
     char path[LONGEST_PATH];
-    int used = snprintf(path, sizeof path, "%s/%s/binaries/%s/%s%s", folder, unit->folder, PLACE, unit->identifier, SUFFIX);
-    int spent = snprintf(foreign->resources, sizeof foreign->resources, "file://%s%s/%s/resources",
-                         folder[0] == '/' ? "" : "/", folder, unit->folder);
+    int used = snprintf(path, sizeof path, "%s/%s/binaries/%s/%s%s", folder, unit->folder,
+                        unit->version == 3 ? PLACE_3 : PLACE, unit->identifier, SUFFIX);
+    int spent = snprintf(foreign->resources, sizeof foreign->resources, "%s/%s/resources", folder, unit->folder);
+    foreign->calls = unit->version == 3 ? &cosim_fmi3_calls : &cosim_fmi2_calls;
     if (used < 0 || spent < 0 || used >= LONGEST_PATH || spent >= LONGEST_PATH) {
         (void)refuse(instance, function, "%s: the path to the resources is too long", foreign->of->name);
         return 0;
     }
+    foreign->written = unit->discrete_count == 0 ? NULL : malloc((size_t)unit->discrete_count * sizeof(double));
+    if (unit->discrete_count != 0 && foreign->written == NULL) {
+        (void)refuse(instance, function, "there is no memory");
+        return 0;
+    }
+    if (unit->inside_count != 0) {
+        foreign->bases = calloc((size_t)unit->input_count + 1, sizeof(double));
+        foreign->slopes = calloc((size_t)unit->input_count + 1, sizeof(double));
+        if (foreign->bases == NULL || foreign->slopes == NULL) {
+            (void)refuse(instance, function, "there is no memory");
+            return 0;
+        }
+    }
     foreign->library = open_library(path);
-    if (foreign->library == NULL || !find_functions(foreign)) {
-        (void)refuse(instance, function, "%s: %s cannot be loaded, or lacks functions of FMI 2.0 Co-Simulation",
-                     foreign->of->name, path);
+    if (foreign->library == NULL || !foreign->calls->find_functions(foreign)) {
+        (void)refuse(instance, function, "%s: %s cannot be loaded, or lacks functions of FMI %d.0 Co-Simulation",
+                     foreign->of->name, path, (int)unit->version);
         return 0;
     }
     return 1;
 }
 
-static void delete_state(Foreign *foreign, void **state)
+/* States */
+
+static void delete_state(Foreign *foreign, void **place)
 {
-    if (*state != NULL && foreign->component != NULL && foreign->free_state != NULL)
-        (void)foreign->free_state(foreign->component, state);
-    *state = NULL;
+    Kept *kept = *place;
+    if (kept != NULL && kept->state != NULL && foreign->component != NULL)
+        foreign->calls->free_state(foreign, &kept->state);
+    free(kept);
+    *place = NULL;
 }
 
-static Status copy_state(Foreign *foreign, void **state)
+static Status copy_state(Foreign *foreign, void **place)
 {
-    if (foreign->component == NULL || foreign->get_state == NULL) return foreign->component == NULL ? OK : ERROR;
-    delete_state(foreign, state);
-    return is_good(foreign->get_state(foreign->component, state));
+    Kept *kept = *place;
+    if (foreign->component == NULL) return OK;
+    if (kept == NULL) *place = kept = calloc(1, sizeof *kept);
+    if (kept == NULL) return ERROR;
+    if (kept->state != NULL) foreign->calls->free_state(foreign, &kept->state);
+    kept->state = NULL;
+    kept->time = foreign->time;
+    kept->next_event = foreign->next_event;
+    kept->ended = foreign->ended;
+    return foreign->calls->get_state(foreign, &kept->state);
 }
 
-static Status go_to_state(Foreign *foreign, void *state)
+/* Inputs that are written in event mode are written there once more. */
+static void forget_written(Foreign *foreign)
 {
-    if (foreign->component == NULL || state == NULL || foreign->set_state == NULL) return state == NULL ? OK : ERROR;
-    return is_good(foreign->set_state(foreign->component, state));
+    for (int64_t i = 0; i < foreign->of->foreign->discrete_count; i++) foreign->written[i] = (double)NAN;
+}
+
+static Status go_to_state(Foreign *foreign, const void *place)
+{
+    const Kept *kept = place;
+    if (kept == NULL) return OK;
+    if (foreign->component == NULL) return ERROR;
+    foreign->time = kept->time;
+    foreign->next_event = kept->next_event;
+    foreign->ended = kept->ended;
+    forget_written(foreign);
+    return foreign->calls->set_state(foreign, kept->state);
 }
 
 static void free_one(Foreign *foreign)
@@ -202,8 +199,7 @@ static void free_one(Foreign *foreign)
     if (foreign->component == NULL) return;
     foreign->message = NULL;
     delete_state(foreign, &foreign->state);
-    if (foreign->mode == IS_STEPPING && foreign->terminate != NULL) (void)foreign->terminate(foreign->component);
-    foreign->free_instance(foreign->component);
+    foreign->calls->end(foreign, foreign->mode == IS_STEPPING);
     foreign->component = NULL;
     foreign->mode = IS_CLOSED;
 }
@@ -211,9 +207,14 @@ static void free_one(Foreign *foreign)
 static void close_all(Foreign *all)
 {
     for (int64_t i = 0; i < cosim_container.member_count; i++) {
-        if (all[i].library == NULL) continue;
-        free_one(&all[i]);
-        close_library(all[i].library);
+        if (all[i].library != NULL) {
+            free_one(&all[i]);
+            close_library(all[i].library);
+        }
+        free(all[i].functions);
+        free(all[i].written);
+        free(all[i].bases);
+        free(all[i].slopes);
     }
     free(all);
 }
@@ -244,100 +245,160 @@ int foreign_open(Instance *instance, const char *function, const char *resources
 
 void foreign_close(Instance *instance)
 {
-    Foreign *all = all_of(instance);
+    Foreign *all = foreign_at(instance->arrays, 0);
     if (all != NULL) close_all(all);
 }
 
-static Status enter_mode(void *all, int64_t i)
+/* Events */
+
+static void ask_to_stop(Foreign *foreign)
 {
-    Foreign *foreign = foreign_at(all, i);
-    foreign->mode = IS_INITIALIZING;
-    return is_good(foreign->enter(foreign->component));
+    foreign->ended = 1;
+    if (foreign->report != NULL) foreign->report->noticed = 1;
 }
 
-static Status exit_mode(void *all, int64_t i)
+/* From event mode to step mode: update until nothing changes. */
+static Status update_states(Foreign *foreign, double time)
 {
-    Foreign *foreign = foreign_at(all, i);
-    foreign->mode = IS_STEPPING;
-    return is_good(foreign->exit(foreign->component));
+    for (int64_t i = 0; i < MOST_EVENT_ITERATIONS; i++) {
+        int again = 0, ends = 0;
+        double next = HUGE_VAL;
+        Status status = foreign->calls->update_states(foreign, &again, &ends, &next);
+        if (status > WARNING) return status;
+        foreign->next_event = next > time ? next : HUGE_VAL; /* what is past has been dealt with just now */
+        if (ends) {
+            ask_to_stop(foreign);
+            return OK;
+        }
+        if (!again) return foreign->calls->enter_steps(foreign);
+    }
+    note_logged(foreign, "its discrete states still change after 100 updates at one instant");
+    return ERROR;
 }
 
-static int has_ended(void *all, int64_t i) { return foreign_at(all, i)->ended != 0; }
-
-static Status write_value(Foreign *foreign, uint32_t reference, int64_t type, double value)
+static Status pass_event(Foreign *foreign, double time)
 {
-    const fmi2ValueReference at = reference;
-    const fmi2Integer whole = type == REAL ? 0 : (fmi2Integer)value;
-    if (type == REAL)
-        return foreign->set_reals == NULL ? ERROR : is_good(foreign->set_reals(foreign->component, &at, 1, &value));
-    if (type == INTEGER)
-        return foreign->set_integers == NULL ? ERROR : is_good(foreign->set_integers(foreign->component, &at, 1, &whole));
-    return foreign->set_booleans == NULL ? ERROR : is_good(foreign->set_booleans(foreign->component, &at, 1, &whole));
+    Status status = foreign->calls->enter_events(foreign);
+    return status > WARNING ? status : update_states(foreign, time);
 }
 
-static Status read_value(Foreign *foreign, uint32_t reference, int64_t type, double *value)
+/* Values */
+
+static Status write_values(Foreign *foreign, const uint32_t *references, const int64_t *types, int64_t count,
+                           const double *values)
 {
-    const fmi2ValueReference at = reference;
-    fmi2Integer whole = 0;
-    Status status;
-    if (type == REAL)
-        return foreign->get_reals == NULL ? ERROR : is_good(foreign->get_reals(foreign->component, &at, 1, value));
-    if (type == INTEGER)
-        status = foreign->get_integers == NULL ? ERROR : is_good(foreign->get_integers(foreign->component, &at, 1, &whole));
-    else
-        status = foreign->get_booleans == NULL ? ERROR : is_good(foreign->get_booleans(foreign->component, &at, 1, &whole));
-    *value = type == INTEGER ? (double)whole : (double)(whole != 0);
+    Status status = OK;
+    for (int64_t i = 0; i < count && status <= WARNING;) {
+        int64_t end = i;
+        while (end < count && types[end] == foreign->calls->real) end++;
+        if (end == i) {
+            status = foreign->calls->write_whole(foreign, references[i], types[i], values[i]);
+            i++;
+            continue;
+        }
+        status = foreign->calls->write_reals(foreign, &references[i], (size_t)(end - i), &values[i]);
+        i = end;
+    }
     return status;
 }
 
-static Status start(void *all, int64_t i, double time)
+static Status read_values(Foreign *foreign, const uint32_t *references, const int64_t *types, int64_t count,
+                          double *values)
 {
-    Foreign *foreign = foreign_at(all, i);
-    char *message = foreign->message;
+    Status status = OK;
+    for (int64_t i = 0; i < count && status <= WARNING;) {
+        int64_t end = i;
+        while (end < count && types[end] == foreign->calls->real) end++;
+        if (end == i) {
+            status = foreign->calls->read_whole(foreign, references[i], types[i], &values[i]);
+            i++;
+            continue;
+        }
+        status = foreign->calls->read_reals(foreign, &references[i], (size_t)(end - i), &values[i]);
+        i = end;
+    }
+    return status;
+}
+
+/* Where the last value of an input is kept that is written in event mode; NULL for others. */
+static double *written_of(Foreign *foreign, uint32_t reference)
+{
     const ForeignUnit *unit = foreign->of->foreign;
-    const fmi2CallbackFunctions callbacks = {log_error, calloc, free, NULL, foreign};
-    Status status;
-    free_one(foreign);
-    foreign->message = message;
-    foreign->ended = 0;
-    foreign->callbacks = callbacks;
-    foreign->component = foreign->instantiate(foreign->of->name, fmi2CoSimulation, unit->token, foreign->resources,
-                                              &foreign->callbacks, fmi2False, fmi2True);
-    if (foreign->component == NULL) return ERROR;
-    foreign->mode = IS_MADE;
-    status = is_good(foreign->setup(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, fmi2False, 0.0));
-    for (int64_t j = 0; j < unit->start_count && status <= WARNING; j++)
-        status = write_value(foreign, unit->starts[j].reference, unit->starts[j].type, unit->starts[j].value);
-    return status;
+    if (!foreign->has_events) return NULL;
+    for (int64_t i = 0; i < unit->discrete_count; i++)
+        if (unit->discretes[i] == reference) return &foreign->written[i];
+    return NULL;
 }
 
-/* Reals that lie beside each other go in one call. */
-static int64_t reals_from(const int64_t *types, int64_t first, int64_t count)
+/* Discrete inputs that have changed go through event mode, all others with them; else the others alone. */
+static Status hand_values(Foreign *foreign, const uint32_t *references, const int64_t *types, int64_t count,
+                          const double *values, double time)
 {
-    int64_t end = first;
-    while (end < count && types[end] == REAL) end++;
-    return end - first;
+    int is_stepping = foreign->mode == IS_STEPPING, has_changed = 0;
+    Status status;
+    if (!foreign->has_events || foreign->of->foreign->discrete_count == 0)
+        return write_values(foreign, references, types, count, values);
+    for (int64_t i = 0; i < count; i++) {
+        const double *written = written_of(foreign, references[i]);
+        has_changed = has_changed || (written != NULL && *written != values[i]);
+    }
+    has_changed = has_changed && is_stepping;
+    status = has_changed ? foreign->calls->enter_events(foreign) : OK;
+    for (int64_t i = 0; i < count && status <= WARNING; i++) {
+        double *written = written_of(foreign, references[i]);
+        if (written != NULL && is_stepping && *written == values[i]) continue;
+        status = write_values(foreign, &references[i], &types[i], 1, &values[i]);
+        if (written != NULL) *written = values[i];
+    }
+    return has_changed && status <= WARNING ? update_states(foreign, time) : status;
+}
+
+static int is_inside(const ForeignUnit *unit, uint32_t reference)
+{
+    for (int64_t i = 0; i < unit->inside_count; i++)
+        if (unit->insides[i] == reference) return 1;
+    return 0;
+}
+
+/* In the middle of a step: inputs that run along lines. */
+void write_inside(Foreign *foreign, double time)
+{
+    const Member *of = foreign->of;
+    const double since = time - foreign->since;
+    if (!foreign->has_slopes || foreign->has_fault) return;
+    for (int64_t i = 0; i < of->foreign->input_count; i++) {
+        const double value = foreign->bases[i] + since * foreign->slopes[i];
+        if (is_inside(of->foreign, of->inputs[i]) &&
+            write_values(foreign, &of->inputs[i], &of->foreign->input_types[i], 1, &value) > WARNING)
+            foreign->has_fault = 1;
+    }
+}
+
+/* Where a step begins: lines begin there, and inputs that cannot follow them are held at the mean. */
+static Status start_lines(Foreign *foreign, double time, double size)
+{
+    const Member *of = foreign->of;
+    Status status = OK;
+    if (!foreign->has_slopes || !isnan(foreign->since)) return OK;
+    foreign->since = time;
+    for (int64_t i = 0; i < of->foreign->input_count && status <= WARNING; i++) {
+        const double value = foreign->bases[i] + 0.5 * size * foreign->slopes[i];
+        if (of->foreign->input_types[i] == foreign->calls->real && !is_inside(of->foreign, of->inputs[i]))
+            status = write_values(foreign, &of->inputs[i], &of->foreign->input_types[i], 1, &value);
+    }
+    return status;
 }
 
 static int32_t set_values(int64_t at, int64_t references, int64_t count, int64_t values, int64_t size)
 {
     Foreign *foreign = pointer(at);
     const uint32_t *inputs = pointer(references);
-    const int64_t *types = foreign->of->foreign->input_types + (inputs - foreign->of->inputs);
-    const double *given = pointer(values);
-    Status status = OK;
+    const int64_t first = inputs - foreign->of->inputs;
+    const int64_t *types = foreign->of->foreign->input_types + first;
     (void)size;
-    for (int64_t i = 0; i < count && status == OK;) {
-        int64_t reals = foreign->set_reals == NULL ? 0 : reals_from(types, i, count);
-        if (reals == 0) {
-            status = write_value(foreign, inputs[i], types[i], given[i]);
-            i++;
-            continue;
-        }
-        status = is_good(foreign->set_reals(foreign->component, &inputs[i], (size_t)reals, &given[i]));
-        i += reals;
-    }
-    return (int32_t)status;
+    foreign->has_slopes = 0;
+    if (foreign->bases != NULL) memcpy(foreign->bases + first, pointer(values), (size_t)count * sizeof(double));
+    return (int32_t)hand_values(foreign, inputs, types, count, pointer(values), foreign->time);
 }
 
 static int32_t get_values(int64_t at, int64_t references, int64_t count, int64_t values, int64_t size)
@@ -345,20 +406,8 @@ static int32_t get_values(int64_t at, int64_t references, int64_t count, int64_t
     Foreign *foreign = pointer(at);
     const uint32_t *outputs = pointer(references);
     const int64_t *types = foreign->of->foreign->output_types + (outputs - foreign->of->outputs);
-    double *found = pointer(values);
-    Status status = OK;
     (void)size;
-    for (int64_t i = 0; i < count && status == OK;) {
-        int64_t reals = foreign->get_reals == NULL ? 0 : reals_from(types, i, count);
-        if (reals == 0) {
-            status = read_value(foreign, outputs[i], types[i], &found[i]);
-            i++;
-            continue;
-        }
-        status = is_good(foreign->get_reals(foreign->component, &outputs[i], (size_t)reals, &found[i]));
-        i += reals;
-    }
-    return (int32_t)status;
+    return (int32_t)read_values(foreign, outputs, types, count, pointer(values));
 }
 
 static int32_t lead_inputs(int64_t at, int64_t references, int64_t count, int64_t orders, int64_t slopes)
@@ -367,30 +416,171 @@ static int32_t lead_inputs(int64_t at, int64_t references, int64_t count, int64_
     const uint32_t *inputs = pointer(references);
     const int64_t *types = foreign->of->foreign->input_types + (inputs - foreign->of->inputs);
     const double *given = pointer(slopes);
-    const fmi2Integer order = 1;
     Status status = OK;
     (void)orders;
-    for (int64_t i = 0; i < count && status == OK; i++)
-        if (types[i] == REAL) status = is_good(foreign->slopes(foreign->component, &inputs[i], 1, &order, &given[i]));
+    if (foreign->slopes != NULL) {
+        memcpy(foreign->slopes + (inputs - foreign->of->inputs), given, (size_t)count * sizeof(double));
+        foreign->since = (double)NAN;
+        foreign->has_slopes = 1;
+        return OK;
+    }
+    for (int64_t i = 0; i < count && status <= WARNING; i++)
+        if (types[i] == foreign->calls->real) status = foreign->calls->set_slope(foreign, inputs[i], given[i]);
     return (int32_t)status;
 }
 
+static Status start(Array *all, int64_t i, double time)
+{
+    Foreign *foreign = foreign_at(all, i);
+    char *message = foreign->message;
+    const ForeignUnit *unit = foreign->of->foreign;
+    Status status;
+    free_one(foreign);
+    foreign->message = message;
+    foreign->ended = 0;
+    foreign->has_events = unit->has_events;
+    foreign->next_event = HUGE_VAL;
+    foreign->usual_size = 0.0;
+    foreign->time = time;
+    foreign->stop = ((const double *)all[NUMBERS].data)[STOP_TIME];
+    foreign->has_slopes = foreign->has_fault = 0;
+    forget_written(foreign);
+    status = foreign->calls->make(foreign, time);
+    if (status > WARNING) return status;
+    foreign->mode = IS_MADE;
+    for (int64_t j = 0; j < unit->start_count && status <= WARNING; j++)
+        status = hand_values(foreign, &unit->starts[j].reference, &unit->starts[j].type, 1, &unit->starts[j].value, time);
+    return status;
+}
+
+static Status enter_mode(Array *all, int64_t i, double time)
+{
+    Foreign *foreign = foreign_at(all, i);
+    foreign->mode = IS_INITIALIZING;
+    return foreign->calls->enter(foreign, time);
+}
+
+static Status exit_mode(Array *all, int64_t i)
+{
+    Foreign *foreign = foreign_at(all, i);
+    Status status = foreign->calls->exit(foreign);
+    foreign->mode = IS_STEPPING;
+    return status > WARNING || !foreign->has_events ? status : update_states(foreign, foreign->time);
+}
+
+static int has_ended(Array *all, int64_t i) { return foreign_at(all, i)->ended != 0; }
+
+/* Steps */
+
+/* What follows from the answer to a step of the length that was asked for. */
+static Status follow_answer(Foreign *foreign, const StepAnswer *answer, double time, double size, double *reached)
+{
+    const double end = time + size;
+    double at = answer->early ? answer->reached : end;
+    if (answer->discarded && (!answer->ends || foreign->message[0] != '\0')) {
+        if (!(time < answer->reached && answer->reached < end)) return DISCARD; /* a full step is not to be discarded */
+        *reached = answer->reached;
+        return OK;
+    }
+    *reached = end;
+    if (answer->ends) {
+        ask_to_stop(foreign);
+        return OK;
+    }
+    if (magnitude(foreign->next_event - at) <= 4.0 * spacing(at)) at = foreign->next_event;
+    *reached = foreign->time = at;
+    if (!foreign->has_events || !(answer->event || foreign->next_event <= at + 4.0 * spacing(at))) return OK;
+    return pass_event(foreign, at);
+}
+
+/* One step of the instance. */
+static Status do_step(Foreign *foreign, double time, double size, double *reached)
+{
+    StepAnswer answer = {0.0, 0, 0, 0, 0};
+    double length = size;
+    Status status;
+    answer.reached = time;
+    foreign->time = time;
+    if (!foreign->of->foreign->varies) { /* it gets the very same number each time */
+        if (magnitude(size - foreign->usual_size) > 1e-9 * size) foreign->usual_size = size;
+        length = foreign->usual_size;
+    }
+    status = foreign->calls->step(foreign, time, length, 1, &answer);
+    if (status > WARNING) return status;
+    if (foreign->has_fault) return ERROR;
+    if (answer.reached == time + length) answer.reached = time + size;
+    if (answer.discarded && !(answer.reached >= time && answer.reached <= time + size)) answer.reached = time;
+    return follow_answer(foreign, &answer, time, size, reached);
+}
+
+/* Steps until one gets on; at events at the time where it begins, it does not. */
+static Status do_steps(Foreign *foreign, double time, double size, double *reached)
+{
+    for (int64_t i = 0; i < MOST_EVENT_ITERATIONS; i++) {
+        double following = foreign->next_event - time;
+        Status status;
+        if (foreign->of->foreign->varies && following < size * (1.0 - 1e-9)) size = following; /* told just now */
+        status = do_step(foreign, time, size, reached);
+        if (status > WARNING || foreign->ended || *reached > time || !foreign->has_events) return status;
+    }
+    note_logged(foreign, "it returned early again and again where it was");
+    return ERROR;
+}
+
+/* A communication step, cut at events that are known. */
+static Status take_step(Foreign *foreign, double time, double size, double *reached)
+{
+    const double begin = time, end = time + size;
+    Status status = start_lines(foreign, time, size);
+    while (status <= WARNING) {
+        double tick = foreign->next_event;
+        if (!(tick < end - 1e-9 * size) || !foreign->of->foreign->varies) break; /* an event may be handled late */
+        status = do_steps(foreign, time, tick - time, reached);
+        if (status > WARNING || foreign->ended || *reached < tick) return status;
+        time = tick;
+    }
+    return status > WARNING ? status : do_steps(foreign, time, time == begin ? size : end - time, reached);
+}
+
+/* The first attempt as the interpreter makes it: one call, unless that may meet an event. */
+static Status first_attempt(Foreign *foreign, double time, double size, double *reached)
+{
+    const ForeignUnit *unit = foreign->of->foreign;
+    StepAnswer answer = {0.0, 0, 0, 0, 0};
+    double following = foreign->next_event;
+    Status status;
+    if ((unit->steps_carefully && (foreign->has_events || foreign->bases != NULL)) ||
+        (following < HUGE_VAL && time + size > following - 8.0 * spacing(following)))
+        return take_step(foreign, time, size, reached);
+    answer.reached = time;
+    foreign->time = time;
+    status = foreign->calls->step(foreign, time, size, 1, &answer);
+    if (status > WARNING) return status;
+    if (answer.discarded && !(answer.reached >= time && answer.reached <= time + size)) answer.reached = time;
+    status = follow_answer(foreign, &answer, time, size, reached);
+    if (status > WARNING || foreign->ended || *reached > time || !foreign->has_events) return status;
+    return do_steps(foreign, time, size, reached);
+}
+
 static int32_t step(int64_t at, double time, double size, int64_t flag, int64_t event, int64_t end, int64_t early,
-                    int64_t reached)
+                    int64_t none)
 {
     Foreign *foreign = pointer(at);
-    fmi2Status status;
-    fmi2Boolean ends = fmi2False;
-    (void)event, (void)end, (void)early, (void)reached;
+    const double wanted = time + size, small = 1e-9 * size + 4.0 * spacing(wanted);
+    double reached = time;
+    Status status;
+    (void)flag, (void)event, (void)end, (void)early, (void)none;
     if (foreign->ended) return OK;
-    status = foreign->step(foreign->component, time, size, flag != 0);
-    if (status != fmi2Discard) return (int32_t)is_good(status);
-    if (foreign->boolean_status == NULL ||
-        foreign->boolean_status(foreign->component, fmi2Terminated, &ends) > fmi2Warning || !ends)
-        return DISCARD;
-    foreign->ended = 1;
-    foreign->report->noticed = 1;
-    return OK;
+    status = first_attempt(foreign, time, size, &reached);
+    for (int64_t i = 0; status <= WARNING && !foreign->ended && reached < wanted - small; i++) {
+        if (!(reached > time) || i == MOST_EARLY_RETURNS) {
+            note_logged(foreign, "it does not come to the end of the step");
+            return ERROR;
+        }
+        time = reached;
+        status = take_step(foreign, time, wanted - time, &reached);
+    }
+    return (int32_t)status;
 }
 
 static int32_t save_state(int64_t at, int64_t state, int64_t none, int64_t nothing, int64_t no_size)
@@ -404,15 +594,15 @@ static int32_t restore_state(int64_t at, int64_t state, int64_t none, int64_t no
 {
     Foreign *foreign = pointer(at);
     (void)state, (void)none, (void)nothing, (void)no_size;
-    foreign->ended = 0; /* one that has ended is not saved */
-    return (int32_t)go_to_state(foreign, foreign->state);
+    return (int32_t)(foreign->state == NULL ? ERROR : go_to_state(foreign, foreign->state));
 }
 
-static void connect(void *all, int64_t i, ExchangePart *part, char *message, ExchangeReport *report)
+static void connect(Array *all, int64_t i, void *room, ExchangePart *part)
 {
     Foreign *foreign = foreign_at(all, i);
-    foreign->message = message;
-    foreign->report = report;
+    (void)room;
+    foreign->message = all[MESSAGE].data;
+    foreign->report = all[REPORT_WORDS].data;
     part->instance = part->access = (int64_t)(intptr_t)foreign;
     part->set_at = (int64_t)(intptr_t)(AccessCall *)set_values;
     part->get_at = (int64_t)(intptr_t)(AccessCall *)get_values;
@@ -423,38 +613,37 @@ static void connect(void *all, int64_t i, ExchangePart *part, char *message, Exc
     part->state_at = (int64_t)(intptr_t)&foreign->state;
 }
 
-static Status write(void *all, int64_t i, uint32_t reference, int64_t type, double value)
+static Status write_one(Array *all, int64_t i, uint32_t reference, int64_t type, double value)
 {
-    return write_value(foreign_at(all, i), reference, type, value);
+    Foreign *foreign = foreign_at(all, i);
+    return hand_values(foreign, &reference, &type, 1, &value, foreign->time);
 }
 
-static Status read(void *all, int64_t i, uint32_t reference, int64_t type, double *value)
+static Status read_one(Array *all, int64_t i, uint32_t reference, int64_t type, double *value)
 {
-    return read_value(foreign_at(all, i), reference, type, value);
+    return read_values(foreign_at(all, i), &reference, &type, 1, value);
 }
 
-const ForeignCalls cosim_foreign = {connect, start, enter_mode, exit_mode, write, read, has_ended};
+const MemberCalls cosim_foreign = {connect, start, enter_mode, exit_mode, write_one, read_one, has_ended};
 
 int foreign_save_states(Instance *instance, void **states)
 {
-    void *all = all_of(instance);
     for (int64_t i = 0; i < cosim_container.member_count; i++)
-        if (copy_state(foreign_at(all, i), &states[i]) != OK) return ERROR;
+        if (copy_state(foreign_at(instance->arrays, i), &states[i]) > WARNING) return ERROR;
     return OK;
 }
 
 int foreign_restore_states(Instance *instance, void *const *states)
 {
-    void *all = all_of(instance);
     for (int64_t i = 0; i < cosim_container.member_count; i++) {
-        foreign_at(all, i)->ended = 0;
-        if (go_to_state(foreign_at(all, i), states[i]) != OK) return ERROR;
+        Foreign *foreign = foreign_at(instance->arrays, i);
+        foreign->ended = 0;
+        if (go_to_state(foreign, states[i]) > WARNING) return ERROR;
     }
     return OK;
 }
 
 void foreign_free_states(Instance *instance, void **states)
 {
-    void *all = all_of(instance);
-    for (int64_t i = 0; i < cosim_container.member_count; i++) delete_state(foreign_at(all, i), &states[i]);
+    for (int64_t i = 0; i < cosim_container.member_count; i++) delete_state(foreign_at(instance->arrays, i), &states[i]);
 }

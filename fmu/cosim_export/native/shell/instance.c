@@ -316,8 +316,10 @@ Status lost(Instance *instance, const char *function, int64_t code)
 /* The 0th step, and the first step size. */
 static int64_t begin(Instance *instance)
 {
-    int64_t code = call(instance, instance->model->accuracy_given, instance->life.accuracy);
-    return is_failure(instance->model, code) ? code : call(instance, instance->model->initialize, instance->life.start);
+    const Life *life = &instance->life;
+    int64_t code = call(instance, instance->model->accuracy_given, life->accuracy);
+    (void)call(instance, instance->model->stop_given, life->has_stop ? life->stop : HUGE_VAL);
+    return is_failure(instance->model, code) ? code : call(instance, instance->model->initialize, life->start);
 }
 
 /* In initialization mode: what the arrays will be when it ends, if it ends with the present values. Then what remembers

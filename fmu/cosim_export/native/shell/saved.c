@@ -205,6 +205,7 @@ Status restore(Instance *instance, const char *function, const void *state)
     note_restored(instance);
     if (instance->life.mode & (RUNNING | STOPPED)) {
         int64_t code = call(instance, model->accuracy_given, instance->life.accuracy);
+        (void)call(instance, model->stop_given, instance->life.has_stop ? instance->life.stop : HUGE_VAL);
         if (!is_failure(model, code)) code = call(instance, model->check, 0.0);
         if (is_failure(model, code)) {
             instance->arrays = before;

@@ -94,9 +94,14 @@ static double read_real(Instance *instance, const Variable *variable)
    cannot be set is what it will be when that mode ends. */
 static Array *read_from(Instance *instance, const char *function, const Variable *variable)
 {
-    Array *begun = variable->settable == NEVER ? begun_arrays(instance) : NULL;
-    if (begun != NULL) return begun;
-    return variable->computed && compute(instance, function) != OK ? NULL : instance->arrays;
+    const Model *model = instance->model;
+    Array *arrays = variable->settable == NEVER ? begun_arrays(instance) : NULL;
+    if (arrays == NULL) {
+        if (variable->computed && compute(instance, function) != OK) return NULL;
+        arrays = instance->arrays;
+    }
+    if (model->ask != NULL && variable->array == model->asked) model->ask(arrays);
+    return arrays;
 }
 
 Status get_real(Instance *instance, const char *function, const uint32_t *references, size_t count, double *values)

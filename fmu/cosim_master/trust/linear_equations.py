@@ -1,0 +1,575 @@
+"""The error of a coupling of linear participants that show their states, as kernel functions.
+
+What `linear_coupling` does with NumPy, a library without Python does with these (`judge_samples`): the
+equations are the same, fitted and solved in the same way; a test compares both.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from cosim.kit import Reals
+from cosim_master.trust.least_squares import (
+    add_row,
+    apply,
+    clear,
+    exponential,
+    invert,
+    multiply,
+    solve_triangle,
+    spectral_radius,
+)
+from cosim_master.trust.linear_coupling import (
+    BERNOULLI,
+    CUT,
+    FEWEST_POINTS,
+    LONGEST,
+    MOST_ROUNDS,
+    ORDER,
+    POINTS,
+    WORK,
+)
+
+SETTLED, EVEN, SMALL_CHANGE = 1e-13, 1e-12, 1e-12
+POWERS = 4
+"""Of the time, in the course of an output that depends on nothing."""
+
+
+class Intervals(NamedTuple):
+    """The course of a run in intervals: times, outputs, and the lines along which inputs ran."""
+
+    times: Reals
+    outputs: Reals
+    means: Reals
+    slopes: Reals
+    ends: Reals
+
+
+def interval_count(samples, outputs, inputs):
+    """How many intervals the course of a run has."""
+    stride = samples_of_one(samples, outputs, inputs)
+    return (samples - 2) // stride + 1
+
+
+def samples_of_one(samples, outputs, inputs):
+    """So many samples are one interval."""
+    width = float(outputs + inputs)
+    most = min(POINTS, max(FEWEST_POINTS, int(WORK / (width * width))))
+    return (samples - 2) // most + 1
+
+
+def room_needed(intervals, outputs, inputs):
+    """Numbers for the course and for the equations."""
+    n, m = outputs, inputs
+    square = (n + m + 1) * (n + m + 1)
+    return (intervals + 1) * (1 + n + m) + 2 * intervals * m + 12 * square + 40 * (n + m + 1)
+
+
+def take_course(course, table, width, samples, k):
+    """Means and slopes of the inputs over intervals that are not too many.
+
+    Parameters
+    ----------
+    course : Intervals
+    table : view
+        Rows of samples: time, outputs, integrals of inputs, of defects, of energy, ends, moments.
+    width : int
+        Of a row.
+    samples : int
+    k : Judged
+    """
+    n = len(k.owners)
+    m = len(k.targets)
+    stride = samples_of_one(samples, n, m)
+    count = interval_count(samples, n, m)
+    inputs_at = 1 + n
+    ends_at = width - 2 * m
+    teeth_at = width - m
+    for i in range(count + 1):
+        row = width * min(i * stride, samples - 1)
+        course.times[i] = table[row]
+        for y in range(n):
+            course.outputs[n * i + y] = table[row + 1 + y]
+        for u in range(m):
+            course.ends[m * i + u] = table[row + ends_at + u]
+    for i in range(count):
+        first = i * stride
+        last = min(first + stride, samples - 1)
+        length = course.times[i + 1] - course.times[i]
+        centre = 0.5 * (course.times[i + 1] + course.times[i])
+        for u in range(m):
+            y = 1 + k.sources[u]
+            moment = 0.0
+            slope = 0.0
+            for j in range(first, last):
+                row = width * j
+                fine = table[row + width] - table[row]
+                rate = (table[row + width + y] - table[row + y]) / fine
+                tooth = table[row + width + teeth_at + u] - table[row + teeth_at + u]
+                slope = 12.0 * tooth / (fine * fine * fine) + rate
+                own = table[row + width + inputs_at + u] - table[row + inputs_at + u]
+                middle = 0.5 * (table[row + width] + table[row]) - centre
+                moment += own * middle + slope * fine * fine * fine / 12.0
+            whole = table[width * last + inputs_at + u] - table[width * first + inputs_at + u]
+            course.means[m * i + u] = whole / length
+            course.slopes[m * i + u] = slope if stride == 1 else 12.0 * moment / (length * length * length)
+
+
+def size_of(values, first, stride, count):
+    """How far a column goes; 1 where it stays at zero."""
+    low = values[first]
+    high = values[first]
+    largest = 0.0
+    for i in range(count):
+        value = values[first + stride * i]
+        low = min(low, value)
+        high = max(high, value)
+        largest = max(largest, abs(value))
+    found = high - low
+    if not found > EVEN * largest:
+        found = largest
+    return found if found > 0.0 else 1.0
+
+
+def linear_answer(course, k, room, direct, weight, errors, misfit):
+    """The largest errors by equations with one weight of inputs beside states; False where there are none.
+
+    Parameters
+    ----------
+    course : Intervals
+    k : Judged
+    room : view
+    direct : view, outputs * inputs
+        1 where an output is taken to follow an input at once.
+    weight : float
+    errors, misfit : view
+        Of the outputs: what the coupling did, and what the equations do not explain would do.
+    """
+    n = len(k.owners)
+    m = len(k.targets)
+    square = (n + m + 1) * (n + m + 1)
+    a = room[0:square]
+    b = room[square : 2 * square]
+    shown = room[2 * square : 3 * square]
+    passed = room[3 * square : 4 * square]
+    vectors = room[12 * square : len(room)]
+    c = vectors[0:n]
+    constant = vectors[n : 2 * n]
+    rest = room[4 * square : 12 * square]
+    for matrix in (a, b, shown, passed, c, constant):
+        clear(matrix)
+    states = 0
+    for y in range(n):
+        k.states[y] = -1
+        if k.driven[y] != 0 and not follows_any(direct, y, m):
+            k.states[y] = states
+            states += 1
+    for y in range(n):
+        if k.states[y] >= 0:
+            shown[states * y + k.states[y]] = 1.0
+    more = vectors[2 * n : len(vectors)]
+    for owner in range(n + m):
+        if not has_inputs(k, owner):
+            continue
+        if not fit_rates(course, k, owner, states, weight, a, b, c, rest, more):
+            return False
+        for y in range(n):
+            if k.owners[y] == owner and k.states[y] < 0:
+                fit_value(course, k, owner, y, states, weight, shown, passed, constant, rest, more)
+    return follow_equations(course, k, states, a, b, c, shown, passed, constant, rest, more, errors, misfit)
+
+
+def has_inputs(k, owner):
+    """Whether a participant has inputs that others feed."""
+    for u in range(len(k.targets)):  # noqa: SIM110
+        if k.targets[u] == owner:
+            return True
+    return False
+
+
+def follows_any(direct, y, m):
+    """Whether an output follows any input at once."""
+    for u in range(m):  # noqa: SIM110
+        if direct[m * y + u] != 0:
+            return True
+    return False
+
+
+def fit_rates(course, k, owner, states, weight, a, b, c, rest, more):
+    """A, B and c of a participant; False where nothing finite comes out."""
+    n = len(k.owners)
+    m = len(k.targets)
+    count = len(course.times) - 1
+    own = 0
+    given = 0
+    for y in range(n):
+        if k.owners[y] == owner and k.states[y] >= 0:
+            k.own[own] = y
+            own += 1
+    for u in range(m):
+        if k.targets[u] == owner:
+            k.given[given] = u
+            given += 1
+    if own == 0:
+        return True
+    size = own + given + 1
+    square = (n + m + 1) * (n + m + 1)
+    triangle = rest[0 : size * size]
+    right = rest[square : square + size * own]
+    found = rest[2 * square : 2 * square + size * own]
+    best = rest[3 * square : 3 * square + size * own]
+    turns = rest[4 * square : 4 * square + size * size]
+    before = rest[5 * square : 5 * square + size * own]
+    scales = more[0:size]
+    row = more[size : 2 * size]
+    wanted = more[2 * size : 3 * size]
+    rates = more[3 * size : 4 * size]
+    once = more[4 * size : 5 * size]
+    for i in range(own):
+        scales[i] = size_of(course.outputs, k.own[i], n, count + 1)
+    for j in range(given):
+        scales[own + j] = size_of(course.means, k.given[j], m, count) / weight
+    least = math.inf
+    is_known = False
+    has_best = False
+    for _ in range(MOST_ROUNDS):
+        clear(triangle)
+        clear(right)
+        for i in range(count):
+            put_rates(course, k, i, own, given, scales, found, is_known, row, wanted, rates, once)
+            add_row(triangle, right, row, wanted, size, own)
+        change = 0.0
+        largest = 0.0
+        for i in range(size * own):
+            before[i] = found[i]
+        solve_triangle(triangle, right, found, turns, size, own, CUT)
+        missed = 0.0
+        for i in range(count):
+            put_rates(course, k, i, own, given, scales, before, is_known, row, wanted, rates, once)
+            for x in range(own):
+                value = -wanted[x]
+                for j in range(size):
+                    value += row[j] * found[own * j + x]
+                missed = max(missed, abs(value)) if value - value == 0.0 else math.inf
+        if missed - missed != 0.0:
+            break
+        for i in range(own * own):
+            change = max(change, abs(found[i] - before[i]))
+            largest = max(largest, abs(found[i]))
+        if not is_known:
+            change = math.inf
+        is_known = True
+        is_settled = change <= SETTLED * largest
+        if missed < least or is_settled:
+            has_best = True
+            least = min(missed, least)
+            for i in range(size * own):
+                best[i] = found[i]
+        if is_settled:
+            break
+    if not has_best:
+        return False
+    for i in range(own):
+        state = k.states[k.own[i]]
+        for j in range(own):
+            a[states * state + k.states[k.own[j]]] = best[own * j + i] * scales[i] / scales[j]
+        for j in range(given):
+            b[m * state + k.given[j]] = best[own * (own + j) + i] * scales[i] / scales[own + j]
+        c[state] = best[own * (own + given) + i] * scales[i]
+    return True
+
+
+def put_rates(course, k, i, own, given, scales, found, is_known, row, wanted, rates, once):
+    """One equation: integrals of states, means of inputs and 1; wanted are the rates of the states.
+
+    By Euler and Maclaurin, with derivatives at both ends from the equations as they are known.
+    """
+    n = len(k.owners)
+    m = len(k.targets)
+    h = course.times[i + 1] - course.times[i]
+    for x in range(own):
+        first = course.outputs[n * i + k.own[x]] / scales[x]
+        last = course.outputs[n * (i + 1) + k.own[x]] / scales[x]
+        row[x] = 0.5 * (last + first)
+        wanted[x] = (last - first) / h
+    for j in range(given):
+        row[own + j] = course.means[m * i + k.given[j]] / scales[own + j]
+    row[own + given] = 1.0
+    if not is_known:
+        return
+    for x in range(own):
+        total = 0.0
+        for j in range(own):
+            total += wanted[j] * h * found[own * j + x]
+        for j in range(given):
+            total += course.slopes[m * i + k.given[j]] * h / scales[own + j] * found[own * (own + j) + x]
+        rates[x] = total
+    power = h
+    for coefficient in BERNOULLI:
+        for x in range(own):
+            row[x] -= coefficient * power * rates[x]
+        for _ in range(2):
+            for x in range(own):
+                total = 0.0
+                for j in range(own):
+                    total += rates[j] * found[own * j + x]
+                once[x] = total
+            for x in range(own):
+                rates[x] = once[x]
+        power = power * h * h
+
+
+def fit_value(course, k, owner, y, states, weight, shown, passed, constant, rest, more):
+    """How an output follows states and inputs at once."""
+    n = len(k.owners)
+    m = len(k.targets)
+    count = len(course.times) - 1
+    own = 0
+    given = 0
+    for x in range(n):
+        if k.owners[x] == owner and k.states[x] >= 0:
+            k.own[own] = x
+            own += 1
+    for u in range(m):
+        if k.targets[u] == owner:
+            k.given[given] = u
+            given += 1
+    size = own + given + 1
+    square = (n + m + 1) * (n + m + 1)
+    triangle = rest[0 : size * size]
+    right = rest[square : square + size]
+    found = rest[2 * square : 2 * square + size]
+    turns = rest[3 * square : 3 * square + size * size]
+    scales = more[0:size]
+    row = more[size : 2 * size]
+    wanted = more[2 * size : 2 * size + 1]
+    for j in range(own):
+        scales[j] = size_of(course.outputs, n + k.own[j], n, count)
+    for j in range(given):
+        scales[own + j] = size_of(course.ends, m + k.given[j], m, count) / weight
+    scales[own + given] = 1.0
+    clear(triangle)
+    clear(right)
+    for i in range(1, count + 1):
+        for j in range(own):
+            row[j] = course.outputs[n * i + k.own[j]] / scales[j]
+        for j in range(given):
+            row[own + j] = course.ends[m * i + k.given[j]] / scales[own + j]
+        row[own + given] = 1.0
+        wanted[0] = course.outputs[n * i + y]
+        add_row(triangle, right, row, wanted, size, 1)
+    solve_triangle(triangle, right, found, turns, size, 1, CUT)
+    for j in range(own):
+        shown[states * y + k.states[k.own[j]]] = found[j] / scales[j]
+    for j in range(given):
+        passed[m * y + k.given[j]] = found[own + j] / scales[own + j]
+    constant[y] = found[own + given]
+
+
+def follow_equations(course, k, states, a, b, c, shown, passed, constant, rest, more, errors, misfit):
+    """The coupled equations along the run; False where a series over an interval does not converge."""
+    n = len(k.owners)
+    m = len(k.targets)
+    square = (n + m + 1) * (n + m + 1)
+    count = len(course.times) - 1
+    solve = rest[0 : m * m]
+    follow = rest[square : square + m * states]
+    whole = rest[2 * square : 2 * square + states * states]
+    outer = rest[3 * square : 3 * square + m * n]
+    inside = rest[4 * square : 4 * square + m * n]  # what unexplained outputs do to inputs
+    one = rest[5 * square : 6 * square]
+    two = rest[6 * square : 7 * square]
+    map_at = rest[7 * square : 7 * square + states * states]
+    for u in range(m):
+        for v in range(m):
+            is_inner = k.driven[k.sources[u]] != 0
+            one[m * u + v] = (1.0 if u == v else 0.0) - (passed[m * k.sources[u] + v] if is_inner else 0.0)
+    if not invert(one[0 : m * m], solve, m):
+        return False
+    clear(outer)
+    clear(inside)
+    for u in range(m):
+        for v in range(m):
+            y = k.sources[v]
+            if k.driven[y] != 0:
+                inside[n * u + y] += solve[m * u + v]
+            else:
+                outer[n * u + y] += solve[m * u + v]
+    multiply(inside, shown, follow, m, n, states)
+    multiply(b, follow, whole, states, m, states)
+    for i in range(states * states):
+        whole[i] += a[i]
+    longest = 0.0
+    for i in range(count):
+        longest = max(longest, course.times[i + 1] - course.times[i])
+    rate = max(spectral_radius(a, one, two, states), spectral_radius(whole, one, two, states))
+    if not rate * longest <= LONGEST:
+        return False
+    wide = n + m + 1
+    state = more[0:states]
+    error = more[wide : wide + states]
+    reached = more[2 * wide : 2 * wide + states]
+    pushed = more[3 * wide : 3 * wide + states]
+    total = more[4 * wide : 4 * wide + states]
+    astray = more[5 * wide : 5 * wide + states]
+    off = more[6 * wide : 6 * wide + states]
+    slip = more[7 * wide : 7 * wide + states]
+    still = more[8 * wide : 8 * wide + m]
+    force = more[9 * wide : 9 * wide + m]
+    unexplained = more[10 * wide : 10 * wide + m]
+    before = more[11 * wide : 11 * wide + m]
+    static = more[12 * wide : 12 * wide + n]
+    shift = more[13 * wide : 13 * wide + n]
+    beyond = more[14 * wide : 14 * wide + POWERS * m]
+    apply(inside, constant, still, m, n)
+    clear(total)
+    clear(astray)
+    clear(errors)
+    clear(misfit)
+    clear(before)
+    known_length = 0.0
+    for i in range(count):
+        h = course.times[i + 1] - course.times[i]
+        put_beyond(course, k, i, still, outer, beyond)
+        for x in range(n):
+            if k.states[x] >= 0:
+                state[k.states[x]] = course.outputs[n * i + x]
+                reached[k.states[x]] = course.outputs[n * i + x]
+        clear(error)
+        clear(pushed)
+        factor = 1.0
+        for j in range(ORDER):
+            apply(follow, state, force, m, states)
+            for u in range(m):
+                force[u] = (beyond[m * j + u] if j < POWERS else 0.0) - force[u]
+            apply(whole, error, off, states, states)
+            apply(b, force, slip, states, m)
+            for x in range(states):
+                error[x] = off[x] + slip[x]
+            apply(a, state, off, states, states)
+            clear(slip)
+            if j < 2:
+                for u in range(m):
+                    slope = course.slopes[m * i + u]
+                    force[u] = course.means[m * i + u] - 0.5 * h * slope if j == 0 else slope
+                apply(b, force, slip, states, m)
+            factor = factor * h / (j + 1)
+            for x in range(states):
+                state[x] = off[x] + slip[x] + (c[x] if j == 0 else 0.0)
+                reached[x] += factor * state[x]
+                pushed[x] += factor * error[x]
+        # what the equations do not explain
+        for x in range(n):
+            static[x] = 0.0
+            if k.driven[x] != 0 and k.states[x] < 0:
+                value = course.outputs[n * (i + 1) + x] - constant[x]
+                for y in range(n):
+                    if k.states[y] >= 0:
+                        value -= shown[states * x + k.states[y]] * course.outputs[n * (i + 1) + y]
+                for u in range(m):
+                    value -= passed[m * x + u] * course.ends[m * (i + 1) + u]
+                static[x] = value
+        apply(inside, static, unexplained, m, n)
+        for u in range(m):
+            force[u] = unexplained[u] + before[u]
+            before[u] = unexplained[u]
+        apply(b, force, slip, states, m)
+        if not abs(h - known_length) <= SMALL_CHANGE * longest:
+            exponential(whole, h, ORDER + 6, map_at, one, two, states)
+            known_length = h
+        apply(map_at, total, state, states, states)
+        apply(map_at, astray, off, states, states)
+        for x in range(n):
+            if k.states[x] >= 0:
+                z = k.states[x]
+                total[z] = state[z] + pushed[z]
+                missed = abs(course.outputs[n * (i + 1) + x] - reached[z])
+                astray[z] = off[z] + missed + 0.5 * h * abs(slip[z])
+        # what is shown of that
+        for u in range(m):
+            value = course.ends[m * (i + 1) + u] - still[u]
+            bent = 0.0
+            for x in range(n):
+                if k.states[x] >= 0:
+                    z = k.states[x]
+                    value += follow[states * u + z] * (total[z] - course.outputs[n * (i + 1) + x])
+                    bent += follow[states * u + z] * astray[z]
+                value -= outer[n * u + x] * course.outputs[n * (i + 1) + x]
+            force[u] = value
+            beyond[u] = bent
+        for x in range(n):
+            value = 0.0
+            missed = 0.0
+            direct = 0.0
+            for z in range(states):
+                value += shown[states * x + z] * total[z]
+                missed += shown[states * x + z] * astray[z]
+            for u in range(m):
+                value += passed[m * x + u] * force[u]
+                missed += passed[m * x + u] * beyond[u]
+                direct += passed[m * x + u] * unexplained[u]
+            shift[x] = abs(missed) + abs(static[x]) + abs(direct)
+            if k.driven[x] == 0:
+                value = 0.0
+            if value - value != 0.0 or shift[x] - shift[x] != 0.0:
+                return False
+            errors[x] = max(errors[x], abs(value))
+            misfit[x] = max(misfit[x], shift[x])
+    return True
+
+
+def put_beyond(course, k, i, still, outer, beyond):
+    """What the inputs were given beside the states, by derivatives at the start of an interval."""
+    n = len(k.owners)
+    m = len(k.targets)
+    h = course.times[i + 1] - course.times[i]
+    clear(beyond)
+    for u in range(m):
+        beyond[u] = course.means[m * i + u] - 0.5 * h * course.slopes[m * i + u] - still[u]
+        beyond[m + u] = course.slopes[m * i + u]
+    for y in range(n):
+        if k.driven[y] != 0:
+            continue
+        piece = piece_of(course, k, i, y)
+        factor = 1.0
+        for power in range(POWERS):
+            factor = factor * max(power, 1)
+            for u in range(m):
+                beyond[m * power + u] -= factor * piece[power] * outer[n * u + y]
+
+
+def piece_of(course, k, i, y):
+    """Coefficients of an output that depends on nothing, by powers of the time in an interval.
+
+    Of a cubic through four points about it, or of the line along which it runs.
+    """
+    n = len(k.owners)
+    h = course.times[i + 1] - course.times[i]
+    value = course.outputs[n * i + y]
+    if k.holds[y] != 0:
+        return value, 0.0, 0.0, 0.0
+    if k.runs_straight[y] != 0:
+        return value, (course.outputs[n * (i + 1) + y] - value) / h, 0.0, 0.0
+    first = max(0, min(i - 1, len(course.times) - 4))
+    t0, t1, t2, t3 = (
+        (course.times[first] - course.times[i]) / h,
+        (course.times[first + 1] - course.times[i]) / h,
+        (course.times[first + 2] - course.times[i]) / h,
+        (course.times[first + 3] - course.times[i]) / h,
+    )
+    y0 = course.outputs[n * first + y]
+    y1 = course.outputs[n * (first + 1) + y]
+    y2 = course.outputs[n * (first + 2) + y]
+    y3 = course.outputs[n * (first + 3) + y]
+    # Newton's divided differences, then by powers
+    d1 = (y1 - y0) / (t1 - t0)
+    e1 = (y2 - y1) / (t2 - t1)
+    f1 = (y3 - y2) / (t3 - t2)
+    d2 = (e1 - d1) / (t2 - t0)
+    e2 = (f1 - e1) / (t3 - t1)
+    d3 = (e2 - d2) / (t3 - t0)
+    constant = y0 - d1 * t0 + d2 * t0 * t1 - d3 * t0 * t1 * t2
+    linear = d1 - d2 * (t0 + t1) + d3 * (t0 * t1 + t0 * t2 + t1 * t2)
+    square = d2 - d3 * (t0 + t1 + t2)
+    return constant, linear / h, square / (h * h), d3 / (h * h * h)
