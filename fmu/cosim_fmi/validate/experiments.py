@@ -173,7 +173,7 @@ def _experiment(folder: Path, file: Path, element: Element) -> Experiment:
     stop = _number(settings, "stopTime", references["time"][-1])
     step = _number(settings, "stepSize", (stop - start) / 100.0)
     if not (start < stop and 0.0 < step <= stop - start) or (stop - start) / step > 1e7:
-        raise ValueError(f"has no such steps: from {start:g} s to {stop:g} s by {step:g} s")
+        raise ValueError(f"its times cannot be run: from {start:g} s to {stop:g} s in steps of {step:g} s")
     tolerance = _number(settings, "tolerance", math.nan)
     comparison = next((e for e in parts["References"].iter() if _tag(e) == "Comparison"), None)
     return {

@@ -396,7 +396,7 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
         return SspRun(arguments.scenario, arguments.variant, given, isolation)
     if given:
         options = ", ".join(f"--{name}" for name in given)
-        raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; write it into the scenario")
+        raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP only; set it in the scenario")
     scenario = Scenario.read(arguments.scenario, arguments.variant, isolation)
     if arguments.inputs is not None:
         scenario.feed(arguments.inputs)

@@ -103,7 +103,7 @@ class ContainerExporter(FileExporter):
         """
         if odd := [name for name in options if name not in OF_NATIVE]:
             names = ", ".join(f"--{name.replace('_', '-')}" for name in odd)
-            raise cosim.CosimError(f"{path}: {names}: not for the FMU of a scenario")
+            raise cosim.CosimError(f"{path}: {names}: does not apply to the FMU of a scenario")
         check_place(target, ".fmu")
         reason = ""
         if native is not False and libpython is None:

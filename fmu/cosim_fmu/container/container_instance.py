@@ -271,7 +271,7 @@ class ContainerInstance:
 
     def _run(self) -> SteppedRun:
         if not self._runs:
-            raise cosim.StateError("there is no run to go on with")
+            raise cosim.StateError("there is no run to continue")
         return self._runs[0]
 
     def _begun(self) -> SteppedRun:
@@ -356,7 +356,7 @@ class ContainerInstance:
             try:
                 tree = from_bytes(saved)
             except cosim.CosimError as error:
-                raise cosim.StateError(f"these bytes are no state of this FMU: {error}") from None
+                raise cosim.StateError(f"these bytes are not a state of this FMU: {error}") from None
         if not isinstance(tree, Mapping) or tree.get("guid") != self._identity or tree["mode"] not in MODES:
             raise cosim.StateError("these bytes are not the state of this FMU")
         self._start, self.stop_time, self._tolerance, self._reached = tree["times"]

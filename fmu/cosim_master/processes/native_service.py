@@ -301,7 +301,7 @@ class ServedMember:
         except (cosim.ContractError, cosim.FmuError) as error:
             raise _NotServedError(str(error)) from error
         if found is None:
-            raise _NotServedError("has no functions of C for this")
+            raise _NotServedError("has no C functions for this")
         from cosim_master.exchange.exchange_machine import (
             connect_part,
         )  # most processes need it later or never
