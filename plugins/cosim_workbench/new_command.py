@@ -35,7 +35,7 @@ class NewCommand(cosim.Command):
         ("cosim new --list", "all kinds"),
         ("cosim new --stubs", "typings/: editors and type checkers know all parts, parameters and options"),
     )
-    failure: ClassVar[str] = "the package was written and could not be installed"
+    failure: ClassVar[str] = "the package was written, but could not be installed"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Kind, name, folder."""
