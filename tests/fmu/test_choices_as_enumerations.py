@@ -59,9 +59,9 @@ def test_the_words_that_there_are_stand_in_the_message() -> None:
     ("given", "sentence"),
     [
         ({"choices": ("a", "a")}, "has a word twice"),
-        ({"choices": "ab"}, "needs words"),
-        ({"choices": (1, 2)}, "needs words"),
-        ({"choices": ("a", " ")}, "needs words"),
+        ({"choices": "ab"}, "needs texts"),
+        ({"choices": (1, 2)}, "needs texts"),
+        ({"choices": ("a", " ")}, "needs texts"),
         ({"choices": ("a", "b"), "default": "c"}, "default 'c' is not one of the choices"),
         ({"choices": ("a", "b"), "unit": "m"}, "neither unit, bounds"),
         ({"choices": ("a", "b"), "maximum": 1}, "neither unit, bounds"),

@@ -323,7 +323,7 @@ def test_a_bare_kernel_decorator_below_that_of_a_handler_says_nothing_more():
     ("make", "text"),
     [
         (lambda: cosim.kernel(3), "the decorator is applied to 3, needs a plain function"),
-        (lambda: cosim.kernel(Force), "is the class Force, needs a plain function"),
+        (lambda: cosim.kernel(Force), "to the class Force, needs a plain function"),
         (lambda: cosim.on(cosim.kernel(first), does="publish")(count), r"not a kernel function \(first\)"),
         (lambda: cosim.on(first, does="publish")(count), "not the function first"),
         (lambda: cosim.on(cosim.discrete(), does="publish")(count), r"not a declaration \(discrete\)"),

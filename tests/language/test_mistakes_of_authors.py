@@ -203,7 +203,7 @@ MISTAKES = [
     ("n[0] = 4\nv_dot[0] = x", "n may only be read"),
     (
         "g = gains[0:2]\ng[0] = 4.0\nv_dot[0] = x",
-        "gains is changed under another name here, and may only be read",
+        "gains may only be read",
     ),
     (
         "g = gains\ng[0] += 4.0\nv_dot[0] = x",
