@@ -45,6 +45,7 @@ from cosim_master.exchange.exchange_arrays import Algorithm, Machine
 from cosim_master.exchange.lead_exchanges import Sampling
 from cosim_master.participants.timed_inputs import Changes, TimedInputs
 from cosim_master.recording.collect_samples import Collected
+from cosim_master.trust.assess_coupling import EXACT_INPUTS
 from cosim_master.trust.judge_samples import Judged
 from cosim_master.trust.run_in_intervals import Wired
 
@@ -726,6 +727,20 @@ class TestTheCouplingError:
             found.step(0.0, 1.0)
             assert found["coupling.error"] == 0.0
 
+    @pytest.mark.parametrize("time", [0.3, 0.32])
+    def test_values_over_time_that_change_at_exchanges_are_exact(self, time: float, tmp_path: Path) -> None:
+        parts = {
+            "timed": TimedInputs({"u": [[0.0, 1.0], [time, -2.0]]}, "held"),
+            "plant": SystemParticipant(plant()),
+        }
+        loop = CoSimulation(parts, [("timed.u", "plant.body.force")], "jacobi", 0.05)
+        report, found = loop.simulate(2.0).coupling, outputs_of(exported(loop, tmp_path), 0.05, 2.0)
+        is_exact = time == 0.3
+        assert (report.how == EXACT_INPUTS) is is_exact
+        assert (found["coupling.error"][-1] == 0.0) is is_exact
+        for each in report.signals:
+            assert (found[f"coupling.{each.name}"][-1] == 0.0) is is_exact
+
     def test_a_run_that_equations_do_not_explain(self, whole: Path) -> None:
         with running(whole) as found:
             found.step(0.0, 0.5)
@@ -768,7 +783,7 @@ class TestWhatIsNotNative:
         [
             (["--kind", "me"], "kind: is not cs"),
             (["--history", "9"], "history: applies to sources only"),
-            (["--no-clocks"], "--clocks: not for the FMU of a scenario"),
+            (["--no-clocks"], "--clocks: does not apply to the FMU of a scenario"),
         ],
     )
     def test_options(
