@@ -737,9 +737,9 @@ class TestTheCouplingError:
         report, found = loop.simulate(2.0).coupling, outputs_of(exported(loop, tmp_path), 0.05, 2.0)
         is_exact = time == 0.3
         assert (report.how == EXACT_INPUTS) is is_exact
-        assert (found["coupling.error"][-1] == 0.0) is is_exact
+        assert (found["coupling.error"][-1] == 0.0) == is_exact
         for each in report.signals:
-            assert (found[f"coupling.{each.name}"][-1] == 0.0) is is_exact
+            assert (found[f"coupling.{each.name}"][-1] == 0.0) == is_exact
 
     def test_a_run_that_equations_do_not_explain(self, whole: Path) -> None:
         with running(whole) as found:
