@@ -27,6 +27,7 @@ from cosim_master.model_exchange import loop_calls, model_exchange_calls, system
 from cosim_master.model_exchange.called_simulator import CalledSimulator
 from cosim_master.processes import answer_frames, step_frames
 from cosim_master.recording import collect_samples
+from cosim_master.trust import explained_run
 from cosim_mechanics import Joint, Multibody, hull_triangles
 from cosim_workbench import number_text
 
@@ -213,6 +214,8 @@ def use_all() -> None:
         kit.compile_function(called, typed_variables.SIGNATURE)
     kit.compile_function(next_request.next_request, next_request.SIGNATURE)
     kit.compile_function(collect_samples.collect_samples, collect_samples.SIGNATURE)
+    for called, signature in explained_run.ENTRIES.items():
+        kit.compile_function(called, signature)
     kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
     kit.compile_function(advance_monitored, MONITORED_SIGNATURE)
     CalledSimulator(next(runs()))

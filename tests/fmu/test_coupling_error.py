@@ -27,7 +27,7 @@ from cosim_master.algorithms.jacobi import Jacobi
 from cosim_master.participants.system_interface import describe_system
 from cosim_master.recording.coupling_samples import CouplingSamples, SampledInput, Samples
 from cosim_master.trust import coupling_error
-from cosim_master.trust.coupling_error import EXACT
+from cosim_master.trust.explained_bars import EXACT
 from cosim_master.trust.sampled_wiring import Wiring, at_ticks, late_by_an_exchange
 
 FAST = (2, 11, 16, 21, 25)

@@ -1,4 +1,4 @@
-"""The error of a coupling by kernel functions, against NumPy's."""
+"""The error of a coupling in libraries without Python: what a run in Python says of it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pytest
 from scipy.linalg import expm
 
 from cosim.kit import compile_function, head_of
-from cosim_fmu import CoSimulation
+from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.recording.collect_samples import Collected
-from cosim_master.trust.assess_coupling import assess_coupling
-from cosim_master.trust.judge_samples import FIRST_BAR, VERDICT, VERDICTS, judge, judge_room
+from cosim_master.trust.assess_coupling import EXACT_INPUTS, assess_coupling
+from cosim_master.trust.explained_bars import bars_room
+from cosim_master.trust.judge_samples import ERROR, FIRST_BAR, VERDICT, VERDICTS, judge, judge_room
 from cosim_master.trust.judged_coupling import judged_of
 from cosim_master.trust.least_squares import (
     add_row,
@@ -23,6 +24,8 @@ from cosim_master.trust.least_squares import (
     solve_triangle,
     spectral_radius,
 )
+from cosim_master.trust.linear_equations import room_needed
+from cosim_master.trust.run_in_intervals import POINTS, course_room, interval_count
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -69,8 +72,8 @@ def judged(loop: CoSimulation, result: Any, *, is_plain: bool) -> tuple[np.ndarr
     copied = Collected(
         *(np.concatenate([x, more]) if n == "kept" else x.copy() for n, x in collected._asdict().items())
     )
-    known = judged_of(coupled, loop.algorithm)
-    heads = [head_of(copied), head_of(known)]
+    wired, known = judged_of(coupled, loop.algorithm)
+    heads = [head_of(copied), np.concatenate([head_of(wired), head_of(known)])]
     at = [int(head.ctypes.data) for head in heads]
     functions: list[Callable[..., int]] = [judge_room, judge]
     if not is_plain:
@@ -115,3 +118,52 @@ def test_drawn_couplings(seed: int) -> None:
         assert report.signals
         for each in report.signals:
             assert errors[each.name] == pytest.approx(each.error, rel=1e-4, abs=1e-9 * each.scale)
+
+
+@pytest.mark.parametrize(
+    ("series", "error"),
+    [
+        ([[0.0, 0.0], [1.0, 2.0]], 0.0),
+        ([[0.0, 1.0], [5.02, 2.0]], 0.0),
+        ([[0.0, 0.0], [1.02, 2.0]], None),
+    ],
+    ids=["at exchanges", "after the end", "between exchanges"],
+)
+@pytest.mark.parametrize("passes", [False, True], ids=["states", "passes late"])
+def test_inputs_that_change_at_exchanges_are_exact(
+    series: list[list[float]], error: float | None, passes: bool
+) -> None:
+    """Of a direct output that is read before its input jumps it is not so."""
+    parts = {
+        "series": TimedInputs({"u": series}, "held"),
+        "part": LinearParticipant([[[-1.0]], [[1.0]], [[1.0]], [[float(passes)]]], ["u"], ["y"], [0.5]),
+    }
+    loop = CoSimulation(parts, [("series.u", "part.u")], "jacobi", 0.05)
+    result = loop.simulate(2.0, record=["*"])
+    report = assess_coupling(result.evidence, loop.algorithm, loop.step)
+    is_exact = error == 0.0 and not (passes and series[-1][0] < 2.0)
+    assert (report.how == EXACT_INPUTS) is is_exact
+    for is_plain in (False, True) if is_exact else (False,):
+        found, names = judged(loop, result, is_plain=is_plain)
+        places = [FIRST_BAR + names.index(each.name) for each in report.signals]
+        assert (found[places] == 0.0).all() == is_exact
+        assert (VERDICTS[int(found[VERDICT]) - 1], found[ERROR]) == ("fine", 0.0) or not is_exact
+
+
+def test_participants_without_connections_come_first() -> None:
+    """They have no samples, and no number among those that do."""
+    random = np.random.default_rng(7)
+    parts = {f"alone{i}": participant(random, 1, 0, passes=False) for i in range(8)}
+    parts |= {"a": participant(random, 1, 1, passes=False), "b": participant(random, 1, 1, passes=False)}
+    loop = CoSimulation(parts, [("a.y0", "b.u0"), ("b.y0", "a.u0")], "jacobi", 0.02)
+    result = loop.simulate(3.0, record=["a.y0", "b.y0"])
+    assert result.coupling.how == "estimated"
+    assert result.coupling.verdict in ("fine", "smaller step")
+
+
+@pytest.mark.parametrize("samples", [POINTS, POINTS + 2, 2 * POINTS + 2])
+def test_fewer_samples_need_no_more_room(samples: int) -> None:
+    """The room is made before it is known how many samples complete the run."""
+    for fewer in range(samples - 4, samples + 1):
+        count = interval_count(fewer, 4, 2, POINTS)
+        assert course_room(count, 4, 2) + room_needed(count, 4, 2) <= bars_room(samples, 4, 2)

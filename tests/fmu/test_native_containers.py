@@ -46,6 +46,7 @@ from cosim_master.exchange.lead_exchanges import Sampling
 from cosim_master.participants.timed_inputs import Changes, TimedInputs
 from cosim_master.recording.collect_samples import Collected
 from cosim_master.trust.judge_samples import Judged
+from cosim_master.trust.run_in_intervals import Wired
 
 sys.path.append(str(Path(__file__).parents[1] / "lowering"))
 from event_parts import Ball, Clockwork  # noqa: E402
@@ -801,7 +802,7 @@ def test_c_and_python_mean_the_same_records() -> None:
     assert [name.lower() for name in listed[: len(OWN)]] == list(OWN)
     prefixes = re.compile("^(machine|sample|judged)_")
     others = [prefixes.sub("", name.lower()) for name in listed[len(OWN) : -1]]
-    groups = (Machine, Sampling, Collected, Judged)
+    groups = (Machine, Sampling, Collected, Wired, Judged)
     assert others == [name for group in groups for name in group._fields]
     assert listed[-1] == "FIRST_ALGORITHM"
     sizes = {name: int(size) for name, size in re.findall(r"(\w+_WORDS) = (\d+)", text)}

@@ -10,7 +10,7 @@ import pytest
 import cosim
 from cosim_fmu import CoSimulation
 from cosim_master.trust.assess_coupling import assess_coupling
-from cosim_master.trust.coupling_error import EXACT
+from cosim_master.trust.explained_bars import EXACT
 
 
 class Bent(cosim.Component):

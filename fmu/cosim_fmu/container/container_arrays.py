@@ -128,11 +128,12 @@ def _sample_arrays(run: SteppedRun, is_judged: bool) -> Iterator[tuple[str, Vect
     row = 1 + collected.jumps.size + 3 * collected.sources.size
     most = np.array([samples.most * collected.present.size], dtype=np.int64)
     sampling = Sampling(np.array(places, dtype=np.int64), np.zeros(row), most)
-    judged = judged_of(run.coupled, run.algorithm)
+    wired, judged = judged_of(run.coupled, run.algorithm)
     found = np.full(judged.found.size + 1, NOT_KNOWN)  # the last one never is
     found[0] = UNKNOWN
     judged = judged._replace(found=found)
-    for prefix, group in (("sampling", sampling), ("samples", collected), ("judged", judged)):
+    groups: dict[str, Any] = {"sampling": sampling, "samples": collected, "wired": wired, "judged": judged}
+    for prefix, group in groups.items():
         for name, array in group._asdict().items():
             yield f"{prefix}.{name}", array if is_judged else np.zeros(0, dtype=array.dtype)
 

@@ -25,7 +25,8 @@ from cosim_master.trust.coupling_report import (
     report_of_bars,
     report_without_bars,
 )
-from cosim_master.trust.exact_inputs import inputs_are_exact
+from cosim_master.trust.exact_inputs import possibly_exact
+from cosim_master.trust.explained_run import inputs_are_exact
 from cosim_master.trust.sampled_wiring import reliable_jumps, wiring_of
 from cosim_master.trust.second_run import SecondRun
 from cosim_master.trust.verified_coupling import report_of_second_run
@@ -59,7 +60,8 @@ def assess_coupling(
     if why := _unbounded_output(coupled, samples):
         return report_without_bars(coupled, samples, UNSTABLE, why)
     wiring, jumping = wiring_of(coupled), reliable_jumps(coupled)
-    if inputs_are_exact(coupled, samples, wiring):
+    known = possibly_exact(coupled, wiring)
+    if known is not None and inputs_are_exact(samples, wiring, known):
         no_errors = np.zeros(len(coupled.sampled_ports))
         return report_of_bars(coupled, samples, no_errors, algorithm, step, EXACT_INPUTS)
     explained = explained_errors(samples, wiring, jumping)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from cosim_master.recording.co_simulation_result import FINE
 from cosim_master.recording.coupling_samples import Samples
+from cosim_master.trust.explained_bars import EXPLAINED_BENT, KNOWN, NONE, SAME, TINY, bars_of_answers
+from cosim_master.trust.explained_run import linear_bars_of, spans_of
 from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
-from cosim_master.trust.linear_coupling import LinearAnswer, linear_answers
 from cosim_master.trust.polynomial_coupling import polynomial_answers
 from cosim_master.trust.sampled_wiring import Part, Wiring, at_ticks, part_of, resampled
 
@@ -37,17 +38,8 @@ TRUSTED, MOST_MISSED = 0.02, 4.0
 they miss it by more, a misfit beyond that says nothing."""
 UNKNOWN_FROM = 0.5
 """Of the range: equations that miss the run by more say nothing, and neither do larger bars."""
-EXACT = 2.0
-"""Bar over the error that equations give which explain the whole run."""
-EXPLAINED, NOTHING = 0.03, 1e-7
-"""Equations explain a run where what they miss does no more than this part of the error, or of the range."""
-EXPLAINED_BENT = 1e-3
-"""The same of polynomials: wrong ones, which grow as fast as what they miss, were seen to miss 0.008."""
 MOST_BENT = 0.3
 """Of the range: larger errors do not follow equations that are linear about the run."""
-SAME = 3.0
-"""Errors by several equations that all explain the run: known where they, or their quartiles, do not differ
-by more."""
 
 
 class Estimate(NamedTuple):
@@ -84,8 +76,10 @@ def explained_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
     Estimate or None
         None where no linear equations explain the run.
     """
-    can_be = _says_something(samples, wiring) and not set(wiring.driven) & set(jumping)
-    return _explained(samples, wiring, False) if can_be else None
+    if not _says_something(samples, wiring) or set(wiring.driven) & set(jumping):
+        return None
+    found, bars = linear_bars_of(samples, wiring)
+    return None if found == NONE else Estimate(bars, found == KNOWN, found == KNOWN)
 
 
 def estimated_errors(
@@ -113,7 +107,7 @@ def estimated_errors(
     """
     if not _says_something(samples, wiring):
         return None
-    bent = None if set(wiring.driven) & set(jumping) else _explained(samples, wiring, True)
+    bent = None if set(wiring.driven) & set(jumping) else _bent_errors(samples, wiring)
     if bent is not None:
         return bent
     samples = samples._replace(outputs=samples.outputs[:, :count])
@@ -147,38 +141,25 @@ def _says_something(samples: Samples, wiring: Wiring) -> bool:
     return bool(np.all(np.isfinite(samples.outputs)))
 
 
-def _explained(samples: Samples, wiring: Wiring, is_bent: bool) -> Estimate | None:
-    """By equations that explain the run, linear or polynomial ones; None where there are none."""
-    ranges = _ranges(samples)
-
-    def is_good(answer: LinearAnswer) -> bool:
-        part = EXPLAINED_BENT if is_bent else EXPLAINED
-        good = (answer.misfit <= part * answer.errors) | (answer.misfit <= NOTHING * ranges)
-        return bool(good.all())
-
-    answers: list[LinearAnswer] = []
-    for direct in (wiring.direct, wiring.surely):
-        wired = wiring._replace(direct=direct)
-        found = polynomial_answers(samples, wired, is_good) if is_bent else linear_answers(samples, wired)
-        answers = [answer for answer in found if is_good(answer)]
-        if answers or wiring.surely == wiring.direct:
-            break
+def _bent_errors(samples: Samples, wiring: Wiring) -> Estimate | None:
+    """By polynomials that explain the run; None where there are none, or a second run says more."""
+    spans = spans_of(samples.outputs)
+    answers = polynomial_answers(samples, wiring, spans)
+    if not answers and wiring.surely != wiring.direct:
+        answers = polynomial_answers(samples, wiring._replace(direct=wiring.surely), spans)
     if not answers:
         return None
-    errors = np.array([answer.errors for answer in answers])
-    largest, least = errors.max(axis=0), errors.min(axis=0)
-    missed = np.min([answer.misfit for answer in answers], axis=0)
-    bars = EXACT * (largest + missed)
-    is_same = bool(((largest <= SAME * least + NOTHING * ranges) | (bars <= FINE * ranges)).all())
-    if is_bent:  # the error follows equations that are linear about the run; a second run says more
-        return Estimate(bars, True) if is_same and (largest <= MOST_BENT * ranges).all() else None
-    return Estimate(bars, is_same, is_same)
+    bars = np.zeros(3 * spans.size)
+    found = bars_of_answers(np.ravel(answers), spans, EXPLAINED_BENT, bars)
+    largest = np.max([answer.errors for answer in answers], axis=0)
+    # the error follows equations that are linear about the run
+    is_small = bool((largest <= MOST_BENT * np.maximum(spans, TINY)).all())
+    return Estimate(bars[: spans.size], True) if found == KNOWN and is_small else None
 
 
 def _ranges(samples: Samples) -> Vector:
     """Of outputs; the size of those that are constant."""
-    ranges, sizes = np.ptp(samples.outputs, axis=0), np.abs(samples.outputs).max(axis=0)
-    found: Vector = np.maximum(np.where(ranges > 1e-12 * sizes, ranges, sizes), 1e-300)
+    found: Vector = np.maximum(spans_of(samples.outputs), TINY)
     return found
 
 

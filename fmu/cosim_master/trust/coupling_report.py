@@ -13,10 +13,10 @@ from cosim_master.exchange.coupled_participants import OTHER, CoupledParticipant
 from cosim_master.recording.co_simulation_result import UNSTABLE, CouplingReport, EstimatedError
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.advice import advise
+from cosim_master.trust.explained_run import spans_of
+from cosim_master.trust.run_in_intervals import ROUNDING
 
 Vector = NDArray[np.float64]
-ROUNDING = 1e-12
-"""Of a larger output of the same participant and unit: what is smaller may be nothing but its rounding."""
 RESIDUAL = "energy.residual"
 NOTHING_BUT_ERROR = 0.5
 """Of the range: an error from here on may come from an exchange that is unstable."""
@@ -115,8 +115,7 @@ def output_scales(coupled: CoupledParticipants, samples: Samples, units: Sequenc
 
     The residual of the energies is an error itself: its scale is that of the energies.
     """
-    ranges, sizes = np.ptp(samples.outputs, axis=0), np.abs(samples.outputs).max(axis=0)
-    scales = np.where(ranges > ROUNDING * sizes, ranges, sizes)
+    scales = spans_of(samples.outputs)
     largest: dict[tuple[str, str], float] = {}
     for (name, _), unit, scale in zip(coupled.sampled_ports, units, scales.tolist(), strict=True):
         largest[name, unit] = max(scale, largest.get((name, unit), 0.0))

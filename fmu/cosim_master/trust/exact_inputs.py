@@ -6,69 +6,97 @@ input then is its source, and nothing is left that a second run could show but e
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from cosim_master.abilities import ChangesAtTimes
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.model_exchange.system_calls_by_address import SAME_TIME
-from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.sampled_wiring import Wiring
 
 ROUNDING = 1e-14
 """Integrals of defects over those of the outputs: no more than rounding of times and factors."""
 
 
-def inputs_are_exact(coupled: CoupledParticipants, samples: Samples, wiring: Wiring) -> bool:
-    """Whether no input ever differed from its source.
+class PossiblyExact(NamedTuple):
+    """What `are_exact` has to know of a coupling whose inputs may be exact.
+
+    Attributes
+    ----------
+    changes : ndarray
+        When the sources change, s, in order.
+    at_once : ndarray of int, shape (inputs,)
+        1 where an output that is not a state follows an input at once.
+    """
+
+    changes: NDArray[np.float64]
+    at_once: NDArray[np.int64]
+
+
+def possibly_exact(coupled: CoupledParticipants, wiring: Wiring) -> PossiblyExact | None:
+    """None where a source may change at any time, or a connection of which no samples are taken may err.
 
     Parameters
     ----------
     coupled : CoupledParticipants
-        After the run.
-    samples : Samples
-        Of it.
     wiring : Wiring
-        Of the samples.
+        Of its samples.
     """
     if coupled.joint is not None or len(coupled.samples.inputs) < len(coupled.links):
-        return False  # connections of which no samples are taken may carry errors, too
-    sources = {link.source for link in coupled.links}
-    return (
-        all(_changes_at_exchanges(coupled, name, samples) for name in sources)
-        and _has_no_defects(samples, wiring)
-        and _direct_outputs_read_present_inputs(coupled, samples, wiring)
-    )
+        return None
+    changes = []
+    for name in dict.fromkeys(link.source for link in coupled.links):
+        participant = coupled.participants[name]
+        times = participant.change_times if isinstance(participant, ChangesAtTimes) else None
+        if times is None:
+            return None
+        changes.append(np.asarray(times, dtype=np.float64))
+    at_once = np.zeros(wiring.sources.size, dtype=np.int64)
+    for (name, output), inputs in zip(coupled.sampled_ports, wiring.direct, strict=True):
+        if output not in coupled.descriptions[name].states:
+            at_once[inputs] = 1
+    return PossiblyExact(np.unique(np.concatenate(changes)) if changes else np.zeros(0), at_once)
 
 
-def _changes_at_exchanges(coupled: CoupledParticipants, name: str, samples: Samples) -> bool:
-    """Whether a participant is known to change its outputs at exchanges of this run and nowhere else."""
-    participant, times = coupled.participants[name], samples.times
-    changes = participant.change_times if isinstance(participant, ChangesAtTimes) else None
-    if changes is None:
-        return False
-    inner = changes[(changes > times[0]) & (changes < times[-1])]
-    after = np.searchsorted(times, inner)
-    distances = np.minimum(times[after] - inner, inner - times[after - 1])
-    return bool((distances <= SAME_TIME * (times[after] - times[after - 1])).all())
+def are_exact(table, width, outputs, sources, changes, at_once):
+    """1 if no input of a run ever differed from its source: a kernel function.
 
-
-def _has_no_defects(samples: Samples, wiring: Wiring) -> bool:
-    """Whether inputs were given their sources over each exchange, but for rounding."""
-    lengths = np.diff(samples.times)[:, None]
-    sizes = (np.abs(samples.outputs[1:, wiring.sources]) * lengths).sum(axis=0)
-    return bool((np.abs(samples.defects).max(axis=0) <= ROUNDING * sizes).all())
-
-
-def _direct_outputs_read_present_inputs(
-    coupled: CoupledParticipants, samples: Samples, wiring: Wiring
-) -> bool:
-    """Whether outputs that follow inputs at once were read with the present inputs; states never do."""
-    direct = {
-        i
-        for (name, output), inputs in zip(coupled.sampled_ports, wiring.direct, strict=True)
-        if output not in coupled.descriptions[name].states
-        for i in inputs
-    }
-    places = sorted(direct)
-    present = samples.outputs[1:, wiring.sources[places]]
-    return bool((samples.ends[1:, places] == present).all())
+    Parameters
+    ----------
+    table : view
+        Rows of samples (`run_in_intervals.take_course`).
+    width, outputs : int
+        Of a row; how many outputs it has.
+    sources : view
+        The output that each input stands for.
+    changes, at_once : view
+        Of `PossiblyExact`.
+    """
+    last = len(table) - width
+    m = len(sources)
+    after = 0
+    for i in range(len(changes)):
+        time = changes[i]
+        if time <= table[0] or time >= table[last]:
+            continue
+        while table[after] < time:
+            after += width
+        distance = min(table[after] - time, time - table[after - width])
+        if not distance <= SAME_TIME * (table[after] - table[after - width]):
+            return 0
+    for u in range(m):
+        y = 1 + sources[u]
+        size = 0.0
+        largest = 0.0
+        for i in range(1, len(table) // width):
+            row = width * i
+            size += abs(table[row + y]) * (table[row] - table[row - width])
+            largest = max(largest, abs(table[row + 1 + outputs + m + u]))
+            # states do not follow inputs at once, others were read with the present ones
+            if at_once[u] != 0 and table[row + width - 2 * m + u] != table[row + y]:
+                return 0
+        if not largest <= ROUNDING * size:
+            return 0
+    return 1

@@ -206,6 +206,14 @@ def apply(matrix, vector, found, rows, columns):
         found[i] = total
 
 
+def apply_transposed(matrix, vector, found, rows, columns):
+    """``found = vector @ matrix``."""
+    clear(found)
+    for i in range(rows):
+        for j in range(columns):
+            found[j] += vector[i] * matrix[columns * i + j]
+
+
 def exponential(matrix, factor, terms, found, term, product, n):
     """The series of the exponential of ``factor * matrix``, so many terms of it.
 

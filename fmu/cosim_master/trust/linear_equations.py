@@ -1,18 +1,21 @@
-"""The error of a coupling of linear participants that show their states, as kernel functions.
+"""The error of a coupling of linear participants that show their states.
 
-What `linear_coupling` does with NumPy, a library without Python does with these (`judge_samples`): the
-equations are the same, fitted and solved in the same way; a test compares both.
+A participant that shows its states obeys w' = A w + B u + c in each exchange, with an input u that is known:
+it was held, or ran along a line. From the run follow A, B and c, without error if it is linear. Coupled
+without delay, the equations have another solution; how far the run is from it is the answer to B times what
+the inputs were given beyond the outputs *inside* each exchange, which the equations show.
+
+All functions are kernel functions: libraries without Python call them as well.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-from cosim.kit import Reals
 from cosim_master.trust.least_squares import (
     add_row,
     apply,
+    apply_transposed,
     clear,
     exponential,
     invert,
@@ -20,116 +23,27 @@ from cosim_master.trust.least_squares import (
     solve_triangle,
     spectral_radius,
 )
-from cosim_master.trust.linear_coupling import (
-    BERNOULLI,
-    CUT,
-    FEWEST_POINTS,
-    LONGEST,
-    MOST_ROUNDS,
-    ORDER,
-    POINTS,
-    WORK,
-)
+from cosim_master.trust.run_in_intervals import POWERS, piece_of, size_of
 
-SETTLED, EVEN, SMALL_CHANGE = 1e-13, 1e-12, 1e-12
-POWERS = 4
-"""Of the time, in the course of an output that depends on nothing."""
-
-
-class Intervals(NamedTuple):
-    """The course of a run in intervals: times, outputs, and the lines along which inputs ran."""
-
-    times: Reals
-    outputs: Reals
-    means: Reals
-    slopes: Reals
-    ends: Reals
-
-
-def interval_count(samples, outputs, inputs):
-    """How many intervals the course of a run has."""
-    stride = samples_of_one(samples, outputs, inputs)
-    return (samples - 2) // stride + 1
-
-
-def samples_of_one(samples, outputs, inputs):
-    """So many samples are one interval."""
-    width = float(outputs + inputs)
-    most = min(POINTS, max(FEWEST_POINTS, int(WORK / (width * width))))
-    return (samples - 2) // most + 1
+ORDER = 12
+"""Of the series over an interval."""
+MOST_ROUNDS = 30
+"""In which the integrals of states and the equations are made consistent."""
+BERNOULLI = (1.0 / 12.0, -1.0 / 720.0, 1.0 / 30240.0, -1.0 / 1209600.0, 1.0 / 47900160.0)
+"""Of derivatives of odd order, in the integral over an interval."""
+WEIGHTS = (1e-3, 1.0, 1e3)
+"""Of inputs beside states: where one follows from the other, the run does not show which of them acts."""
+CUT = 1e-13
+"""Directions of the data that are smaller than this part of the largest do not count."""
+LONGEST = 3.0
+"""Rate of the fastest state times the interval: beyond, a series says nothing."""
+SETTLED, SMALL_CHANGE = 1e-13, 1e-12
 
 
 def room_needed(intervals, outputs, inputs):
-    """Numbers for the course and for the equations."""
-    n, m = outputs, inputs
-    square = (n + m + 1) * (n + m + 1)
-    return (intervals + 1) * (1 + n + m) + 2 * intervals * m + 12 * square + 40 * (n + m + 1)
-
-
-def take_course(course, table, width, samples, k):
-    """Means and slopes of the inputs over intervals that are not too many.
-
-    Parameters
-    ----------
-    course : Intervals
-    table : view
-        Rows of samples: time, outputs, integrals of inputs, of defects, of energy, ends, moments.
-    width : int
-        Of a row.
-    samples : int
-    k : Judged
-    """
-    n = len(k.owners)
-    m = len(k.targets)
-    stride = samples_of_one(samples, n, m)
-    count = interval_count(samples, n, m)
-    inputs_at = 1 + n
-    ends_at = width - 2 * m
-    teeth_at = width - m
-    for i in range(count + 1):
-        row = width * min(i * stride, samples - 1)
-        course.times[i] = table[row]
-        for y in range(n):
-            course.outputs[n * i + y] = table[row + 1 + y]
-        for u in range(m):
-            course.ends[m * i + u] = table[row + ends_at + u]
-    for i in range(count):
-        first = i * stride
-        last = min(first + stride, samples - 1)
-        length = course.times[i + 1] - course.times[i]
-        centre = 0.5 * (course.times[i + 1] + course.times[i])
-        for u in range(m):
-            y = 1 + k.sources[u]
-            moment = 0.0
-            slope = 0.0
-            for j in range(first, last):
-                row = width * j
-                fine = table[row + width] - table[row]
-                rate = (table[row + width + y] - table[row + y]) / fine
-                tooth = table[row + width + teeth_at + u] - table[row + teeth_at + u]
-                slope = 12.0 * tooth / (fine * fine * fine) + rate
-                own = table[row + width + inputs_at + u] - table[row + inputs_at + u]
-                middle = 0.5 * (table[row + width] + table[row]) - centre
-                moment += own * middle + slope * fine * fine * fine / 12.0
-            whole = table[width * last + inputs_at + u] - table[width * first + inputs_at + u]
-            course.means[m * i + u] = whole / length
-            course.slopes[m * i + u] = slope if stride == 1 else 12.0 * moment / (length * length * length)
-
-
-def size_of(values, first, stride, count):
-    """How far a column goes; 1 where it stays at zero."""
-    low = values[first]
-    high = values[first]
-    largest = 0.0
-    for i in range(count):
-        value = values[first + stride * i]
-        low = min(low, value)
-        high = max(high, value)
-        largest = max(largest, abs(value))
-    found = high - low
-    if not found > EVEN * largest:
-        found = largest
-    return found if found > 0.0 else 1.0
+    """Numbers for the equations, of a course of so many intervals."""
+    wide = outputs + inputs + 1
+    return 12 * wide * wide + 40 * wide + 2 * intervals * wide
 
 
 def linear_answer(course, k, room, direct, weight, errors, misfit):
@@ -138,7 +52,7 @@ def linear_answer(course, k, room, direct, weight, errors, misfit):
     Parameters
     ----------
     course : Intervals
-    k : Judged
+    k : Wired
     room : view
     direct : view, outputs * inputs
         1 where an output is taken to follow an input at once.
@@ -153,7 +67,8 @@ def linear_answer(course, k, room, direct, weight, errors, misfit):
     b = room[square : 2 * square]
     shown = room[2 * square : 3 * square]
     passed = room[3 * square : 4 * square]
-    vectors = room[12 * square : len(room)]
+    vectors = room[12 * square : 12 * square + 40 * (n + m + 1)]
+    data = room[12 * square + 40 * (n + m + 1) : len(room)]
     c = vectors[0:n]
     constant = vectors[n : 2 * n]
     rest = room[4 * square : 12 * square]
@@ -172,7 +87,7 @@ def linear_answer(course, k, room, direct, weight, errors, misfit):
     for owner in range(n + m):
         if not has_inputs(k, owner):
             continue
-        if not fit_rates(course, k, owner, states, weight, a, b, c, rest, more):
+        if not fit_rates(course, k, owner, states, weight, a, b, c, rest, more, data):
             return False
         for y in range(n):
             if k.owners[y] == owner and k.states[y] < 0:
@@ -196,8 +111,12 @@ def follows_any(direct, y, m):
     return False
 
 
-def fit_rates(course, k, owner, states, weight, a, b, c, rest, more):
-    """A, B and c of a participant; False where nothing finite comes out."""
+def fit_rates(course, k, owner, states, weight, a, b, c, rest, more, data):
+    """A, B and c of a participant; False where nothing finite comes out.
+
+    Integrals of states follow from their rates, and rates from the equations: they are made consistent in
+    rounds, of which many may pass without progress before it comes.
+    """
     n = len(k.owners)
     m = len(k.targets)
     count = len(course.times) - 1
@@ -221,10 +140,12 @@ def fit_rates(course, k, owner, states, weight, a, b, c, rest, more):
     best = rest[3 * square : 3 * square + size * own]
     turns = rest[4 * square : 4 * square + size * size]
     before = rest[5 * square : 5 * square + size * own]
+    twice = rest[6 * square : 6 * square + own * own]
+    width = size + own
     scales = more[0:size]
     row = more[size : 2 * size]
     wanted = more[2 * size : 3 * size]
-    rates = more[3 * size : 4 * size]
+    rates = more[3 * size : 3 * size + own]
     once = more[4 * size : 5 * size]
     for i in range(own):
         scales[i] = size_of(course.outputs, k.own[i], n, count + 1)
@@ -236,31 +157,32 @@ def fit_rates(course, k, owner, states, weight, a, b, c, rest, more):
     for _ in range(MOST_ROUNDS):
         clear(triangle)
         clear(right)
+        multiply(found, found, twice, own, own, own)
         for i in range(count):
-            put_rates(course, k, i, own, given, scales, found, is_known, row, wanted, rates, once)
+            put_rates(course, k, i, own, given, scales, found, is_known, twice, row, wanted, rates, once)
+            for j in range(size):
+                data[width * i + j] = row[j]
+            for x in range(own):
+                data[width * i + size + x] = wanted[x]
             add_row(triangle, right, row, wanted, size, own)
-        change = 0.0
-        largest = 0.0
         for i in range(size * own):
             before[i] = found[i]
         solve_triangle(triangle, right, found, turns, size, own, CUT)
         missed = 0.0
         for i in range(count):
-            put_rates(course, k, i, own, given, scales, before, is_known, row, wanted, rates, once)
+            apply_transposed(found, data[width * i : width * i + size], once[0:own], size, own)
             for x in range(own):
-                value = -wanted[x]
-                for j in range(size):
-                    value += row[j] * found[own * j + x]
+                value = once[x] - data[width * i + size + x]
                 missed = max(missed, abs(value)) if value - value == 0.0 else math.inf
         if missed - missed != 0.0:
             break
+        change = 0.0
+        largest = 0.0
         for i in range(own * own):
             change = max(change, abs(found[i] - before[i]))
             largest = max(largest, abs(found[i]))
-        if not is_known:
-            change = math.inf
+        is_settled = is_known and change <= SETTLED * largest
         is_known = True
-        is_settled = change <= SETTLED * largest
         if missed < least or is_settled:
             has_best = True
             least = min(missed, least)
@@ -280,7 +202,7 @@ def fit_rates(course, k, owner, states, weight, a, b, c, rest, more):
     return True
 
 
-def put_rates(course, k, i, own, given, scales, found, is_known, row, wanted, rates, once):
+def put_rates(course, k, i, own, given, scales, found, is_known, twice, row, wanted, rates, once):
     """One equation: integrals of states, means of inputs and 1; wanted are the rates of the states.
 
     By Euler and Maclaurin, with derivatives at both ends from the equations as they are known.
@@ -298,25 +220,18 @@ def put_rates(course, k, i, own, given, scales, found, is_known, row, wanted, ra
     row[own + given] = 1.0
     if not is_known:
         return
-    for x in range(own):
-        total = 0.0
-        for j in range(own):
-            total += wanted[j] * h * found[own * j + x]
-        for j in range(given):
-            total += course.slopes[m * i + k.given[j]] * h / scales[own + j] * found[own * (own + j) + x]
-        rates[x] = total
+    for j in range(own):
+        once[j] = wanted[j] * h
+    for j in range(given):
+        once[own + j] = course.slopes[m * i + k.given[j]] * h / scales[own + j]
+    apply_transposed(found, once, rates, own + given, own)
     power = h
     for coefficient in BERNOULLI:
         for x in range(own):
             row[x] -= coefficient * power * rates[x]
-        for _ in range(2):
-            for x in range(own):
-                total = 0.0
-                for j in range(own):
-                    total += rates[j] * found[own * j + x]
-                once[x] = total
-            for x in range(own):
-                rates[x] = once[x]
+        apply_transposed(twice, rates, once[0:own], own, own)
+        for x in range(own):
+            rates[x] = once[x]
         power = power * h * h
 
 
@@ -537,39 +452,3 @@ def put_beyond(course, k, i, still, outer, beyond):
             factor = factor * max(power, 1)
             for u in range(m):
                 beyond[m * power + u] -= factor * piece[power] * outer[n * u + y]
-
-
-def piece_of(course, k, i, y):
-    """Coefficients of an output that depends on nothing, by powers of the time in an interval.
-
-    Of a cubic through four points about it, or of the line along which it runs.
-    """
-    n = len(k.owners)
-    h = course.times[i + 1] - course.times[i]
-    value = course.outputs[n * i + y]
-    if k.holds[y] != 0:
-        return value, 0.0, 0.0, 0.0
-    if k.runs_straight[y] != 0:
-        return value, (course.outputs[n * (i + 1) + y] - value) / h, 0.0, 0.0
-    first = max(0, min(i - 1, len(course.times) - 4))
-    t0, t1, t2, t3 = (
-        (course.times[first] - course.times[i]) / h,
-        (course.times[first + 1] - course.times[i]) / h,
-        (course.times[first + 2] - course.times[i]) / h,
-        (course.times[first + 3] - course.times[i]) / h,
-    )
-    y0 = course.outputs[n * first + y]
-    y1 = course.outputs[n * (first + 1) + y]
-    y2 = course.outputs[n * (first + 2) + y]
-    y3 = course.outputs[n * (first + 3) + y]
-    # Newton's divided differences, then by powers
-    d1 = (y1 - y0) / (t1 - t0)
-    e1 = (y2 - y1) / (t2 - t1)
-    f1 = (y3 - y2) / (t3 - t2)
-    d2 = (e1 - d1) / (t2 - t0)
-    e2 = (f1 - e1) / (t3 - t1)
-    d3 = (e2 - d2) / (t3 - t0)
-    constant = y0 - d1 * t0 + d2 * t0 * t1 - d3 * t0 * t1 * t2
-    linear = d1 - d2 * (t0 + t1) + d3 * (t0 * t1 + t0 * t2 + t1 * t2)
-    square = d2 - d3 * (t0 + t1 + t2)
-    return constant, linear / h, square / (h * h), d3 / (h * h * h)

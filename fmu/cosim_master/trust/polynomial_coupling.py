@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -10,15 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim_master.recording.coupling_samples import Samples
-from cosim_master.trust.linear_coupling import (
-    CUT,
-    WEIGHTS,
-    Course,
-    LinearAnswer,
-    course_of,
-    pieces_of,
-    sizes_of,
-)
+from cosim_master.trust.explained_bars import EXPLAINED_BENT, explains
+from cosim_master.trust.explained_run import Course, course_of, spans_of
+from cosim_master.trust.linear_equations import CUT, WEIGHTS
 from cosim_master.trust.sampled_wiring import Wiring
 
 Vector = NDArray[np.float64]
@@ -35,6 +28,19 @@ POINTS, FEWEST = 2000, 3
 MOST_STATES = 24
 INDEPENDENT = 1e-7
 """Of the range: an output that follows from others up to less is none of the states."""
+
+
+class PolynomialAnswer(NamedTuple):
+    """What the equations say.
+
+    Attributes
+    ----------
+    errors, misfit : ndarray, shape (outputs,)
+        The largest of the run: what the coupling did, and what the equations do not explain would do.
+    """
+
+    errors: Vector
+    misfit: Vector
 
 
 class Monomials:
@@ -124,10 +130,8 @@ class Shown(NamedTuple):
         return np.einsum("...jn,j->...n", slopes, self.factors) / self.size
 
 
-def polynomial_answers(
-    samples: Samples, wiring: Wiring, is_explained: Callable[[LinearAnswer], bool]
-) -> list[LinearAnswer]:
-    """As `linear_answers`, with equations whose right-hand sides are polynomials.
+def polynomial_answers(samples: Samples, wiring: Wiring, spans: Vector) -> list[PolynomialAnswer]:
+    """As `linear_equations`, with equations whose right-hand sides are polynomials.
 
     The error follows the equations that are linear about the run: it is right where it is small.
 
@@ -135,25 +139,25 @@ def polynomial_answers(
     ----------
     samples : Samples
     wiring : Wiring
-    is_explained : callable
-        Whether an answer counts.
+    spans : ndarray, shape (outputs,)
+        Ranges of the outputs.
 
     Returns
     -------
-    list of LinearAnswer
-        Of the simplest equations whose answers all count, with different weights of inputs and states; empty
-        where there are none, or too many states.
+    list of PolynomialAnswer
+        Of the simplest equations whose answers all explain the run, with different weights of inputs and
+        states; empty where there are none, or too many states.
     """
     if not np.all(np.diff(samples.times) > 0.0):
         return []
-    course = course_of(samples, wiring.sources, POINTS)
+    course = course_of(samples, wiring, POINTS)
     with np.errstate(all="ignore"):
         for shape in SHAPES:
             answers = []
             for weight in WEIGHTS:
                 coupling = _PolynomialCoupling.fitted(course, wiring, shape, weight)
                 answer = None if coupling is None else coupling.answer()
-                if answer is None or not is_explained(answer):
+                if answer is None or not explains(answer.errors, answer.misfit, spans, EXPLAINED_BENT):
                     break
                 answers.append(answer)
             if len(answers) == len(WEIGHTS):
@@ -254,7 +258,7 @@ class _PolynomialCoupling:
             found[..., each.place, _places(each.rows)] = each.slope(w)
         return found
 
-    def answer(self) -> LinearAnswer:
+    def answer(self) -> PolynomialAnswer:
         """The errors of the run, and what the equations miss."""
         course, n = self._course, self._states.size
         lengths = np.diff(course.times)[:, None]
@@ -265,11 +269,10 @@ class _PolynomialCoupling:
             axis=2,
         )
         step = lengths / SUBSTEPS
-        pieces = pieces_of(course, self._free, self._wiring)
         for part in range(SUBSTEPS):
             time, now, total = part * step, moved, np.zeros_like(moved)
             for after, share in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
-                rates = self._moving(time, now, lengths, pieces)
+                rates = self._moving(time, now, lengths)
                 total += share * rates
                 time, now = (part + after) * step, moved + after * step[:, :, None] * rates
             moved = moved + step[:, :, None] / 6.0 * total
@@ -291,20 +294,26 @@ class _PolynomialCoupling:
         astray = np.einsum("kyn,kn->ky", slopes, misfit[1:])
         astray = np.abs(astray + astray @ self._inner.T @ self._direct.T)
         astray = astray + np.abs(static[1:]) + np.abs(unexplained[1:] @ self._direct.T)
-        return LinearAnswer(np.abs(shown).max(axis=0), astray.max(axis=0))
+        return PolynomialAnswer(np.abs(shown).max(axis=0), astray.max(axis=0))
 
-    def _moving(self, time: Vector, moved: Vector, lengths: Vector, pieces: list[Vector]) -> Vector:
+    def _moving(self, time: Vector, moved: Vector, lengths: Vector) -> Vector:
         """Rates of states, of what is pushed and of answers, so long after the beginning of each interval."""
         course, w = self._course, moved[:, :, 0]
         u = course.means + (time - 0.5 * lengths) * course.slopes
         beyond = u - self._outputs(w) @ self._inner.T
-        for power, value in enumerate(pieces):
+        for power, value in enumerate(course.pieces):
             beyond = beyond - (value * time**power) @ self._outer.T
         by_state, by_input = self._slopes(w, u)
         found = (by_state + by_input @ (self._inner @ self._output_slopes(w))) @ moved
         found[:, :, 0] = self._rates(w, u)
         found[:, :, 1] += np.einsum("knu,ku->kn", by_input, beyond)
         return found
+
+
+def sizes_of(values: Vector) -> Vector:
+    """How far each column goes; 1 where it stays at zero."""
+    found = spans_of(values)
+    return np.where(found > 0.0, found, 1.0)
 
 
 def _independent(outputs: Vector, mine: list[int]) -> list[int]:

@@ -59,7 +59,7 @@ enum {
     SAMPLE,
     SAMPLE_FIRST,
     KEPT,
-    OWNERS, /* what is known of the coupling, and of its error (`Judged`) */
+    OWNERS, /* what is known of the coupling (`Wired`) */
     JUDGED_SOURCES,
     TARGETS,
     DIRECT,
@@ -67,14 +67,18 @@ enum {
     DRIVEN,
     HOLDS,
     RUNS_STRAIGHT,
-    WANTED,
-    IS_RESIDUAL,
-    GROUPS,
-    FACTS,
     STATES,
     OWN,
     GIVEN,
+    ANSWERS,
     BARS,
+    SPANS,
+    WANTED, /* and of its error (`Judged`); one head has both */
+    IS_RESIDUAL,
+    GROUPS,
+    FACTS,
+    JUDGED_CHANGES,
+    JUDGED_AT_ONCE,
     FOUND,
     FIRST_ALGORITHM
 };

@@ -1,0 +1,153 @@
+"""Bars of a run that equations explain: the rule, and linear equations.
+
+All functions are kernel functions.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.kit import foreign, integers_at
+from cosim_master.recording.co_simulation_result import FINE
+from cosim_master.trust.linear_equations import WEIGHTS, linear_answer, room_needed
+from cosim_master.trust.run_in_intervals import (
+    POINTS,
+    WIRED_HEAD,
+    course_room,
+    most_intervals,
+    read_wired,
+    span_of,
+    take_course,
+)
+
+reals_at = foreign.reals_at
+EXACT = 2.0
+"""Bar over the error that equations give which explain the whole run."""
+EXPLAINED, NOTHING = 0.03, 1e-7
+"""Linear equations explain a run where what they miss does no more than this part of the error, or of the
+range."""
+EXPLAINED_BENT = 1e-3
+"""The same of polynomials: wrong ones, which grow as fast as what they miss, were seen to miss 0.008."""
+SAME = 3.0
+"""Errors by several equations that all explain the run: known where they, or their quartiles, do not differ
+by more."""
+NONE, DIFFERENT, KNOWN = range(3)
+"""No equations explain the run; several do that differ; the error is known."""
+TINY = 1e-300
+
+
+def bars_room(samples, outputs, inputs):
+    """How many numbers `linear_bars` needs for no more than so many samples."""
+    count = most_intervals(samples, outputs, inputs, POINTS)
+    return course_room(count, outputs, inputs) + room_needed(count, outputs, inputs)
+
+
+def bars_at(table, width, at, room_at, size):
+    """`linear_bars` of a group and a room at these addresses."""
+    return linear_bars(table, width, read_wired(integers_at(at, WIRED_HEAD)), reals_at(room_at, size))
+
+
+def linear_bars(table, width, k, room):
+    """Bars by linear equations, into `k.bars`: `NONE`, `DIFFERENT` or `KNOWN`.
+
+    Parameters
+    ----------
+    table : view
+        Rows of samples (`take_course`).
+    width : int
+        Of a row.
+    k : Wired
+    room : view
+        Of `bars_room` numbers.
+    """
+    n = len(k.owners)
+    m = len(k.targets)
+    for y in range(n):
+        k.spans[y] = span_of(table, 1 + y, width, len(table) // width)
+    if not has_order(table, width):
+        return NONE
+    course = take_course(room, table, width, k, POINTS)
+    rest = room[course_room(len(course.times) - 1, n, m) : len(room)]
+    found = bars_of(course, k, rest, k.direct)
+    if found == NONE and not is_same(k.direct, k.surely):
+        found = bars_of(course, k, rest, k.surely)
+    return found
+
+
+def has_order(table, width):
+    """Whether each sample is later than the one before."""
+    for i in range(1, len(table) // width):  # noqa: SIM110
+        if not table[width * i] > table[width * (i - 1)]:
+            return False
+    return True
+
+
+def is_same(one, other):
+    """Whether both have the same numbers."""
+    for i in range(len(one)):  # noqa: SIM110
+        if one[i] != other[i]:
+            return False
+    return True
+
+
+def bars_of(course, k, room, direct):
+    """The same with these dependencies, by equations with each weight of inputs beside states."""
+    n = len(k.owners)
+    for w in range(len(WEIGHTS)):
+        errors = k.answers[2 * n * w : 2 * n * w + n]
+        misfit = k.answers[2 * n * w + n : 2 * n * (w + 1)]
+        if not linear_answer(course, k, room, direct, WEIGHTS[w], errors, misfit):
+            return NONE
+    return bars_of_answers(k.answers, k.spans, EXPLAINED, k.bars)
+
+
+def explains(errors, misfit, spans, part):
+    """Whether what equations miss does no more than this part of the error, or nothing."""
+    for y in range(len(spans)):  # noqa: SIM110
+        if not misfit[y] <= part * errors[y] and not misfit[y] <= NOTHING * max(spans[y], TINY):
+            return False
+    return True
+
+
+def bars_of_answers(answers, spans, part, bars):
+    """Bars of the answers that explain the run: `NONE`, `DIFFERENT` or `KNOWN`.
+
+    Parameters
+    ----------
+    answers : view
+        Of each one errors and misfits of all outputs.
+    spans : view
+        Ranges of the outputs.
+    part : float
+        Of the error.
+    bars : view, 3 * outputs
+        The first third are the bars, the others are room.
+    """
+    n = len(spans)
+    largest = bars[0:n]
+    least = bars[n : 2 * n]
+    missed = bars[2 * n : 3 * n]
+    for y in range(n):
+        largest[y] = 0.0
+        least[y] = math.inf
+        missed[y] = math.inf
+    found = NONE
+    for i in range(len(answers) // (2 * n)):
+        errors = answers[2 * n * i : 2 * n * i + n]
+        misfit = answers[2 * n * i + n : 2 * n * (i + 1)]
+        if not explains(errors, misfit, spans, part):
+            continue
+        found = KNOWN
+        for y in range(n):
+            largest[y] = max(largest[y], errors[y])
+            least[y] = min(least[y], errors[y])
+            missed[y] = min(missed[y], misfit[y])
+    if found == NONE:
+        return NONE
+    for y in range(n):
+        bar = EXACT * (largest[y] + missed[y])
+        span = max(spans[y], TINY)
+        if not largest[y] <= SAME * least[y] + NOTHING * span and not bar <= FINE * span:
+            found = DIFFERENT
+        largest[y] = bar
+    return found

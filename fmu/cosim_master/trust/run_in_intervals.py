@@ -1,0 +1,237 @@
+"""The course of a run in intervals that are not too many, for equations that are fitted to it.
+
+All functions are kernel functions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cosim.kit import Integers, Reals, group_reader, integers_at
+
+POINTS, FEWEST_POINTS, WORK = 6000, 200, 2e7
+"""Intervals that are used; so many that times the square of the outputs they are no more than `WORK`."""
+ROUNDING = 1e-12
+"""Of the largest value: a range that is smaller may be nothing but rounding."""
+POWERS = 4
+"""Of the time, in the course of an output that depends on nothing."""
+
+
+class Wired(NamedTuple):
+    """Which outputs and inputs belong together, and room for the places of states.
+
+    Attributes
+    ----------
+    owners : ndarray of int, shape (outputs,)
+        The participant of each output that is sampled.
+    sources, targets : ndarray of int, shape (inputs,)
+        The output that an input stands for, and its participant.
+    direct, surely : ndarray of int, shape (outputs * inputs,)
+        1 where an output follows an input at once; and where that is sure.
+    driven, holds, runs_straight : ndarray of int, shape (outputs,)
+        1 where an output is of a participant with inputs; stays over an exchange; runs along lines.
+    states, own, given : ndarray of int
+        Room: places of states, and those of one participant.
+    answers : ndarray
+        Room: errors and misfits of each weight.
+    bars : ndarray, shape (3 * outputs,)
+        Bars; the rest is room.
+    spans : ndarray, shape (outputs,)
+        Room: the range of each output.
+    """
+
+    owners: Integers
+    sources: Integers
+    targets: Integers
+    direct: Integers
+    surely: Integers
+    driven: Integers
+    holds: Integers
+    runs_straight: Integers
+    states: Integers
+    own: Integers
+    given: Integers
+    answers: Reals
+    bars: Reals
+    spans: Reals
+
+
+read_wired = group_reader(Wired)
+WIRED_HEAD = 2 * len(Wired._fields)
+
+
+class Intervals(NamedTuple):
+    """The course of a run in intervals: times, outputs, and the lines along which inputs ran."""
+
+    times: Reals
+    outputs: Reals
+    means: Reals
+    slopes: Reals
+    ends: Reals
+
+
+def most_intervals(samples, outputs, inputs, most):
+    """The course of a run with no more samples has no more intervals than that."""
+    width = float(outputs + inputs)
+    return min(samples - 1, most, max(FEWEST_POINTS, int(WORK / (width * width))))
+
+
+def samples_of_one(samples, outputs, inputs, most):
+    """So many samples are one interval."""
+    return (samples - 2) // most_intervals(samples, outputs, inputs, most) + 1
+
+
+def interval_count(samples, outputs, inputs, most):
+    """How many intervals the course of a run has, of no more than so many."""
+    return (samples - 2) // samples_of_one(samples, outputs, inputs, most) + 1
+
+
+def course_room(intervals, outputs, inputs):
+    """How many numbers a course is."""
+    return (intervals + 1) * (1 + outputs + inputs) + 2 * intervals * inputs
+
+
+def take_course(room, table, width, k, most):
+    """Means and slopes of the inputs over intervals that are not too many.
+
+    Parameters
+    ----------
+    room : view
+        Receives the arrays of `Intervals`, one after the other.
+    table : view
+        Rows of samples: time, outputs, integrals of inputs, of defects, of energy, ends, moments.
+    width : int
+        Of a row.
+    k : Wired
+    most : int
+        Intervals.
+
+    Returns
+    -------
+    Intervals
+    """
+    n = len(k.owners)
+    m = len(k.targets)
+    samples = len(table) // width
+    stride = samples_of_one(samples, n, m, most)
+    count = interval_count(samples, n, m, most)
+    course = course_in(room, count, n, m)
+    inputs_at = 1 + n
+    ends_at = width - 2 * m
+    teeth_at = width - m
+    for i in range(count + 1):
+        row = width * min(i * stride, samples - 1)
+        course.times[i] = table[row]
+        for y in range(n):
+            course.outputs[n * i + y] = table[row + 1 + y]
+        for u in range(m):
+            course.ends[m * i + u] = table[row + ends_at + u]
+    for i in range(count):
+        first = i * stride
+        last = min(first + stride, samples - 1)
+        length = course.times[i + 1] - course.times[i]
+        centre = 0.5 * (course.times[i + 1] + course.times[i])
+        for u in range(m):
+            y = 1 + k.sources[u]
+            moment = 0.0
+            slope = 0.0
+            for j in range(first, last):
+                row = width * j
+                fine = table[row + width] - table[row]
+                rate = (table[row + width + y] - table[row + y]) / fine
+                tooth = table[row + width + teeth_at + u] - table[row + teeth_at + u]
+                slope = 12.0 * tooth / (fine * fine * fine) + rate
+                own = table[row + width + inputs_at + u] - table[row + inputs_at + u]
+                middle = 0.5 * (table[row + width] + table[row]) - centre
+                moment += own * middle + slope * fine * fine * fine / 12.0
+            whole = table[width * last + inputs_at + u] - table[width * first + inputs_at + u]
+            course.means[m * i + u] = whole / length
+            course.slopes[m * i + u] = slope if stride == 1 else 12.0 * moment / (length * length * length)
+    return course
+
+
+def course_at(table, width, at, most, room, pieces):
+    """`take_course` of a group with this address, and pieces of free outputs by power, interval, output."""
+    k = read_wired(integers_at(at, WIRED_HEAD))
+    course = take_course(room, table, width, k, most)
+    place = 0
+    for power in range(POWERS):
+        for i in range(len(course.times) - 1):
+            for y in range(len(k.owners)):
+                if k.driven[y] == 0:
+                    pieces[place] = piece_of(course, k, i, y)[power]
+                    place += 1
+    return 0
+
+
+def course_in(room, count, n, m):
+    """The arrays of a course of so many intervals, outputs and inputs."""
+    outputs = count + 1
+    means = outputs + (count + 1) * n
+    slopes = means + count * m
+    ends = slopes + count * m
+    rest = ends + (count + 1) * m
+    return Intervals(
+        room[0:outputs], room[outputs:means], room[means:slopes], room[slopes:ends], room[ends:rest]
+    )
+
+
+def span_of(values, first, stride, count):
+    """The range of a column; the largest size in it where it is constant but for rounding."""
+    low = values[first]
+    high = values[first]
+    for i in range(count):
+        value = values[first + stride * i]
+        low = min(low, value)
+        high = max(high, value)
+    largest = max(abs(low), abs(high))
+    return high - low if high - low > ROUNDING * largest else largest
+
+
+def put_spans(values, columns, found):
+    """The span of each column."""
+    for i in range(columns):
+        found[i] = span_of(values, i, columns, len(values) // columns)
+    return 0
+
+
+def size_of(values, first, stride, count):
+    """The same, and 1 where a column stays at zero."""
+    found = span_of(values, first, stride, count)
+    return found if found > 0.0 else 1.0
+
+
+def piece_of(course, k, i, y):
+    """Coefficients of an output that depends on nothing, by powers of the time in an interval.
+
+    Of a cubic through four points about it, or of the line along which it runs.
+    """
+    n = len(k.owners)
+    h = course.times[i + 1] - course.times[i]
+    value = course.outputs[n * i + y]
+    if k.holds[y] != 0:
+        return value, 0.0, 0.0, 0.0
+    if k.runs_straight[y] != 0:
+        return value, (course.outputs[n * (i + 1) + y] - value) / h, 0.0, 0.0
+    first = max(0, min(i - 1, len(course.times) - 4))
+    t0, t1, t2, t3 = (
+        (course.times[first] - course.times[i]) / h,
+        (course.times[first + 1] - course.times[i]) / h,
+        (course.times[first + 2] - course.times[i]) / h,
+        (course.times[first + 3] - course.times[i]) / h,
+    )
+    y0 = course.outputs[n * first + y]
+    y1 = course.outputs[n * (first + 1) + y]
+    y2 = course.outputs[n * (first + 2) + y]
+    y3 = course.outputs[n * (first + 3) + y]
+    # Newton's divided differences, then by powers
+    d1 = (y1 - y0) / (t1 - t0)
+    e1 = (y2 - y1) / (t2 - t1)
+    f1 = (y3 - y2) / (t3 - t2)
+    d2 = (e1 - d1) / (t2 - t0)
+    e2 = (f1 - e1) / (t3 - t1)
+    d3 = (e2 - d2) / (t3 - t0)
+    constant = y0 - d1 * t0 + d2 * t0 * t1 - d3 * t0 * t1 * t2
+    linear = d1 - d2 * (t0 + t1) + d3 * (t0 * t1 + t0 * t2 + t1 * t2)
+    square = d2 - d3 * (t0 + t1 + t2)
+    return constant, linear / h, square / (h * h), d3 / (h * h * h)
