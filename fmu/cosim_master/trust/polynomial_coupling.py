@@ -323,9 +323,7 @@ class _PolynomialCoupling:
             moved = moved + step[:, :, None] / 6.0 * total
         return moved
 
-    def _rates_with_pushes(
-        self, time: Vector, moved: Vector, lengths: Vector, pieces: list[Vector]
-    ) -> Vector:
+    def _column_rates(self, time: Vector, moved: Vector, lengths: Vector, pieces: list[Vector]) -> Vector:
         """The rates of the columns of `_integrated`, at a `time` since the beginning of each interval, s."""
         course, w = self._course, moved[:, :, 0]
         u = course.means + (time - 0.5 * lengths) * course.slopes
