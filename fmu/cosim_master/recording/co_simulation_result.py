@@ -129,7 +129,7 @@ class CouplingReport:
             )
         if self.verdict not in REQUIRED[wanted]:
             raise CouplingError(
-                f"the coupling is required to be {wanted}, and is not ({self.verdict}): {self}"
+                f"the verdict on the coupling is {self.verdict!r}, and {wanted!r} is required: {self}"
             )
 
     def __str__(self) -> str:
