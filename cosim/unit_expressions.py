@@ -33,7 +33,7 @@ def read_unit(text: str) -> Unit:
     tokens = _TOKEN.findall(bare)[::-1]  # the next one is the last
     exponents, factor, cycles = _quotient(tokens, text)
     if tokens:
-        raise UnreadError(f"cannot read on from '{''.join(reversed(tokens))}'", tokens[-1])
+        raise UnreadError(f"cannot read the rest, '{''.join(reversed(tokens))}'", tokens[-1])
     return Unit(bare, exponents, factor, 0.0, cycles)
 
 
@@ -45,8 +45,7 @@ def _quotient(tokens: list[str], text: str) -> tuple[tuple[int, ...], float, int
         if tokens and tokens[-1] in "/.":
             rest = "".join(reversed(tokens))
             raise UnitError(
-                f"unit '{text}': '{rest}' behind a division can be meant in two ways: "
-                "use parentheses, a/(b.c) or (a/b).c."
+                f"unit '{text}': '{rest}' after a division is ambiguous: use parentheses, a/(b.c) or (a/b).c."
             )
         exponents = tuple(a - b for a, b in zip(exponents, below, strict=True))
         factor, cycles = factor / divisor, cycles - below_cycles

@@ -264,7 +264,7 @@ def unit_of_quantity(text: str) -> str:
 def _check_point(text: str, rest: str) -> None:
     """Refuse a comma in a number; `rest` is what stands behind the digits before it."""
     if re.match(r",\d", rest):
-        raise UnitError(f"'{text.strip()}': numbers have a point: '{text.strip().replace(',', '.', 1)}'.")
+        raise UnitError(f"'{text.strip()}': write a decimal point: '{text.strip().replace(',', '.', 1)}'.")
 
 
 def unit_symbols() -> dict[str, bool]:

@@ -18,7 +18,7 @@ COMMON: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "json": (("--json",), {"action": "store_true", "help": "print one JSON document, for programs"}),
     "verbose": (
         ("-v", "--verbose"),
-        {"action": "count", "default": 0, "help": "say what is being done, and when (-vv: more)"},
+        {"action": "count", "default": 0, "help": "report progress with times (-vv: more)"},
     ),
     "traceback": (
         ("--traceback",),

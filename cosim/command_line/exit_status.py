@@ -11,7 +11,7 @@ class ExitStatus(IntEnum):
     meaning: str
 
     DONE = 0, "done"
-    FAILED = 1, "a run that could not go on, a check or comparison that failed, or a fault inside a plugin"
+    FAILED = 1, "a run failed, a check or comparison failed, or a plugin has a fault"
     BAD_INPUT = 2, "bad input: options, a model, a file; nothing was run"
     INTERRUPTED = 130, "interrupted by Ctrl-C; results so far are kept"
     TERMINATED = 143, "ended by SIGTERM; results so far are kept"

@@ -278,7 +278,7 @@ def _changed(kernel: KernelFunction, argument: Argument, declarations: Mapping[s
     if may_hold_result(argument, declarations):
         return f"{name} is written under another name here: write {_place(kernel, argument)} = …, by its own"
     return (
-        f"{name} is changed under another name here, and may be read only; a kernel function writes to its "
+        f"{name} is changed under another name here, and may only be read; a kernel function writes to its "
         "own cache slots, outputs and derivatives and adds to forces"
     )
 
@@ -353,7 +353,7 @@ def _with_effect(
                 f"{at}: {label} is the present value, and is read only; {_next(kernel, argument)}"
             )
         raise ContractError(
-            f"{at}: {label} may be read only; a kernel function writes to its own cache slots, outputs and "
+            f"{at}: {label} may only be read; a kernel function writes to its own cache slots, outputs and "
             "derivatives and adds to forces"
         )
     return replace(argument, effect=effect)

@@ -244,8 +244,8 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         is_declared = isinstance(vars(cls).get(name), Declaration)
         if (is_law or is_declared) and "declarations" in vars(cls):
             raise ContractError(
-                f"{cls.__name__}.{name}: the class is made already, and nothing would read this: write it "
-                "into the class, or derive a class that has it"
+                f"{cls.__name__}.{name}: the class is already defined, so this has no effect: write it "
+                "in the body of the class, or in a derived class"
             )
 
     @classmethod
@@ -388,7 +388,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
             name = str(kernel.stage).upper()
             remedy = f"stage=cosim.Stage.{name}" if name in Stage.__members__ else "a member of cosim.Stage"
             raise ContractError(
-                f"{where(kernel.function)}: stage is '{kernel.stage}', which is no "
+                f"{where(kernel.function)}: stage is '{kernel.stage}', which is not an "
                 f"option of the class: write {remedy}"
             )
 

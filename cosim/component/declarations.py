@@ -234,7 +234,7 @@ def _check_choices(choices: Sequence[str], default: Any, has_more: bool) -> None
     """`ContractError` unless these are words, each once, that a default is one of."""
     at = class_line()
     if isinstance(choices, str) or not all(isinstance(word, str) and word.strip() for word in choices):
-        raise ContractError(f"{at}: choices={choices!r} needs words: choices=('off', 'on')")
+        raise ContractError(f"{at}: choices={choices!r} needs texts: choices=('off', 'on')")
     if len(set(choices)) < len(choices):
         raise ContractError(f"{at}: choices={tuple(choices)!r} has a word twice")
     if has_more:
@@ -242,7 +242,7 @@ def _check_choices(choices: Sequence[str], default: Any, has_more: bool) -> None
     defaults = default if isinstance(default, (list, tuple)) else [default]
     wrong = [word for word in defaults if word is not None and word not in choices]
     if wrong:
-        raise ContractError(f"{at}: default {wrong[0]!r} is none of the choices {tuple(choices)!r}")
+        raise ContractError(f"{at}: default {wrong[0]!r} is not one of the choices {tuple(choices)!r}")
 
 
 @options_checked

@@ -439,7 +439,7 @@ def _plain(function: Any) -> types.FunctionType:
         )
     if not isinstance(function, types.FunctionType):
         raise ContractError(
-            f"{class_line()}: what stands below the decorator is {described(function)}, needs a plain "
+            f"{class_line()}: the decorator is applied to {described(function)}, needs a plain "
             "function: def force(…)"
         )
     return function

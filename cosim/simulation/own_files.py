@@ -29,11 +29,11 @@ def path_below(folder: Path, name: str) -> Path:
     >>> path_below(Path("/data/loop"), "../other.csv")
     Traceback (most recent call last):
         ...
-    ValueError: '../other.csv' is outside of the folder of this file, in which what it names is written
+    ValueError: '../other.csv' is outside of the folder of this file: name a path inside the folder
     """
     path = folder / name
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-        raise ValueError(f"{name!r} is outside of the folder of this file, in which what it names is written")
+        raise ValueError(f"{name!r} is outside of the folder of this file: name a path inside the folder")
     return path
 
 

@@ -45,9 +45,9 @@ class InputLines:
     def write(self, state: State, path: str, signal: Signal, slope: Any) -> None:
         """Give it a slope, from its value at the present time on."""
         if signal.declaration.kind != "input":
-            raise StateError(f"{path}: only an input runs along a slope")
+            raise StateError(f"{path}: only an input can follow a ramp")
         if signal.declaration.dtype is not float:
-            raise StateError(f"{path}: it is not a real number, so it does not run along a slope")
+            raise StateError(f"{path}: is not a real number, so it cannot follow a ramp")
         slopes = np.asarray(slope, dtype=np.float64).ravel()
         line = self.line(path, signal)
         if slopes.size != line.slope.size or not np.all(np.isfinite(slopes)):

@@ -254,7 +254,7 @@ class Wiring:
             remedy = f"give the connection, or a measures.scale between them, a factor = '… {missing}'"
             raise UnitError(
                 f"'{source}' is in {signal.unit(index)}{origin}, {wanted} is needed here: {error} "
-                f"Mend the unit of one of them, or {remedy}."
+                f"Correct the unit of one of them, or {remedy}."
             ) from None
         factor, offset = connection.numbers(unit) if connection else (1.0, 0.0)
         return scale * factor, scale * offset + shift

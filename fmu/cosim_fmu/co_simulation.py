@@ -465,8 +465,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         with ExitStack() as stack:
             if not self._is_run.acquire(blocking=False):
                 raise cosim.CosimError(
-                    "this co-simulation is being run already, and its participants serve one run at a time: "
-                    "make another one (pickle.loads(pickle.dumps(loop)))"
+                    "this co-simulation is running already, and its participants serve one run at a time: "
+                    "run a copy (pickle.loads(pickle.dumps(loop)))"
                 )
             stack.callback(self._is_run.release)
             limit = None

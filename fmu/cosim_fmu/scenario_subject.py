@@ -249,7 +249,7 @@ class ScenarioSubject(StudySubject):
         if name not in variables:
             raise cosim.LookUpError(f"variable of {participant}", name, variables)
         if variables[name].type in NO_NUMBERS:
-            text = f"is {variables[name].type}: a study varies and keeps numbers"
+            text = f"is {variables[name].type}: a study can vary and record numbers only"
             raise cosim.ModelError.of(path, text)
         return str(variables[name].unit or "1")
 

@@ -334,7 +334,7 @@ def routes(network: Network, start: Point) -> Iterator[Route]:
         route = waiting.pop()
         count += 1
         if count > MOST_ROUTES:
-            raise ValueError(f"{route.hops[0].place}: values from here take more than {MOST_ROUTES} ways")
+            raise ValueError(f"{route.hops[0].place}: values from here take more than {MOST_ROUTES} routes")
         if route.end[0] in network.components:
             yield route
             continue

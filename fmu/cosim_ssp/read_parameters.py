@@ -248,7 +248,7 @@ def _mapped(document: Document, mapping: Element, values: list[Value], component
         if target is None:
             raise ValueError(f"{inner.place(entry)}: this entry has no target")
         if entry.get("target") is None:
-            inner.say(entry, "the target stands in an attribute 'destination'")
+            inner.say(entry, "the target is in the attribute 'destination'")
         if name not in by_name:
             inner.say(entry, f"there is no parameter '{name}' in what is mapped here")
             continue

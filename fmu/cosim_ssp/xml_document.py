@@ -55,8 +55,8 @@ def parse_document(data: bytes, name: str, say: Say) -> Element:
     from lxml import etree
 
     if len(data) > LARGEST_DOCUMENT:
-        size = f"{len(data) / 2**20:.0f} MiB, at most {LARGEST_DOCUMENT / 2**20:.0f}"
-        raise ValueError(f"{name}: has {size} are read")
+        size, limit = len(data) / 2**20, LARGEST_DOCUMENT / 2**20
+        raise ValueError(f"{name}: has {size:.0f} MiB; at most {limit:.0f} MiB are accepted")
     data = _with_namespaces(data, name, say)
     declared: dict[str, str] = {}
     while True:

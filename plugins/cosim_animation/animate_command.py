@@ -20,7 +20,7 @@ class AnimateCommand(cosim.Command):
 
     name: ClassVar[str] = "animate"
     known_as: ClassVar[tuple[str, ...]] = ("visualize", "view", "movie", "3d")
-    summary: ClassVar[str] = "play a run of a mechanism in 3-D, as a page for browsers"
+    summary: ClassVar[str] = "animate a mechanism in 3-D, as a page for browsers"
     examples = (
         ("cosim animate mount.toml", "run it; mount.html"),
         ("cosim animate arm.urdf --until 2 -o arm.html", "a robot"),
@@ -28,7 +28,7 @@ class AnimateCommand(cosim.Command):
         ("cosim animate mount.toml --result a.csv --compare b.csv", "two runs in one picture"),
         ("cosim animate arm.urdf -o arm.glb", "for Blender and other programs"),
     )
-    failure: ClassVar[str] = "the run could not go on"
+    failure: ClassVar[str] = "the run failed"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, the run, what is plotted."""

@@ -46,7 +46,7 @@ def body_poses(mechanism: Mechanism, result: cosim.Result, rows: NDArray[np.int6
     if missing:
         listed = ", ".join(missing[:6]) + (" …" if len(missing) > 6 else "")
         raise cosim.CosimError(
-            f"the result does not say where the bodies are: record {listed}, or animate the model itself"
+            f"the result contains no poses of the bodies: record {listed}, or animate the model itself"
         )
     state = mechanism.model.build().default_state()
     columns = {path: _values(result, path) for path in mechanism.coordinates()}

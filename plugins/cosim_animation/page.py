@@ -48,7 +48,7 @@ class AnimationPage(cosim.ResultSink):
         if path.suffix.lower() == ".glb":
             if compared is not None:
                 raise cosim.CosimError(
-                    f"{path}: two runs in one picture are a page: let the name end in .html"
+                    f"{path}: a .glb file can show only one run: choose a name that ends in .html"
                 )
             data = gltf_of(_known(model), result)
         else:

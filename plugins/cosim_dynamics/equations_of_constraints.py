@@ -174,15 +174,15 @@ def written_equations(
     where = f"{type(constraint).__name__}.create_constraint_equations"
     if not isinstance(returned, (list, tuple, SValTriple)) or len(returned) != constraint.equations:
         raise cosim.ContractError(
-            f"{where}: returned {returned!r}, needs a list of {constraint.equations} s-vals: as many as the "
-            "class says in `equations`"
+            f"{where}: returned {returned!r}, needs a list of {constraint.equations} s-vals: the number in "
+            "`equations` of the class"
         )
     equations = []
     for i, value in enumerate(returned):
         equation = _as_sval(value)
         if equation is None:
             raise cosim.ContractError(
-                f"{where}: equation {i} is {value!r}, which holds no acceleration; build it from "
+                f"{where}: equation {i} is {value!r}, which contains no acceleration; build it from "
                 "s.acceleration, s.point_acceleration and s.angular_acceleration"
             )
         equations.append(equation)
@@ -218,7 +218,7 @@ def trace_constraint(constraint: contracts.Constraint) -> TracedConstraintEquati
     Raises
     ------
     cosim.ContractError
-        When it is not one s-val for each equation, or an equation holds no acceleration.
+        When it is not one s-val for each equation, or an equation contains no acceleration.
     """
     graph = SymbolGraph()
     equations = written_equations(constraint, graph.slot, lambda name, i: SVal.acceleration((name, i)))
@@ -226,7 +226,7 @@ def trace_constraint(constraint: contracts.Constraint) -> TracedConstraintEquati
         if not equation.carries_accelerations:
             raise cosim.ContractError(
                 f"{type(constraint).__name__}.create_constraint_equations: equation {i} is "
-                f"{equation.bias!r}, which holds no acceleration; build it from s.acceleration, "
+                f"{equation.bias!r}, which contains no acceleration; build it from s.acceleration, "
                 "s.point_acceleration and s.angular_acceleration"
             )
     sizes = {"body": 6, "coordinate": 1}

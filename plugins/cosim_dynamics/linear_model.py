@@ -135,7 +135,9 @@ def _output(system: cosim.System, state: cosim.State, path: str) -> None:
     try:
         np.asarray(system.read(state, path), dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{path}: no real signal, so it is not an output of a linear system") from None
+        raise ValueError(
+            f"{path}: is not a real signal, so it cannot be an output of a linear system"
+        ) from None
 
 
 def _names(values: dict[str, Array]) -> list[str]:

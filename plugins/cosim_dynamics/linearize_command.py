@@ -28,7 +28,7 @@ class LinearizeCommand(cosim.Command):
     """
 
     name: ClassVar[str] = "linearize"
-    summary: ClassVar[str] = "matrices A, B, C, D, eigenfrequencies and modes of a model"
+    summary: ClassVar[str] = "compute matrices A, B, C, D, eigenfrequencies and modes of a model"
     examples = (
         ("cosim linearize mount.toml", "frequencies and damping ratios"),
         ("cosim linearize mount.toml --about start --outputs vertical_speed -o linear.json", "the matrices"),

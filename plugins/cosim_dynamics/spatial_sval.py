@@ -59,7 +59,9 @@ class SpatialSVal(SValVector):
             return tuple(value)
         if isinstance(value, (tuple, list, np.ndarray)) and len(value) == 6:
             return value
-        raise ValueError(f"a spatial s-val meets vectors of six numbers only, not {value!r}")
+        raise ValueError(
+            f"a spatial s-val can be combined only with vectors of six numbers, not with {value!r}"
+        )
 
     @classmethod
     def along(cls, column: Any, s: SVal) -> SpatialSVal:

@@ -177,8 +177,8 @@ def author_line() -> str:
 
 def _refuse(what: str, instead: str) -> NoReturn:
     raise cosim.ContractError(
-        f"{author_line()}\n  {what}: an equation is written once and holds for every State, "
-        f"so it knows no values; {instead}."
+        f"{author_line()}\n  {what}: an equation is defined once for all States, "
+        f"so it contains no values; {instead}."
     )
 
 

@@ -110,7 +110,7 @@ class BatchResult(EnsembleResult):
                 self.parts.values(), len(self), self.time, times, slice(first, last)
             )
         else:
-            raise LookUpError("values over time", "values", self.names, "Reductions were kept instead.")
+            raise LookUpError("values over time", "values", self.names, "Only reductions were recorded.")
         return columns
 
     def last(self, name: str) -> NDArray[np.float64]:

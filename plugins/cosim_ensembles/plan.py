@@ -58,7 +58,9 @@ class Plan:
         self.derivatives = list(derivatives)
         self.start = system.default_state() if state is None else state.copy()
         if self.start.agenda.initialized:
-            raise StateError("this State was initialized: an ensemble begins with States that were not")
+            raise StateError(
+                "this State is already initialized: an ensemble starts from a State before initialization"
+            )
         self.start.accuracy = accuracy
         self.begin, self.until = self.start.time, float(until)
         if not (math.isfinite(self.until) and self.until > self.begin):

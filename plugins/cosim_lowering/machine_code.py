@@ -140,7 +140,9 @@ def _linked(texts: Sequence[str], visible: Sequence[str], exported: Sequence[str
             variable.linkage = llvm.Linkage.internal
     missing = sorted(_externals(module) - C_LIBRARY)
     if missing:
-        raise cosim.ContractError(f"compiled code needs what no C library has: {', '.join(missing)}")
+        raise cosim.ContractError(
+            f"compiled code needs functions that no C library provides: {', '.join(missing)}"
+        )
     return module
 
 

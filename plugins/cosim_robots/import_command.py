@@ -53,13 +53,13 @@ class ImportCommand(cosim.Command):
         reader = READERS.get(arguments.robot.suffix.lower())
         if reader is None:
             raise cosim.CosimError(
-                f"{arguments.robot}: the name of a robot's file ends in {', '.join(READERS)}"
+                f"{arguments.robot}: the file name of a robot must end in {', '.join(READERS)}"
             )
         target = arguments.output or Path(f"{arguments.robot.stem}.toml")
         if target.suffix.lower() != ".toml":
-            raise cosim.CosimError(f"{target}: the name of a model file ends in .toml")
+            raise cosim.CosimError(f"{target}: the name of a model file must end in .toml")
         if target.exists() and not arguments.force:
-            raise cosim.CosimError(f"{target}: is there already; replace it with --force")
+            raise cosim.CosimError(f"{target}: exists already; use --force to replace it")
         tables = import_robot(
             reader.read_robot,
             arguments.robot,

@@ -109,7 +109,7 @@ def stand(robot: Robot, root: str, base: str | None) -> None:
     if robot.joins_world:
         if base is not None:
             raise cosim.CosimError(
-                f"{robot.place}: this file says itself how its bodies are joined to the world: leave out base"
+                f"{robot.place}: this file already connects its bodies to the world: omit base"
             )
         return
     base = BASES[0] if base is None else base

@@ -25,7 +25,7 @@ def not_falling(times: Any) -> Any:
         numbers = [cosim.parse_quantity(x, "s") if isinstance(x, str) else float(x) for x in times]
         for i in range(1, len(numbers)):
             if numbers[i] < numbers[i - 1]:
-                raise ValueError(f"times fall: {numbers[i]:g} s comes after {numbers[i - 1]:g} s")
+                raise ValueError(f"times decrease: {numbers[i]:g} s comes after {numbers[i - 1]:g} s")
         return numbers
     return times
 

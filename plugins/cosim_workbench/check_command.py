@@ -22,7 +22,7 @@ class CheckCommand(cosim.Command):
 
     name: ClassVar[str] = "check"
     known_as: ClassVar[tuple[str, ...]] = ("test", "lint", "verify")
-    summary: ClassVar[str] = "check a class of yours against its contract"
+    summary: ClassVar[str] = "test your own class against its contract"
     examples = (
         ("cosim check acme", "all classes of the plugin `acme`"),
         ("cosim check acme.soft_damper", "one class"),
@@ -101,7 +101,8 @@ def _entries(name: str) -> list[tuple[Any, str]]:
     others = [e.id for record in registry.plugins for e in record.entries if name in (e.id, record.name)]
     if others:
         raise cosim.CosimError(
-            f"{', '.join(others)}: checked are components, integrators, participants and master algorithms"
+            f"{', '.join(others)}: this command checks components, integrators, participants and master "
+            "algorithms"
         )
     hint = f"{failed}." if failed else "Installed: `cosim plugins`."
     raise cosim.LookUpError("plugin, or class with a kit,", name, [*checkable, *plugins], hint)

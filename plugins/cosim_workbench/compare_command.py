@@ -29,7 +29,7 @@ class CompareCommand(cosim.Command):
 
     name: ClassVar[str] = "compare"
     known_as: ClassVar[tuple[str, ...]] = ("diff",)
-    summary: ClassVar[str] = "compare results with a reference, in a band of time and value"
+    summary: ClassVar[str] = "compare results with a reference, within tolerances of time and value"
     examples = (
         ("cosim compare reference.csv mount.csv", ""),
         ('cosim compare reference.csv mount.csv --tol 1e-3 --time-tol "1 ms" --signals "engine.*"', ""),

@@ -16,7 +16,7 @@ class CompletionCommand(cosim.Command):
     """Print the script with which a shell completes commands, options, ids, signals and files."""
 
     name: ClassVar[str] = "completion"
-    summary: ClassVar[str] = "print the script with which bash, zsh or fish completes what is typed"
+    summary: ClassVar[str] = "print a script for command completion in bash, zsh or fish"
     examples = (
         (
             "cosim completion bash > ~/.local/share/bash-completion/completions/cosim",

@@ -25,10 +25,10 @@ SELECTIONS = {
 NATIVE = {
     "platforms": ("A,B", "linux64, aarch64-linux, win64, darwin64, or all (this machine's)"),
     "fmi": ("VERSION", "2 or 3 (2)"),
-    "kind": ("A,B", "cs (Co-Simulation), me (Model Exchange) (both)"),
+    "kind": ("A,B", "cs (Co-Simulation), me (Model Exchange), or both: cs,me (both)"),
 }
 SHAPES = {
-    "naming": ("KIND", "structured (strut.x[4]) or flat (strut_x_4), for tools that make buses"),
+    "naming": ("KIND", "structured (strut.x[4]) or flat (strut_x_4), for tools that turn dots into buses"),
     "names": ("A=B,C=D", "other names for variables"),
 }
 
@@ -50,17 +50,17 @@ class ExportCommand(cosim.Command):
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, the FMU, and what of the model can be seen in it."""
-        parser.add_argument("model", type=Path, help="a TOML file: a model or a scenario")
+        parser.add_argument("model", type=Path, help="a model or a scenario (TOML), or an SSP")
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the FMU (MODEL.fmu), or SSP")
         for name, text in SELECTIONS.items():
             parser.add_argument(f"--{name}", metavar="A,B", help=f"paths or patterns: {text}")
-        parser.add_argument("--all", action="store_true", help="everything, in place of what the model names")
+        parser.add_argument("--all", action="store_true", help="all variables of the model")
         parser.add_argument(
-            "--no-defaults", action="store_true", help="leave out parameters that keep their default"
+            "--no-defaults", action="store_true", help="leave out parameters with their default value"
         )
         for name, (metavar, text) in SHAPES.items():
             parser.add_argument(f"--{name}", metavar=metavar, help=text)
-        parser.add_argument("--step", metavar="TIME", help='proposed step in s, or with a unit: "1 ms"')
+        parser.add_argument("--step", metavar="TIME", help='communication step to propose: "1 ms"')
         parser.add_argument(
             "--libpython",
             metavar="NAME",
@@ -88,7 +88,7 @@ class ExportCommand(cosim.Command):
         parser.add_argument(
             "--exact-derivatives",
             action="store_true",
-            help="of a native FMU: exact directional derivatives, no differences; the export takes longer",
+            help="of a native FMU: exact directional derivatives, not differences; the export takes longer",
         )
         parser.add_argument(
             "--sources",
@@ -137,7 +137,9 @@ class ExportCommand(cosim.Command):
         target = arguments.output or Path(f"{arguments.model.stem}{exporter.suffix}")
         check_folder(target)
         if odd := [f"--{n}" for n in (*SELECTIONS, "all", "step") if getattr(arguments, n)]:
-            raise cosim.CosimError(f"{arguments.model}: {', '.join(odd)}: for a model, and this is none")
+            raise cosim.CosimError(
+                f"{arguments.model}: {', '.join(odd)}: applies only to models; this file is not a model"
+            )
         with nullcontext() if arguments.quiet else compile_notice():
             written = exporter.export(arguments.model, target, **self._options(arguments))
             self._prove(exporter, written, arguments)

@@ -24,9 +24,7 @@ class NewCommand(cosim.Command):
 
     name: ClassVar[str] = "new"
     known_as: ClassVar[tuple[str, ...]] = ("init", "create", "make", "scaffold")
-    summary: ClassVar[str] = (
-        "make a package for a component of your own, or a model or a scenario to begin with"
-    )
+    summary: ClassVar[str] = "create a package for your own component, or a first model or scenario"
     examples = (
         (
             "cosim new force_element acme.soft_damper",
@@ -37,7 +35,7 @@ class NewCommand(cosim.Command):
         ("cosim new --list", "all kinds"),
         ("cosim new --stubs", "typings/: editors and type checkers know all parts, parameters and options"),
     )
-    failure: ClassVar[str] = "the package was written and could not be installed"
+    failure: ClassVar[str] = "the package was written, but could not be installed"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Kind, name, folder."""

@@ -160,7 +160,7 @@ def _legend_columns(names: int) -> int:
 def check_plot(path: Path, suffixes: Sequence[str] = PICTURES) -> None:
     """Raise a `CosimError` when a picture cannot be written there; worth asking before a long run."""
     if path.suffix.lower() not in suffixes:
-        raise cosim.CosimError(f"{path}: a picture ends in {', '.join(suffixes)}")
+        raise cosim.CosimError(f"{path}: the name of a picture ends in {', '.join(suffixes)}")
     check_folder(path)
     if path.suffix.lower() != ".html":
         require_matplotlib()

@@ -14,7 +14,7 @@ class ProfileCommand(cosim.Command):
     """Say where the time of a run goes: by component and stage, compiling, what is not compiled and why."""
 
     name: ClassVar[str] = "profile"
-    summary: ClassVar[str] = "show where the time of a run goes, and what is not compiled"
+    summary: ClassVar[str] = "show which components take the time of a run, and what is not compiled"
     examples = (
         ("cosim profile mount.toml", ""),
         ('cosim profile mount.toml --until "20 ms" --json', "times in s"),

@@ -49,40 +49,39 @@ class RunCommand(cosim.Command):
         ("cosim run mount.toml --integrator dormand_prince --verify", "is the result right?"),
         ("cosim run mount.toml --plot mount.png --trace events", "a picture, and every event"),
     )
-    failure: ClassVar[str] = (
-        "the run could not go on (results so far are kept), or --verify did not confirm it"
-    )
+    failure: ClassVar[str] = "the run failed (results so far are kept), or --verify did not confirm it"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, and what overrides its table ``[simulation]``."""
         parser.add_argument("model", type=Path, help="a TOML file: bodies, elements, measures, simulation")
-        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="results (MODEL.csv)")
-        parser.add_argument("--until", metavar="TIME", help='end in s, or with a unit: "500 ms"')
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="result file (MODEL.csv)")
+        parser.add_argument("--until", metavar="TIME", help='end time in s, or with a unit: "500 ms"')
         add_method(parser, ", such as 1e-6", "runge_kutta_merson")
         parser.add_argument(
-            "--fixed-step", metavar="TIME", help='size of every step: in s, or with a unit: "1 ms"'
+            "--fixed-step", metavar="TIME", help='size of each step in s, or with a unit: "1 ms"'
         )
         for name in TOLERANCES:
+            option = f"--{name.replace('_', '-')}"
             parser.add_argument(
-                f"--{name.replace('_', '-')}",
+                option,
                 action="append",
                 metavar="[STATES=]NUMBER",
-                help="for all states, or for q, u, z or a path: --absolute-tolerance engine.q=1e-9",
+                help=f"for all states, or for q, u, z or a path: {option} engine.q=1e-9",
             )
         parser.add_argument(
             "--references", action="store_true", help="print BibTeX entries of the methods that were used"
         )
         parser.add_argument(
-            "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf, .html"
+            "--plot", type=Path, metavar="FILE", help="also draw the results: .png, .svg, .pdf, .html"
         )
         parser.add_argument(
-            "--animate", type=Path, metavar="FILE", help="play the run of a mechanism in 3-D too: .html, .glb"
+            "--animate", type=Path, metavar="FILE", help="also animate the mechanism in 3-D: .html, .glb"
         )
         parser.add_argument(
-            "--trace", choices=["events"], help="print every event: cause, handler, what it changed"
+            "--trace", choices=["events"], help="print each event: cause, handler, changed variables"
         )
         parser.add_argument(
-            "--checkpoint", type=Path, metavar="FILE", help="save the state of the run in this file"
+            "--checkpoint", type=Path, metavar="FILE", help="save the state of the run to this file"
         )
         parser.add_argument(
             "--checkpoint-every",
@@ -94,7 +93,7 @@ class RunCommand(cosim.Command):
         parser.add_argument(
             "--verify",
             action="store_true",
-            help="run again: other tolerance, method, steps, start, solver; status 1 unless they agree",
+            help="repeat with another tolerance, method, step, start, solver; status 1 if they disagree",
         )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 

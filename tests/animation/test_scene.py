@@ -136,7 +136,7 @@ def test_two_runs_in_one_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (line,) = scene["panels"][0]["lines"]
     np.testing.assert_allclose(floats(line["second"])[:26], np.ravel(shorter["hinge.q"])[::2], atol=1e-6)
     assert "positions2" not in scene_in(result.animate().text)
-    with pytest.raises(cosim.CosimError, match=r"two runs in one picture are a page"):
+    with pytest.raises(cosim.CosimError, match=r"a .glb file can show only one run"):
         result.animate(path=tmp_path / "two.glb", compared=shorter)
     monkeypatch.chdir(tmp_path)
     example = str(EXAMPLES / "four_bar" / "four_bar.toml")

@@ -112,7 +112,7 @@ def test_reductions_are_of_what_was_recorded():
     np.testing.assert_array_equal(found["over"], z.max(axis=1) - z[:, -1])
     np.testing.assert_array_equal(found["far"], np.abs(z - v).max(axis=1))
     assert found.units["max"] == "m" and found.units["over"] == "1"
-    with pytest.raises(cosim.LookUpError, match="Reductions were kept"):
+    with pytest.raises(cosim.LookUpError, match="Only reductions were recorded"):
         _ = found.values
 
 

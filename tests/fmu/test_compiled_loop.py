@@ -254,7 +254,7 @@ def test_who_is_called_in_python_is_named(make_fmu: MakeFmu) -> None:
     model = cosim.Model("still")
     model.add("measures.constant", "one", value=1.0)
     loop = CoSimulation({"still": model}, [], step=0.1)
-    text = "its compiled code takes longer to load than so few steps"
+    text = "to load its compiled code takes longer than these few steps"
     assert loop.simulate(0.2).statistics["in_python"] == {"still": text}
 
 

@@ -102,7 +102,7 @@ class TestForeignExperiments:
             (
                 {**GAIN, "one.exp": GAIN["one.exp"].replace('"0.2"', '"0"')},
                 "one.exp",
-                "has no such steps: from 0 s to 0 s by 0.1 s",
+                "its times cannot be run: from 0 s to 0 s in steps of 0.1 s",
             ),
         ],
     )

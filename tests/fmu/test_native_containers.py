@@ -767,7 +767,7 @@ class TestWhatIsNotNative:
         [
             (["--kind", "me"], "kind: is not cs"),
             (["--history", "9"], "history: applies to sources only"),
-            (["--no-clocks"], "--clocks: not for the FMU of a scenario"),
+            (["--no-clocks"], "--clocks: does not apply to the FMU of a scenario"),
         ],
     )
     def test_options(

@@ -204,7 +204,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_the_run(
         '[master]\nalgorithm = "jacobi"\nstep = 0.1\nuntil = 1.0\n',
         "utf-8",
     )
-    for picture, why in (("push.gif", "a picture ends in .png"), ("none/push.png", "folder")):
+    for picture, why in (("push.gif", "the name of a picture ends in .png"), ("none/push.png", "folder")):
         assert main(["cosimulate", "push.toml", "--plot", picture]) == 2
         assert why in capsys.readouterr().err and not Path("push.csv").exists()
 

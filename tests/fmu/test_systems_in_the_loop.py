@@ -208,5 +208,5 @@ def test_who_is_called_in_python_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_short_runs_load_nothing() -> None:
     result = CoSimulation({"plant": plant(), "law": controller()}, LAW_WIRES, Jacobi, 0.1).simulate(1.0)
-    text = "its compiled code takes longer to load than so few steps"
+    text = "to load its compiled code takes longer than these few steps"
     assert result.statistics["in_python"] == {"plant": text, "law": text}

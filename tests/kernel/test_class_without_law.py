@@ -61,7 +61,7 @@ def hide(decorator):
         (lambda: of_force(cosim.kernel(functools.partial(pull))), "partial stands below"),
         (
             lambda: of_force(cosim.kernel(print)),
-            "what stands below the decorator is the function print, needs a plain function",
+            "the decorator is applied to the function print, needs a plain function",
         ),
         (
             lambda: of_force(staticmethod(pull)),
@@ -322,8 +322,8 @@ def test_a_bare_kernel_decorator_below_that_of_a_handler_says_nothing_more():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: cosim.kernel(3), "what stands below the decorator is 3, needs a plain function"),
-        (lambda: cosim.kernel(Force), "is the class Force, needs a plain function"),
+        (lambda: cosim.kernel(3), "the decorator is applied to 3, needs a plain function"),
+        (lambda: cosim.kernel(Force), "to the class Force, needs a plain function"),
         (lambda: cosim.on(cosim.kernel(first), does="publish")(count), r"not a kernel function \(first\)"),
         (lambda: cosim.on(first, does="publish")(count), "not the function first"),
         (lambda: cosim.on(cosim.discrete(), does="publish")(count), r"not a declaration \(discrete\)"),

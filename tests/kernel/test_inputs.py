@@ -81,7 +81,7 @@ def test_what_is_no_slope() -> None:
     one = system()
     state = one.default_state()
     for path, slope, said in (
-        ("part.x", [0.0, 0.0], "part.x: only an input runs along a slope"),
+        ("part.x", [0.0, 0.0], "part.x: only an input can follow a ramp"),
         ("part.u", 1.0, "part.u: its slope is 1.0, needs 2 finite numbers"),
         ("part.u[0]", math.nan, "needs 1 finite numbers"),
     ):

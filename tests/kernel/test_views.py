@@ -178,7 +178,7 @@ MISTAKES = {
     "s.torque = angle": "'angle' is an attribute of the view here: write s.angle",
     "s.gain * s.angle": "nothing that it computes stays; results are attributes of s: write s.angle_dot = …",
     "return s.angle": "what a kernel function returns is lost; results are attributes of s: write",
-    "s.gain = 2.0": "s.gain may be read only",
+    "s.gain = 2.0": "s.gain may only be read",
     "s.angle = 2.0": "s.angle is the present value, and is read only; variables change in handlers (cosim.on"
     ", cosim.every): write s.angle_next = … there",
     "s.force = 2.0": "`s.force = …` changes nothing outside; s.force has 2 elements: write s.force[0] = …",
@@ -204,7 +204,7 @@ MISTAKES = {
     "further(s)": "'further' is defined further down; move it above the class",
     "s.torque = s.past": "s.past is a history: call what it has: ring, count, entry(), ",
     "s.torque = s.past.brek_time": "s.past.brek_time: a history has no 'brek_time'; nearest: 'break_time'",
-    "s.past.append(s.t, 0.0, 0.0, s.angle, s.rate)": "s.past may be read only",
+    "s.past.append(s.t, 0.0, 0.0, s.angle, s.rate)": "s.past may only be read",
     "s.torque = 1.0; del s.torque": "a kernel function cannot use del",
 }
 

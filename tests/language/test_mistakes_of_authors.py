@@ -114,7 +114,7 @@ MISTAKES = [
     ("v_dot[0] = gains.sum()", "gains.sum cannot be compiled; write a loop"),
     ("v_dot[0] = table.T[0, 1]", "write transpose(a, out): from cosim.functions import transpose"),
     ("m = zeros((2, 2))\nv_dot[0] = norm(m)", "`norm(m)`: norm() does not take a table of 2 by 2"),
-    ("matmul(table, gains, table)\nv_dot[0] = x", "table may be read only"),
+    ("matmul(table, gains, table)\nv_dot[0] = x", "table may only be read"),
     ("m = zeros((2, 2))\nmatmul(m, m, x_dot)\nv_dot[0] = x", "matmul() does not take a table of 2 by 2"),
     ("m = zeros(n)\nv_dot[0] = m[0]", "`zeros(n)`: the lengths of an array are constants: write zeros(3)"),
     # what Python has and kernel functions have not
@@ -200,14 +200,14 @@ MISTAKES = [
     ("v_dot[0] = 1.0 if gains else 2.0", "`gains`: a view is neither true nor false: compare its elements"),
     ("v_dot[0] = 99999999999999999999 * x", "does not fit into 64 bits: write 1e+20"),
     ("v_dot[0] = 'a' in WORDS", "cannot use text ('a')"),
-    ("n[0] = 4\nv_dot[0] = x", "n may be read only"),
+    ("n[0] = 4\nv_dot[0] = x", "n may only be read"),
     (
         "g = gains[0:2]\ng[0] = 4.0\nv_dot[0] = x",
-        "gains is changed under another name here, and may be read only",
+        "gains may only be read",
     ),
     (
         "g = gains\ng[0] += 4.0\nv_dot[0] = x",
-        "gains is changed under another name here, and may be read only",
+        "gains is changed under another name here, and may only be read",
     ),
     ("r = table[0]\nr[1] = table[1, 1]\nv_dot[0] = x", "table is changed under another name here"),
     ("while True:\n    v_dot[0] = x", "`while True:`: this loop never ends: leave it with break"),

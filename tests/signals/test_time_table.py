@@ -282,7 +282,7 @@ def test_a_file_that_is_not_there_has_a_line(tmp_path: Path) -> None:
     ("wrong", "text"),
     [
         ({"times": [0.0, 1.0], "samples": [1.0]}, "they go together"),
-        ({"times": [1.0, 0.0], "samples": [1.0, 2.0]}, "times fall: 0 s comes after 1 s"),
+        ({"times": [1.0, 0.0], "samples": [1.0, 2.0]}, "times decrease: 0 s comes after 1 s"),
         ({"times": [], "samples": []}, "needs a list of numbers"),
         ({"column": "force"}, "there is no file"),
         ({"times": [0.0, float("nan")], "samples": [1.0, 2.0]}, "finite"),

@@ -144,7 +144,7 @@ def test_a_run_that_ends_early_differs(tmp_path: Path, capsys: pytest.CaptureFix
         (["a.csv", "a.csv", "--tol", "-1"], "--tol: is -1, needs a number from 0 on"),
         (["a.csv", "a.csv", "--time-tol", "1 m"], "--time-tol: "),
         (["a.csv", "a.csv", "--signals", "z"], "no signal in this result 'z'"),
-        (["a.csv", "a.csv", "--plot", "x.doc"], "a picture ends in"),
+        (["a.csv", "a.csv", "--plot", "x.doc"], "the name of a picture ends in"),
         (["a.csv", "empty.csv"], "the second result has no points"),
     ],
 )

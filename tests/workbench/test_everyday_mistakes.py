@@ -32,7 +32,7 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
     ),
     "a comma in a number": (
         lambda m: m.measure("measures.constant", "c", value="1,5 N"),
-        "c.value: '1,5 N': numbers have a point: '1.5 N'.",
+        "c.value: '1,5 N': write a decimal point: '1.5 N'.",
     ),
     "what others call an integrator": (
         lambda m: m.simulate(until=0.1, integrator="RK45"),

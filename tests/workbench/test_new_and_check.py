@@ -251,7 +251,7 @@ def test_what_takes_part_in_co_simulations_is_checked_too(capsys: Captured) -> N
     assert main(["check", "fmu.co_simulation"]) == 2
     assert "required argument: 'path'" in capsys.readouterr().err
     assert main(["check", "fmu.validate"]) == 2
-    assert "fmu.validate: checked are components" in capsys.readouterr().err
+    assert "fmu.validate: this command checks components" in capsys.readouterr().err
 
 
 def test_a_class_that_takes_no_made_up_values_does_not_end_the_check(

@@ -37,7 +37,7 @@ def test_only_what_is_chosen_is_drawn(results: Path) -> None:
     [
         (["none.csv"], "none.csv"),
         (["run.csv", "a.z"], "Nearest: a.x"),
-        (["run.csv", "-o", "run.jpg"], "a picture ends in .png, .svg, .pdf"),
+        (["run.csv", "-o", "run.jpg"], "the name of a picture ends in .png, .svg, .pdf"),
         (["run.xyz"], ".xyz"),
     ],
 )

@@ -117,7 +117,7 @@ class _Reading:
         self.as_numbers: dict[str, int] = {}
 
     def find_records(self, tree: ast.FunctionDef) -> None:
-        """Which names stand for a record that lies in an argument."""
+        """Which names stand for what lies in an argument: a record, or a part as in ``part = x[0:3]``."""
         known = -1
         while known != (known := sum(map(len, self.records.values()))):  # a name may be given another one
             for node in tree_nodes(tree):
@@ -130,7 +130,13 @@ class _Reading:
                     self.records.setdefault(target.id, set()).update(behind)
 
     def behind_record(self, node: ast.AST | None) -> set[str]:
-        """The arguments in which a record, or rows of records, lie; none where it is something else."""
+        """The arguments in which a record, rows of records or a part lie; none where it is something else."""
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Slice)
+            and (whole := _name_behind(node)) in self.arguments
+        ):
+            return {whole}
         while isinstance(node, (ast.Subscript, ast.Attribute)):
             node = node.value
         if isinstance(node, ast.Name):
@@ -192,9 +198,9 @@ class _Reading:
     def _store(self, names: set[str], target: ast.expr, line: int) -> None:
         if isinstance(target, ast.Subscript):
             owner = _name_behind(target.value)
-            if owner in self.arguments:
-                names.add(owner)
-                self.lines.setdefault(owner, line)
+            for argument in {owner} & set(self.arguments) or self.records.get(owner, set()):
+                names.add(argument)
+                self.lines.setdefault(argument, line)
         elif isinstance(target, ast.Attribute):
             for owner in self.behind_record(target.value):
                 names.add(owner)
@@ -226,6 +232,9 @@ class _Reading:
         for name, argument in zip(inner.arguments, node.args, strict=False):
             passed = _name_behind(argument)
             if passed not in self.arguments:
+                for names, touched in ((self.writes, inner.writes), (self.adds, inner.adds)):
+                    if name in touched:
+                        names.update(self.records.get(passed, ()))
                 continue
             if name in inner.writes:
                 self.writes.add(passed)

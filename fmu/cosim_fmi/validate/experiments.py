@@ -173,7 +173,7 @@ def _experiment(folder: Path, file: Path, element: Element) -> Experiment:
     stop = _number(settings, "stopTime", references["time"][-1])
     step = _number(settings, "stepSize", (stop - start) / 100.0)
     if not (start < stop and 0.0 < step <= stop - start) or (stop - start) / step > 1e7:
-        raise ValueError(f"has no such steps: from {start:g} s to {stop:g} s by {step:g} s")
+        raise ValueError(f"its times cannot be run: from {start:g} s to {stop:g} s in steps of {step:g} s")
     tolerance = _number(settings, "tolerance", math.nan)
     comparison = next((e for e in parts["References"].iter() if _tag(e) == "Comparison"), None)
     return {
@@ -202,7 +202,7 @@ def _number(attributes: Mapping[str, str], name: str, instead: float) -> float:
 def _parameters(folder: Path, file: Path, element: Element) -> dict[str, str]:
     """Texts of the values of a parameter set (SSV), by name."""
     if element.get("type", PARAMETER_SET) != PARAMETER_SET:
-        raise ValueError(f"parameters of the type {element.get('type')} are not read")
+        raise ValueError(f"parameters of type {element.get('type')} cannot be read")
     root = _document(_beside(folder, file, element.get("source", "")))
     texts = {}
     for parameter in (e for e in root.iter() if _tag(e) == "Parameter"):
@@ -215,7 +215,7 @@ def _parameters(folder: Path, file: Path, element: Element) -> dict[str, str]:
 def _series(folder: Path, file: Path, element: Element) -> dict[str, list[float]]:
     """The signals of a CSV file: times in the first column, s."""
     if element.get("type", "text/csv") != "text/csv":
-        raise ValueError(f"values of the type {element.get('type')} are not read")
+        raise ValueError(f"values of type {element.get('type')} cannot be read")
     path = _beside(folder, file, element.get("source", ""))
     rows = list(csv.reader(io.StringIO(_text(path))))
     if len(rows) < 2 or len(rows[0]) < 2:

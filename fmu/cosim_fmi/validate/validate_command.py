@@ -64,7 +64,7 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
         yield Finding("note", "run", "not run: its model description cannot be read")
         return
     if archive.version not in VERSIONS:
-        yield Finding("note", "run", f"not run: FMI {archive.version}; FMI {', '.join(VERSIONS)} are run")
+        yield Finding("note", "run", f"not run: FMI {archive.version}; supported: FMI {', '.join(VERSIONS)}")
         return
     interfaces = [name for name in RUN if name in archive.interfaces]
     others = [name for name in archive.interfaces if name not in RUN]
@@ -81,7 +81,7 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
         library = folder / "binaries" / platform / f"{read.abilities(interface).identifier}{suffix}"
         try:
             if not library.exists():
-                text = f"not run: holds no {library.name}, as its modelIdentifier demands"
+                text = f"not run: {library.name} is missing, which its modelIdentifier names"
                 yield Finding("error", f"binaries/{platform}", text)
                 continue
             experiments, faults = read_experiments(folder)
@@ -89,7 +89,7 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
                 yield from (Finding("warning", "experiments", text) for text in faults)
             if experiments and interface != "CoSimulation":
                 if "CoSimulation" not in interfaces:
-                    yield Finding("note", "experiments", "not run: they are run in Co-Simulation alone")
+                    yield Finding("note", "experiments", "not run: experiments run in Co-Simulation only")
                 experiments = []
             for finding in FmuProbe(folder, read, library, timeout, interface, experiments).findings():
                 where = f"{RUN[interface]}, {finding.where}" if len(interfaces) > 1 else finding.where
@@ -124,7 +124,7 @@ class ValidateCommand(cosim.Command):
     """Check FMUs, whoever made them: one line for each finding."""
 
     name: ClassVar[str] = "validate"
-    summary: ClassVar[str] = "check an FMU: its description and its behaviour"
+    summary: ClassVar[str] = "check FMUs: their descriptions and their behaviour"
     examples = (
         ("cosim validate mount.fmu", ""),
         ("cosim validate mount.fmu small.fmu --static", "without running their code"),
@@ -135,7 +135,7 @@ class ValidateCommand(cosim.Command):
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The FMUs, and whether their code may be run."""
         parser.add_argument("fmus", type=Path, nargs="+", metavar="FMU", help="the .fmu file")
-        parser.add_argument("--static", action="store_true", help="do not run its code")
+        parser.add_argument("--static", action="store_true", help="static checks only, without running code")
         parser.add_argument(
             "--report", type=Path, metavar="FILE", help="write a page with a table of all FMUs: page.html"
         )

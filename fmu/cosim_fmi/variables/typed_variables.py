@@ -143,7 +143,7 @@ class TypedVariables:
         if self._verb == "Set" and not is_whole:
             functions.append(self._instance.library.address(self._named(kind, "Get")))
         if 0 in functions:
-            raise ValueError(f"variables of type {kind} are called from Python")
+            raise ValueError(f"variables of type {kind} are read and written in Python")
         numbers = (ctypes.c_uint32 * len(references))(*references)
         buffer = (ctypes.c_int64 * size)()
         at = (ctypes.c_int64 * (layout.PLACE_WIDTH * len(places)))(*(n for row in places for n in row))
@@ -163,7 +163,7 @@ class TypedVariables:
         ctype = self._instance.c_types.get(kind)
         bits = 0 if ctype is None else 8 * ctypes.sizeof(ctype)
         if bits not in WIDTHS.get(kind, ()):
-            raise ValueError(f"variables of type {kind} are called from Python")
+            raise ValueError(f"variables of type {kind} are read and written in Python")
         if kind == "Boolean":
             return bits, 0, 1
         if kind.startswith("U"):

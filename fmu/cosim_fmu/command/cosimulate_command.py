@@ -67,7 +67,7 @@ class CosimulateCommand(cosim.Command):
     summary: ClassVar[str] = "run FMUs and models together, from a scenario file or an SSP"
     examples = (
         ("cosim cosimulate loop.toml --plot loop.png", "results to loop.csv, and a picture"),
-        ("cosim cosimulate loop.toml --explain", "which participant receives which value when"),
+        ("cosim cosimulate loop.toml --explain", "the calls of a step, and the delay of each connection"),
         ('cosim cosimulate loop.toml --until "500 ms" -o short.csv --json', "for programs"),
     )
 
@@ -80,14 +80,14 @@ class CosimulateCommand(cosim.Command):
             "-o", "--output", type=Path, metavar="FILE", help="results, .csv or .parquet (SCENARIO.csv)"
         )
         parser.add_argument(
-            "--until", metavar="TIME", help='end in s, or with a unit, instead of the file\'s: "500 ms"'
+            "--until", metavar="TIME", help='end time in s, or with a unit; overrides the file: "500 ms"'
         )
         parser.add_argument(
             "--real-time",
             metavar="RATE",
             type=float,
             default=math.inf,
-            help="simulated seconds in a second, at most: 1",
+            help="simulated seconds per second of wall-clock time, at most: 1",
         )
         parser.add_argument(
             "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf, .html"
@@ -99,12 +99,12 @@ class CosimulateCommand(cosim.Command):
             "--inputs",
             type=Path,
             metavar="FILE",
-            help="values over time for free inputs, by their names: .csv",
+            help="values over time for inputs without a connection; columns have their names: .csv, .parquet",
         )
         parser.add_argument(
             "--explain",
             action="store_true",
-            help="print which participant receives which value when; run nothing",
+            help="print the calls of a step, and the delay of each connection; do not run",
         )
         parser.add_argument(
             "--verify",
@@ -117,8 +117,8 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument(
             "--require",
             choices=tuple(REQUIRED),
-            help="write the results, but exit with status 1 unless the coupling error is fine, or known; "
-            "if it is unknown, it is verified first",
+            help="write the results, but exit with status 1 unless the verdict on the coupling is fine, "
+            "or known; if it is unknown, verify it first",
         )
         parser.add_argument(
             "--checkpoint", type=Path, metavar="FILE", help="save the state of the co-simulation in this file"
@@ -150,7 +150,7 @@ class CosimulateCommand(cosim.Command):
             help="with --resume: accept a changed file of this participant (a corrected FMU)",
         )
         parser.add_argument(
-            "-q", "--quiet", action="store_true", help="print nothing but errors and a bad verdict"
+            "-q", "--quiet", action="store_true", help="print only errors, and verdicts other than fine"
         )
 
     def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
@@ -200,12 +200,12 @@ class CosimulateCommand(cosim.Command):
         if arguments.coupling is not None:
             check_target(arguments.coupling)
         if arguments.accept_changed and arguments.resume is None:
-            raise cosim.CosimError("--accept-changed: there is nothing to go on from without --resume FILE")
+            raise cosim.CosimError("--accept-changed needs --resume FILE")
         if arguments.resume is not None:
             accepted = [name for text in arguments.accept_changed or () for name in text.split(",")]
             time = loop.restore(arguments.resume, accepted)
             if not arguments.quiet:
-                print(f"goes on from t = {time:.9g} s", file=sys.stderr)
+                print(f"resumes at t = {time:.9g} s", file=sys.stderr)
         if not streams:
             check_target(target)
         check_types(sink, target, loop)
@@ -374,7 +374,7 @@ def check_picture(target: Path) -> None:
     """Refuse a picture that cannot be written, before the run: `CosimError`, `ModelError`."""
     endings = cosim.registry().get("result_sink", PICTURE).suffixes
     if target.suffix.lower() not in endings:
-        raise cosim.CosimError(f"{target}: a picture ends in {', '.join(endings)}")
+        raise cosim.CosimError(f"{target}: the name of a picture ends in {', '.join(endings)}")
     check_target(target)
 
 
@@ -396,7 +396,7 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
         return SspRun(arguments.scenario, arguments.variant, given, isolation)
     if given:
         options = ", ".join(f"--{name}" for name in given)
-        raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; write it into the scenario")
+        raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP only; set it in the scenario")
     scenario = Scenario.read(arguments.scenario, arguments.variant, isolation)
     if arguments.inputs is not None:
         scenario.feed(arguments.inputs)

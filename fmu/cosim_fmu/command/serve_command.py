@@ -50,7 +50,7 @@ class ServeCommand(cosim.Command):
         """Serve until Ctrl-C or SIGTERM; with ``--stdio`` until the run has ended."""
         if os.name == "nt":
             raise cosim.CosimError(
-                "cosim serve runs on Linux and macOS; Windows can be the machine of the run"
+                "cosim serve runs on Linux and macOS only; a Windows machine can run the master"
             )
         from cosim_master.processes import participant_server
 
@@ -62,7 +62,7 @@ class ServeCommand(cosim.Command):
             server = participant_server.ParticipantServer(arguments.listen, arguments.port, token)
         except OSError as error:
             where = f"{arguments.listen}:{arguments.port}"
-            raise cosim.CosimError(f"{where}: cannot listen there: {error.strerror or error}") from None
+            raise cosim.CosimError(f"{where}: cannot listen here: {error.strerror or error}") from None
         participant_server.print_serving(server, arguments.listen)
         try:
             server.serve()

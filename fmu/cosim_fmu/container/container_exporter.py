@@ -103,7 +103,7 @@ class ContainerExporter(FileExporter):
         """
         if odd := [name for name in options if name not in OF_NATIVE]:
             names = ", ".join(f"--{name.replace('_', '-')}" for name in odd)
-            raise cosim.CosimError(f"{path}: {names}: not for the FMU of a scenario")
+            raise cosim.CosimError(f"{path}: {names}: does not apply to the FMU of a scenario")
         check_place(target, ".fmu")
         reason = ""
         if native is not False and libpython is None:
@@ -192,7 +192,7 @@ def write_native_container(
         raise cosim.ModelError(problems)
     version, kinds, chosen = native_choices(given)
     if kinds is not None and kinds != ["cs"]:
-        raise cosim.ModelError.of("kind", "is not cs: a scenario exchanges values at communication points")
+        raise cosim.ModelError.of("kind", "is not cs: the FMU of a scenario is for Co-Simulation only")
     compilers = compilers_for(chosen, available_compilers() if given.compiler is None else (given.compiler,))
     entries = (DEFAULT_ENTRIES if given.history is None else given.history) if given.sources else None
     made = NativeContainer(loop, interface, version, bool(chosen), entries)

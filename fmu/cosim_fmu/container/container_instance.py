@@ -163,7 +163,7 @@ class ContainerInstance:
         if kind == "Integer":
             for variable, value in zip(variables, values, strict=True):
                 if not -(2**31) <= int(value or 0) < 2**31:
-                    raise cosim.StateError(f"{variable.name} is {value!r}, beyond an Integer of FMI 2.0")
+                    raise cosim.StateError(f"{variable.name}: {value!r} needs more than 32 bits")
         return [VALUES[kind](value) for value in values]
 
     def set(self, kind: str, references: list[int], values: list[Any]) -> dict[int, Exception]:
@@ -222,10 +222,10 @@ class ContainerInstance:
     def _computed(self, names: Iterable[str]) -> dict[str, Any]:
         """What participants give, and the error of the coupling."""
         if self.mode == INSTANTIATED:
-            raise cosim.StateError("outputs are not known before the initialization mode")
+            raise cosim.StateError("outputs cannot be read before initialization mode")
         if not self._runs and self.mode != INITIALIZING:
             if not self._last:
-                raise cosim.StateError("no values are known: a participant has failed")
+                raise cosim.StateError("there are no values: a participant has failed")
             return self._last
         with use_registry(self.registry):
             run = self._begun()
@@ -271,7 +271,7 @@ class ContainerInstance:
 
     def _run(self) -> SteppedRun:
         if not self._runs:
-            raise cosim.StateError("there is no run to go on with")
+            raise cosim.StateError("there is no run to continue")
         return self._runs[0]
 
     def _begun(self) -> SteppedRun:
@@ -356,7 +356,7 @@ class ContainerInstance:
             try:
                 tree = from_bytes(saved)
             except cosim.CosimError as error:
-                raise cosim.StateError(f"these bytes are no state of this FMU: {error}") from None
+                raise cosim.StateError(f"these bytes are not a state of this FMU: {error}") from None
         if not isinstance(tree, Mapping) or tree.get("guid") != self._identity or tree["mode"] not in MODES:
             raise cosim.StateError("these bytes are not the state of this FMU")
         self._start, self.stop_time, self._tolerance, self._reached = tree["times"]

@@ -29,14 +29,17 @@ def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.
         if (why := _why_python(participant, loop.descriptions[name], sources))
     ]
     if loop.joint is not None or loop.algorithm is None:
-        problems.append(cosim.Problem("master.algorithm", "solves participants jointly, in Python"))
-    problems += [cosim.Problem(str(link.input), "a parameter is connected") for link in loop.parameter_links]
+        problems.append(cosim.Problem("master.algorithm", "joint systems are solved in Python"))
+    problems += [
+        cosim.Problem(str(link.input), "connected parameters are set in Python")
+        for link in loop.parameter_links
+    ]
     if loop.derived:
         problems.append(
-            cosim.Problem("connectors", "outputs of a system's own connectors are made in Python")
+            cosim.Problem("connectors", "outputs of the top-level system's connectors are computed in Python")
         )
     problems += [
-        cosim.Problem(f"participants.{name}", "its directional derivatives are asked for in Python")
+        cosim.Problem(f"participants.{name}", "its directional derivatives are read in Python")
         for name in _whose_derivatives_are_used(loop)
     ]
     return list({(each.where, each.text): each for each in problems}.values())
@@ -68,6 +71,6 @@ def _why_python(participant: Any, description: ParticipantDescription, sources: 
     if type(participant) is not FmuParticipant:
         return f"a {description.kind}, which runs in Python"
     if sources:
-        return "an FMU, which is not a C source"
+        return "an FMU, for which there are no C sources"
     why: str = participant.why_not_plain()
     return why

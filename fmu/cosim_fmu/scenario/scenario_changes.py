@@ -107,7 +107,7 @@ def _comparison(text: str, descriptions: Descriptions) -> Comparison:
         path = name.strip()
         variable = _variable(path, descriptions)
         if variable.type not in ("boolean", "clock") or (is_negated and is_negated.strip()):
-            raise ValueError(f"'{text}' is not a condition: write 'plant.T > 300 K', or a boolean")
+            raise ValueError(f"'{text}' is not a condition: write 'plant.T > 300 K', or name a boolean")
         return Comparison(path, operator.eq, "not " not in text)
     path, sign, given = match.groups()
     variable = _variable(path, descriptions)
@@ -117,7 +117,7 @@ def _comparison(text: str, descriptions: Descriptions) -> Comparison:
         other = _variable(given, descriptions)
         if (other.type, other.unit) != (variable.type, variable.unit):
             kinds = [f"{v.type} [{v.unit}]" for v in (variable, other)]
-            raise ValueError(f"'{text}' compares {kinds[0]} with {kinds[1]}: they have to agree")
+            raise ValueError(f"'{text}' compares {kinds[0]} with {kinds[1]}: types and units have to agree")
         return Comparison(path, OPERATORS[sign], None, given)
     return Comparison(
         path, OPERATORS[sign], _value(text, given, variable, descriptions[path.partition(".")[0]])
@@ -140,11 +140,11 @@ def _value(
     """What a variable is compared with, in its unit."""
     if variable.type in ("boolean", "clock"):
         if given.lower() not in LOGICAL:
-            raise ValueError(f"'{text}': {variable.name} is boolean, needs true or false")
+            raise ValueError(f"'{text}': {variable.name} is a boolean: compare it with true or false")
         return LOGICAL[given.lower()]
     if variable.type == "string":
         if len(given) < 2 or given[0] != given[-1] or given[0] not in "'\"":
-            raise ValueError(f"'{text}': {variable.name} is text, needs it in quotes")
+            raise ValueError(f"'{text}': {variable.name} is text: put the value in quotes")
         return given[1:-1]
     items = dict(description.enumerations.get(variable.name, ()))
     if given.strip("'\"") in items:
@@ -198,7 +198,7 @@ def make_changes(
             values = flat(entry["set"])
             if "when" in entry:
                 if "at" in entry:
-                    raise ValueError("it has both")
+                    raise ValueError("it has both 'when' and 'at': write two changes")
                 descriptions = _described(participants)
                 condition = parse_condition(str(entry["when"]), descriptions)
                 numbers = changed.add(values, None, participants, starts, partial(say, (NAME, i)))

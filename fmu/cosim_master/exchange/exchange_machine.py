@@ -158,7 +158,7 @@ def _native_calls(
     if not isinstance(participant, StepsNatively):
         raise _NoFunctionsError(f"a {coupled.descriptions[name].kind}")
     if is_short and participant.least_native_steps > 0:
-        raise _NoFunctionsError("its compiled code takes longer to load than so few steps")
+        raise _NoFunctionsError("to load its compiled code takes longer than these few steps")
     inputs, reads = coupled.input_names[name], coupled.reads[name]
     variables = coupled.descriptions[name].variables
     known = ("real", *(participant.native_types if isinstance(participant, StepsTypesNatively) else ()))
@@ -176,10 +176,10 @@ def _native_calls(
         first = error.problems[0]
         raise _NoFunctionsError(f"{first.where}: {first.text}") from error
     if calls is None:
-        raise _NoFunctionsError("no solver of its own, arrays, types other than Float64, or a function lacks")
+        raise _NoFunctionsError("it has arrays or types other than Float64, no solver, or lacks a function")
     why = ""
     if along and coupled.follows_lines(name) and not calls.set_slopes:
-        why = "it takes slopes of its inputs in Python"
+        why = "its input slopes are set in Python"
     elif goes_back and not (calls.save and calls.restore and calls.state):
         why = "it saves its state in Python"
     elif calls.begin and shows_tables(coupled, name):

@@ -128,7 +128,7 @@ class NativeService:
                 participant, names = participants[number]
                 served = ServedMember(participant, self._folder, number)
                 if getattr(participant, "least_native_steps", 0) > STEPS_BEFORE:
-                    raise _NotServedError("its compiled code takes longer to load than so few steps")
+                    raise _NotServedError("to load its compiled code takes longer than these few steps")
                 served.find_functions(names, self._written.get(number), call.given[2][0], known=("real",))
                 self._admit(served)
             except _NotServedError:
@@ -301,7 +301,7 @@ class ServedMember:
         except (cosim.ContractError, cosim.FmuError) as error:
             raise _NotServedError(str(error)) from error
         if found is None:
-            raise _NotServedError("has no functions of C for this")
+            raise _NotServedError("has no C functions for this")
         from cosim_master.exchange.exchange_machine import (
             connect_part,
         )  # most processes need it later or never

@@ -45,7 +45,7 @@ def store_folder() -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     facts = folder.lstat()
     if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o022:
-        raise cosim.CosimError(f"{folder}: others could write to this folder: FMUs are not stored there")
+        raise cosim.CosimError(f"{folder}: other users can write to this folder: FMUs are not stored there")
     return folder
 
 
@@ -107,7 +107,7 @@ class SentFmus:
         """Whether a file is here; one that is damaged is not."""
         path = self._path(digest)
         if size > LARGEST_FILE:
-            raise cosim.CosimError(f"this FMU has {size} bytes, and {LARGEST_FILE} at most are taken")
+            raise cosim.CosimError(f"this FMU has {size} bytes; at most {LARGEST_FILE} are accepted")
         with suppress(FileNotFoundError):
             if _digest_of(path) == digest:
                 os.utime(path)
@@ -124,7 +124,7 @@ class SentFmus:
         try:
             size += len(data)
             if size > LARGEST_FILE:
-                raise cosim.CosimError(f"more than {LARGEST_FILE} bytes are not taken")
+                raise cosim.CosimError(f"more than {LARGEST_FILE} bytes are refused")
             file.write(data)
             hashed.update(data)
             if not is_last:
@@ -132,7 +132,7 @@ class SentFmus:
                 return
             file.close()
             if hashed.hexdigest() != digest:
-                raise cosim.CosimError("the FMU has arrived damaged: its SHA-256 differs")
+                raise cosim.CosimError("the FMU was damaged on its way: its SHA-256 differs")
             os.replace(file.name, path)
         except BaseException:
             file.close()

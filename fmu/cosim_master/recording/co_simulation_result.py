@@ -129,7 +129,7 @@ class CouplingReport:
             )
         if self.verdict not in REQUIRED[wanted]:
             raise CouplingError(
-                f"the coupling is required to be {wanted}, and is not ({self.verdict}): {self}"
+                f"the verdict on the coupling is {self.verdict!r}, and {wanted!r} is required: {self}"
             )
 
     def __str__(self) -> str:
@@ -282,7 +282,7 @@ class CoSimulationResult(cosim.Result):
 
     def __getstate__(self) -> dict[str, Any]:
         """What goes to another process: without the participants, so with a report only if there is one."""
-        return {**self.__dict__, "_evidence": None, "_judge": _unknown}
+        return {**self.__dict__, "_evidence": None, "_assess": _unknown}
 
     @property
     def evidence(self) -> Any:

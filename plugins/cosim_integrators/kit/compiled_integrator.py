@@ -261,7 +261,7 @@ class CompiledIntegrator(Integrator):
         self._check_inside(t_event, self._last.accepted_end)
         if not t_event > self.previous_time:
             raise ValueError(
-                f"the last step began at {self.previous_time} s; it cannot be taken again to {t_event} s"
+                f"the last step began at {self.previous_time} s; it cannot be repeated up to {t_event} s"
             )
         code = self._redo(
             *(system.table, system.ints, *system.derivative_range, t_event, *system.arrays(state)),

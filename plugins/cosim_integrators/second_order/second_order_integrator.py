@@ -65,7 +65,7 @@ class SecondOrderIntegrator(CompiledIntegrator):
             raise cosim.SimulationError(
                 state.time,
                 f"{name} is for systems in second-order form, q' = N(q) u and u' = f; here {path} changes "
-                "while all speeds are 0: declare it as cosim.auxiliary_state, or take a Runge–Kutta method.",
+                "while all speeds are 0: declare it as cosim.auxiliary_state, or use a Runge–Kutta method.",
             )
 
     @staticmethod

@@ -139,9 +139,9 @@ class Joint(Component):
             return
         if len(cls.axes) != cls.nu or not set(cls.axes) <= set(range(6)):
             raise ContractError(
-                f"joint {cls.__name__}: axes = {cls.axes!r}, needs {cls.nu} of 0 to 5, one for each speed: "
-                "0 to 2 turn about x, y, z of F, 3 to 5 shift along them; leave axes out where H_FM depends "
-                "on q"
+                f"joint {cls.__name__}: axes = {cls.axes!r}, needs {cls.nu} numbers from 0 to 5, one "
+                "for each speed: 0 to 2 turn about x, y, z of F, 3 to 5 shift along them; omit axes if H_FM "
+                "depends on q"
             )
         kernel = cls.kernels.get("across")
         if kernel is None or kernel.is_python or {*kernel.arguments} != {"q", "X_FM", "H_FM"}:
@@ -156,7 +156,7 @@ class Joint(Component):
             if not np.array_equal(H_FM, expected):
                 raise ContractError(
                     f"joint {cls.__name__}: axes = {cls.axes!r}, but across writes H_FM = {H_FM.tolist()} at "
-                    f"q = {place:g}; leave axes out, or write what they say"
+                    f"q = {place:g}; correct one of them, or omit axes"
                 )
 
     @classmethod

@@ -102,13 +102,15 @@ def outward(value: Any) -> Any:
 
     >>> outward([[0, 0, 0, 0, 1, 0, 1, 0, 0]])
     Traceback (most recent call last):
-    ValueError: triangles are 1, a closed mesh has at least 4: take hull_triangles
+    ValueError: the number of triangles is 1, a closed mesh needs at least 4: use hull_triangles
     """
     triangles = np.asarray(value, dtype=float)
     if triangles.ndim != 2 or triangles.shape[1] != 9 or not np.all(np.isfinite(triangles)):
         raise ValueError(f"triangles have shape {triangles.shape}, need (n, 9): three corners each")
     if len(triangles) < 4:
-        raise ValueError(f"triangles are {len(triangles)}, a closed mesh has at least 4: take hull_triangles")
+        raise ValueError(
+            f"the number of triangles is {len(triangles)}, a closed mesh needs at least 4: use hull_triangles"
+        )
     a, b, c = triangles[:, :3], triangles[:, 3:6], triangles[:, 6:]
     out = np.cross(b - a, c - a)
     size = np.linalg.norm(out, axis=1)
