@@ -28,7 +28,7 @@ GENERATED = ("Parameters", "Returns")
 BEHIND = ("Raises", "Stage", "Energy", "Notes", "References", "Examples")
 """Sections that stand behind the generated ones."""
 ENDLESS = 1e300
-"""What stands for no bound in parameters is larger."""
+"""A parameter at least that large stands for "no bound"."""
 IDENTITY = [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]
 
 
@@ -61,7 +61,7 @@ def documented(cls: type[Any]) -> str | None:
     }
     before = [title for title in sections if title not in (*BEHIND, *GENERATED)]
     behind = [title for title in sections if title in BEHIND]
-    texts = {**{title: "\n".join(entries) for title, entries in generated.items()}}
+    texts = {title: "\n".join(entries) for title, entries in generated.items()}
     order = [*before, *GENERATED, *behind]
     bodies = {**sections, **texts}
     parts = [f"{title}\n{'-' * len(title)}\n{bodies[title]}" for title in order if bodies.get(title)]

@@ -54,17 +54,18 @@ def hidden_memories(cls: type[Component]) -> list[str]:
 def _changed(function: types.FunctionType) -> tuple[list[tuple[int, str]], set[str]]:
     """Line and name of each attribute whose list, dict or set is changed; and the attributes that are read.
 
-    What is only added to is a log, and decides nothing.
+    What is only added to is a log, and decides nothing: so ``self.log`` in ``self.log.append(…)`` is not
+    read, but in ``self.stack.pop()`` it is.
     """
-    changed, held, read = [], set(), set()
+    changed, only_changed, read = [], set(), set()
     for node in tree_nodes(_tree(function)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGES:
             of = node.func.value
             if isinstance(of, ast.Attribute) and _is_self(of.value) and of.attr != "__dict__":
                 changed.append((node.lineno, of.attr))
                 if node.func.attr not in ANSWERS:
-                    held.add(of)
-        elif isinstance(node, ast.Attribute) and _is_self(node.value) and node not in held:
+                    only_changed.add(of)
+        elif isinstance(node, ast.Attribute) and _is_self(node.value) and node not in only_changed:
             read.add(node.attr)
     return changed, read
 

@@ -38,11 +38,11 @@ from cosim.step.saved_variables import copy_reals
 from cosim.step.tape import assembled_states, logged_step, step_numbers
 
 ON_REPORT = int(Stage.REPORT)
-HARDLY = 1e-6
-"""By so much of its size the flow and its tangent may differ at the end of a step; see `follow_step`."""
+SAME_FLOW = 1e-6
+"""By so much of its size a derivative and the tangent of the flow may differ and count as equal."""
 SUSPECT = 0.1
-"""In parts of how much derivatives change in a step: more than that may be a jump."""
-HALVINGS = 25  # of a step, to see whether it is
+"""Times the step and its derivatives: a tangent of the flow that is off by more may have met a jump."""
+HALVINGS = 25  # of a step, to see whether it has
 ROUNDED = 1e-9
 """By so much of its size, or by the accuracy, a state may differ from what steps and handlers have left."""
 NO_DISTANCE = 1e-290  # of a number that changes its sign at a kink: it is 0, or marks the side that 0 is on
@@ -52,7 +52,11 @@ KINK_REACHED = 1e-12  # of the time: a source that jumps so near to the end of a
 
 
 def follow_step(run, carrier, at):
-    """Move values and tangents on to the end of a step of the run."""
+    """Move values and tangents on to the end of a step of the run.
+
+    The first direction is the flow: its tangent at the start is the derivative of the states by time, so at
+    the end it is that derivative again, unless the derivative jumps inside the step (`refuse_jumps`).
+    """
     notes = carrier.notes
     step = logged_step(run, at)
     load_start(run, carrier, step, step_numbers(run, at))
@@ -65,10 +69,9 @@ def follow_step(run, carrier, at):
     store_kinks(run, carrier)
     renew_flow(run, carrier)
     n = carrier.y.shape[0]
-    flow = part_of(carrier.y_dots, 0, carrier.y)
-    pace = part_of(carrier.c_dots, 0, carrier.c)
+    second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
     for m in range(n):
-        carrier.pace_before[m] = abs(pace[m])
+        carrier.pace_before[m] = abs(second_derivatives[m])
     if n > 0:
         repeat_step(run, carrier, step)
         notes.freshness = IS_MOTION
@@ -76,21 +79,32 @@ def follow_step(run, carrier, at):
         notes.freshness = NOT_FRESH
     notes.time = step.time
     notes.is_shifted = 0.0
-    length = step.time - step.start
-    for m in range(n):
-        missed = abs(flow[m] - carrier.c[m])
-        expected = SUSPECT * length * (carrier.pace_before[m] + abs(pace[m]))
-        is_suspect = missed > expected + HARDLY * max(1.0, abs(carrier.c[m]))
-        if is_suspect and jumps_inside(run, carrier, step, m, SUSPECT * missed):
-            lose(carrier, step.start, JUMPS, m)
+    refuse_jumps(run, carrier, step)
     if run.plan.remembers != 0 and n > 0:
         complete_step(run, carrier)
         remember_inside_along(run, carrier, step.start, step.time)
     pass_kinks(run, carrier, step)
 
 
+def refuse_jumps(run, carrier, step):
+    """Give the tangents up where the derivative of a state has jumped inside a step without an event.
+
+    The tangent of the flow has then missed the derivative at the end by the jump. It misses it a little in
+    any case, by the error of the method: what is small beside the change of the derivative is not suspect.
+    """
+    flow = part_of(carrier.y_dots, 0, carrier.y)
+    second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
+    length = step.time - step.start
+    for m in range(carrier.y.shape[0]):
+        missed = abs(flow[m] - carrier.c[m])
+        expected = SUSPECT * length * (carrier.pace_before[m] + abs(second_derivatives[m]))
+        is_suspect = missed > expected + SAME_FLOW * max(1.0, abs(carrier.c[m]))
+        if is_suspect and jumps_inside(run, carrier, step, m, SUSPECT * missed):
+            lose(carrier, step.start, JUMPS, m)
+
+
 def jumps_inside(run, carrier, step, m, least):
-    """Whether the derivative of a state jumps by so much on the line between both ends of a step.
+    """Whether the derivative of a state jumps by at least so much on the line between both ends of a step.
 
     The half in which it changes more is halved again and again: what is smooth changes less and less there.
     """
@@ -168,7 +182,7 @@ def load_start(run, carrier, step, start):
 
 
 def follow_assembly(run, carrier, at):
-    """The states, which are on the tape, meet their constraints: their tangents do now, too."""
+    """Take the states from the tape as they were when they met their constraints; make the tangents do so."""
     notes = carrier.notes
     y = carrier.y
     assembled = assembled_states(run, at)
@@ -271,7 +285,10 @@ def store_kinks(run, carrier):
 
 
 def pass_kinks(run, carrier, step):
-    """Where a component is smooth no more, at a time of its own, the time moves as that."""
+    """At the end of a step that reaches a kink of a component, make the time move as that kink does.
+
+    The kink is at a time of the component's own, which may depend on what the derivatives are taken by.
+    """
     notes = carrier.notes
     count = len(run.kinks)
     notes.passed_kinks = NO_KINK
@@ -298,7 +315,10 @@ def pass_kinks(run, carrier, step):
 
 
 def settle_kinks(run, carrier):
-    """Whether derivatives jump at the kinks that were passed: then no event may shift the time once more."""
+    """Find out whether derivatives jump at the kinks that were passed; then the time has its shift.
+
+    No event of that instant may shift it once more.
+    """
     notes = carrier.notes
     if notes.passed_kinks == NO_KINK:
         return
@@ -310,7 +330,8 @@ def settle_kinks(run, carrier):
         carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
     )  # fmt: skip
     for m in range(carrier.y.shape[0]):
-        if abs(carrier.spare_c[m] - carrier.slopes_before[m]) > HARDLY * max(1.0, abs(carrier.spare_c[m])):
+        jump = abs(carrier.spare_c[m] - carrier.slopes_before[m])
+        if jump > SAME_FLOW * max(1.0, abs(carrier.spare_c[m])):
             if notes.passed_kinks == KINKS_APART:
                 lose(carrier, notes.time, JUMPS_MEET, m)
             notes.is_shifted = 1.0

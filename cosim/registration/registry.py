@@ -65,6 +65,7 @@ class Registry:
         for row in rows:
             owner = (row["plugin"], row["distribution"], row["version"])
             entry = Entry(row["id"], UnloadedClass(row["target"]), *owner)
+            # `entry.cls` imports the class: what is missing shows now, and not in the middle of a run
             plugins.setdefault(owner, []).append(Entry(row["id"], entry.cls, *owner))
         return cls(
             PluginRecord(*owner, "manifest", "loaded", None, tuple(entries))

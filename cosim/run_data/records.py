@@ -307,9 +307,7 @@ class Course(Record):
     suppressed: int  # whether initialization leaves its events out
     goes_on: int  # whether another step follows at once, so that past rows may wait
     arrived: int  # whether a delayed break has arrived at the end of the step
-    halts: (
-        int  # whether a step ends before the delayed jump that arrives at its end: the host has an event mode
-    )
+    halts: int  # whether a step ends just before a delayed jump: the host has an event mode
     has_bands: int  # whether a witness counts as zero in a band in this step
     ends_known: int  # whether witnesses at both ends of the step are at hand
 

@@ -45,7 +45,15 @@ from cosim.step.integration import (
 )
 from cosim.step.realize import realize
 from cosim.step.recording import record_step
-from cosim.step.step import BOTH_KINDS, SLIVER, asks_to_stop, end_step, is_near, one_step, report_notices
+from cosim.step.step import (
+    BOTH_KINDS,
+    SLIVER,
+    asks_to_stop,
+    end_step,
+    means_boundary,
+    one_step,
+    report_notices,
+)
 from cosim.step.tape import log_assembly
 from cosim.step.updates import (
     FAILED_STATUS,
@@ -226,7 +234,7 @@ def has_arrived(run: Run, boundary: float) -> bool:
     """Whether a step has ended at a boundary, or at a scheduled update that is there for the host."""
     if run.clock.time >= boundary:
         return True
-    if run.plan.has_schedule == 0 or not is_near(run, run.clock.time, boundary):
+    if run.plan.has_schedule == 0 or not means_boundary(run, run.clock.time, boundary):
         return False
     return next_event_time(run) <= run.clock.time
 

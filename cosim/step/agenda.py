@@ -12,7 +12,7 @@ from cosim.step.failures import PeriodLost, ResolutionLost, TimerInPast
 TOLD_APART = 2.0**51  # of times that differ by one over the product of two resolutions, doubles differ
 
 
-def present_value(run: Run, time_given: GivenTime) -> float:
+def given_seconds(run: Run, time_given: GivenTime) -> float:
     """A period or an offset, s: a number, or the present value of a parameter."""
     if time_given.array == IN_NUMBERS:
         return run.numbers[time_given.at]
@@ -72,7 +72,7 @@ def compare_ticks(run: Run, handler: Handler, other: Handler) -> int:
     return compare_fractions(remainder, grid.resolution, other_remainder, other_grid.resolution)
 
 
-def may_hide(run: Run, handler: Handler, other: Handler) -> bool:
+def may_share_double(run: Run, handler: Handler, other: Handler) -> bool:
     """Whether the next ticks of two periodic events have one double and may differ for all that."""
     comes = run.timings[handler.number].comes
     if comes != run.timings[other.number].comes:
@@ -98,7 +98,7 @@ def first_due(run: Run) -> int:
 
 def is_before(run: Run, handler: Handler, other: Handler) -> bool:
     """Whether a periodic event comes before another on paper, where doubles cannot tell."""
-    return may_hide(run, handler, other) and compare_ticks(run, handler, other) < 0
+    return may_share_double(run, handler, other) and compare_ticks(run, handler, other) < 0
 
 
 def waits_for(run: Run, handler: Handler, first: int) -> bool:
@@ -181,8 +181,8 @@ def schedule_periods(run: Run, only_following: bool) -> None:
         if handler.schedule not in (PERIODIC, LISTED) or (only_following and handler.follows == 0):
             continue
         if handler.schedule == PERIODIC:
-            period = present_value(run, run.time_given(handler.period))
-            offset = present_value(run, run.time_given(handler.offset))
+            period = given_seconds(run, run.time_given(handler.period))
+            offset = given_seconds(run, run.time_given(handler.offset))
             set_grid(run, handler, period, offset)
         await_index(run, handler, first_index(run, handler, run.clock.time))
 
@@ -207,8 +207,8 @@ def follow_parameters(run: Run) -> None:
         if handler.follows == 0:
             continue
         timing = run.timings[handler.number]
-        period = present_value(run, run.time_given(handler.period))
-        offset = present_value(run, run.time_given(handler.offset))
+        period = given_seconds(run, run.time_given(handler.period))
+        offset = given_seconds(run, run.time_given(handler.offset))
         is_same = timing.period == period and timing.offset == offset
         if is_same or timing.comes <= run.clock.time:
             continue

@@ -3,6 +3,11 @@
 The solution is read from the integrator's dense output, and only the blocks that the witnesses need
 are walked, so no derivative is evaluated. All witnesses are evaluated together. What the arrays of a
 search hold is described in `cosim.run_data.run`, the points in `cosim.step.search_points`.
+
+`first_crossing` goes through a step in parts, from left to right, and `crosses_in_part` through one of them:
+a part is divided where something may hide in it (`dips_to_zero`, `first_turn`, `is_uneven`), and a crossing
+between its ends is narrowed down (`narrow`). Between two points a witness counts as the cubic through its
+values and rates there.
 """
 
 from __future__ import annotations
@@ -148,7 +153,8 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
         if not right - left > shortest or r_left == r_right:
             return False
         step = right - left
-        first = step * r_left
+        # the cubic through both ends, x from 0 to 1 over the step: v_left + slope x + bend x^2 + change x^3
+        slope = step * r_left
         bend = 3.0 * (v_right - v_left) - step * (2.0 * r_left + r_right)
         change = step * (r_left + r_right) - 2.0 * (v_right - v_left)
         if v_left * v_right > 0.0 and turn * bend >= 0.0 and turn * (bend + 3.0 * change) >= 0.0:
@@ -156,16 +162,7 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
             meet = (v_right - v_left + r_left * left - r_right * right) / (r_left - r_right)
             if turn * (v_left + r_left * (meet - left)) > 0.0:
                 return False
-        inside = bend * bend - 3.0 * change * first
-        share = 0.5
-        if inside > 0.0 and n % 3 < 2:
-            root = turn * math.sqrt(inside)
-            if turn * bend >= 0.0:
-                share = -first / (bend + root)
-            elif change != 0.0:
-                share = (root - bend) / (3.0 * change)
-        if not 0.0 < share < 1.0:
-            share = 0.5
+        share = turn_of_cubic(slope, bend, change, turn) if n % 3 < 2 else 0.5
         middle = left + share * step
         if not left < middle < right:
             return False
@@ -187,11 +184,27 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
     return False
 
 
+def turn_of_cubic(slope: float, bend: float, change: float, turn: int) -> float:
+    """Where between 0 and 1 a cubic is lowest (`turn` 1) or highest (-1); 0.5 where it has no such turn.
+
+    Of the two ways to write a root of ``slope + 2 bend x + 3 change x^2`` the one that does not cancel.
+    """
+    square = bend * bend - 3.0 * change * slope
+    share = 0.5
+    if square > 0.0:
+        root = turn * math.sqrt(square)
+        if turn * bend >= 0.0:
+            share = -slope / (bend + root)
+        elif change != 0.0:
+            share = (root - bend) / (3.0 * change)
+    return share if 0.0 < share < 1.0 else 0.5
+
+
 def between_turns(points: Points, i: int) -> float:
     """Where to look between LEFT and RIGHT when witness `i` may turn twice there; NaN when it may not.
 
-    The cubic through the values and rates at both ends is asked. The answer lies a little behind its first
-    turn, so that each turn has a part of its own.
+    It may where the cubic through the values and rates at both ends does, and comes close to zero at a turn.
+    The answer lies a little behind its first turn, so that each turn has a part of its own.
     """
     start = time_at(points, LEFT)
     step = time_at(points, RIGHT) - start
@@ -216,6 +229,7 @@ def between_turns(points: Points, i: int) -> float:
     right = values_at(points, RIGHT)[i]
     low = left + earlier_turn * (first + earlier_turn * (square + earlier_turn * cubic))
     high = left + later_turn * (first + later_turn * (square + later_turn * cubic))
+    # no turn that stays on one side, this far from zero, hides a crossing
     far = max(0.25 * min(abs(left), abs(right)), 1e-4 * max(abs(left), abs(right)))
     if left > 0.0 and right > 0.0 and low > far and high > far:
         return math.nan
@@ -260,7 +274,9 @@ def first_guess(run: Run, points: Points) -> float:
 def narrow(run: Run, window: float) -> None:
     """Shrink LEFT … RIGHT around the first crossing between them to `window`: the ITP method.
 
-    At most one evaluation more than bisection, mostly far fewer, whatever the shape of the witnesses.
+    The secant's guess, moved a little toward the middle so that the far end comes closer too, and no further
+    from the middle than bisection, one evaluation behind, allows. So it takes at most one evaluation more
+    than bisection, mostly far fewer, whatever the shape of the witnesses.
     """
     count = len(run.witnesses)
     points = points_of(run)

@@ -6,6 +6,10 @@ the dense output, and a point is added where the history is off, from left to ri
 it is off nowhere: from where the new point has changed a history it is checked again. A step that would need
 too many points is taken again, shorter. Whether a point is needed its value tells; the derivative (forces and
 accelerations, where a speed is delayed) is computed for those that are added.
+
+What is appended, and whether a point is needed, are kernel functions of the components that remember (of a
+delay `remember`, `remember_between` …, in `cosim_measures.delay`): rows of the schedule (`plan.end_updates`,
+`between_updates`, `inside_updates`) that are called from here, and told their `side` by a slot of the cache.
 """
 
 from __future__ import annotations
@@ -125,7 +129,7 @@ def update_memory(
     """Append to histories and swap in new values of auto-update variables, from any cache."""
     set_side(run, c, side, smoothness)
     for swap in run.swaps:
-        c[swap.update] = present_value(run, swap)
+        c[swap.update] = swapped_value(run, swap)
     walk_rows(run, rows.first, rows.last, t, y, c)
     for number in range(len(run.rings)):
         if run.history(number).ring.flags != 0:
@@ -134,7 +138,7 @@ def update_memory(
     lowest = UNTOUCHED
     for swap in run.swaps:
         value = c[swap.update]
-        if value != present_value(run, swap):
+        if value != swapped_value(run, swap):
             swap_in(run, swap, value)
             if marks_readers:
                 lowest = min(lowest, mark_change(run, swap.array, swap.offset))
@@ -165,7 +169,7 @@ def set_side(run: Run, c: Reals, side: float, smoothness: float) -> None:
         c[source.at] = order if order <= float(run.plan.order) else math.inf
 
 
-def present_value(run: Run, swap: Swap) -> float:
+def swapped_value(run: Run, swap: Swap) -> float:
     """The value of an auto-update variable."""
     return float(run.k[swap.offset]) if swap.array == IN_K else run.d[swap.offset]
 
@@ -188,7 +192,7 @@ def valid_stage(swap: Swap) -> int:
 def save_swapped(run: Run) -> None:
     """Keep the auto-update variables as they are during the step that begins."""
     for i in range(len(run.swaps)):
-        run.kept_swaps[i] = present_value(run, run.swaps[i])
+        run.kept_swaps[i] = swapped_value(run, run.swaps[i])
 
 
 def exchange_swapped(run: Run) -> None:
@@ -196,7 +200,7 @@ def exchange_swapped(run: Run) -> None:
     for i in range(len(run.swaps)):
         swap = run.swaps[i]
         kept = run.kept_swaps[i]
-        run.kept_swaps[i] = present_value(run, swap)
+        run.kept_swaps[i] = swapped_value(run, swap)
         swap_in(run, swap, kept)
 
 

@@ -115,7 +115,7 @@ def restart_integration(run: Run) -> None:
     call_method(run, run.plan.method.restart, run.clock.time, False)
 
 
-def follow_holds(run: Run, is_held: bool) -> None:
+def fit_method_to_holds(run: Run, is_held: bool) -> None:
     """Restart the method where its memory has another length while witnesses are held."""
     before = memory_size(run)
     run.holds.uses_own_method = 1.0 if is_held else 0.0
@@ -131,7 +131,7 @@ def integrate_step(run: Run, t_stop: float) -> None:
     """One step of the integrator, not past `t_stop`; time and cache are those of its end."""
     is_held = held_count(run) > 0
     if is_held != uses_held_method(run):
-        follow_holds(run, is_held)
+        fit_method_to_holds(run, is_held)
     system = ode_system(run, is_held)
     method = method_arrays(run)
     t = run.clock.time

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cosim.run_data.run import Reals, Run
 from cosim_compiler.record import rows_of
 
-A_CYCLE = 2.0  # parts for each way through its range at the largest rate: 2 pi in a cycle of a sinusoid
+A_CYCLE = 2.0  # parts for each way through its range at the largest rate: 2 pi parts in a cycle of a sinusoid
 BESIDE = 0.01  # of its range: a witness that is closer to zero is beside a zero
 DEPTH = 6  # how often a part is halved where a witness is not as smooth as a cubic
 LEFT, RIGHT, MIDDLE, FIRST_STACKED = 0, 1, 2, 3

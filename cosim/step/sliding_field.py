@@ -132,7 +132,7 @@ def blocks_of(a: Held) -> Rows[ListedBlock]:
     return rows_of(ListedBlock, a.ints, a.first + ROW_WIDTH, row_of(a).blocks)
 
 
-def corrections_of(a: Held) -> Rows[ListedBlock]:
+def projecting_blocks(a: Held) -> Rows[ListedBlock]:
     """The blocks that take what constraints forbid out of a push."""
     return rows_of(ListedBlock, a.ints, row_of(a).corrections_at, row_of(a).corrections)
 
@@ -156,7 +156,7 @@ def follow_listed(a, block, t, y, h, c, a_dot, t_dot, y_dot, h_dot, c_dot):
     )  # fmt: skip
 
 
-def evaluate(a: Held, t: float, y: Reals, c: Reals) -> None:
+def evaluate_derivatives(a: Held, t: float, y: Reals, c: Reals) -> None:
     """Walk all blocks of an evaluation of the derivatives."""
     for block in blocks_of(a):
         call_listed(a, block, t, y, a.h, c)
@@ -172,7 +172,7 @@ def allowed(a: Held, t: float, y: Reals, push: Reals, c: Reals, out: Reals) -> N
     """``out`` = a push without what constraints forbid, at `y`, which `c` belongs to."""
     for m in range(out.shape[0]):
         out[m] = push[m]
-    for block in corrections_of(a):
+    for block in projecting_blocks(a):
         # as for an error estimate: the vector in place of y, and y in place of h
         call_listed(a, block, t, out, y, c)
 
@@ -194,7 +194,7 @@ def values_along(
     for sign in range(2):
         amount = SPACING if sign == 0 else -SPACING
         shifted(y, amount, direction, scratch_y)
-        evaluate(a, t + amount * flows, scratch_y, scratch_c)
+        evaluate_derivatives(a, t + amount * flows, scratch_y, scratch_c)
         for i in range(row_of(a).held):
             value = scratch_c[held_witnesses(a)[i].value]
             if sign == 0:
@@ -203,9 +203,11 @@ def values_along(
                 out[i] = (out[i] - value) / (2.0 * SPACING)
 
 
-def rates_at(a: Held, t: float, y: Reals, flow: Reals, spare_y: Reals, scratch_c: Reals, out: Reals) -> None:
+def held_rates(
+    a: Held, t: float, y: Reals, flow: Reals, spare_y: Reals, scratch_c: Reals, out: Reals
+) -> None:
     """Rates of the held witnesses along the solution through `y` (without pushes)."""
-    evaluate(a, t, y, scratch_c)
+    evaluate_derivatives(a, t, y, scratch_c)
     declared = True
     for i in range(row_of(a).held):
         rate = held_witnesses(a)[i].rate
@@ -305,7 +307,7 @@ def sliding_field(
     for j in range(held):
         if witnesses[j].kind == SWITCHED:
             switch_variables(a, at, numbers.sides, 1)
-            evaluate(a, t, y, scratch_c)
+            evaluate_derivatives(a, t, y, scratch_c)
             switch_variables(a, at, numbers.sides, 0)
             for m in range(n):
                 directions[j * n + m] = scratch_c[m] - flow[m]
@@ -325,7 +327,7 @@ def sliding_field(
         for sign in range(2 if pushed > 0 else 0):
             amount = SPACING if sign == 0 else -SPACING
             shifted(y, amount, direction, shifted_y)
-            rates_at(a, t + amount * moving, shifted_y, spare, other_spare, scratch_c, first_rates)
+            held_rates(a, t + amount * moving, shifted_y, spare, other_spare, scratch_c, first_rates)
             for i in range(held):
                 if sign == 0:
                     second_rates[i] = first_rates[i]
@@ -336,7 +338,7 @@ def sliding_field(
                     else:
                         matrix[i * held + j] = slope
     if pushed > 0:
-        rates_at(a, t, y, spare, other_spare, scratch_c, first_rates)
+        held_rates(a, t, y, spare, other_spare, scratch_c, first_rates)
     for i in range(held):
         value = c[witnesses[i].value]
         if witnesses[i].kind == PUSHED:

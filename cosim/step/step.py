@@ -85,7 +85,11 @@ BOTH_KINDS = 3  # of updates that wait for time to advance
 
 
 def one_step(run: Run, boundary: float) -> None:
-    """Updates at the start, integration no further than `boundary`, publishes at the end."""
+    """Updates at the start, integration no further than `boundary`, publishes at the end.
+
+    Where a host has an event mode, a step ends just before a delayed jump that arrives (`stop_before_jump`),
+    so that the host sees the values before it; the next step then begins with what was left to be done.
+    """
     run.answers.changed = 0
     run.course.arrived = 0
     follow_clocks(run)
@@ -95,12 +99,12 @@ def one_step(run: Run, boundary: float) -> None:
         complete_arrival(run)
     run_start_updates(run)
     if asks_to_stop(run):
-        run.agenda.next_start = UPDATES_DONE
+        run.agenda.next_start = UPDATES_DONE  # a run that goes on does not apply them twice
         return
     run.answers.changed = 1 if jump_waited else run.answers.changed
     run.agenda.next_start = UPDATES_WAIT
     start = run.clock.time
-    follow_clocks(run)
+    follow_clocks(run)  # once more: updates may have moved timers and periods
     is_held = held_count(run) > 0
     begin_step_on_tape(run)
     integrate_toward(run, boundary)
@@ -117,6 +121,7 @@ def one_step(run: Run, boundary: float) -> None:
     run.counts.steps += 1
     report_notices(run)
     end_step(run, PUBLISH_CAUSES)
+    # a break that the method feels: its memory starts anew, once the step is recorded (`advance_once`)
     run.course.arrived = 1 if arrived < float(run.plan.order) else 0
 
 
@@ -210,7 +215,7 @@ update_and_follow = followed_by(update_with_signals, follow_calls)
 
 def follow_updates(run: Run) -> None:
     """Updates have changed the State, which is realized again."""
-    moves_on = True  # as before
+    moves_on = True  # with the same derivatives as before
     for m in range(run.y.shape[0]):
         if different(run.start_derivatives[m], run.c[m]):
             moves_on = False
@@ -241,7 +246,7 @@ def integrate_toward(run: Run, boundary: float) -> None:
     event_time = next_event_time(run) if run.plan.has_schedule != 0 else boundary
     if event_time != event_time:
         raise PeriodLost()
-    if is_near(run, event_time, boundary):
+    if means_boundary(run, event_time, boundary):
         boundary = event_time
     start = run.clock.time
     kink = next_kink(run)
@@ -253,7 +258,7 @@ def integrate_toward(run: Run, boundary: float) -> None:
         integrate(run, event_time, boundary)
 
 
-def is_near(run: Run, time: float, boundary: float) -> bool:
+def means_boundary(run: Run, time: float, boundary: float) -> bool:
     """Whether a scheduled time is the boundary that a host means: its own time may be off by rounding."""
     return abs(time - boundary) <= run.options.meeting
 
@@ -304,7 +309,7 @@ def realize_end(run: Run) -> float:
 
 
 def end_step(run: Run, causes: int) -> None:
-    """Publishes."""
+    """Run the publishes of these causes (bits); they change nothing, so they come last."""
     if has_kind(run, PUBLISH):
         run_publishes(run, causes)
     if run.answers.severity == FAILED_STATUS:

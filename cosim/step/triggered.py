@@ -55,7 +55,7 @@ LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times t
 
 
 def clear_predicted(run: Run) -> None:
-    """Nothing that was foreseen can be relied on any more."""
+    """Drop all predicted crossings: the states were written to."""
     for i in range(len(run.witnesses)):
         run.witnesses[i].expected = math.inf
 
@@ -208,53 +208,29 @@ def have_run_alone(run: Run) -> bool:
 
 
 def follow_handlers(run: Run, moves_on: bool) -> None:
-    """Handlers of the witnesses in `has_fired` have run; `starting` has the state before.
+    """Handlers of the witnesses in `has_fired` have run: decide what leaving zero means for each of them now.
 
-    With `moves_on` the derivatives are the same as before.
+    One that was turned round is on guard where it is, one that was stopped rests there (`stay_where_turned`);
+    one whose events do not end is held, or reported (`end_repetition`). `starting` has the state before. With
+    `moves_on` the derivatives are the same as before.
     """
     if len(run.witnesses) == 0:
         return
     compute_rates(run, RATE_SPACING)
-    pushed = run.answers.pushed != 0
+    moved = has_moved_states(run)
     alone = have_run_alone(run)
-    moved = False
-    for m in range(run.y.shape[0]):
-        moved = moved or run.starting.y[m] != run.y[m]
-    some = False
-    measured = False
+    clear_outdated_predictions(run)
     largest = -1.0
-    for i in range(len(run.witnesses)):
-        some = some or run.has_fired[i] != 0
-    for i in range(len(run.witnesses)):
-        witness = run.witnesses[i]
-        same = value(run, i) == witness.value
-        same = same and run.rates_now[i] == witness.rate
-        if not (some and same):
-            witness.expected = math.inf
+    measured = False
     for i in range(len(run.witnesses)):
         if run.has_fired[i] == 0:
             continue
         witness = run.witnesses[i]
-        rate = witness.rate
-        now = value(run, i)
-        rate_now = run.rates_now[i]
         if witness.repeats == LEAVING:
-            witness.level = now
-            witness.guard = UNGUARDED
-            witness.band = EXACT
-            witness.fired = -math.inf
-            witness.repeats = 0.0
+            start_at_present_value(run, i)
             continue
-        side = DOWNWARD if rate < 0.0 else UPWARD  # from above, from below
-        stops = abs(rate_now) <= STOPPED * abs(rate)
-        is_turned = (stops or rate * rate_now <= 0.0) and rate != 0.0
-        was_set = run.was_set[i] != NOT_SET
-        guard = witness.guard
-        on_its_way = is_turned_round(guard) and (rate_now * guard > 0.0 or (moves_on and rate_now == 0.0))
-        if on_its_way or (is_turned_round(guard) and (moved or was_set)):
-            # it has not come out since it was turned last: rates this small may have any sign
-            side = guard
-            is_turned = True
+        now = value(run, i)
+        side, stops, is_turned, on_its_way = turn_of(run, i, moved, moves_on)
         noise = -1.0
         if stops or witness.band >= 0.0 or now != witness.value:
             if largest < 0.0:
@@ -264,38 +240,110 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
                     measure_rounding(run)
                     measured = True
                 noise = rounding(run, i)
-        is_zero = abs(now) <= noise
-        is_turned = is_turned and (now * side <= 0.0 or is_zero)
-        near = is_zero or abs(now) <= 2.0 * abs(witness.value)
+        is_turned = is_turned and (now * side <= 0.0 or abs(now) <= noise)
         # what is stopped by a switch, or by what was due at this instant anyhow, has not been turned
+        pushed = run.answers.pushed != 0
+        was_set = run.was_set[i] != NOT_SET
         one_way = was_set or (pushed if stops else moved or direction_of(run, i) != BOTH or on_its_way)
-        guarded = is_turned and near and one_way and not is_condition(run, i)
-        # stopped by a switch: it lies on its zero, and has passed it
-        rests = guarded or (stops and near and rate != 0.0 and not is_condition(run, i))
-        # leaving what another handler has set there is an event as ever
-        is_set = is_zero and run.was_set[i] == SET_BY_ANOTHER
-        witness.level = now if rests and not (is_zero and (stops or is_set)) else 0.0
-        witness.guard = side if guarded else side * PASSED if rests and not is_zero else UNGUARDED
-        # a relay that switches at its surface, to the last bit, and so goes back has to see it again
-        is_sent_back = alone and is_zero and is_turned and not rests and not is_condition(run, i)
-        if is_set or is_sent_back:
-            witness.guard = set_guard(run, i)
-        # what flies off comes back exactly: with a band, flights as low as that would gain from falling below
-        exact = rests and not stops and not is_set
-        witness.band = EXACT if exact else noise if rests or is_zero else NOT_AT_ZERO
+        stay_where_turned(run, i, side, noise, stops, is_turned, one_way, alone)
         if can_hold(run):
             # where rounding has decided about the event, its push may point the wrong way
-            store_push(run, i, 1.0 if (rate_now - rate) * side >= 0.0 else -1.0)
-        if not is_endless(run, i):
-            continue
-        report_finding(run, ZENO if is_pushed(run, i, moves_on) else CHATTERING, i, 0.0)
-        if run.plan.policy == STOP_RUN:
-            run.failure.witness = i
-            raise EndlessEvents()
-        if not can_hold(run):
-            witness.repeats = REPORTED
-            continue
-        hold_witness(run, i, side, moves_on)
+            store_push(run, i, 1.0 if (run.rates_now[i] - witness.rate) * side >= 0.0 else -1.0)
+        if is_endless(run, i):
+            end_repetition(run, i, side, moves_on)
+
+
+def has_moved_states(run: Run) -> bool:
+    """Whether updates have changed a continuous state."""
+    moved = False
+    for m in range(run.y.shape[0]):
+        moved = moved or run.starting.y[m] != run.y[m]
+    return moved
+
+
+def clear_outdated_predictions(run: Run) -> None:
+    """Updates have run: a prediction stays where an event was the cause and has not touched the witness."""
+    some = False
+    for i in range(len(run.witnesses)):
+        some = some or run.has_fired[i] != 0
+    for i in range(len(run.witnesses)):
+        witness = run.witnesses[i]
+        same = value(run, i) == witness.value
+        same = same and run.rates_now[i] == witness.rate
+        if not (some and same):
+            witness.expected = math.inf
+
+
+def start_at_present_value(run: Run, i: int) -> None:
+    """Let go of a witness that was held: where it is now counts as zero, and no event is near."""
+    witness = run.witnesses[i]
+    witness.level = value(run, i)
+    witness.guard = UNGUARDED
+    witness.band = EXACT
+    witness.fired = -math.inf
+    witness.repeats = 0.0
+
+
+def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> tuple[float, bool, bool, bool]:
+    """What handlers have made of the way of a witness, by its rates before and after.
+
+    The side from which it comes (DOWNWARD, UPWARD), whether it was stopped, whether it was turned round (or
+    stopped), and whether it is still on its way out since it was turned the last time.
+    """
+    witness = run.witnesses[i]
+    rate = witness.rate
+    rate_now = run.rates_now[i]
+    guard = witness.guard
+    side = DOWNWARD if rate < 0.0 else UPWARD  # from above, from below
+    stops = abs(rate_now) <= STOPPED * abs(rate)
+    is_turned = (stops or rate * rate_now <= 0.0) and rate != 0.0
+    was_set = run.was_set[i] != NOT_SET
+    on_its_way = is_turned_round(guard) and (rate_now * guard > 0.0 or (moves_on and rate_now == 0.0))
+    if on_its_way or (is_turned_round(guard) and (moved or was_set)):
+        # it has not come out since it was turned last: rates this small may have any sign
+        side = guard
+        is_turned = True
+    return side, stops, is_turned, on_its_way
+
+
+def stay_where_turned(
+    run: Run, i: int, side: float, noise: float, stops: bool, is_turned: bool, one_way: bool, alone: bool
+) -> None:
+    """Set the level, the guard and the band of a witness whose handlers have run (`zeros` has their meaning).
+
+    `noise` is its rounding, -1 where it is not near zero; `alone` says whether nothing but handlers of
+    witnesses has run.
+    """
+    witness = run.witnesses[i]
+    now = value(run, i)
+    is_zero = abs(now) <= noise
+    near = is_zero or abs(now) <= 2.0 * abs(witness.value)
+    guarded = is_turned and near and one_way and not is_condition(run, i)
+    # stopped by a switch: it lies on its zero, and has passed it
+    rests = guarded or (stops and near and witness.rate != 0.0 and not is_condition(run, i))
+    # leaving what another handler has set there is an event as ever
+    is_set = is_zero and run.was_set[i] == SET_BY_ANOTHER
+    witness.level = now if rests and not (is_zero and (stops or is_set)) else 0.0
+    witness.guard = side if guarded else side * PASSED if rests and not is_zero else UNGUARDED
+    # a relay that switches at its surface, to the last bit, and so goes back has to see it again
+    is_sent_back = alone and is_zero and is_turned and not rests and not is_condition(run, i)
+    if is_set or is_sent_back:
+        witness.guard = set_guard(run, i)
+    # what flies off comes back exactly: with a band, flights as low as that would gain from falling below
+    exact = rests and not stops and not is_set
+    witness.band = EXACT if exact else noise if rests or is_zero else NOT_AT_ZERO
+
+
+def end_repetition(run: Run, i: int, side: float, moves_on: bool) -> None:
+    """Deal with a witness whose events do not end: stop the run, hold the witness, or only report it."""
+    report_finding(run, ZENO if is_pushed(run, i, moves_on) else CHATTERING, i, 0.0)
+    if run.plan.policy == STOP_RUN:
+        run.failure.witness = i
+        raise EndlessEvents()
+    if not can_hold(run):
+        run.witnesses[i].repeats = REPORTED
+        return
+    hold_witness(run, i, side, moves_on)
 
 
 def has_fired_on_guard(run: Run, i: int) -> bool:

@@ -3,6 +3,10 @@
 The path of an event: `triggered.trigger_handlers` (or `agenda`) makes a handler pending; `step.start_step`
 calls `run_updates`, which calls `handle` for each cause; `handle` calls `run_handler`, then `accept_all`,
 and `restore_variables` changes the State.
+
+`does` is the kind of a handler (UNRESTRICTED, DISCRETE, PUBLISH), `cause` what calls it; of several causes
+each is a bit. A sampler, say, is a discrete update of cause SCHEDULED: `agenda` says when, `list_due` finds
+it, and its result goes into a discrete variable.
 """
 
 from __future__ import annotations

@@ -256,7 +256,10 @@ def compare_ends(run: Run) -> bool:
 
 
 def search_kept_step(run: Run, start: float, window: float) -> bool:
-    """Keep the step that has ended, and search it; whether a witness crosses inside."""
+    """Keep the step that has ended, and search it; whether a witness crosses inside.
+
+    A crossing that turns out to be rounding (`is_noise`) is searched for no more, and the step once again.
+    """
     if run.method_settings.is_cubic == 0.0:
         complete(run)
     for m in range(run.work.shape[0]):
@@ -380,7 +383,7 @@ def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) ->
 
 
 def mark_crossed(run: Run, crossed: Integers) -> None:
-    """Which witnesses have crossed from the start of the window to now."""
+    """Mark the witnesses that have crossed from the start of the window to now."""
     for i in range(len(run.witnesses)):
         now = above(run, i, value(run, i))
         run.present_values[i] = now
@@ -413,22 +416,20 @@ def step_to_crossing(run: Run, window: float) -> bool:
     """Repeat the step so that it ends just past the crossing; return whether a witness has crossed there.
 
     `has_crossed` then says which, `rates_now` has their rates. Dense output and a step of the method itself
-    may differ about the zero: then it is bracketed on steps.
+    may differ about the zero: then the end is moved, by the values and rates of the witnesses (SECANTS), in
+    turns with halves of the bracket; where the bracket has no far end but that of the step yet, in strides
+    that grow. It is good when all have crossed that must, the last of them within `window`.
     """
-    points = points_of(run)
+    list_must_cross(run)
     must_cross = run.has_crossed
     crossed_at_time = run.crossed_at_trial
     stop = run.clock.time
-    for i in range(points.witnesses):
-        low = values_at(points, LEFT)[i]
-        run.window_values[i] = low
-        must_cross[i] = 1 if is_crossing(run, i, low, values_at(points, RIGHT)[i]) else 0
     time = run.search_window.end
     reach = window
     before = run.last_step.start
     if stop - time <= NEARLY * window:
         time = stop  # the step ends there already
-    latest = before  # at which not all have crossed
+    latest = before  # at which not all have crossed; `earliest`: at which all have
     spacing = min(RATE_SPACING, 1e-3 * (stop - before))
     mark_crossed(run, crossed_at_time)
     earliest = math.inf if is_missing(run, must_cross, crossed_at_time) else stop
@@ -463,6 +464,15 @@ def step_to_crossing(run: Run, window: float) -> bool:
         compute_rates(run, RATE_SPACING)
     mark_crossed(run, must_cross)
     some = False
-    for i in range(points.witnesses):
+    for i in range(len(run.witnesses)):
         some = some or must_cross[i] != 0
     return some
+
+
+def list_must_cross(run: Run) -> None:
+    """List in `has_crossed` what crosses from LEFT to RIGHT; `window_values` then are those at LEFT."""
+    points = points_of(run)
+    for i in range(points.witnesses):
+        low = values_at(points, LEFT)[i]
+        run.window_values[i] = low
+        run.has_crossed[i] = 1 if is_crossing(run, i, low, values_at(points, RIGHT)[i]) else 0

@@ -64,12 +64,15 @@ def is_turned_round(guard: float) -> bool:
 def move(m: int, turn: int) -> float:
     """By how much number `m` is moved, of itself, at a turn: all upward, then either way.
 
-    The sizes differ, so that neither sums nor differences cancel in all of them.
+    The sizes differ, so that neither sums nor differences cancel in all of them. They are the same in every
+    run and in every process: they come from a hash of `m` (products modulo 2^32 with odd factors, one near
+    2^32 over the golden ratio; a shift between them), of which twelve bits give the size and two the signs.
     """
     spread = (m + 1) * 2654435761 % 4294967296
     spread = (spread // 8192 + spread) * 1597334677 % 4294967296
     size = MOVED_BY * (1.0 + spread // 16 % 4096 / 4096.0)
-    is_up = turn == 0 or spread // (262144 if turn == 1 else 2097152) % 2 == 1
+    sign_bit = 262144 if turn == 1 else 2097152
+    is_up = turn == 0 or spread // sign_bit % 2 == 1
     return size if is_up else -size
 
 
@@ -115,7 +118,7 @@ def evaluate_moved(run: Run, t: float) -> bool:
 
 
 def rounding(run: Run, i: int) -> float:
-    """What `measure_rounding` has found."""
+    """How far a witness moves by rounding, as `measure_rounding` has found."""
     return run.roundings[i]
 
 
@@ -133,7 +136,7 @@ def is_out(run: Run, i: int, number: float) -> bool:
 
 
 def clear_level(run: Run, i: int) -> None:
-    """Zero is zero again."""
+    """Make zero the level of a witness again, where it does not lie."""
     witness = run.witnesses[i]
     witness.level = 0.0
     witness.guard = UNGUARDED
@@ -141,7 +144,7 @@ def clear_level(run: Run, i: int) -> None:
 
 
 def leave_band(run: Run, i: int, now: float) -> None:
-    """Zero is zero again; where the witness has come no further than that it is on guard there."""
+    """Make zero the level of a witness again, which is `now`; where it lies at zero, it stays on guard."""
     witness = run.witnesses[i]
     guard = witness.guard
     clear_level(run, i)
@@ -179,7 +182,11 @@ def start_zeros(run: Run) -> None:
 
 
 def store_zeros(run: Run, has_triggered: bool) -> None:
-    """Store which witnesses lie at zero at the end of a step; those in `has_crossed` may have triggered."""
+    """At the end of a step store which witnesses lie at zero, and which have arrived there without passing.
+
+    With `has_triggered` those in `has_crossed` have crossed. Roundings and rates take evaluations: they are
+    computed once, for the first witness that asks for them.
+    """
     largest = largest_state(run)
     far = NEAR * max(largest, abs(run.clock.time))
     measured = False
@@ -203,23 +210,38 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
             measured = True
         noise = rounding(run, i) if near else 0.0
         if band >= 0.0:
-            # what moves less than its rounding in a whole step is drifting
-            if near and abs(now - before) <= 0.25 * noise and not crossed:
-                band = max(band, 2.0 * abs(now))
-            witness.band = band if abs(now) <= band else NOT_AT_ZERO
+            drifts = near and abs(now - before) <= 0.25 * noise and not crossed
+            stay_or_leave(run, i, now, drifts)
             continue
         if not (near and abs(now) <= noise):
             continue
         witness.band = noise
-        direction = direction_of(run, i)
-        falls = direction != RISING and before > 0.0
-        rises = direction != FALLING and before < 0.0
-        if not crossed and (falls or rises):
+        if not crossed and comes_to_trigger(run, i, before):
             if not has_rates:
                 compute_rates(run, RATE_SPACING)
                 has_rates = True
             witness.rate = run.rates_now[i]
-            witness.guard = ARRIVED if falls else -ARRIVED
+            witness.guard = ARRIVED if before > 0.0 else -ARRIVED
+
+
+def stay_or_leave(run: Run, i: int, now: float, drifts: bool) -> None:
+    """Let a witness that lies at zero stay there while it is within its band, or leave.
+
+    One that `drifts`, by less than its rounding in a whole step, takes its band with it.
+    """
+    witness = run.witnesses[i]
+    band = witness.band
+    if drifts:
+        band = max(band, 2.0 * abs(now))
+    witness.band = band if abs(now) <= band else NOT_AT_ZERO
+
+
+def comes_to_trigger(run: Run, i: int, before: float) -> bool:
+    """Whether a witness that was at `before`, and goes on through zero, triggers."""
+    direction = direction_of(run, i)
+    falls = direction != RISING and before > 0.0
+    rises = direction != FALLING and before < 0.0
+    return falls or rises
 
 
 def has_arrivals(run: Run) -> bool:

@@ -20,19 +20,23 @@ class Dependencies:
         self._system, self._assembly = system, system.assembly
 
     def behind(self, slot: Slot) -> set[Slot]:
-        """What lies outside the cache, and the time."""
+        """The slots outside the cache (variables, the time) that a value is computed from at this instant."""
         return self._assembly.graph.sources(slot)
 
     def behind_at_start(self, slot: Slot) -> set[Slot]:
-        """Also what updates, and handlers of the 0th step, of the parts read whose variables are met."""
+        """The same for the value that a run begins with.
+
+        Memories have no past then, so what their updates read counts; and a variable that a handler of the
+        0th step may change is computed from what the handlers of its part read.
+        """
         sources: set[Slot] = set()
         pending = [slot]
         while pending:
-            new = self._assembly.graph.sources(pending.pop(), self._assembly.updates["end"]) - sources
-            sources |= new
+            new_sources = self._assembly.graph.sources(pending.pop(), self._assembly.updates["end"]) - sources
+            sources |= new_sources
             for blocks, variables in self._first_handlers:
-                if any(slot.overlaps(variable) for slot in new for variable in variables):
-                    pending += [slot for block in blocks for slot in block.reads if slot.size]
+                if any(source.overlaps(variable) for source in new_sources for variable in variables):
+                    pending += [read for block in blocks for read in block.reads if read.size]
         return sources
 
     @cached_property
@@ -51,7 +55,7 @@ class Dependencies:
         return [(blocks, changed[name]) for name, blocks in by_part.items()]
 
     def on_inputs(self, slot: Slot) -> set[str]:
-        """Paths of the inputs of the system that a value is computed from at once."""
+        """Paths of the inputs of the system that a value is computed from at the same instant."""
         if slot.array != "c":
             return set()
         layout, behind = self._assembly.layout, self._assembly.graph.regions_behind(slot)
@@ -72,6 +76,7 @@ class Dependencies:
         free = {i for slot in self._assembly.free_inputs.values() for i in slot.elements}
 
         def moves(slot: Slot) -> bool:
+            """Whether it may change between events: free inputs may, other discrete variables may not."""
             return slot.array not in "pdk" or (slot.array == "d" and not free.isdisjoint(slot.elements))
 
         moving = self._assembly.graph.followers(outside=moves)
@@ -80,11 +85,11 @@ class Dependencies:
         return held | {v.path for v in unmoved_outputs if TIME not in self.behind(v.slot)}
 
     def names(self, slots: Iterable[Slot]) -> set[str]:
-        """Paths of the parameters, states and inputs that lie there."""
-        lie = {v.path: v.slot for v in self._system.variables.values() if v.slot.array != "c"}
-        lie |= self._assembly.free_inputs
-        read = places(slots)
-        return {path for path, slot in lie.items() if not read.isdisjoint(places([slot]))}
+        """Paths of the parameters, states and inputs that have a number in one of these slots."""
+        slots_by_path = {v.path: v.slot for v in self._system.variables.values() if v.slot.array != "c"}
+        slots_by_path |= self._assembly.free_inputs
+        wanted = places(slots)
+        return {path for path, slot in slots_by_path.items() if not wanted.isdisjoint(places([slot]))}
 
 
 def places(slots: Iterable[Slot]) -> set[tuple[str, int]]:

@@ -53,10 +53,10 @@ LISTS: dict[str, tuple[str, ...]] = {
     "Parameters": ("Parameter",),
 }
 """What may be in a list."""
-PASSES = 3
-"""What is moved may leave an empty list behind, or come out of order."""
-SECOND_TYPES = set(TYPES) - {"Real", "Integer", "Boolean", "String", "Enumeration", "Binary"}
-SECOND_KINDS = ("structuralParameter", "constant", "local", "unspecified")
+MOST_PASSES = 3
+"""What one pass moves may leave an empty list behind, or come out of order: the next one mends that."""
+TYPES_OF_VERSION_2 = set(TYPES) - {"Real", "Integer", "Boolean", "String", "Enumeration", "Binary"}
+KINDS_OF_VERSION_2 = ("structuralParameter", "constant", "local", "unspecified")
 """What came with version 2.0."""
 BASE = ("id", "description")
 META_DATA = ("author", "fileversion", "copyright", "license", "generationTool", "generationDateAndTime")
@@ -98,10 +98,10 @@ def make_strict(root: Element, say: Say) -> bool:
         Takes the element and what was mended.
     """
     passes = 0
-    while passes < PASSES and _mend(root, say):
+    while passes < MOST_PASSES and _mend(root, say):
         passes += 1
     changed = passes > 0
-    if root.get("version") == "1.0" and any(_is_second(e) for e in root.iter() if _is_of_ssp(e)):
+    if root.get("version") == "1.0" and any(_needs_version_2(e) for e in root.iter() if _is_of_ssp(e)):
         root.set("version", "2.0")
         say(root, "the version is 2.0, since it has what version 1.0 does not know")
         changed = True
@@ -129,18 +129,18 @@ def _mend(root: Element, say: Say) -> bool:
     return changed
 
 
-def _is_second(element: Element) -> bool:
+def _needs_version_2(element: Element) -> bool:
     """Whether an element came with version 2.0."""
     name = local_name(element)
     if _is_foreign(element):
         return False
     if name == "Connector":
-        return element.get("kind") in SECOND_KINDS
+        return element.get("kind") in KINDS_OF_VERSION_2
     if name == "Connection":
         return element.get("startIndices") is not None or element.get("endIndices") is not None
     if name == "Component":
         return element.get("source") is None
-    return name in SECOND_TYPES or name in ("Dimension", *META)
+    return name in TYPES_OF_VERSION_2 or name in ("Dimension", *META)
 
 
 def _translate_dialect(element: Element) -> str:

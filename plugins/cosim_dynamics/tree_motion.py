@@ -86,6 +86,9 @@ class TreeMotion:
             H, terms = self.read(joint, "H_FM").reshape(nu, 6).T, self.read(joint, "HDotU_FM")
         if not link.reversed:
             return p, H, terms
+        # The joint says how M moves in F; here F is on the inner body, so the motion of F in M is wanted,
+        # about F's origin and in M's axes: p_MF = -R' p, w_MF = -R' w, v_MF = R' (w x p - v). The terms
+        # without u_dot are the derivatives of these by time, in M, while u_dot is zero.
         u = np.atleast_1d(self.state[f"{joint.name}.u"]) if nu else np.zeros(0)
         (w, v), (b_w, b_v) = np.split(H @ u, 2), np.split(terms, 2)
         moved = np.cross(H[:3], p[:, None], axis=0) - H[3:]
@@ -103,7 +106,7 @@ class TreeMotion:
     def added_inertia(self, joint: Joint) -> Array:
         """What rotors add to the diagonal of the mass matrix for the speeds of a joint, kg.m2 or kg."""
         slot = self.system.assembly.layout.slots[joint.name]["added_inertia"]
-        cache = self.system.arrays(self.state)[5]
+        *_, cache = self.system.arrays(self.state)
         return np.asarray(cache[slot.offset : slot.offset + slot.size], dtype=float)
 
     def element(self, joint: Joint, name: str, element: int) -> float:

@@ -21,6 +21,7 @@ WORDS = {
 }
 """What an argument is passed as, by its letter: an array as its address and its lengths."""
 PARTS = ("", ".rows", ".columns")
+"""What is appended to an argument's name for each of its words."""
 
 
 def called_signatures(texts: Iterable[str]) -> set[str]:

@@ -92,7 +92,7 @@ def new_files(kind: str, name: str, where: Path) -> NewFiles:
     if kind not in (*kits, *FILES):
         raise cosim.LookUpError("kind with a template", kind, [*kits, *FILES])
     plugin, _, short_name = name.rpartition(".")
-    for part in filter(None, (plugin, short_name or " ")):
+    for part in filter(None, (plugin, short_name or " ")):  # a name without letters is refused as " "
         if not NAME.fullmatch(part) or keyword.iskeyword(part):
             example = "mount" if kind in FILES else "acme.soft_damper"
             text = f"'{name}' is not a name: use small letters, digits and underscores, such as {example}"

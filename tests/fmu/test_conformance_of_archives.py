@@ -16,7 +16,7 @@ from export_tools import export
 from native_tools import export_native, needs_compiler
 
 import cosim
-from cosim_export.interface.documentation import SIZE, icon
+from cosim_export.interface.icon import SIZE, icon
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.native.native_sources import NativeSources
 from cosim_mechanics import Multibody

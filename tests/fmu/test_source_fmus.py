@@ -97,6 +97,8 @@ def test_functions_say_where_they_come_from(tmp_path: Path) -> None:
     here = (str(Path(cosim.__file__).parents[1]), str(tmp_path))
     assert not any(folder in text for folder in here for text in texts)
     assert "fopen" not in "".join(texts)
+    included = {name for text in texts for name in re.findall(r'#include "(.*)"', text)}
+    assert included == {path.name for path in sources.glob("*.h")}
 
 
 @pytest.mark.thorough

@@ -83,6 +83,7 @@ def of_scenario(folder: Path) -> Path:
 MODELS: dict[str, Callable[[Path], Path]] = {
     "limited": of_model(limited),
     "four bars": of_model(lambda: cosim.Model.from_file(EXAMPLES / "four_bar/four_bar.toml")),
+    "engine mount": of_model(lambda: cosim.Model.from_file(EXAMPLES / "engine_mount/engine_mount.toml")),
     "two systems": of_scenario,
 }
 SAME = 1e-12  # of the largest value of a signal: C libraries differ in the last bit

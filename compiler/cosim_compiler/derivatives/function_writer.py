@@ -42,30 +42,38 @@ class FunctionWriter(ExpressionWriter):
     # the function
 
     def write(self) -> list[str]:
+        """The lines of the body; `parameters` then has the head: the values, behind them their tangents."""
         function = self.function
         given = self.given if isinstance(self.given, tuple) else ()
-        behind: list[str] = []
+        tangents: list[str] = []
         for (name, kind), varying in zip(function.parameters, given, strict=True):
-            wanted = function.variables.get(name, kind)
-            self.grow(name, varying, wanted)
+            self.grow(name, varying, function.variables.get(name, kind))
             self.parameters.append(self.identifier(name))
-            behind += [text for group in self.leaf_names(name, varying) for text in group]
-        self.parameters += behind
+            tangents += [text for group in self.leaf_names(name, varying) for text in group]
+        self.parameters += tangents
         for (name, _), varying in zip(function.parameters, given, strict=True):
-            have = {place for place, is_on in leaves(varying) if is_on}
-            missing = [p for p, is_on in leaves(self.varying[name]) if is_on and p not in have]
-            stem = self.identifier(name)
-            for place in missing:  # a real that does not vary until it is assigned
-                for k in range(self.writer.directions):
-                    self.emit(f"_{stem}_{place}_d{k} = 0.0")
-        self._write_values()
+            self._start_missing_tangents(name, varying)
+        self._start_values()
         self.block(function.body)
         if not form.ends(function.body) and function.result is NOTHING:
             self.emit("return")
         return self._lines
 
-    def _write_values(self) -> None:
-        """Numbers for the names that turns of loops over tuples assign: a turn that follows may read them."""
+    def _start_missing_tangents(self, name: str, passed: Varying) -> None:
+        """Zero tangents for the reals of a parameter that vary once they are assigned, but not as passed."""
+        passed_places = {place for place, is_on in leaves(passed) if is_on}
+        stem = self.identifier(name)
+        for place, is_on in leaves(self.varying[name]):
+            if is_on and place not in passed_places:
+                for k in range(self.writer.directions):
+                    self.emit(f"_{stem}_{place}_d{k} = 0.0")
+
+    def _start_values(self) -> None:
+        """Numbers for the names that turns of loops over tuples assign: a turn that follows may read them.
+
+        Such a loop becomes one with an `if` for each turn (`turns`), so the compiler sees a name that no
+        earlier statement assigns.
+        """
         zero = {REAL: "0.0", WHOLE: "0", TRUTH: "False"}
         passed = {name for name, _ in self.function.parameters}
         loops = [node for node in walk(*self.function.body) if isinstance(node, form.Once)]
@@ -84,7 +92,7 @@ class FunctionWriter(ExpressionWriter):
         for statement in statements:
             self._line = statement.line or self._line
             write = STATEMENTS.get(type(statement), FunctionWriter.refused)
-            getattr(self, write.__name__)(statement)
+            getattr(self, write.__name__)(statement)  # by name: a subclass may write it in its own way
 
     def inner(self, statements: Sequence[Statement]) -> None:
         with self.indented():

@@ -41,43 +41,52 @@ class CallRecorder(OperationRecorder):
     def call_followed(
         self, function: Function, varying: Varying, node: form.Call, pairs: list[Dual], value: str
     ) -> Dual:
-        """Call the recording function; going back, its own reverse is called."""
+        """Call the recording function; going back, its own reverse is called.
+
+        The recording function returns the value, then the tangents of what varies of it, then where the
+        adjoints of views in it are. Its reverse takes the roots of the views among the arguments and the
+        adjoints of the reals in the result, and returns the adjoints of the reals among the arguments.
+        """
         known = self.writer.adjoint(function, varying)
         reals, views = self._arguments(pairs, node)
-        behind = [str(x) for _, tangents in pairs for _, leaf in of_leaves(tangents) if leaf for x in leaf]
-        given = [*(text for text, _ in pairs), *behind, *(place.text for place in views)]
         results = [place for place, is_on in leaves(known.result) if is_on]
         head = self.new()
         names = {place: f"{head}_{place}_d" for place in results}
         places = {place: f"{head}_{place}_at" for place in known.result_roots}
-        taken = ", ".join([head, *names.values(), *places.values()]) if results else ""
-        prefix = f"{taken} = " if taken else (f"{head} = " if function.result is not NOTHING else "")
-        if known.is_silent:
-            self.emit(f"{prefix}{known.name}({', '.join(given)})")
-        else:
-            self.flush()
-            self.emit(STORE_TOP)
-            self.emit(f"{prefix}{known.name}({', '.join([*given, 'tape'])})")
-            self.emit("_at = int(tape[0])")
-        roots = {f"root_{i}": place.root for i, place in enumerate(views)}
+        has_value = function.result is not NOTHING
+        targets = [head, *names.values(), *places.values()] if results else [head] * has_value
+        self._emit_recording_call(known, pairs, views, targets)
         bars = {place: f"{head}_{place}_bar" for place in results if place not in places}
         if not known.is_silent:
-            back = f"{known.reverse}({', '.join([*roots.values(), *bars.values(), 'tape'])})"
+            back_arguments = [*(place.root for place in views), *bars.values(), "tape"]
+            back = f"{known.reverse}({', '.join(back_arguments)})"
             self._call_reverse(back, [leaf for leaf, _ in reals], list(bars.values()))
-
-        def slope_of(place: str) -> Slope:
-            if place in places:
-                return Place(roots[known.result_roots[place]], places[place])
-            return NameLeaf(bars[place])
-
-        def made(part: Varying, place: str) -> Tangents:
-            if isinstance(part, tuple):
-                return tuple(made(item, f"{place}_{i}") for i, item in enumerate(part))
-            return [Rate(names[place], slope_of(place))] if part else NO_TANGENT
-
         if not results:
-            return (value or (head if function.result is not NOTHING else "None")), NO_TANGENT
-        return value or head, made(known.result, "0")
+            return (value or (head if has_value else "None")), NO_TANGENT
+        # the callee calls the views among its parameters root_0, root_1 …: here they are the arguments'
+        roots = {f"root_{i}": place.root for i, place in enumerate(views)}
+        adjoints: dict[str, Slope] = {
+            place: Place(roots[known.result_roots[place]], places[place])
+            if place in places
+            else NameLeaf(bars[place])
+            for place in results
+        }
+        return value or head, _tangents_of_result(known.result, "0", names, adjoints)
+
+    def _emit_recording_call(
+        self, known: Any, pairs: list[Dual], views: list[Place], targets: list[str]
+    ) -> None:
+        """Emit the call; one that records something takes the tape, and leaves it longer."""
+        tangents = [str(x) for _, part in pairs for _, leaf in of_leaves(part) if leaf for x in leaf]
+        arguments = [*(text for text, _ in pairs), *tangents, *(place.text for place in views)]
+        assignment = f"{', '.join(targets)} = " if targets else ""
+        if known.is_silent:
+            self.emit(f"{assignment}{known.name}({', '.join(arguments)})")
+            return
+        self.flush()
+        self.emit(STORE_TOP)
+        self.emit(f"{assignment}{known.name}({', '.join([*arguments, 'tape'])})")
+        self.emit("_at = int(tape[0])")
 
     def _is_made(self, tangents: Tangents, kind: Type) -> bool:
         """Whether some real of an argument is computed in its place, so its adjoint has no name yet."""
@@ -151,3 +160,14 @@ class CallRecorder(OperationRecorder):
             items = (self._unit(item, f"{place}_{i}", wanted) for i, item in enumerate(kind.items))
             return f"({', '.join(items)},)"
         return "1.0" if place == wanted else "0.0"
+
+
+def _tangents_of_result(
+    varying: Varying, place: str, names: dict[str, str], adjoints: dict[str, Slope]
+) -> Tangents:
+    """The tangents of a result in its shape: at each place that varies, its name and its adjoint."""
+    if isinstance(varying, tuple):
+        return tuple(
+            _tangents_of_result(item, f"{place}_{i}", names, adjoints) for i, item in enumerate(varying)
+        )
+    return [Rate(names[place], adjoints[place])] if varying else NO_TANGENT

@@ -25,8 +25,8 @@ def value_of(node: Expression, values: Mapping[str, Any], length: Length) -> Any
     Parameters
     ----------
     node : Expression
-    known : mapping of str to object
-        Values of local names.
+    values : mapping of str to object
+        Of local names.
     length : callable
         How many elements a view has.
     """

@@ -15,7 +15,10 @@ from cosim_compiler.sources.kernel_source import definition_of
 def with_helpers(
     body: list[ast.stmt], names: dict[str, Any], is_wanted: Callable[[types.FunctionType], bool]
 ) -> list[ast.stmt]:
-    """Calls of helpers that do nothing but return an expression, replaced by it; adds to `names`."""
+    """The statements, each call of a helper that only returns an expression replaced by that expression.
+
+    `names` gets what these expressions need. Where a helper means another object by a name, its call stays.
+    """
     return [_Inliner(names, is_wanted).visit(statement) for statement in body]
 
 

@@ -56,8 +56,10 @@ def write_archive(
     """Write a zip archive: names sorted, one date, one set of permissions.
 
     Contents are bytes or files, packed as well as zlib's `level` does it. The file appears under its name
-    when it is complete; one that was there before stays until then. Files that the next archive has as well
-    come first: of names in `shared` the contents stay packed.
+    when it is complete; one that was there before stays until then.
+
+    Names in `shared` are those of files that the next archive has as well: they come first in this one, and
+    are not packed again for the next.
     """
     contents = [
         (name, content.read_bytes() if isinstance(content, Path) else content)

@@ -44,7 +44,7 @@ def source_files(
     names : iterable of str
         What they define besides the model and its entry points.
     """
-    others = {"fmi2", "fmi3", "container"} - {unit.stem for unit in units}
+    others = {"fmi2", "fmi3", "container", "foreign"} - {unit.stem for unit in units}
     others |= {"exchange_records"} if "container" in others else set()
     headers = [p for p in sorted(shell.glob("*.h")) if p.name not in PLAIN and p.stem not in others]
     standard = _names_of_standard(shell / f"fmi{version}.c")

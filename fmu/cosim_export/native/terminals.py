@@ -7,7 +7,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
 import cosim
-from cosim_export.interface.documentation import attached_to, part_of
+from cosim_export.interface.diagram import attached_to, part_of
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.model_description import as_text, plain_text
 from cosim_export.native.fmu_array import FmuArray, variables_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ INTERFACE = "interface.json"
 REGISTRY = "registry.json"
 Plan = tuple[cosim.Stage, list[tuple[int, int]], list[tuple[int, int]]]
 """How variables are read: at which stage, from which arrays and places, which of them are angles."""
+Change = tuple[int, FmuVariable, Any]
+"""A value that is set and differs from the present one: reference, variable, value."""
 VALUES: dict[str, Any] = {"Real": float, "Integer": int, "Boolean": bool, "String": str}
 MAGIC = b"COSIMFMU1\n"
 
@@ -63,8 +65,9 @@ class FmuInstance:
         self.simulator: cosim.Simulator | None = None
         self.stop_time: float | None = None
         self.mode = INSTANTIATED
-        self._wish = "the initialization asked to stop"  # of a saved one the rest is not known
-        self._told, self._within = 0, 0.0
+        self._stop_message = "the initialization asked to stop"  # of a saved one the rest is not known
+        self._reported_findings = 0
+        self._within = 0.0  # s: so near to the end of the last step an event counts as at it
         self._trial: cosim.State | None = None
         self._plans: dict[tuple[str, tuple[int, ...]], Plan] = {}
 
@@ -99,7 +102,7 @@ class FmuInstance:
         status = simulator.initialize()
         self.simulator, self._trial = simulator, None
         self.mode = STEPPING if status.succeeded else ENDING
-        self._wish = status.format_message()
+        self._stop_message = status.format_message()
 
     def _need(self, *modes: str) -> None:
         check_mode(self.mode, *modes)
@@ -116,6 +119,7 @@ class FmuInstance:
         SimulationError
             The system could not go on; the State is the last good one.
         """
+        # in the usual case nothing that is checked can be wrong, and steps may be short
         usual = self.mode == STEPPING and self.stop_time is None and time == self.state.time
         if not usual or not 0.0 < size < math.inf:
             self._check_step(time, size)
@@ -123,10 +127,10 @@ class FmuInstance:
         if self.mode == ENDING:
             self.simulator.finish()
             self.mode = STOPPED
-            return self._wish
+            return self._stop_message
         target, within = time + size, records.SAME_TIME * size
         if target > self.state.time:
-            if self._runs_python:
+            if self._runs_python:  # else this is left out: it takes as long as a short step
                 with use_registry(self.registry):
                     status = self.simulator.advance_to(target, within=within)
             else:
@@ -142,10 +146,10 @@ class FmuInstance:
 
     def news(self) -> list[str]:
         """What the simulation has found since this was last asked, in sentences: see `Simulator.findings`."""
-        if self.simulator is None or len(self.simulator.findings) == self._told:
+        if self.simulator is None or len(self.simulator.findings) == self._reported_findings:
             return []
-        new = self.simulator.findings[self._told :]
-        self._told += len(new)
+        new = self.simulator.findings[self._reported_findings :]
+        self._reported_findings += len(new)
         return [f"{finding.witness} at t = {finding.time!r} s: {finding.message}" for finding in new]
 
     def terminate(self) -> None:
@@ -159,7 +163,7 @@ class FmuInstance:
             self.mode = STOPPED
 
     def _make_simulator(self, state: cosim.State) -> cosim.Simulator:
-        self._told = 0
+        self._reported_findings = 0
         with use_registry(self.registry):
             return cosim.Simulator(
                 self.system,
@@ -170,8 +174,8 @@ class FmuInstance:
                 **self.interface.integrator_options,
             )
 
-    def _begun(self) -> cosim.State:
-        """What the State is when the initialization ends, if it ends with the present values.
+    def _initialized_state(self) -> cosim.State:
+        """The State at the end of the initialization, if it ended with the present values: a trial on a copy.
 
         Then what remembers (a delay, a held sample) has its first values. Where that fails, the State itself.
         """
@@ -195,22 +199,21 @@ class FmuInstance:
         if plan is None:
             plan = self._plans[key] = self._plan(kind, references)
         stage, places, frames = plan
+        # while it initializes, what is computed is read from another State than what was set
         if self.mode == INITIALIZING and len(references) > 1:
             return [self.get(kind, [reference])[0] for reference in references]
-        begins = self.mode == INITIALIZING and references
-        state = (
-            self._begun() if begins and not self._variable(kind, references[0]).is_settable else self.state
-        )
+        state = self.state
+        if self.mode == INITIALIZING and references and not self._variable(kind, references[0]).is_settable:
+            state = self._initialized_state()
         if state.stage < stage:
             state.realize(stage)
         arrays = self.system.arrays(state)
-        read = VALUES[kind]
         values = [arrays[array][offset].item() for array, offset in places]
         if kind == "String":
             return [self._variable(kind, r).text(v) for r, v in zip(references, values, strict=True)]
         if kind != "Real":
             self._need_whole(kind, references, values)
-        values = [read(value) for value in values]
+        values = [VALUES[kind](value) for value in values]
         for i, angle in frames:
             array, offset = places[i]
             values[i] = angle_of(arrays[array][offset : offset + 12].tolist(), angle)
@@ -224,6 +227,7 @@ class FmuInstance:
                 raise cosim.StateError(f"{name} is {value!r}, which is not an integer")
 
     def _plan(self, kind: str, references: list[int]) -> Plan:
+        """How to read these variables; hosts read the same ones again and again."""
         variables = [self._variable(kind, reference) for reference in references]
         stage = max((v.stage for v in variables), default=0)
         frames = [(i, v.angle) for i, v in enumerate(variables) if v.angle is not None]
@@ -256,17 +260,9 @@ class FmuInstance:
             for reference, value in zip(references, values, strict=True)
             if reference in variables and present[reference] != value
         ]
-        for reference, variable, _ in changed:
-            try:
-                self._need_open(variable)
-            except cosim.CosimError as error:
-                refused[reference] = error
+        refused |= _refusals(changed, lambda variable, value: self._need_open(variable))
         changed = self._with_whole_frames(changed)
-        for reference, variable, value in changed:
-            try:
-                self.system.numbers_of(variable.path, value)
-            except cosim.CosimError as error:
-                refused[reference] = error
+        refused |= _refusals(changed, lambda variable, value: self.system.numbers_of(variable.path, value))
         parameters = [(v, value) for _, v, value in changed if v.array == "p"]
         if parameters and not refused:
             fault = self._fault(parameters, {v.offset for v in variables.values() if v.array == "p"})
@@ -277,9 +273,7 @@ class FmuInstance:
                 self._trial = None
         return refused
 
-    def _with_whole_frames(
-        self, changed: list[tuple[int, FmuVariable, Any]]
-    ) -> list[tuple[int, FmuVariable, Any]]:
+    def _with_whole_frames(self, changed: list[Change]) -> list[Change]:
         """The same with the twelve numbers of a frame in place of its angles, all of a call at once."""
         angles: dict[str, dict[int, float]] = {}
         for _, variable, value in changed:
@@ -313,7 +307,7 @@ class FmuInstance:
 
     def _is_decided(self, trial: cosim.State, written: Collection[int]) -> bool:
         """Whether a call has set all that the refusing check reads."""
-        cache = self.system.arrays(trial)[-1]
+        *_, cache = self.system.arrays(trial)
         settable = {v.offset for v in self.interface.variables if v.array == "p" and v.is_settable}
         failed = [check for check in self.system.checks if check.sentence(cache)]
         return any(
@@ -327,7 +321,7 @@ class FmuInstance:
         return variable
 
     def _need_open(self, variable: FmuVariable) -> None:
-        """Whether a variable may be given a new value now."""
+        """Raise where a variable may not be given a new value now."""
         if self.mode == STOPPED:
             raise cosim.StateError(f"{variable.name}: not allowed here: the instance is {self.mode}")
         is_open = variable.causality in ("input", "parameter") and variable.variability != "fixed"
@@ -367,6 +361,17 @@ class FmuInstance:
             self.stop_time = stop_time  # else it is what the host has told this instance
         self.mode, self._trial = mode, None
         self.simulator = None if mode in (INSTANTIATED, INITIALIZING) else self._make_simulator(self.state)
+
+
+def _refusals(changes: list[Change], check: Callable[[FmuVariable, Any], object]) -> dict[int, Exception]:
+    """What a check raises, by value reference."""
+    refused: dict[int, Exception] = {}
+    for reference, variable, value in changes:
+        try:
+            check(variable, value)
+        except cosim.CosimError as error:
+            refused[reference] = error
+    return refused
 
 
 def _runs_python(system: cosim.System) -> bool:

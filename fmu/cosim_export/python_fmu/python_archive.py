@@ -17,11 +17,11 @@ import cosim
 from cosim_export.interface.archive import read_archive, write_archive
 from cosim_export.interface.documentation import (
     external_dependencies,
-    icon,
     license_entry,
     needs_of_python,
 )
 from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.icon import icon
 from cosim_export.interface.model_description import CAPABILITIES, finish_model_description
 from cosim_export.python_fmu import slave
 from cosim_export.python_fmu.bundle import Bundle

@@ -12,7 +12,7 @@ from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmi2_instance import memory_functions
 from cosim_fmi.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
 from cosim_fmi.binding.fmu_library import CallOrderError, FmiError, FunctionTable, accesses, plain, vectors
-from cosim_fmi.binding.fmu_output import LOGGER, logger, with_format
+from cosim_fmi.binding.log_callbacks import LOGGER, logger, with_format
 
 # FMI 1.0: types and functions.
 #
@@ -112,9 +112,8 @@ class Fmi1Instance(FmuInstance):
 
     There is no initialization mode: one call initializes. Here it is made when initialization mode ends, or
     when the first value is read in it; so inputs that are set before belong to the initial values. Model
-    Exchange has no
-    event mode and no continuous-time mode: events are updated where the instance stands. What the
-    initializing call has told about events is the answer to the first update.
+    Exchange has no event mode and no continuous-time mode: events are updated where the instance stands. What
+    the initializing call has answered about events is the answer to the first update (`_initial_events`).
     """
 
     table: ClassVar[FunctionTable] = TABLE
@@ -149,7 +148,7 @@ class Fmi1Instance(FmuInstance):
     def _instantiate(self, name: str, token: str, folder: Path, options: Options) -> int | None:
         self._experiment: tuple[float, float | None, float | None] = 0.0, None, None
         self._initialized = False
-        self._told: EventInfo | None = None
+        self._initial_events: EventInfo | None = None
         self._callbacks = Callbacks(logger(), *memory_functions(), None)
         with_format(self._callbacks)
         function = self.library.function(self._instantiation())
@@ -200,7 +199,7 @@ class Fmi1Instance(FmuInstance):
         else:
             info = EventInfo()
             self.call("Initialize", int(tolerance is not None), tolerance or 0.0, ctypes.byref(info))
-            self._told = info
+            self._initial_events = info
 
     def get(self, kind: str, references: Any, buffer: Any) -> None:
         """Read variables; the first time it initializes."""
@@ -236,7 +235,7 @@ class Fmi1Instance(FmuInstance):
 
     def update_discrete_states(self) -> Update:
         """Call fmiEventUpdate, without results between iterations; first what initialization told."""
-        info, self._told = self._told, None
+        info, self._initial_events = self._initial_events, None
         if info is None:
             info = EventInfo()
             self.call("EventUpdate", 0, ctypes.byref(info))
@@ -266,4 +265,4 @@ class Fmi1Instance(FmuInstance):
     def reset(self) -> None:
         """Call fmiResetSlave; Model Exchange has no reset."""
         self.call("ResetSlave")
-        self.mode, self._initialized, self._told = modes.INSTANTIATED, False, None
+        self.mode, self._initialized, self._initial_events = modes.INSTANTIATED, False, None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import cosim
 from cosim.kit import path_below
-from cosim_fmi.binding.fmu_output import is_log
+from cosim_fmi.binding.fmu_log import is_log
 from cosim_master.abilities import LOG_LEVELS, WritesLog
 from cosim_master.coupling.connection import Connection
 from cosim_master.participants.create_participants import open_fmu
@@ -22,7 +22,7 @@ from cosim_toml.toml_lines import KeyPath
 
 NAME = "inputs"
 """Of the participant that gives the values."""
-WHOLE = ("integer", "boolean")
+WHOLE_TYPES = ("integer", "boolean")
 
 
 def fed_inputs(
@@ -39,7 +39,7 @@ def fed_inputs(
     Raises
     ------
     ModelError
-        A signal that is called as no variable; another participant has the name `NAME`.
+        A signal that is named like no variable; another participant has the name `NAME`.
     CosimError
         The file cannot be read.
     """
@@ -58,7 +58,7 @@ def fed_inputs(
         if variable not in variables:
             inputs = [n for n, v in variables.items() if v.causality == "input"]
             problems.append(cosim.Problem(NAME, str(cosim.LookUpError(f"input of {name}", variable, inputs))))
-        elif variables[variable].type in WHOLE:
+        elif variables[variable].type in WHOLE_TYPES:
             types[path] = variables[variable].type
     if problems:
         raise cosim.ModelError(problems)
@@ -85,6 +85,12 @@ KEYS = (
     ),
 )
 Say = Callable[[KeyPath, str], None]
+
+
+class Report(Protocol):
+    """Takes the text of a problem, and the key in the table of a participant that has it."""
+
+    def __call__(self, text: str, *keys: str) -> None: ...
 
 
 def python_file(folder: Path, entry: Mapping[str, Any]) -> Path | None:
@@ -121,69 +127,99 @@ def make_participant(
     Participant or None
         None when something was wrong.
     """
-    here = ("participants", name)
+
+    def report(text: str, *keys: str) -> None:
+        say(("participants", name, *keys), text)
+
     for key in entry:
         if key not in KEYS:
-            say((*here, key), str(cosim.LookUpError("key", key, KEYS)))
+            report(str(cosim.LookUpError("key", key, KEYS)), key)
+    source = _source_of(entry, report)
+    if source is None or not _has_right_types(name, source[0], entry, report):
+        return None
+    kind, what = source
+    made = _opened(folder, name, kind, what, entry, isolation, report)
+    if made is not None:
+        _write_log(made, folder, entry, lambda key, text: report(text, key))
+    return made
+
+
+def _source_of(entry: Mapping[str, Any], report: Report) -> tuple[str, Any] | None:
+    """Which of KINDS the table has, and its value; None where that is wrong."""
     given = [kind for kind in KINDS if kind in entry]
     if len(given) != 1:
         what = " and ".join(given) if given else "none of fmu, model, type, series"
-        say(
-            here,
-            f'has {what}, needs one of them: fmu = "file.fmu", model = "file.toml" or type = "plugin.id"',
-        )
+        report(f'has {what}, needs one of them: fmu = "file.fmu", model = "file.toml" or type = "plugin.id"')
         return None
     kind, what = given[0], entry[given[0]]
-    if (not isinstance(what, str) or not what) and not (kind == "series" and isinstance(what, Mapping)):
-        say((*here, kind), f"is {what!r}, needs text")
+    is_table_of_series = kind == "series" and isinstance(what, Mapping)
+    if (not isinstance(what, str) or not what) and not is_table_of_series:
+        report(f"is {what!r}, needs text", kind)
         return None
-    options, parameters = entry.get("options", {}), entry.get("parameters", {})
-    for key, value in (("options", options), ("parameters", parameters)):
+    return kind, what
+
+
+def _has_right_types(name: str, kind: str, entry: Mapping[str, Any], report: Report) -> bool:
+    """Whether options, parameters, ``process`` and ``wine`` are what they have to be."""
+    for key in ("options", "parameters"):
+        value = entry.get(key, {})
         if not isinstance(value, Mapping):
-            say((*here, key), f"is {value!r}, needs a table: [participants.{name}.{key}]")
-            return None
+            report(f"is {value!r}, needs a table: [participants.{name}.{key}]", key)
+            return False
     process = entry.get("process", False)
     if not isinstance(process, bool):
-        say((*here, "process"), f"is {process!r}, needs true or false")
-        return None
-    if (wine := entry.get("wine", False)) is not False:
-        if not isinstance(wine, bool) or kind != "fmu":
-            text = f"is {wine!r}, needs true or false" if kind == "fmu" else "is for FMUs"
-            say((*here, "wine"), text)
-            return None
-        options = {**options, "wine": True}
-    timeout, host = entry.get("timeout"), entry.get("host")
+        report(f"is {process!r}, needs true or false", "process")
+        return False
+    wine = entry.get("wine", False)
+    if wine is not False and (not isinstance(wine, bool) or kind != "fmu"):
+        report(f"is {wine!r}, needs true or false" if kind == "fmu" else "is for FMUs", "wine")
+        return False
+    return True
+
+
+def _opened(
+    folder: Path,
+    name: str,
+    kind: str,
+    what: Any,
+    entry: Mapping[str, Any],
+    isolation: Isolation,
+    report: Report,
+) -> cosim.Participant | None:
+    """The participant, in this process or in one of its own; None where it cannot be made."""
+    options = {**entry.get("options", {}), **({"wine": True} if entry.get("wine", False) else {})}
+    timeout, host, process = entry.get("timeout"), entry.get("host"), entry.get("process", False)
     if timeout is not None and not process and host is None:
-        say(
-            (*here, "timeout"),
-            "needs process = true, or a host: a call in this process cannot be ended from outside",
+        report(
+            "needs process = true, or a host: a call in this process cannot be ended from outside", "timeout"
         )
     if host is None:
         process = isolation.applies(name, process) if kind == "fmu" or process else False
     try:
         timeout = cosim.parse_quantity(timeout, "s") if isinstance(timeout, str) else timeout
         make, arguments = _recipe(folder, name, kind, what)
-        if process or host is not None:
-            where = {} if host is None else {"host": host, "own_process": process}
-            made: cosim.Participant = ProcessParticipant(
-                make, *arguments, timeout=timeout, **where, **options
-            )
-        else:
-            made = make(*arguments, **options)
+        if not process and host is None:
+            return make(*arguments, **options)
+        where = {} if host is None else {"host": host, "own_process": process}
+        return ProcessParticipant(make, *arguments, timeout=timeout, **where, **options)
     except cosim.ModelError as error:
         for fault in error.problems:
-            if fault.where in ("timeout", "host"):
-                say((*here, fault.where), fault.text)
-                continue
-            option = fault.where.partition("options.")[2]
-            place, text = (("options", option), fault.text) if option in options else ((kind,), str(fault))
-            say((*here, *place), text)
+            _report_fault(fault, kind, options, report)
     except (cosim.CosimError, TypeError, ValueError) as error:
-        say((*here, kind), str(error))
-    else:
-        _write_log(made, folder, entry, lambda key, text: say((*here, key), text))
-        return made
+        report(str(error), kind)
     return None
+
+
+def _report_fault(fault: cosim.Problem, kind: str, options: Mapping[str, Any], report: Report) -> None:
+    """Report what a constructor refuses at the key that it comes from, if that can be told."""
+    if fault.where in ("timeout", "host"):
+        report(fault.text, fault.where)
+        return
+    option = fault.where.partition("options.")[2]
+    if option in options:
+        report(fault.text, "options", option)
+    else:
+        report(str(fault), kind)
 
 
 def _write_log(

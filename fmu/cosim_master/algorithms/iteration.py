@@ -273,9 +273,12 @@ def take_newton_step(counts, numbers, table):
     largest = 0.0
     for k in range(n):
         change[k] = -change[k]
+        # NaN is never larger: the second condition lets it through, so that it shows below
         if abs(change[k]) > largest or change[k] != change[k]:
             largest = abs(change[k])
-    if not 0.0 < largest < math.inf:
+    if (
+        not 0.0 < largest < math.inf
+    ):  # no step follows from this Jacobian: one of relaxation, and a new Jacobian
         copy_row(counts, table, RESIDUAL, CHANGE)
         counts[KNOWN] = 0
     for k in range(n):

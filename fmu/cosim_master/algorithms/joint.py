@@ -116,8 +116,10 @@ class Joint(cosim.MasterAlgorithm):
         inner = self.others.tightened()
         if inner is None:
             return None
-        given = self.integrator, self.accuracy, self.members, inner, None, self.integrator_options
-        return Joint(*given)
+        options_of_inner = None  # it has taken them already
+        return Joint(
+            self.integrator, self.accuracy, self.members, inner, options_of_inner, self.integrator_options
+        )
 
     def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget earlier runs."""

@@ -25,6 +25,8 @@ from cosim_master.participants.instance_participant import InstanceParticipant
 MOST_EVENT_ITERATIONS = 100
 TOLD_AGAIN = ("changing", "countdown", "tunable")
 TIMES = struct.Struct("<2d")
+REACHED, LATEST = 3, 4
+"""Places in the flags of `native_calls`, behind three that FMI 3.0 sets: as `exchange_arrays.Answer`."""
 SLOPE_ABILITIES = {
     "3.0": "providesIntermediateUpdate with inputs that have intermediateUpdate",
     "2.0": "canInterpolateInputs",
@@ -108,9 +110,9 @@ class FmuParticipant(InstanceParticipant):
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         self._time, self._slopes = start, dict[str, float]()
-        self._fault: Exception | None = None
+        self._fault: Exception | None = None  # in the callback in the middle of a step; raised behind it
         self._next_event, self._flags = math.inf, np.zeros(5)
-        self._held: dict[str, float] = {}
+        self._held: dict[str, float] = {}  # inputs as set last, from which lines inside a step begin
         self._passages, self._usual_size = [], 0.0
         step = self._inner_step or self._read_interface().inner_step
         self._inner_clock = InnerClock(step, start) if step else None
@@ -203,7 +205,7 @@ class FmuParticipant(InstanceParticipant):
     def _do_step(self, time: float, size: float) -> float:
         """One communication step of the instance."""
         self._time = time
-        older = any(token.more[0] < time for token in self._states)
+        older = any(_time_of(token) < time for token in self._states)
         self._log.begin()
         begin, length = time, self._size(size)
         if self._inner_clock is not None and self._is_given:
@@ -218,7 +220,9 @@ class FmuParticipant(InstanceParticipant):
             fault, self._fault = self._fault, None
             raise self._failure(fault) from fault
         ours = {begin: time, begin + length: time + size}  # where its clock and ours differ in the last bits
-        return self._after(answer._replace(reached=ours.get(answer.reached, answer.reached)), time, size)
+        return self._follow_answer(
+            answer._replace(reached=ours.get(answer.reached, answer.reached)), time, size
+        )
 
     @property
     def _step_function(self) -> str:
@@ -232,8 +236,8 @@ class FmuParticipant(InstanceParticipant):
             self._usual_size = size
         return self._usual_size
 
-    def _after(self, answer: StepAnswer, time: float, size: float) -> float:
-        """What follows from the answer to a step of the length that was asked for; the time reached."""
+    def _follow_answer(self, answer: StepAnswer, time: float, size: float) -> float:
+        """Do what the answer to a step asks for: stop, event mode, or nothing; the time reached."""
         end, reached = time + size, answer.reached
         if answer.discarded and (not answer.terminate or self._log.has_error()):
             return self._discarded(time, size, reached)
@@ -350,7 +354,7 @@ class FmuParticipant(InstanceParticipant):
 
     def _leave_native(self) -> None:
         """No compiled code calls it: there is no step that it has to leave to Python."""
-        self._flags[4], self._flags = math.inf, np.zeros(5)
+        self._flags[LATEST], self._flags = math.inf, np.zeros(5)
 
     def _names_of_calls(self) -> dict[str, str]:
         """What the functions of `NativeCalls` are called in the standard."""
@@ -377,6 +381,7 @@ class FmuParticipant(InstanceParticipant):
         return self._time, self._clocks.save(), len(self._passages), self._next_event
 
     def _recall(self, remembered: tuple[Any, ...]) -> None:
+        """Go back to what `_remembered` has returned."""
         self._time, clocks, events, self._next_event = remembered
         self._clocks.restore(clocks)
         del self._passages[events:]
@@ -388,14 +393,16 @@ class FmuParticipant(InstanceParticipant):
         if self._mode in (modes.FAILED, modes.FATAL):  # compiled code would not notice
             self._check_steps(modes.RUNNING)
         following = self._next_event
-        self._flags[4] = following - 8.0 * math.ulp(following) if following < math.inf else following
+        # 8 ulp before it: `_follow_answer` counts an event 4 ulp behind the end of a step as at it
+        self._flags[LATEST] = following - 8.0 * math.ulp(following) if following < math.inf else following
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """What `step` would have done about a status that is not OK, or about what the FMU asked for."""
-        flags = tuple(bool(flag.tobytes()[0]) for flag in self._flags[:3])
-        reported = StepAnswer(float(self._flags[3]), False, *flags)
+        # each is a byte in the room of a double (`Answer`)
+        flags = tuple(bool(flag.tobytes()[0]) for flag in self._flags[:REACHED])
+        reported = StepAnswer(float(self._flags[REACHED]), False, *flags)
         answer = self._guard(self._instance.after_step, status, time, size, reported)
-        reached = self._after(answer, time, size)
+        reached = self._follow_answer(answer, time, size)
         return reached if reached > time or not self._events else self._do_steps(time, size)
 
     def after_native_access(self, verb: str, status: int) -> None:
@@ -416,7 +423,8 @@ class FmuParticipant(InstanceParticipant):
 
     def serialize(self, token: Any) -> bytes:
         """A saved state as bytes: times, the mode, then the FMU's own format."""
-        return TIMES.pack(token.more[0], token.more[3]) + super().serialize(token)
+        time, _, _, next_event = token.more
+        return TIMES.pack(time, next_event) + super().serialize(token)
 
     def deserialize(self, data: bytes) -> Any:
         """The token that `serialize` was given, for `restore` of this or another instance of the same FMU."""
@@ -529,3 +537,9 @@ class FmuParticipant(InstanceParticipant):
                 "events inside it are handled in its steps alone, and discrete inputs are set between them"
                 + (f". It logged: {logged}" if logged else "")
             )
+
+
+def _time_of(token: Any) -> float:
+    """When a state was saved, s; infinite for the one that compiled code saves anew in every step."""
+    time: float = token.more[0]
+    return time

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.archive import FmuArchive
-from cosim_fmi.binding import fmu_output, modes
+from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance
-from cosim_fmi.binding.fmu_output import printed_to
+from cosim_fmi.binding.fmu_log import FmuLog, serious_categories
+from cosim_fmi.binding.printed_output import printed_to
 from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undisturbed
 from cosim_fmi.description.fmu_interface import FmuInterface, read_interface
 from cosim_fmi.instances import (
@@ -68,7 +69,7 @@ class InstanceParticipant(cosim.Participant):
         self._slot: FmuInstance | None = None
         self._is_closed = False
         self._close_error = ""
-        self._log = fmu_output.FmuLog()
+        self._log = FmuLog()
         self._log_file: tuple[Path | None, str] = None, "warning"
         self._accesses: dict[tuple[str, ...], VariableAccess] = {}
         self._states: weakref.WeakSet[FmuState] = weakref.WeakSet()
@@ -196,10 +197,10 @@ class InstanceParticipant(cosim.Participant):
                 self.close()
                 raise
 
-    def _new_log(self) -> fmu_output.FmuLog:
+    def _new_log(self) -> FmuLog:
         file, level = self._log_file
         try:
-            return fmu_output.FmuLog(file, level)
+            return FmuLog(file, level)
         except OSError as error:
             raise cosim.FmuError(
                 self.shown_path, f"its log {file} cannot be written: {error.strerror}"
@@ -384,7 +385,7 @@ class InstanceParticipant(cosim.Participant):
             return
         log, library = self._log, self._guard(self._unpacked.library, interface)
         instance = new_instance(library, log.add)
-        categories = fmu_output.serious_categories(interface.log_categories)
+        categories = serious_categories(interface.log_categories)
         if self._log_file[0] is not None and self._log_file[1] == "all":
             categories = []
         self._slot = instance

@@ -88,6 +88,7 @@ def _product(z: Vector, term: tuple[int, ...]) -> Vector:
 
 
 def _places(listed: list[int]) -> NDArray[np.intp]:
+    """As an index; an empty list would be one of reals."""
     return np.array(listed, dtype=np.intp)
 
 
@@ -95,10 +96,13 @@ class Fit(NamedTuple):
     """Equations of one participant: factors of monomials of its states and inputs, in their ranges."""
 
     rows: list[int]
+    """Its states, among all."""
     given: list[int]
+    """Its inputs, among all."""
     monomials: Monomials
     factors: Vector
     centre: Vector
+    """Mean of each variable; the monomials are of ``(variable - centre) / size``."""
     size: Vector
 
     def scaled(self, w: Vector, u: Vector) -> Vector:
@@ -171,13 +175,8 @@ class _PolynomialCoupling:
     def __init__(
         self, course: Course, wiring: Wiring, states: NDArray[np.intp], fits: list[Fit], shown: list[Shown]
     ) -> None:
-        self._course, self._wiring, self._states, self._fits, self._shown = (
-            course,
-            wiring,
-            states,
-            fits,
-            shown,
-        )
+        self._course, self._wiring, self._states = course, wiring, states
+        self._fits, self._shown = fits, shown
         size, inputs = course.outputs.shape[1], wiring.sources.size
         self._free = np.setdiff1d(np.arange(size), wiring.driven)
         select = np.zeros((inputs, size))
@@ -187,6 +186,8 @@ class _PolynomialCoupling:
         self._direct = np.zeros((size, inputs))
         for each in shown:
             self._direct[each.place, _places(each.given)] = each.direct
+        # inputs that act at once on outputs that feed inputs: solved for, so that _inner and _outer give all
+        # inputs from the outputs that states determine, and from those that the run gives (_free)
         solve = np.linalg.inv(np.eye(inputs) - inner @ self._direct)
         self._inner, self._outer = solve @ inner, (solve @ select)[:, self._free]
 
@@ -194,41 +195,45 @@ class _PolynomialCoupling:
     def fitted(
         cls, course: Course, wiring: Wiring, shape: tuple[int, int], weight: float
     ) -> _PolynomialCoupling | None:
-        """None where there are too many states for the run."""
+        """Fit the equations of every participant; None where there are too many states for the run.
+
+        The states are the outputs on which no input acts at once, but for those that follow from others.
+        """
         states: list[int] = []
-        for mine, given, _ in wiring.parts:
-            own = [place for place in mine if not wiring.direct[place]]
-            states += _independent(course.outputs, own) if given else []
+        for outputs, inputs, _ in wiring.parts:
+            candidates = [place for place in outputs if not wiring.direct[place]]
+            states += _independent(course.outputs, candidates) if inputs else []
         at = {place: i for i, place in enumerate(states)}
         if not states or len(states) > MOST_STATES:
             return None
         w, count = course.outputs[:, states], course.times.size - 1
         fits, shown = [], []
-        for mine, given, _ in wiring.parts:
-            if not given:
+        for outputs, inputs, _ in wiring.parts:
+            if not inputs:
                 continue
-            rows = [at[place] for place in mine if place in at]
+            rows = [at[place] for place in outputs if place in at]
             if rows:
-                monomials = Monomials(len(rows), len(given), *shape)
+                monomials = Monomials(len(rows), len(inputs), *shape)
                 if len(monomials.terms) * FEWEST > count:
                     return None
-                fit = _fitted_rates(course, w, rows, given, monomials, weight)
+                fit = _fitted_rates(course, w, rows, inputs, monomials, weight)
                 if fit is None:
                     return None
                 fits.append(fit)
             shown += [
                 _fitted_value(course, w, place, rows, wiring.direct[place], shape[0])
-                for place in mine
+                for place in outputs
                 if place not in at
             ]
         return cls(course, wiring, np.array(states, dtype=np.intp), fits, shown)
 
     def _rates(self, w: Vector, u: Vector) -> Vector:
-        found = np.zeros_like(w)
+        """Of the states, from states `w` and inputs `u`."""
+        rates = np.zeros_like(w)
         for fit in self._fits:
             scale = fit.size[: len(fit.rows)]
-            found[..., fit.rows] = fit.monomials.values(fit.scaled(w, u)) @ fit.factors * scale
-        return found
+            rates[..., fit.rows] = fit.monomials.values(fit.scaled(w, u)) @ fit.factors * scale
+        return rates
 
     def _slopes(self, w: Vector, u: Vector) -> tuple[Vector, Vector]:
         """Of the rates by states and by inputs: shapes (..., n, n) and (..., n, inputs)."""
@@ -252,6 +257,7 @@ class _PolynomialCoupling:
         return found
 
     def _output_slopes(self, w: Vector) -> Vector:
+        """Of `_outputs` by states: shape (..., outputs, n)."""
         found = np.zeros((*w.shape[:-1], self._course.outputs.shape[1], w.shape[-1]))
         found[..., self._states, np.arange(w.shape[-1])] = 1.0
         for each in self._shown:
@@ -259,55 +265,79 @@ class _PolynomialCoupling:
         return found
 
     def answer(self) -> PolynomialAnswer:
-        """The errors of the run, and what the equations miss."""
-        course, n = self._course, self._states.size
-        lengths = np.diff(course.times)[:, None]
-        w, intervals = course.outputs[:, self._states], lengths.shape[0]
-        # of each interval: the states, what the defects have pushed them, and the answers to pushes before
-        moved = np.concatenate(
-            [w[:-1, :, None], np.zeros((intervals, n, 1)), np.broadcast_to(np.eye(n), (intervals, n, n))],
-            axis=2,
-        )
-        step = lengths / SUBSTEPS
-        for part in range(SUBSTEPS):
-            time, now, total = part * step, moved, np.zeros_like(moved)
-            for after, share in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
-                rates = self._moving(time, now, lengths)
-                total += share * rates
-                time, now = (part + after) * step, moved + after * step[:, :, None] * rates
-            moved = moved + step[:, :, None] / 6.0 * total
-        static = course.outputs - self._outputs(w) - course.ends @ self._direct.T
-        static[:, self._states] = static[:, self._free] = static[0] = 0.0
-        unexplained = static @ self._inner.T
+        """The errors of the run, and what the equations miss.
+
+        About the run the error of the states obeys linear equations. Over one interval it becomes
+        ``transition @ error + pushed``: `transition` is how a push at the beginning goes on, `pushed` what
+        the defects (inputs that were given beyond the outputs of the same instant) have added meanwhile. What
+        the equations miss in an interval goes on in the same way.
+        """
+        course = self._course
+        w, lengths = course.outputs[:, self._states], np.diff(course.times)[:, None]
+        ends = self._integrated(w[:-1], lengths)
+        reached, pushed, transition = ends[:, :, 0], ends[:, :, 1], ends[:, :, 2:]
+        unfitted = self._unfitted_outputs(w)
+        unfitted_inputs = unfitted @ self._inner.T
         by_input = self._slopes(w[1:], course.means)[1]
-        beside = np.einsum("knu,ku->kn", by_input, 0.5 * (unexplained[1:] + unexplained[:-1]))
-        missed = np.abs(w[1:] - moved[:, :, 0]) + lengths * np.abs(beside)
+        by_unfitted = np.einsum("knu,ku->kn", by_input, 0.5 * (unfitted_inputs[1:] + unfitted_inputs[:-1]))
+        missed = np.abs(w[1:] - reached) + lengths * np.abs(by_unfitted)
         errors, misfit = np.zeros_like(w), np.zeros_like(w)
-        for k in range(intervals):
-            errors[k + 1] = moved[k, :, 2:] @ errors[k] + moved[k, :, 1]
-            misfit[k + 1] = moved[k, :, 2:] @ misfit[k] + missed[k]
+        for k in range(lengths.shape[0]):
+            errors[k + 1] = transition[k] @ errors[k] + pushed[k]
+            misfit[k + 1] = transition[k] @ misfit[k] + missed[k]
         slopes = self._output_slopes(w[1:])
+        # errors of the outputs: through the states, and through the inputs that act at once
         of_states = np.einsum("kyn,kn->ky", slopes, errors[1:])
-        still = self._outputs(w[1:]) @ self._inner.T + course.outputs[1:, self._free] @ self._outer.T
-        shown = of_states + (course.ends[1:] - still + of_states @ self._inner.T) @ self._direct.T
+        consistent = self._outputs(w[1:]) @ self._inner.T + course.outputs[1:, self._free] @ self._outer.T
+        shown = of_states + (course.ends[1:] - consistent + of_states @ self._inner.T) @ self._direct.T
         shown[:, self._free] = 0.0
         astray = np.einsum("kyn,kn->ky", slopes, misfit[1:])
         astray = np.abs(astray + astray @ self._inner.T @ self._direct.T)
-        astray = astray + np.abs(static[1:]) + np.abs(unexplained[1:] @ self._direct.T)
+        astray = astray + np.abs(unfitted[1:]) + np.abs(unfitted_inputs[1:] @ self._direct.T)
         return PolynomialAnswer(np.abs(shown).max(axis=0), astray.max(axis=0))
 
-    def _moving(self, time: Vector, moved: Vector, lengths: Vector) -> Vector:
-        """Rates of states, of what is pushed and of answers, so long after the beginning of each interval."""
+    def _unfitted_outputs(self, w: Vector) -> Vector:
+        """What outputs have beyond their equations; 0 for states, where no input reaches, at the start."""
+        unfitted = self._course.outputs - self._outputs(w) - self._course.ends @ self._direct.T
+        unfitted[:, self._states] = unfitted[:, self._free] = unfitted[0] = 0.0
+        return unfitted
+
+    def _integrated(self, start: Vector, lengths: Vector) -> Vector:
+        """The ends of all intervals, side by side: shape (intervals, n, 2 + n).
+
+        Columns: the states; what defects have pushed them; the answers to a unit push of each state at the
+        beginning. By Runge and Kutta's method of fourth order.
+        """
+        intervals, n = start.shape
+        begin = [
+            start[:, :, None],
+            np.zeros((intervals, n, 1)),
+            np.broadcast_to(np.eye(n), (intervals, n, n)),
+        ]
+        moved = np.concatenate(begin, axis=2)
+        step = lengths / SUBSTEPS
+        for part in range(SUBSTEPS):
+            time, now, total = part * step, moved, np.zeros_like(moved)
+            # how far ahead the next evaluation is, in steps, and how much this one counts
+            for ahead, share in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
+                rates = self._column_rates(time, now, lengths)
+                total += share * rates
+                time, now = (part + ahead) * step, moved + ahead * step[:, :, None] * rates
+            moved = moved + step[:, :, None] / 6.0 * total
+        return moved
+
+    def _column_rates(self, time: Vector, moved: Vector, lengths: Vector) -> Vector:
+        """The rates of the columns of `_integrated`, at a `time` since the beginning of each interval, s."""
         course, w = self._course, moved[:, :, 0]
         u = course.means + (time - 0.5 * lengths) * course.slopes
-        beyond = u - self._outputs(w) @ self._inner.T
+        defects = u - self._outputs(w) @ self._inner.T
         for power, value in enumerate(course.pieces):
-            beyond = beyond - (value * time**power) @ self._outer.T
+            defects = defects - (value * time**power) @ self._outer.T
         by_state, by_input = self._slopes(w, u)
-        found = (by_state + by_input @ (self._inner @ self._output_slopes(w))) @ moved
-        found[:, :, 0] = self._rates(w, u)
-        found[:, :, 1] += np.einsum("knu,ku->kn", by_input, beyond)
-        return found
+        rates = (by_state + by_input @ (self._inner @ self._output_slopes(w))) @ moved
+        rates[:, :, 0] = self._rates(w, u)
+        rates[:, :, 1] += np.einsum("knu,ku->kn", by_input, defects)
+        return rates
 
 
 def sizes_of(values: Vector) -> Vector:
@@ -316,10 +346,10 @@ def sizes_of(values: Vector) -> Vector:
     return np.where(found > 0.0, found, 1.0)
 
 
-def _independent(outputs: Vector, mine: list[int]) -> list[int]:
-    """Outputs of a participant that do not follow from each other by lines."""
+def _independent(outputs: Vector, candidates: list[int]) -> list[int]:
+    """Those of some outputs that are no linear combination of the ones before them."""
     chosen: list[int] = []
-    for place in mine:
+    for place in candidates:
         value = outputs[:, place] - outputs[:, place].mean()
         others = outputs[:, chosen] - outputs[:, chosen].mean(axis=0)
         sizes = sizes_of(others)
@@ -334,6 +364,12 @@ def _independent(outputs: Vector, mine: list[int]) -> list[int]:
 def _fitted_rates(
     course: Course, w: Vector, rows: list[int], given: list[int], monomials: Monomials, weight: float
 ) -> Fit | None:
+    """Fit the rates of the states of one participant; None where nothing finite comes out.
+
+    The difference of the states over an interval is the integral of the monomials times their factors. That
+    integral depends on the course inside the interval, which is not known: it is taken from the factors of
+    the round before, bent so that it meets the states at the end; rounds go on while that misses less.
+    """
     lengths = np.diff(course.times)[:, None]
     u, slope = course.means[:, given], course.slopes[:, given]
     own, n = w[:, rows], len(rows)
@@ -385,6 +421,7 @@ def _inside(
 def _fitted_value(
     course: Course, w: Vector, place: int, rows: list[int], passed: list[int], degree: int
 ) -> Shown:
+    """Fit an output beside the states: monomials of the states, and a line of the inputs that act at once."""
     own, monomials = w[1:, _places(rows)], Monomials(len(rows), 0, degree, 0)
     centre, size = own.mean(axis=0), sizes_of(own)
     at_once = course.ends[1:, _places(passed)]

@@ -13,7 +13,11 @@ from cosim_integrators.implicit.matrices import MAKE, SOLVE_REAL
 
 
 class SparseSolver:
-    """Factors and solves what Newton's method needs, called as a block from the kernels.
+    """Factors and solves what Newton's method needs.
+
+    SciPy is Python, and kernels call Python through one signature alone, that of a block of the schedule. So
+    its arguments carry other things here than their names say; `block` lists them, `call_sparse_solver`
+    (`matrices`) fills them.
 
     Parameters
     ----------
@@ -42,7 +46,17 @@ class SparseSolver:
     def block(
         self, t: Any, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
     ) -> None:
-        """Do what `first` says: make the factors for a step `t`, or solve in place.
+        """Do what `first` asks for.
+
+        ============= =============================== =============================================
+        `first`       in                              out
+        ============= =============================== =============================================
+        MAKE          t: step, s; y: the entries of   factors, kept for the solutions that follow
+                      the Jacobian; c: diagonal of S
+        SOLVE_REAL    y: right-hand side              y: solution
+        SOLVE_COMPLEX h, c: right-hand side, its      h, c: solution
+                      real and imaginary parts
+        ============= =============================== =============================================
 
         Raises
         ------
@@ -58,7 +72,7 @@ class SparseSolver:
                 self._solve_complex = self._factored(complex(re, im) * diagonal - jacobian)
         elif first == SOLVE_REAL:
             y[:] = self._solve_real(np.array(y))
-        else:
+        else:  # SOLVE_COMPLEX
             solution = self._solve_complex(np.array(h) + 1j * np.array(c))
             h[:] = solution.real
             c[:] = solution.imag

@@ -17,7 +17,8 @@ PATIENCE = 10  # iterations, before that is believed
 def solve_kick(system, method, t, begin, end, half):
     """Solve y[begin:end] = base + half c[begin:end] at `t` by repeated evaluation, from the present `c` on.
 
-    On success state and cache belong together. Returns as `driver.new_step` says.
+    On success state and cache belong together. Returns 0, -1 where a value is not a number, DIVERGED, or the
+    status of an evaluation that failed.
     """
     y = system.y
     c = system.c

@@ -74,7 +74,7 @@ def integral(at: float, x: Reals, y: Reals, m: Reals, e: Reals, straight: bool) 
     s = (at - x[i]) / h
     d = y[i + 1] - y[i]
     area = s * y[i] + 0.5 * s * s * d
-    if not straight:
+    if not straight:  # a cubic from y[i] to y[i + 1]: the line above, and what the slopes at both ends add
         a = h * m[i] - d
         b = d - h * m[i + 1]
         q = s * s

@@ -18,6 +18,7 @@ LINE_EVERY = 30.0
 def study_progress() -> Iterator[Report]:
     """A bar on a terminal, else a line from time to time; gives what `Study.run` calls."""
     stream = raw_stream(sys.stderr)
+    # a study that goes on has points already: the rate is that of the points since the first report
     began, first, shown = wall.perf_counter(), -1, wall.perf_counter()
 
     def pace(done: int, of: int, failed: int) -> str:

@@ -44,19 +44,28 @@ static void *symbol_of(void *library, const char *name) { return dlsym(library, 
 
 enum { MOST_EVENT_ITERATIONS = 100, MOST_EARLY_RETURNS = 10000 };
 
+/* Of a step: lengths that differ by less are one, and an event that is so near to the end of a step is at its end. */
+static const double SAME_LENGTH = 1e-9;
+
+/* Distances of neighbouring numbers: so far time + (event - time) may miss the event. */
+static const double MISSED = 4.0;
+
+/* From 2^52 on every number is a whole one. */
+static const double ALL_WHOLE = 4503599627370496.0;
+
 /* A state of an FMU, and what is known of it beside. */
 typedef struct {
     void *state;
     double time;
     double next_event;
     int64_t ended;
-} Kept;
+} SavedState;
 
 static void *pointer(int64_t address) { return (void *)(intptr_t)address; }
 
 static double magnitude(double x) { return x < 0.0 ? -x : x; }
 
-/* From a time to the next number. */
+/* The distance from a time to the next number. */
 static double spacing(double time)
 {
     double size = magnitude(time), next;
@@ -75,7 +84,7 @@ void note_logged(Foreign *foreign, const char *text)
 
 int is_whole_number(double value, double least, double largest)
 {
-    return value >= least && value <= largest && (magnitude(value) >= 4503599627370496.0 || value == (double)(int64_t)value);
+    return value >= least && value <= largest && (magnitude(value) >= ALL_WHOLE || value == (double)(int64_t)value);
 }
 
 /* An address of data is that of a function, as POSIX and Windows have it. */
@@ -109,7 +118,6 @@ static void path_of(const char *resources, char *path, size_t size)
     while (used > 0 && (path[used - 1] == '/' || path[used - 1] == '\\')) used--;
     path[used] = '\0';
 }
-
 
 static Foreign *foreign_at(const Array *arrays, int64_t i)
 {
@@ -155,25 +163,25 @@ static int open_one(Instance *instance, const char *function, Foreign *foreign, 
 
 static void delete_state(Foreign *foreign, void **place)
 {
-    Kept *kept = *place;
-    if (kept != NULL && kept->state != NULL && foreign->component != NULL)
-        foreign->calls->free_state(foreign, &kept->state);
-    free(kept);
+    SavedState *saved = *place;
+    if (saved != NULL && saved->state != NULL && foreign->component != NULL)
+        foreign->calls->free_state(foreign, &saved->state);
+    free(saved);
     *place = NULL;
 }
 
 static Status copy_state(Foreign *foreign, void **place)
 {
-    Kept *kept = *place;
+    SavedState *saved = *place;
     if (foreign->component == NULL) return OK;
-    if (kept == NULL) *place = kept = calloc(1, sizeof *kept);
-    if (kept == NULL) return ERROR;
-    if (kept->state != NULL) foreign->calls->free_state(foreign, &kept->state);
-    kept->state = NULL;
-    kept->time = foreign->time;
-    kept->next_event = foreign->next_event;
-    kept->ended = foreign->ended;
-    return foreign->calls->get_state(foreign, &kept->state);
+    if (saved == NULL) *place = saved = calloc(1, sizeof *saved);
+    if (saved == NULL) return ERROR;
+    if (saved->state != NULL) foreign->calls->free_state(foreign, &saved->state);
+    saved->state = NULL;
+    saved->time = foreign->time;
+    saved->next_event = foreign->next_event;
+    saved->ended = foreign->ended;
+    return foreign->calls->get_state(foreign, &saved->state);
 }
 
 /* Inputs that are written in event mode are written there once more. */
@@ -184,14 +192,14 @@ static void forget_written(Foreign *foreign)
 
 static Status go_to_state(Foreign *foreign, const void *place)
 {
-    const Kept *kept = place;
-    if (kept == NULL) return OK;
+    const SavedState *saved = place;
+    if (saved == NULL) return OK;
     if (foreign->component == NULL) return ERROR;
-    foreign->time = kept->time;
-    foreign->next_event = kept->next_event;
-    foreign->ended = kept->ended;
+    foreign->time = saved->time;
+    foreign->next_event = saved->next_event;
+    foreign->ended = saved->ended;
     forget_written(foreign);
-    return foreign->calls->set_state(foreign, kept->state);
+    return foreign->calls->set_state(foreign, saved->state);
 }
 
 static void free_one(Foreign *foreign)
@@ -353,6 +361,7 @@ static Status hand_values(Foreign *foreign, const uint32_t *references, const in
     return has_changed && status <= WARNING ? update_states(foreign, time) : status;
 }
 
+/* Whether an input may be written in the middle of a step. */
 static int is_inside(const ForeignUnit *unit, uint32_t reference)
 {
     for (int64_t i = 0; i < unit->inside_count; i++)
@@ -410,6 +419,7 @@ static int32_t get_values(int64_t at, int64_t references, int64_t count, int64_t
     return (int32_t)read_values(foreign, outputs, types, count, pointer(values));
 }
 
+/* Inputs run along lines over the next step, with these slopes (per s). */
 static int32_t lead_inputs(int64_t at, int64_t references, int64_t count, int64_t orders, int64_t slopes)
 {
     Foreign *foreign = pointer(at);
@@ -470,7 +480,14 @@ static Status exit_mode(Array *all, int64_t i)
 
 static int has_ended(Array *all, int64_t i) { return foreign_at(all, i)->ended != 0; }
 
-/* Steps */
+/* Steps
+
+   step               what the interpreter calls: to the end of the communication step, whatever returns early
+     first_attempt    one call of the FMU where no event may come in between, else take_step
+     take_step        to the end, cut at the events that are known
+       do_steps       once more while it returns where it began: it only wanted event mode
+         do_step      one call of the FMU
+           follow_answer   event mode, an end, or a time that is not what was asked for */
 
 /* What follows from the answer to a step of the length that was asked for. */
 static Status follow_answer(Foreign *foreign, const StepAnswer *answer, double time, double size, double *reached)
@@ -487,9 +504,9 @@ static Status follow_answer(Foreign *foreign, const StepAnswer *answer, double t
         ask_to_stop(foreign);
         return OK;
     }
-    if (magnitude(foreign->next_event - at) <= 4.0 * spacing(at)) at = foreign->next_event;
+    if (magnitude(foreign->next_event - at) <= MISSED * spacing(at)) at = foreign->next_event;
     *reached = foreign->time = at;
-    if (!foreign->has_events || !(answer->event || foreign->next_event <= at + 4.0 * spacing(at))) return OK;
+    if (!foreign->has_events || !(answer->event || foreign->next_event <= at + MISSED * spacing(at))) return OK;
     return pass_event(foreign, at);
 }
 
@@ -502,7 +519,7 @@ static Status do_step(Foreign *foreign, double time, double size, double *reache
     answer.reached = time;
     foreign->time = time;
     if (!foreign->of->foreign->varies) { /* it gets the very same number each time */
-        if (magnitude(size - foreign->usual_size) > 1e-9 * size) foreign->usual_size = size;
+        if (magnitude(size - foreign->usual_size) > SAME_LENGTH * size) foreign->usual_size = size;
         length = foreign->usual_size;
     }
     status = foreign->calls->step(foreign, time, length, 1, &answer);
@@ -513,13 +530,13 @@ static Status do_step(Foreign *foreign, double time, double size, double *reache
     return follow_answer(foreign, &answer, time, size, reached);
 }
 
-/* Steps until one gets on; at events at the time where it begins, it does not. */
+/* Steps until one gets on: an FMU may return where it began, to enter event mode there. */
 static Status do_steps(Foreign *foreign, double time, double size, double *reached)
 {
     for (int64_t i = 0; i < MOST_EVENT_ITERATIONS; i++) {
         double following = foreign->next_event - time;
         Status status;
-        if (foreign->of->foreign->varies && following < size * (1.0 - 1e-9)) size = following; /* told just now */
+        if (foreign->of->foreign->varies && following < size * (1.0 - SAME_LENGTH)) size = following; /* told just now */
         status = do_step(foreign, time, size, reached);
         if (status > WARNING || foreign->ended || *reached > time || !foreign->has_events) return status;
     }
@@ -534,7 +551,7 @@ static Status take_step(Foreign *foreign, double time, double size, double *reac
     Status status = start_lines(foreign, time, size);
     while (status <= WARNING) {
         double tick = foreign->next_event;
-        if (!(tick < end - 1e-9 * size) || !foreign->of->foreign->varies) break; /* an event may be handled late */
+        if (!(tick < end - SAME_LENGTH * size) || !foreign->of->foreign->varies) break; /* an event may be handled late */
         status = do_steps(foreign, time, tick - time, reached);
         if (status > WARNING || foreign->ended || *reached < tick) return status;
         time = tick;
@@ -550,7 +567,7 @@ static Status first_attempt(Foreign *foreign, double time, double size, double *
     double following = foreign->next_event;
     Status status;
     if ((unit->steps_carefully && (foreign->has_events || foreign->bases != NULL)) ||
-        (following < HUGE_VAL && time + size > following - 8.0 * spacing(following)))
+        (following < HUGE_VAL && time + size > following - 2.0 * MISSED * spacing(following)))
         return take_step(foreign, time, size, reached);
     answer.reached = time;
     foreign->time = time;
@@ -566,10 +583,10 @@ static int32_t step(int64_t at, double time, double size, int64_t flag, int64_t 
                     int64_t none)
 {
     Foreign *foreign = pointer(at);
-    const double wanted = time + size, small = 1e-9 * size + 4.0 * spacing(wanted);
+    const double wanted = time + size, small = SAME_LENGTH * size + MISSED * spacing(wanted);
     double reached = time;
     Status status;
-    (void)flag, (void)event, (void)end, (void)early, (void)none;
+    (void)flag, (void)event, (void)end, (void)early, (void)none; /* the answer is followed here */
     if (foreign->ended) return OK;
     status = first_attempt(foreign, time, size, &reached);
     for (int64_t i = 0; status <= WARNING && !foreign->ended && reached < wanted - small; i++) {

@@ -38,7 +38,7 @@ typedef struct {
 
 static const Functions *of(const Foreign *foreign) { return foreign->functions; }
 
-static Status is_good(fmi2Status status) { return status <= fmi2Warning ? OK : status == fmi2Discard ? DISCARD : ERROR; }
+static Status status_of(fmi2Status status) { return status <= fmi2Warning ? OK : status == fmi2Discard ? DISCARD : ERROR; }
 
 static void log_error(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
                       fmi2String format, ...)
@@ -93,28 +93,28 @@ static Status make(Foreign *foreign, double time)
         f->instantiate(foreign->of->name, fmi2CoSimulation, unit->token, resources, &f->callbacks, fmi2False, fmi2True);
     if (foreign->component == NULL) return ERROR;
     has_stop = foreign->stop < HUGE_VAL;
-    return is_good(f->setup(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, has_stop,
+    return status_of(f->setup(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, has_stop,
                             has_stop ? foreign->stop : 0.0));
 }
 
 static Status enter(Foreign *foreign, double time)
 {
     (void)time;
-    return is_good(of(foreign)->enter(foreign->component));
+    return status_of(of(foreign)->enter(foreign->component));
 }
 
-static Status leave(Foreign *foreign) { return is_good(of(foreign)->exit(foreign->component)); }
+static Status leave(Foreign *foreign) { return status_of(of(foreign)->exit(foreign->component)); }
 
 static Status write_reals(Foreign *foreign, const uint32_t *references, size_t count, const double *values)
 {
     const Functions *f = of(foreign);
-    return f->set_reals == NULL ? ERROR : is_good(f->set_reals(foreign->component, references, count, values));
+    return f->set_reals == NULL ? ERROR : status_of(f->set_reals(foreign->component, references, count, values));
 }
 
 static Status read_reals(Foreign *foreign, const uint32_t *references, size_t count, double *values)
 {
     const Functions *f = of(foreign);
-    return f->get_reals == NULL ? ERROR : is_good(f->get_reals(foreign->component, references, count, values));
+    return f->get_reals == NULL ? ERROR : status_of(f->get_reals(foreign->component, references, count, values));
 }
 
 static Status write_whole(Foreign *foreign, uint32_t reference, int64_t type, double value)
@@ -125,7 +125,7 @@ static Status write_whole(Foreign *foreign, uint32_t reference, int64_t type, do
     if (set == NULL || !is_whole_number(value, type == INTEGER ? INT_MIN : 0.0, type == INTEGER ? INT_MAX : 1.0))
         return ERROR;
     whole = (fmi2Integer)value;
-    return is_good(set(foreign->component, &at, 1, &whole));
+    return status_of(set(foreign->component, &at, 1, &whole));
 }
 
 static Status read_whole(Foreign *foreign, uint32_t reference, int64_t type, double *value)
@@ -133,7 +133,7 @@ static Status read_whole(Foreign *foreign, uint32_t reference, int64_t type, dou
     GetIntegers *get = type == INTEGER ? of(foreign)->get_integers : of(foreign)->get_booleans;
     const fmi2ValueReference at = reference;
     fmi2Integer whole = 0;
-    Status status = get == NULL ? ERROR : is_good(get(foreign->component, &at, 1, &whole));
+    Status status = get == NULL ? ERROR : status_of(get(foreign->component, &at, 1, &whole));
     *value = type == INTEGER ? (double)whole : (double)(whole != 0);
     return status;
 }
@@ -142,7 +142,7 @@ static Status set_slope(Foreign *foreign, uint32_t reference, double slope)
 {
     const fmi2Integer order = 1;
     const fmi2ValueReference at = reference;
-    return is_good(of(foreign)->slopes(foreign->component, &at, 1, &order, &slope));
+    return status_of(of(foreign)->slopes(foreign->component, &at, 1, &order, &slope));
 }
 
 static Status step(Foreign *foreign, double time, double size, int keeps_no_state, StepAnswer *answer)
@@ -151,7 +151,7 @@ static Status step(Foreign *foreign, double time, double size, int keeps_no_stat
     const fmi2Status status = f->step(foreign->component, time, size, keeps_no_state);
     fmi2Boolean ends = fmi2False;
     double reached = time;
-    if (status != fmi2Discard) return is_good(status);
+    if (status != fmi2Discard) return status_of(status);
     answer->discarded = 1;
     if (f->boolean_status != NULL && f->boolean_status(foreign->component, fmi2Terminated, &ends) <= fmi2Warning)
         answer->ends = ends != fmi2False;
@@ -176,13 +176,13 @@ static Status update_states(Foreign *foreign, int *again, int *ends, double *nex
 static Status get_state(Foreign *foreign, void **state)
 {
     const Functions *f = of(foreign);
-    return f->get_state == NULL ? ERROR : is_good(f->get_state(foreign->component, state));
+    return f->get_state == NULL ? ERROR : status_of(f->get_state(foreign->component, state));
 }
 
 static Status set_state(Foreign *foreign, void *state)
 {
     const Functions *f = of(foreign);
-    return f->set_state == NULL ? ERROR : is_good(f->set_state(foreign->component, state));
+    return f->set_state == NULL ? ERROR : status_of(f->set_state(foreign->component, state));
 }
 
 static void free_state(Foreign *foreign, void **state)

@@ -44,7 +44,7 @@ typedef struct {
 
 static const Functions *of(const Foreign *foreign) { return foreign->functions; }
 
-static Status is_good(fmi3Status status) { return status <= fmi3Warning ? OK : status == fmi3Discard ? DISCARD : ERROR; }
+static Status status_of(fmi3Status status) { return status <= fmi3Warning ? OK : status == fmi3Discard ? DISCARD : ERROR; }
 
 static void log_error(fmi3InstanceEnvironment environment, fmi3Status status, fmi3String category, fmi3String message)
 {
@@ -120,22 +120,22 @@ static Status enter(Foreign *foreign, double time)
 {
     const ForeignUnit *unit = foreign->of->foreign;
     const bool has_stop = foreign->stop < HUGE_VAL;
-    return is_good(of(foreign)->enter(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, has_stop,
+    return status_of(of(foreign)->enter(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, has_stop,
                                       has_stop ? foreign->stop : 0.0));
 }
 
-static Status leave(Foreign *foreign) { return is_good(of(foreign)->exit(foreign->component)); }
+static Status leave(Foreign *foreign) { return status_of(of(foreign)->exit(foreign->component)); }
 
 static Status write_reals(Foreign *foreign, const uint32_t *references, size_t count, const double *values)
 {
     const Functions *f = of(foreign);
-    return f->set_float64 == NULL ? ERROR : is_good(f->set_float64(foreign->component, references, count, values, count));
+    return f->set_float64 == NULL ? ERROR : status_of(f->set_float64(foreign->component, references, count, values, count));
 }
 
 static Status read_reals(Foreign *foreign, const uint32_t *references, size_t count, double *values)
 {
     const Functions *f = of(foreign);
-    return f->get_float64 == NULL ? ERROR : is_good(f->get_float64(foreign->component, references, count, values, count));
+    return f->get_float64 == NULL ? ERROR : status_of(f->get_float64(foreign->component, references, count, values, count));
 }
 
 static Status write_whole(Foreign *foreign, uint32_t reference, int64_t type, double value)
@@ -147,7 +147,7 @@ static Status write_whole(Foreign *foreign, uint32_t reference, int64_t type, do
         fmi3##Type given;                                                                             \
         if (f->set_##name == NULL || !is_whole_number(value, least, largest)) return ERROR;           \
         given = (fmi3##Type)value;                                                                    \
-        return is_good(f->set_##name(foreign->component, &reference, 1, &given, 1));                  \
+        return status_of(f->set_##name(foreign->component, &reference, 1, &given, 1));                  \
     }
         WRITE(INT8, Int8, int8, -128.0, 127.0)
         WRITE(UINT8, UInt8, uint8, 0.0, 255.0)
@@ -161,11 +161,11 @@ static Status write_whole(Foreign *foreign, uint32_t reference, int64_t type, do
     case LOGICAL: {
         const fmi3Boolean given = value != 0.0;
         if (f->set_boolean == NULL || !is_whole_number(value, 0.0, 1.0)) return ERROR;
-        return is_good(f->set_boolean(foreign->component, &reference, 1, &given, 1));
+        return status_of(f->set_boolean(foreign->component, &reference, 1, &given, 1));
     }
     case FLOAT32: {
         const fmi3Float32 given = (fmi3Float32)value;
-        return f->set_float32 == NULL ? ERROR : is_good(f->set_float32(foreign->component, &reference, 1, &given, 1));
+        return f->set_float32 == NULL ? ERROR : status_of(f->set_float32(foreign->component, &reference, 1, &given, 1));
     }
     default: return ERROR;
     }
@@ -180,7 +180,7 @@ static Status read_whole(Foreign *foreign, uint32_t reference, int64_t type, dou
         fmi3##Type found = 0;                                                       \
         Status status;                                                              \
         if (f->get_##name == NULL) return ERROR;                                    \
-        status = is_good(f->get_##name(foreign->component, &reference, 1, &found, 1)); \
+        status = status_of(f->get_##name(foreign->component, &reference, 1, &found, 1)); \
         *value = (double)found;                                                     \
         return status;                                                              \
     }
@@ -218,19 +218,19 @@ static Status step(Foreign *foreign, double time, double size, int keeps_no_stat
     }
     answer->event = event;
     answer->early = early;
-    return is_good(status);
+    return status_of(status);
 }
 
 static Status enter_events(Foreign *foreign)
 {
     const Functions *f = of(foreign);
-    return f->enter_events == NULL ? ERROR : is_good(f->enter_events(foreign->component));
+    return f->enter_events == NULL ? ERROR : status_of(f->enter_events(foreign->component));
 }
 
 static Status enter_steps(Foreign *foreign)
 {
     const Functions *f = of(foreign);
-    return f->enter_steps == NULL ? ERROR : is_good(f->enter_steps(foreign->component));
+    return f->enter_steps == NULL ? ERROR : status_of(f->enter_steps(foreign->component));
 }
 
 static Status update_states(Foreign *foreign, int *again, int *ends, double *next_event)
@@ -239,7 +239,7 @@ static Status update_states(Foreign *foreign, int *again, int *ends, double *nex
     fmi3Boolean more = false, terminates = false, nominals = false, values = false, defined = false;
     double next = 0.0;
     Status status = f->update == NULL ? ERROR
-                                      : is_good(f->update(foreign->component, &more, &terminates, &nominals, &values,
+                                      : status_of(f->update(foreign->component, &more, &terminates, &nominals, &values,
                                                           &defined, &next));
     *again = more;
     *ends = terminates;
@@ -250,13 +250,13 @@ static Status update_states(Foreign *foreign, int *again, int *ends, double *nex
 static Status get_state(Foreign *foreign, void **state)
 {
     const Functions *f = of(foreign);
-    return f->get_state == NULL ? ERROR : is_good(f->get_state(foreign->component, state));
+    return f->get_state == NULL ? ERROR : status_of(f->get_state(foreign->component, state));
 }
 
 static Status set_state(Foreign *foreign, void *state)
 {
     const Functions *f = of(foreign);
-    return f->set_state == NULL ? ERROR : is_good(f->set_state(foreign->component, state));
+    return f->set_state == NULL ? ERROR : status_of(f->set_state(foreign->component, state));
 }
 
 static void free_state(Foreign *foreign, void **state)

@@ -1,0 +1,189 @@
+"""Twelve scenarios of models, FMUs of FMI 2.0 and 3.0, series and changes, as files in a folder."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from loop_fmus import make_loop
+from native_tools import COMPILER
+from numpy.typing import NDArray
+from small_fmus import write_fmu
+
+import cosim
+from cosim.cli import main
+
+sys.path.append(str(Path(__file__).parents[1] / "lowering"))
+from event_parts import Clockwork  # noqa: E402
+
+Compiled = Callable[..., Path]
+BLOCK = """\
+[model]
+name = "block"
+[bodies.block]
+mass = "2 kg"
+inertia = [1, 1, 1]
+joint = "slider"
+[components.motor]
+type = "mechanics.joint_motor"
+coordinate = "block_joint"
+stiffness = 40
+damping = 1
+[measures.late]
+type = "measures.delay"
+source = "block_joint.position"
+delay = 0.02
+"""
+PUSH = "time,push\n0.02,0\n0.1,1.5\n0.1,-1\n0.35,2\n"
+PARTS = {
+    "block": 'model = "block.toml"\nparameters = { "block_joint.q[0]" = 0.4 }',
+    "mass": 'fmu = "mass.fmu"\nparameters = { m = 0.5, k = 30.0, kc = 25.0, x = 0.2 }',
+    "lag": 'fmu = "loop3.fmu"',
+    "clock": 'fmu = "clock.fmu"',
+    "drive": 'series = "push.csv"',
+}
+"""A model, FMUs of FMI 2.0 and 3.0 in C, one of FMI 3.0 from cosim with events, and values over time."""
+LINKS = [
+    "block.late -> mass.x_other",
+    "mass.force -> lag.u",
+    "lag.x -> clock.part.drive",
+    "clock.part.seen -> block.motor.target",
+    "drive.push -> mass.f",
+]
+CHANGES = """\
+[[changes]]
+at = "150 ms"
+set = { "mass.v_other" = 0.5 }
+[[changes]]
+when = "lag.x < 0.5 or mass.x > 0.3"
+set = { "block.motor.stiffness" = 55 }
+"""
+OF_MASS = ["mass.x", "mass.v", "mass.force"]
+OF_BLOCK = ["block.block_joint.q[0]", "block.block_joint.u[0]", "block.late"]
+OUTPUTS = [*OF_BLOCK, *OF_MASS, "lag.x", "clock.part.z", "clock.part.seen"]
+TWO = {name: text for name, text in PARTS.items() if name in ("block", "mass")}
+RING = ["block.late -> mass.x_other", "mass.x -> block.motor.target"]
+PAIR = {"left": PARTS["block"], "right": 'model = "block.toml"'}
+PAIRED = ["left.late -> right.motor.target", "right.block_joint.q[0] -> left.motor.target"]
+OF_PAIR = [f"{name}.{own}" for name in PAIR for own in ("block_joint.q[0]", "block_joint.u[0]", "late")]
+AROUND = {"whole": 'fmu = "inner.fmu"', "outer": PARTS["block"], "drive": PARTS["drive"]}
+"""A scenario in which another one is an FMU."""
+OF_AROUND = [*(f"whole.{name}" for name in OUTPUTS), "outer.late", "outer.block_joint.q[0]"]
+
+
+def written(
+    folder: Path,
+    algorithm: str,
+    parts: dict[str, str],
+    links: Sequence[str],
+    outputs: Sequence[str],
+    more: str = "",
+    options: str = "",
+) -> Path:
+    """``loop.toml``, with the model and the series beside it."""
+    (folder / "block.toml").write_text(BLOCK, "utf-8")
+    (folder / "push.csv").write_text(PUSH, "utf-8")
+    quoted = ", ".join(f'"{each}"' for each in links)
+    signals = ", ".join(f'"{each}"' for each in outputs)
+    tables = "".join(f"[participants.{name}]\n{text}\n" for name, text in parts.items())
+    chosen = f'algorithm = "{algorithm}"\n' + (f"options = {{ {options} }}\n" if options else "")
+    path = folder / "loop.toml"
+    path.write_text(
+        f"connections = [{quoted}]\n{tables}{more}[master]\nstep = 0.01\nuntil = 0.4\n{chosen}"
+        f"[output]\nsignals = [{signals}]\n",
+        "utf-8",
+    )
+    return path
+
+
+def mixed(algorithm: str, options: str = "", more: str = CHANGES) -> Callable[[Path, Compiled], Path]:
+    """All kinds of participants."""
+
+    def make(folder: Path, compiled: Compiled) -> Path:
+        write_fmus(folder, compiled)
+        return written(folder, algorithm, PARTS, LINKS, OUTPUTS, more, options)
+
+    return make
+
+
+def ring(algorithm: str) -> Callable[[Path, Compiled], Path]:
+    """A model and an FMU of FMI 2.0, each of which needs the other."""
+
+    def make(folder: Path, compiled: Compiled) -> Path:
+        write_fmus(folder, compiled)
+        return written(folder, algorithm, TWO, RING, [*OF_BLOCK, *OF_MASS])
+
+    return make
+
+
+def pair(algorithm: str) -> Callable[[Path, Compiled], Path]:
+    """Models alone."""
+    return lambda folder, _: written(folder, algorithm, PAIR, PAIRED, OF_PAIR)
+
+
+def nested(folder: Path, compiled: Compiled) -> Path:
+    """All kinds of participants as one FMU of FMI 3.0, beside a model and values over time."""
+    write_fmus(folder, compiled)
+    inner = written(folder, "gauss_seidel", PARTS, LINKS[:-1], OUTPUTS)
+    exported(inner, "--fmi", "3").rename(folder / "inner.fmu")
+    links = ["whole.mass.x -> outer.motor.target", "drive.push -> whole.mass.f"]
+    return written(folder, "waveform_iteration", AROUND, links, OF_AROUND)
+
+
+SCENARIOS: dict[str, Callable[[Path, Compiled], Path]] = {
+    "jacobi": mixed("jacobi"),
+    "jacobi along parabolas": mixed("jacobi", "extrapolation = 2"),
+    "gauss_seidel": mixed("gauss_seidel"),
+    "gauss_seidel along lines": mixed("gauss_seidel", "extrapolation = 1"),
+    "adaptive": mixed("adaptive", "tolerance = 1e-3"),
+    "interface_newton": mixed("interface_newton"),
+    "waveform_iteration": mixed("waveform_iteration"),
+    "waveform_iteration without changes": mixed("waveform_iteration", more=""),
+    "ring, interface_newton": ring("interface_newton"),
+    "ring, adaptive": ring("adaptive"),
+    "models, interface_newton": pair("interface_newton"),
+    "one inside another": nested,
+}
+
+
+def write_fmus(folder: Path, compiled: Compiled) -> None:
+    """``mass.fmu`` (FMI 2.0), ``loop3.fmu`` and ``clock.fmu`` (FMI 3.0)."""
+    write_fmu(folder / "mass.fmu", "mass", compiled("mass"))
+    make_loop(folder, compiled, "3.0")
+    made = cosim.Model("clock")
+    made.add(Clockwork, "part")
+    made.export_fmu(folder / "clock.fmu", native=True, fmi=3, kind="cs", compiler=COMPILER)
+
+
+def exported(path: Path, *words: str) -> Path:
+    """The FMU of a scenario, without Python."""
+    target = path.with_name("whole.fmu")
+    given = ["export", str(path), "-o", str(target), "-q", "--native", "--no-experiment", *words]
+    assert main(given) == 0
+    return target
+
+
+def cosimulated(path: Path) -> dict[str, NDArray[np.float64]]:
+    """What ``cosim cosimulate`` writes, at each communication point; the later of two."""
+    table = path.with_name("loop.csv")
+    assert main(["cosimulate", str(path), "-o", str(table), "-q", "--in-process"]) == 0
+    with table.open(encoding="utf-8", newline="") as file:
+        names, *rows = csv.reader(line for line in file if not line.startswith("#"))
+    at = {round(float(row[0]) / 0.01): row for row in rows if is_point(float(row[0]))}
+    assert sorted(at) == list(range(41))
+    columns = {name.partition(" [")[0]: i for i, name in enumerate(names)}
+    return {name: np.array([float(at[k][i]) for k in range(41)]) for name, i in columns.items()}
+
+
+def is_point(time: float) -> bool:
+    return abs(time - 0.01 * round(time / 0.01)) < 1e-9
+
+
+def reals(description: Any) -> list[Any]:
+    """What it computes of reals, but for the error of the coupling."""
+    shown = [v for v in description.modelVariables if v.causality in ("output", "local")]
+    return [v for v in shown if v.type in ("Real", "Float64") and "coupling." not in v.name]
