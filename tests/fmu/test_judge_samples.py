@@ -14,7 +14,8 @@ from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.recording.collect_samples import Collected
 from cosim_master.trust.assess_coupling import EXACT_INPUTS, assess_coupling
-from cosim_master.trust.explained_bars import bars_room
+from cosim_master.trust.explained_bars import KNOWN, bars_room
+from cosim_master.trust.explained_run import linear_bars_of
 from cosim_master.trust.judge_samples import ERROR, FIRST_BAR, VERDICT, VERDICTS, judge, judge_room
 from cosim_master.trust.judged_coupling import judged_of
 from cosim_master.trust.least_squares import (
@@ -26,6 +27,7 @@ from cosim_master.trust.least_squares import (
 )
 from cosim_master.trust.linear_equations import room_needed
 from cosim_master.trust.run_in_intervals import POINTS, course_room, interval_count
+from cosim_master.trust.sampled_wiring import wiring_of
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -157,8 +159,8 @@ def test_participants_without_connections_come_first() -> None:
     parts |= {"a": participant(random, 1, 1, passes=False), "b": participant(random, 1, 1, passes=False)}
     loop = CoSimulation(parts, [("a.y0", "b.u0"), ("b.y0", "a.u0")], "jacobi", 0.02)
     result = loop.simulate(3.0, record=["a.y0", "b.y0"])
-    assert result.coupling.how == "estimated"
-    assert result.coupling.verdict in ("fine", "smaller step")
+    found, bars = linear_bars_of(result.evidence.samples.samples(), wiring_of(result.evidence))
+    assert found == KNOWN and (bars > 1e-6).all()
 
 
 @pytest.mark.parametrize("samples", [POINTS, POINTS + 2, 2 * POINTS + 2])

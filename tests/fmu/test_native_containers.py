@@ -45,6 +45,7 @@ from cosim_master.exchange.exchange_arrays import Algorithm, Machine
 from cosim_master.exchange.lead_exchanges import Sampling
 from cosim_master.participants.timed_inputs import Changes, TimedInputs
 from cosim_master.recording.collect_samples import Collected
+from cosim_master.trust.assess_coupling import EXACT_INPUTS
 from cosim_master.trust.judge_samples import Judged
 from cosim_master.trust.run_in_intervals import Wired
 
@@ -725,6 +726,21 @@ class TestTheCouplingError:
         with running(exported(loop, tmp_path)) as found:
             found.step(0.0, 1.0)
             assert found["coupling.error"] == 0.0
+
+    @pytest.mark.parametrize(("time", "is_exact"), [(5.0, True), (0.3, False), (0.32, False)])
+    def test_values_over_time_that_change_at_exchanges_are_exact(
+        self, time: float, is_exact: bool, tmp_path: Path
+    ) -> None:
+        """The reaction of the plant follows its force at once: a jump at an exchange reaches it one late."""
+        parts = {
+            "timed": TimedInputs({"u": [[0.0, 1.0], [time, -2.0]]}, "held"),
+            "plant": SystemParticipant(plant()),
+        }
+        loop = CoSimulation(parts, [("timed.u", "plant.body.force")], "jacobi", 0.05)
+        report, found = loop.simulate(2.0).coupling, outputs_of(exported(loop, tmp_path), 0.05, 2.0)
+        assert (report.how == EXACT_INPUTS) == is_exact
+        assert (found["coupling.error"][-1] == 0.0) == is_exact
+        assert (VERDICTS[int(found["coupling.verdict"][-1]) - 1] == "fine") == is_exact
 
     def test_a_run_that_equations_do_not_explain(self, whole: Path) -> None:
         with running(whole) as found:
