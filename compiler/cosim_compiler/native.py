@@ -196,14 +196,12 @@ def lower_to_c(
 
 
 def _place_of(function: types.FunctionType) -> str:
-    """Name, file and line of a function, for readers: the file without folders that only this machine has."""
+    """File and line of a function, for readers: the file without folders that only this machine has."""
     code = function.__code__
     if not code.co_filename.endswith(".py"):
-        return f"{function.__name__}: {code.co_filename.strip('<>')}"
+        return code.co_filename.strip("<>")
     inside = (function.__module__ or "").split(".")[:-1]
-    return (
-        f"{function.__name__}: {'/'.join([*inside, Path(code.co_filename).name])}, line {code.co_firstlineno}"
-    )
+    return f"{'/'.join([*inside, Path(code.co_filename).name])}:{code.co_firstlineno}"
 
 
 def python_address(function: Callable[..., Any], signature: str) -> int:
