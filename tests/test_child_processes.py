@@ -18,7 +18,10 @@ PLANTED = (
     *("cosim_fmu", "cosim_compiler", "cosim_toml", "llvmlite", "pip", "ziglang", "sitecustomize_", "queue"),
 )
 STARTERS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "system", "spawnv", "popen"}
-FORKS = {"cosim_compiler/ahead.py", "cosim/command_line/supervised.py", "cosim/testing/other_mode.py"}
+FORKS = {
+    *("cosim_compiler/ahead.py", "cosim/command_line/supervised.py", "cosim/testing/other_mode.py"),
+    "cosim/registration/listing_process.py",
+}
 """They fork this program, which runs no other code then."""
 MODEL = """[model]
 name = "drop"

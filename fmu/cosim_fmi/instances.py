@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import cosim
 from cosim.kit import exact_quantity
 from cosim_fmi.archive import FmuArchive, is_cut_off, remove_folder
-from cosim_fmi.binding import log_callbacks, modes
+from cosim_fmi.binding import fmu_output, modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import FmiError, FmuLibrary, open_library
 from cosim_fmi.binding.process_guard import process_lock, undisturbed
@@ -369,7 +369,7 @@ class UnpackedFmu:
             path = _library_file(self.folder, interface, self._wine)
             if is_cut_off(path):
                 raise FmiError(f"the library cannot be loaded: {path.name} is cut off")
-            log_callbacks.format_with(log_helper())
+            fmu_output.format_with(log_helper())
             opened: Callable[..., FmuLibrary] = open_library
             if self._wine:
                 from cosim_fmi.wine.wine_library import open_wine_library as opened

@@ -29,6 +29,8 @@ MATHEMATICS = (
     "remainder rint round sin sincos sinh sqrt tan tanh tgamma trunc"
 )
 C_LIBRARY = frozenset(MATHEMATICS.split())
+ONE_VERSION = "sincos"
+"""It has one version alone; where a sanitizer replaces it, GNU ld mislinks a version that is named."""
 
 
 class MachineCode:
@@ -93,7 +95,8 @@ class MachineCode:
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
         code = read_cached(digest)
         if code is None:
-            symbols = sorted(_externals(llvm.parse_assembly(text)) & C_LIBRARY) if version else []
+            known = C_LIBRARY - {ONE_VERSION}
+            symbols = sorted(_externals(llvm.parse_assembly(text)) & known) if version else []
             lines = [f'module asm ".symver {name}, {name}@{version}"\n' for name in symbols]
             llvm.initialize_native_asmparser()
             module = llvm.parse_assembly("".join(lines) + text)

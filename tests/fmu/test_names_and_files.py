@@ -17,7 +17,7 @@ from cosim.cli import main
 from cosim.command_line.printable import printable
 from cosim.kit import path_below, space_warning
 from cosim.simulation.interrupt import Terminated
-from cosim_fmi.binding.fmu_log import is_log
+from cosim_fmi.binding.fmu_output import is_log
 from cosim_fmu import CoSimulation
 from cosim_fmu.command.saved_rows import SavedRows
 from cosim_master.run import simulation_run

@@ -323,7 +323,7 @@ class TestFmus:
         assert main(["cosimulate", "one.toml", "-q", "--resume", "kept", "--accept-changed", "plnt"]) != 0
         assert "participant 'plnt'. Nearest: plant" in capsys.readouterr().err
         assert main(["cosimulate", "one.toml", "-q", "--accept-changed", "plant"]) != 0
-        assert "without --resume" in capsys.readouterr().err
+        assert "--accept-changed needs --resume" in capsys.readouterr().err
 
     def test_a_scenario_is_exported_as_an_ssp(
         self,
@@ -348,4 +348,4 @@ class TestFmus:
         assert main(["export", "loop.toml", "-o", "loop.txt"]) != 0
         assert "FMU) or .ssp" in capsys.readouterr().err
         assert main(["export", "loop.toml", "--outputs", "left.x"]) != 0
-        assert "--outputs: for a model" in capsys.readouterr().err
+        assert "--outputs: applies only to models" in capsys.readouterr().err

@@ -194,7 +194,7 @@ def test_one_co_simulation_is_run_once_at_a_time(make_fmu: MakeFmu) -> None:
         other.join()
 
     whole = loop.simulate(1.0, progress=again)
-    assert found and all("being run already" in text for text in found)
+    assert found and all("running already" in text for text in found)
     assert loop.simulate(1.0).signals.keys() == whole.signals.keys()  # and again, one after the other
     with pytest.raises(cosim.CosimError):
         loop.simulate(-1.0)

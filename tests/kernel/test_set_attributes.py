@@ -487,11 +487,11 @@ def test_a_name_of_a_model_is_text(name):
 
 
 def test_a_law_that_comes_late_is_refused():
-    with pytest.raises(cosim.ContractError, match="made already"):
+    with pytest.raises(cosim.ContractError, match="already defined"):
         Mass.more = cosim.parameter(default=1.0)
-    with pytest.raises(cosim.ContractError, match=r"Mass\.stiffness.*made already"):
+    with pytest.raises(cosim.ContractError, match=r"Mass\.stiffness.*already defined"):
         Mass.stiffness = 5.0
-    with pytest.raises(cosim.ContractError, match="made already"):
+    with pytest.raises(cosim.ContractError, match="already defined"):
         Mass.later = cosim.kernel(lambda x, x_dot: None)
 
 

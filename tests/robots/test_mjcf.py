@@ -392,5 +392,5 @@ def test_faults_say_where_and_what(tmp_path: Path, fault: str) -> None:
 
 
 def test_the_base_is_that_of_the_file() -> None:
-    with pytest.raises(cosim.CosimError, match="bodies are joined"):
+    with pytest.raises(cosim.CosimError, match="omit base"):
         Multibody.from_mjcf(CRANE, base="free")

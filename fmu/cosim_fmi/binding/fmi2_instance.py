@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
 from cosim_fmi.binding.fmu_library import FmiError, FunctionTable, accesses, plain, vectors
-from cosim_fmi.binding.log_callbacks import LOGGER, logger, with_format
+from cosim_fmi.binding.fmu_output import LOGGER, logger, with_format
 
 # FMI 2.0: types and functions.
 #

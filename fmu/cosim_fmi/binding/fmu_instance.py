@@ -21,7 +21,7 @@ from cosim_fmi.binding.fmu_library import (
     FmuLibrary,
     FunctionTable,
 )
-from cosim_fmi.binding.log_callbacks import LogReceiver
+from cosim_fmi.binding.fmu_output import LogReceiver
 
 
 class StepAnswer(NamedTuple):

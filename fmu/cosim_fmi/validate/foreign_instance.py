@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
 
-from cosim_fmi.binding import log_callbacks
+from cosim_fmi.binding import fmu_output
 from cosim_fmi.binding.fmu_instance import SavedState
 from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance, open_library
 from cosim_fmi.validate.experiments import at_time, value_of
@@ -38,7 +38,7 @@ class ForeignFmu:
 
     def __init__(self, job: dict[str, Any]) -> None:
         self.job, self.steps = job, job["interface"] == "CoSimulation"
-        log_callbacks.format_with(job["log_helper"])
+        fmu_output.format_with(job["log_helper"])
         self.library = open_library(Path(job["library"]), job["version"], job["identifier"], job["interface"])
         self.variables: list[dict[str, Any]] = job["variables"]
         self.start, self.step = job["start"], job["step"]

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import cosim
 from cosim.kit import path_below
-from cosim_fmi.binding.fmu_log import is_log
+from cosim_fmi.binding.fmu_output import is_log
 from cosim_master.abilities import LOG_LEVELS, WritesLog
 from cosim_master.coupling.connection import Connection
 from cosim_master.participants.create_participants import open_fmu

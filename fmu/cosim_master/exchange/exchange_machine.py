@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import black_box, c_address, head_of, is_plain
-from cosim_fmi.binding.printed_output import printed_beside
+from cosim_fmi.binding.fmu_output import printed_beside
 from cosim_master.abilities import LogsPrinted, NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError

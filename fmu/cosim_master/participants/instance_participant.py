@@ -19,8 +19,7 @@ from cosim_fmi.archive import FmuArchive
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance
-from cosim_fmi.binding.fmu_log import FmuLog, serious_categories
-from cosim_fmi.binding.printed_output import printed_to
+from cosim_fmi.binding.fmu_output import FmuLog, printed_to, serious_categories
 from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undisturbed
 from cosim_fmi.description.fmu_interface import FmuInterface, read_interface
 from cosim_fmi.instances import (

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import cosim
 from cosim.kit import end_with_parent, kill_with_parent, leave_signals
-from cosim_fmi.binding.printed_output import Printed
+from cosim_fmi.binding.fmu_output import Printed
 from cosim_fmi.binding.process_guard import last_words
 from cosim_master.coupling.errors import StepDiscardedError, StopRequested
 from cosim_master.exchange.exchange_arrays import READING, RESTORING, SAVING, SETTING, STEPPING

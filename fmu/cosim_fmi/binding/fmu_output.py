@@ -1,0 +1,414 @@
+"""What an FMU writes: log messages, and what C code prints."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import io
+import itertools
+import os
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from cosim.kit import black_box
+from cosim_fmi.binding.process_guard import last_words
+
+LOGGER = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p
+)
+"""The environment, the instance's name, status, category, message; what follows is variadic."""
+LOGGER_3 = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
+"""The environment, status, category, message."""
+_numbers = itertools.count(1)
+_receivers: WeakValueDictionary[int, LogReceiver] = WeakValueDictionary()
+_by_component: WeakValueDictionary[int, LogReceiver] = WeakValueDictionary()
+_now = threading.local()
+_formatter: list[Any] = []
+
+
+class LogReceiver:
+    """Takes the messages of one instance.
+
+    FMI 2.0 and 3.0 hand an address of the environment to the callback; it is the `number` here. FMI 1.0
+    hands the instance only, which has no address while it is made: then messages go to the receiver that
+    is waiting (`waiting`).
+
+    Parameters
+    ----------
+    add : callable
+        Called with status and text.
+    """
+
+    def __init__(self, add: Callable[[int, str], None]) -> None:
+        self.number, self.add = next(_numbers), add
+        _receivers[self.number] = self
+
+    def take(self, status: int, message: bytes | None) -> None:
+        """A message has arrived."""
+        self.add(status, (message or b"").decode("utf-8", "replace"))
+
+    def belongs_to(self, component: int) -> None:
+        """Messages of this instance of FMI 1.0 are for this receiver."""
+        _by_component[component] = self
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """As long as an instance of FMI 1.0 is made."""
+        _now.receiver = self
+        try:
+            yield
+        finally:
+            _now.receiver = None
+
+
+def format_with(library: str) -> None:
+    """Have a native helper put the variadic arguments of messages into their text.
+
+    Parameters
+    ----------
+    library : str
+        Path of fmpy's ``logging`` library; its ``addLoggerProxy`` takes the address of the callbacks of
+        FMI 1.0 or 2.0. ctypes cannot receive variadic arguments, so without it (not there for every
+        platform) texts keep their ``%s``.
+    """
+    if not _formatter and Path(library).exists():
+        proxy = ctypes.CDLL(library).addLoggerProxy
+        proxy.argtypes, proxy.restype = (ctypes.c_void_p,), None
+        _formatter.append(proxy)
+
+
+def with_format(callbacks: Any) -> Any:
+    """The callbacks, with the native helper before the logger where there is one.
+
+    The helper knows one callback for the whole process: the last one that it was given. Messages of
+    instances that are not ours (a program that uses fmpy itself) are printed as fmpy prints them.
+    """
+    for proxy in _formatter:
+        proxy(ctypes.addressof(callbacks))
+    return callbacks
+
+
+def _print(status: int, message: bytes | None) -> None:
+    print(f"[{status}] {(message or b'').decode('utf-8', 'replace')}")
+
+
+@functools.cache
+def logger() -> Any:
+    """The callback of FMI 1.0 and 2.0; kept for ever, since the helper keeps its address."""
+
+    def receive(who: int | None, name: bytes, status: int, category: bytes, message: bytes) -> None:
+        receiver = _receivers.get(who or 0) or _by_component.get(who or 0)
+        receiver = receiver or getattr(_now, "receiver", None)
+        receiver.take(status, message) if receiver is not None else _print(status, message)
+
+    return LOGGER(receive)
+
+
+@functools.cache
+def logger_3() -> Any:
+    """The callback of FMI 3.0."""
+
+    def receive(who: int | None, status: int, category: bytes, message: bytes) -> None:
+        receiver = _receivers.get(who or 0)
+        if receiver is not None:
+            receiver.take(status, message)
+
+    return LOGGER_3(receive)
+
+
+MOST = 100_000
+"""Bytes that are taken at once; of more the last ones."""
+STANDARD_OUTPUT = 1
+_guard = threading.RLock()
+"""Held by the thread that has turned the standard output away: others leave it alone."""
+
+
+class Printed:
+    """A file into which descriptors write, and how much of it has been read.
+
+    Parameters
+    ----------
+    file : int
+        Descriptor, open for reading and writing.
+    """
+
+    def __init__(self, file: int) -> None:
+        self._file, self._seen = file, 0
+
+    def take(self) -> str:
+        """What has been printed since the last time; buffers of the C library are flushed before."""
+        flush()
+        size = os.fstat(self._file).st_size
+        if size <= self._seen:
+            return ""
+        begin = max(self._seen, size - MOST)
+        os.lseek(self._file, begin, os.SEEK_SET)  # writes append, wherever that is; Windows has no pread
+        data, self._seen = os.read(self._file, size - begin), size
+        return data.decode("utf-8", "replace")
+
+
+@contextmanager
+def printed_to(add: Callable[[str], None]) -> Iterator[None]:
+    """Hand over what is written to the standard output inside.
+
+    What Python has waiting there is written before. The standard error stays as it is: an FMU that aborts
+    says there why. Where another thread is inside, nothing is taken.
+
+    Parameters
+    ----------
+    add : callable
+        Called with the text, at the end, when there is some.
+    """
+    with _turned_away(add):
+        yield
+
+
+@contextmanager
+def printed_beside(add: Callable[[str], None]) -> Iterator[Callable[[], None]]:
+    """As `printed_to`, for as long as C code and Python's take turns.
+
+    What Python prints with ``sys.stdout`` goes on to where it went, from whatever thread.
+
+    Parameters
+    ----------
+    add : callable
+        Called with the text, at the end and when the function that this gives is called.
+    """
+    python = sys.stdout
+    with _turned_away(add) as taken:
+        if taken is None:
+            yield lambda: None
+            return
+        beside = _writer_beside(python, taken.kept)
+        try:
+            if beside is not None:
+                sys.stdout = beside
+            yield taken.hand_over
+        finally:
+            if beside is not None:
+                with suppress(OSError, ValueError):
+                    beside.flush()
+                if sys.stdout is beside:
+                    sys.stdout = python
+
+
+class _Taken:
+    """Where the standard output goes meanwhile, and a descriptor of where it went."""
+
+    def __init__(self, add: Callable[[str], None]) -> None:
+        self.kept = os.dup(STANDARD_OUTPUT)
+        self._file, self._add, self._is_open = _new_file(), add, True
+        self._printed = Printed(self._file)
+        self._known = {file: black_box.identity(file) for file in (self.kept, self._file)}
+        os.dup2(self._file, STANDARD_OUTPUT)
+
+    def hand_over(self) -> None:
+        """What has been printed since the last time, and forget it."""
+        if not self._is_there(self._file):
+            return
+        text = self._printed.take()
+        if text:
+            os.ftruncate(self._file, 0)
+            self._printed = Printed(self._file)
+            self._add(text)
+
+    def end(self, why: str = "") -> None:
+        """Bring the standard output back, once."""
+        if self._is_open:
+            self._is_open = False
+            flush()
+            if self._is_there(self.kept):
+                os.dup2(self.kept, STANDARD_OUTPUT)
+                os.close(self.kept)
+            try:
+                self.hand_over()
+            finally:
+                if self._is_there(self._file):
+                    os.close(self._file)
+
+    def _is_there(self, file: int) -> bool:
+        """Whether this is still the file that was opened here: code of an FMU may have closed it."""
+        return black_box.identity(file) == self._known[file]
+
+
+@contextmanager
+def _turned_away(add: Callable[[str], None]) -> Iterator[_Taken | None]:
+    """Descriptor 1 writes into a file inside; None where it is closed, or another thread has done so."""
+    if not _guard.acquire(blocking=False):
+        yield None
+        return
+    try:
+        flush()
+        try:
+            taken = _Taken(add)
+        except OSError:  # it is closed: nothing can be printed
+            yield None
+            return
+        try:
+            with last_words(taken.end):
+                yield taken
+        finally:
+            taken.end()
+    finally:
+        _guard.release()
+
+
+_beside: list[int] = []
+"""The descriptor to which Python's own output goes meanwhile, one for good: who keeps `sys.stdout` as it is
+inside writes to where the standard output goes, later on, too."""
+
+
+def _writer_beside(python: Any, descriptor: int) -> Any:
+    """What writes to a descriptor as `sys.stdout` does; None where that writes elsewhere anyhow."""
+    try:
+        if python.fileno() != STANDARD_OUTPUT:
+            return None
+        if _beside:
+            os.dup2(descriptor, _beside[0], inheritable=False)
+        else:
+            _beside.append(os.dup(descriptor))
+        binary = os.fdopen(_beside[0], "wb", closefd=False)
+    except (AttributeError, OSError, ValueError):
+        return None
+    lines = python.line_buffering
+    return io.TextIOWrapper(binary, python.encoding, python.errors, line_buffering=lines)
+
+
+def flush() -> None:
+    """Write what Python and the C library have waiting."""
+    with suppress(Exception):
+        sys.stdout.flush()
+    if os.name != "nt":
+        _c_library().fflush(None)
+
+
+@functools.cache
+def _c_library() -> Any:
+    return ctypes.CDLL(None)
+
+
+def _new_file() -> int:
+    """Descriptor of a file, in memory where the system can; what is written is appended."""
+    if hasattr(os, "memfd_create"):
+        import fcntl
+
+        made = os.memfd_create("printed")
+        fcntl.fcntl(made, fcntl.F_SETFL, os.O_APPEND)
+        return made
+    made, name = tempfile.mkstemp()
+    os.close(made)
+    flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_TEMPORARY", 0)
+    try:
+        return os.open(name, flags)
+    finally:
+        if not hasattr(os, "O_TEMPORARY"):
+            os.unlink(name)
+
+
+SERIOUS = ("logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal")
+STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
+WRITTEN: dict[str, Container[int]] = {"all": range(256), "warning": (1, 2, 3, 4), "error": (3, 4)}
+"""Statuses by level."""
+
+
+class FmuLog:
+    """The last messages of one instance, and the file to which they are written.
+
+    Parameters
+    ----------
+    file : Path, optional
+        Written anew.
+    level : str
+        From which level on messages are written: "all", "warning" or "error".
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+
+    Attributes
+    ----------
+    messages : deque of tuple of (int, str)
+        Status and text of the last hundred messages.
+    """
+
+    def __init__(self, file: Path | None = None, level: str = "all") -> None:
+        self._file = None if file is None else file.open("w", encoding="utf-8", buffering=1)
+        self._level = level
+        self.messages: deque[tuple[int, str]] = deque(maxlen=100)
+        self.errors = self._before = 0
+
+    def add(self, status: int, message: str) -> None:
+        """Keep a message."""
+        self.errors += status in (3, 4)
+        self.messages.append((status, message.strip()))
+        file = self._file  # a thread of the FMU may log while this one closes
+        if file is not None and status in WRITTEN[self._level]:
+            with suppress(OSError, ValueError):  # a full disk is not a fault of the run
+                word = STATUS[status] if 0 <= status < len(STATUS) else str(status)
+                file.write(f"{word}: {message.strip()}\n")
+
+    def close(self) -> None:
+        """Write no more."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
+
+    def begin(self) -> None:
+        """Note that a call begins; `has_error` speaks of what has been logged since."""
+        self._before = self.errors
+
+    def has_error(self) -> bool:
+        """Whether the FMU has logged an error, and not only a wish to stop, since the call began."""
+        return self.errors > self._before
+
+    def text(self, count: int = 5) -> str:
+        """First lines of the last messages of at least a warning, or else of the last of any kind."""
+        serious = [m for status, m in self.messages if status not in (0, 5)]
+        chosen = (serious or [m for _, m in self.messages])[-count:]
+        return " | ".join(dict.fromkeys(map(_headline, chosen)))
+
+
+def _headline(message: str) -> str:
+    """The first line; after the one in which pythonfmu says which C function of Python failed."""
+    first, _, rest = message.partition("\n")
+    if rest and first.endswith(("PyObject_Call", "PyObject_CallMethod")):
+        first = rest.partition("\n")[0]
+    return first
+
+
+def is_log(path: Path) -> bool:
+    """Whether a log may replace what is there: nothing, or a log."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(64)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    word, colon, _ = first.decode("utf-8", "replace").partition(": ")
+    return not first or (bool(colon) and (word in STATUS or word.lstrip("-").isdigit()))
+
+
+def serious_categories(declared: Sequence[str]) -> list[str] | None:
+    """Categories to switch on so that an FMU explains its failures without chattering.
+
+    All ([]) when it declares nothing beside the standard's own: some tools log their errors under no
+    category at all. None when nothing should be switched on.
+
+    Examples
+    --------
+    >>> serious_categories(["logStatusError", "logAll"]), serious_categories(["logEvents", "logStatusError"])
+    ([], ['logStatusError'])
+    """
+    if declared and {*declared} <= {*SERIOUS, "logStatusPending", "logAll"}:
+        return []
+    return [c for c in declared if c in SERIOUS or "error" in c.lower()] or None
