@@ -54,7 +54,7 @@ class TomlFile:
 
     @cached_property
     def lines(self) -> dict[KeyPath, int]:
-        """The line of each key path: found when it is asked for first, which no faultless file does."""
+        """The line of each key path: found at the first fault, so never for a file without faults."""
         return toml_lines(self._text)
 
     @classmethod

@@ -129,7 +129,7 @@ class OperationsInPython:
                 self._coupled.guarded(name, forget, memory)
 
     def check_failed_state(self, name: str, code: int, status: int) -> None:
-        """Raise what saving or restoring a state would have raised; else it is asked for once more."""
+        """Raise what saving or restoring a state would have raised; else the state is requested once more."""
         verb = "save" if code == SAVE_FAILED else "restore"
         after = self._calls[name].after_state
         if after is None or not self._coupled.guarded(name, after, verb, status):
