@@ -26,7 +26,7 @@ Node = TypeVar("Node", bound=ast.AST)
 
 def copy_of(node: Node) -> Node:
     """A copy of a tree."""
-    copy = type(node)()
+    copy = type(node).__new__(type(node))  # Python 3.13 warns of a call without the fields
     for name, value in vars(node).items():
         if isinstance(value, list):
             value = [copy_of(item) if isinstance(item, ast.AST) else item for item in value]
