@@ -226,7 +226,7 @@ class Tables:
         plan = self.plan
         plan.handled_in_steps = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
         plan.shares_variables = int(self._shares())
-        plan.kinds = sum(1 << kind for kind in {row.does for row in rows})
+        plan.kinds = sum(1 << kind for kind in {row.kind for row in rows})
         plan.has_schedule = len(self.agenda_of.scheduled)
         plan.has_timers = sum(row.schedule == TIMED for row in rows)
         plan.has_grids = sum(row.follows for row in rows)
@@ -240,7 +240,7 @@ class Tables:
 
     def _entry(self, entry: Entry) -> Handler:
         handler, row = entry.handler, Handler(number=entry.number)
-        row.cause, row.does = int(handler.cause), 1 + KINDS.index(handler.does)
+        row.cause, row.kind = int(handler.cause), 1 + KINDS.index(handler.does)
         row.block, row.flag = entry.block, entry.flag
         row.is_private = int(entry.is_private)
         slots = self.system.assembly.layout.slots
@@ -531,6 +531,7 @@ class Tables:
             ("reported_writers", handlers),
             ("crossed_at_trial", witnesses),
             ("has_fired", witnesses),
+            ("was_handled", witnesses),
             ("has_crossed", witnesses),
             ("was_set", witnesses),
             ("switched_counts", candidates),

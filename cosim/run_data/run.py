@@ -183,7 +183,8 @@ class Run(Arrays):
     least_distances: Reals = numbers("scratch")  # while that is measured
     has_crossed: Integers = numbers("places")
     crossed_at_trial: Integers = numbers("places")  # which have crossed at the end of a step on trial
-    has_fired: Integers = numbers("places")  # which have triggered at this instant
+    has_fired: Integers = numbers("places")  # whose updates wait at this instant
+    was_handled: Integers = numbers("places")  # of these, whose updates have run
     was_set: Integers = numbers("places")  # how a handler has set them, see `zeros`
     reported_witnesses: Integers = numbers("places")
 
