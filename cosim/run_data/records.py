@@ -26,7 +26,7 @@ WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
 ON_MOTION, ON_ALL, ON_REPORTS = range(3)
 # directions of witnesses
 FALLING, RISING, BOTH = 1, 2, 3
-# Witness.band where it is no distance: the witness does not lie at zero; zero is its level to the last bit
+# Witness.band beside distances: the witness does not lie at zero; zero is its level to the last bit
 NOT_AT_ZERO, EXACT_BAND = -1.0, 0.0
 # Witness.guard: what leaving zero means, see `zeros`
 UNGUARDED, DOWNWARD, UPWARD, EITHER, ARRIVED, PASSED = 0.0, 1.0, -1.0, 2.0, 3.0, 4.0
@@ -501,8 +501,8 @@ class Plan(Record):
     has_timers: int
     has_grids: int
     shares_variables: int  # whether two handlers of one instant may write one variable
-    looked_rows: int  # how many for the values alone
-    first_looked: int
+    first_checked: int  # row of the blocks that check histories, see `histories.compare`
+    checked_values: int  # how many of them check the values alone; they come first
     # witnesses
     policy: int  # HOLD, REPORT_ALONE, STOP_RUN
     held: RowRange

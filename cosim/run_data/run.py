@@ -151,12 +151,12 @@ class Run(Arrays):
     swaps: Rows[Swap] = rows("program", Swap)  # auto-update variables
     kept_swaps: Reals = numbers("scratch")  # as they were during the step
     rings: Integers = numbers("program")  # where in `k` those of the histories lie
-    history_flags: Integers = numbers("places")  # what a look has left in these
+    history_flags: Integers = numbers("places")  # what the last check has left in these
     reported_histories: Integers = numbers("places")
     past: Rows[PastRow] = rows("program", PastRow)  # blocks of an evaluation that read histories
     past_results: Integers = numbers("program")  # where in the cache others read what these found
     past_results_before: Reals = numbers("scratch")
-    looks: Integers = numbers("program")  # blocks that are walked for a look between the ends of a step
+    checked_blocks: Integers = numbers("program")  # that check histories between the ends of a step
     inner_caches: Reals = numbers("scratch")  # of points inside a step
 
     # witnesses
