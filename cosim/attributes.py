@@ -17,14 +17,14 @@ from cosim.misspelt import misspelt_functions
 IS_MADE = "_is_made"
 
 
-def is_made(thing: Any) -> bool:
+def is_made(owner: Any) -> bool:
     """Whether the construction of an object has ended."""
-    return IS_MADE in thing.__dict__
+    return IS_MADE in owner.__dict__
 
 
-def check_attribute(thing: Any, name: str) -> None:
+def check_attribute(owner: Any, name: str) -> None:
     """`AttributeNameError` for a new public attribute that an object that is made does not take."""
-    cls = type(thing)
+    cls = type(owner)
     declared = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
     if isinstance(declared, property):
         if declared.fset is None:
@@ -33,27 +33,27 @@ def check_attribute(thing: Any, name: str) -> None:
         return
     if name not in cls.attribute_hints and (declared is not None or is_attribute(cls, name)):
         return
-    refuse_attribute(thing, name, settable_names(thing), cls.attribute_hints.get(name, ""))
+    refuse_attribute(owner, name, settable_names(owner), cls.attribute_hints.get(name, ""))
 
 
-def refuse_attribute(thing: Any, name: str, known: Iterable[str], hint: str = "") -> None:
+def refuse_attribute(owner: Any, name: str, names: Iterable[str], hint: str = "") -> None:
     """Raise `AttributeNameError`, which names the nearest of the known ones, or says what to do."""
-    raise AttributeNameError(type(thing).__name__, name, known, hint)
+    raise AttributeNameError(type(owner).__name__, name, names, hint)
 
 
-def settable_names(thing: Any) -> list[str]:
+def settable_names(owner: Any) -> list[str]:
     """Public attributes that may be set."""
-    cls = type(thing)
+    cls = type(owner)
     properties = [
         n for base in cls.__mro__ for n, v in vars(base).items() if isinstance(v, property) and v.fset
     ]
-    return sorted({n for n in (*vars(thing), *properties) if not n.startswith("_")})
+    return sorted({n for n in (*vars(owner), *properties) if not n.startswith("_")})
 
 
-def public_names(thing: Any) -> list[str]:
+def public_names(owner: Any) -> list[str]:
     """Public attributes, methods left out."""
-    cls = type(thing)
-    names = {*vars(thing), *(n for base in cls.__mro__ for n, v in vars(base).items() if not callable(v))}
+    cls = type(owner)
+    names = {*vars(owner), *(n for base in cls.__mro__ for n, v in vars(base).items() if not callable(v))}
     return sorted(name for name in names if not name.startswith("_"))
 
 
@@ -110,8 +110,8 @@ class Made(type):
                 return written
             constructor = body.get("__init__") or body.get("__new__")
             if constructor is not None and base is not object:
-                taken = signature(getattr(constructor, "__func__", constructor))
-                return Signature([*taken.parameters.values()][1:])
+                called = signature(getattr(constructor, "__func__", constructor))
+                return Signature([*called.parameters.values()][1:])
         return Signature()
 
     def __setattr__(cls, name: str, value: Any) -> None:
@@ -121,20 +121,20 @@ class Made(type):
 
     if not TYPE_CHECKING:  # to them a class is called as its constructor says
 
-        def __call__(cls, *positional: Any, **given: Any) -> Any:
+        def __call__(cls, *positional: Any, **named: Any) -> Any:
             try:
-                made = super().__call__(*positional, **given)
+                instance = super().__call__(*positional, **named)
             except TypeError as error:  # Python's sentence, where no line of a constructor has run
                 if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                     raise
-                fault = fault_of_arguments(cls.__name__, cls.__signature__, positional, given)
+                fault = fault_of_arguments(cls.__name__, cls.__signature__, positional, named)
                 if not fault:
                     raise
                 raise ArgumentError(fault) from None
-            if isinstance(made, ClosedAttributes):
-                made.__dict__[IS_MADE] = True
-                made._note_arguments(positional, given)
-            return made
+            if isinstance(instance, ClosedAttributes):
+                instance.__dict__[IS_MADE] = True
+                instance._note_arguments(positional, named)
+            return instance
 
 
 class MadeAbstract(Made, ABCMeta):
@@ -180,7 +180,7 @@ class ClosedAttributes(metaclass=Made):
         if faults := misspelt_functions(cls):
             raise ContractError("\n".join(faults))
 
-    def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+    def _note_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Keep what the object was made with, where that is needed later."""
 
     if not TYPE_CHECKING:  # type checkers know which attributes there are

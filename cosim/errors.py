@@ -107,8 +107,8 @@ class OptionError(LookUpError, TypeError):
             near = meant_by_others(name, self.known) or nearest(name, self.known)
             meant = f" Nearest: {near}." if near else ""
             if name in self.made_with:
-                made = self.where.partition(".")[0]
-                meant = f" It is an option of {made}: write {made}(…, {name}={shown(value)})."
+                class_name = self.where.partition(".")[0]
+                meant = f" It is an option of {class_name}: write {class_name}(…, {name}={shown(value)})."
             sentences.append(f"{self.where}: no option '{name}' (given: {name}={shown(value)}).{meant}")
         listed = ", ".join(self.known) or "none"
         return f"{' '.join(sentences)} There are: {listed}."
@@ -157,8 +157,8 @@ class MissingAttributeError(CosimError, AttributeError):
         hint = self.owner._hint_where_missing(self.name)
         if not hint:
             names = {*dir(cls), *vars(self.owner)}.difference(CLASS_NOTES)
-            known = [n for n in names if not n.startswith("_")]
-            hint = _what_there_is(str(self.name), known)
+            public = [n for n in names if not n.startswith("_")]
+            hint = _what_there_is(str(self.name), public)
         return f"{cls.__name__} has no attribute '{self.name}': {hint}"
 
     def __reduce__(self) -> Any:
@@ -169,12 +169,12 @@ class ArgumentError(CosimError, TypeError):
     """Arguments of a call are missing, too many, or given twice."""
 
 
-def _what_there_is(name: str, known: Iterable[str]) -> str:
+def _what_there_is(name: str, names: Iterable[str]) -> str:
     """The nearest of the known names, else the first of them."""
-    near = nearest_names(name, known := sorted(known))
+    near = nearest_names(name, names := sorted(names))
     if near:
         return f"nearest: {', '.join(near)}"
-    return f"there are {', '.join(known[:12])}{' …' if len(known) > 12 else ''}"
+    return f"there are {', '.join(names[:12])}{' …' if len(names) > 12 else ''}"
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,9 @@ def fault_of_arguments(
         by_name = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
         without = f"{len(in_order)} arguments without names" if in_order else "no argument without its name"
         names = ", ".join(p.name for p in in_order)
-        taken = f"{without} ({names})" if names else without
-        others = f": write {short}({', '.join(f'{name}=…' for name in by_name[:3])})" if by_name else ""
-        return f"{call}(): takes {taken}, given are {len(positional)}{others}"
+        accepted = f"{without} ({names})" if names else without
+        by_name_hint = f": write {short}({', '.join(f'{name}=…' for name in by_name[:3])})" if by_name else ""
+        return f"{call}(): takes {accepted}, given are {len(positional)}{by_name_hint}"
     taken_names = [p.name for p in in_order[: len(positional)]]
     if twice := [name for name in taken_names if name in given]:
         place = taken_names.index(twice[0]) + 1
@@ -50,6 +50,6 @@ def fault_of_arguments(
     if not missing:
         return ""
     shown = [p.name if p.kind in NAMED else f"{p.name}=…" for p in needed]
-    more = ", …" if len(list(parameters)) > len(needed) else ""
+    ellipsis = ", …" if len(list(parameters)) > len(needed) else ""
     are = "is" if len(missing) == 1 else "are"
-    return f"{call}(): {' and '.join(missing)} {are} missing: write {short}({', '.join(shown)}{more})"
+    return f"{call}(): {' and '.join(missing)} {are} missing: write {short}({', '.join(shown)}{ellipsis})"

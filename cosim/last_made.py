@@ -32,5 +32,5 @@ def last_made(owner: Any, name: str, key: Any, make: Callable[[], Made]) -> Made
     last = vars(owner).get(name)
     if last is None or last[0] != key:
         last = vars(owner)[name] = key, make()
-    made: Made = last[1]
-    return made
+    result: Made = last[1]
+    return result

@@ -45,7 +45,7 @@ def _function_of(value: Any) -> types.FunctionType | None:
 
 def _is_named_in(cls: type, name: str) -> bool:
     """Whether another function of a class body names it."""
-    functions = (_function_of(value) for own, value in vars(cls).items() if own != name)
+    functions = (_function_of(value) for attribute, value in vars(cls).items() if attribute != name)
     return any(name in function.__code__.co_names for function in functions if function is not None)
 
 
@@ -65,15 +65,15 @@ def is_misspelt(name: str, meant: str) -> bool:
     return edits(name, meant) <= most
 
 
-def edits(one: str, other: str) -> int:
+def edits(word: str, target: str) -> int:
     """How many letters are to be changed, added, taken away or exchanged with their neighbour (each once)."""
     above: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one):
+    row = list(range(len(target) + 1))
+    for i, letter in enumerate(word):
         two_above, above, row = above, row, [i + 1]
-        for j, wanted in enumerate(other):
-            cost = min(above[j + 1] + 1, row[j] + 1, above[j] + (letter != wanted))
-            if i and j and letter == other[j - 1] and one[i - 1] == wanted:
+        for j, target_letter in enumerate(target):
+            cost = min(above[j + 1] + 1, row[j] + 1, above[j] + (letter != target_letter))
+            if i and j and letter == target[j - 1] and word[i - 1] == target_letter:
                 cost = min(cost, two_above[j - 1] + 1)
             row.append(cost)
     return row[-1]

@@ -66,29 +66,31 @@ def options_checked(function: Callable[P, R]) -> Callable[P, R]:
 
     An unknown option is answered with the nearest, an argument that is missing with its name.
     """
-    known, takes_more = _named(function)
+    parameters, takes_more = _named(function)
 
     @functools.wraps(function)
-    def checked(*positional: P.args, **given: P.kwargs) -> R:
+    def checked(*positional: P.args, **named: P.kwargs) -> R:
         if not takes_more:
-            for name in given:
-                if name not in known:
+            for name in named:
+                if name not in parameters:
                     constructor = getattr(type(positional[0]), "__init__", None) if positional else None
-                    made_with = option_names(constructor) if known[:1] == ["self"] and constructor else []
-                    taken = [n for n in known if n != "self"]
-                    check_options(f"{function.__qualname__}()", given, taken, made_with)
+                    made_with = (
+                        option_names(constructor) if parameters[:1] == ["self"] and constructor else []
+                    )
+                    options = [n for n in parameters if n != "self"]
+                    check_options(f"{function.__qualname__}()", named, options, made_with)
         try:
-            return function(*positional, **given)
+            return function(*positional, **named)
         except TypeError as error:  # Python's sentence, where no line of the function has run
             outside = error.__traceback__ is not None and error.__traceback__.tb_next is None
-            if outside and (fault := _fault(function, positional, given)):
+            if outside and (fault := _fault(function, positional, named)):
                 raise ArgumentError(fault) from None
             raise
 
     return checked
 
 
-def _fault(function: Callable[..., Any], positional: tuple[Any, ...], given: Mapping[str, Any]) -> str:
+def _fault(function: Callable[..., Any], positional: tuple[Any, ...], named: Mapping[str, Any]) -> str:
     """What is wrong with the arguments; of a method ``self`` is none of them."""
     signature = inspect.signature(function)
     parameters = [*signature.parameters.values()]
@@ -97,7 +99,7 @@ def _fault(function: Callable[..., Any], positional: tuple[Any, ...], given: Map
         function.__qualname__,
         signature.replace(parameters=parameters[is_method:]),
         positional[is_method:],
-        given,
+        named,
     )
 
 

@@ -42,4 +42,4 @@ def meant_by_others(name: str, known: Iterable[str]) -> str | None:
     >>> meant_by_others("dt", ["until", "fixed_step"]), meant_by_others("dt", ["until"])
     ('fixed_step', None)
     """
-    return next((own for own in known if name in OTHER_WORDS.get(own, ())), None)
+    return next((option for option in known if name in OTHER_WORDS.get(option, ())), None)

@@ -54,23 +54,24 @@ def multiple(count: int, whole: int, rest: int, resolution: int) -> tuple[int, i
     if float(count) * float(rest) < LONGEST:
         product = count * rest
         return count * whole + product // resolution, product % resolution
-    total = 0
-    part = 0
+    # one bit of `count` after the other: double, and add the time where it is set
+    total_whole = 0
+    total_rest = 0
     for bit in range(62, -1, -1):
-        total += total
-        if part >= resolution - part:
-            part -= resolution - part
-            total += 1
+        total_whole += total_whole
+        if total_rest >= resolution - total_rest:
+            total_rest -= resolution - total_rest
+            total_whole += 1
         else:
-            part += part
+            total_rest += total_rest
         if (count >> bit) & 1 == 1:
-            total += whole
-            if part >= resolution - rest:
-                part -= resolution - rest
-                total += 1
+            total_whole += whole
+            if total_rest >= resolution - rest:
+                total_rest -= resolution - rest
+                total_whole += 1
             else:
-                part += rest
-    return total, part
+                total_rest += rest
+    return total_whole, total_rest
 
 
 def tick(
@@ -163,21 +164,20 @@ def decimal_time(size: float, whole: int) -> tuple[int, int, int]:
     if bits > 62:
         return short_decimal_time(size, whole)
     unit = 1 << bits
-    left = int(mantissa)
+    undecided = int(mantissa)  # of the part behind the point, what the digits so far leave
     rest = 0
     resolution = 1
     for _ in range(MOST_DECIMALS):
-        digit, left = multiple(10, 0, left, unit)
+        digit, undecided = multiple(10, 0, undecided, unit)
         rest = 10 * rest + digit
         resolution *= 10
-        is_above = left > unit - left or (left == unit - left and rest % 2 == 1)
-        up = 1 if is_above else 0  # the nearest one first, then its neighbour
-        for other in range(2):
-            chosen = rest + (up if other == 0 else 1 - up)
-            above = whole + 1 if chosen == resolution else whole
-            counted = 0 if chosen == resolution else chosen
-            if nearest_time(above, counted, resolution) == size:
-                return above, counted, resolution
+        is_above = undecided > unit - undecided or (undecided == unit - undecided and rest % 2 == 1)
+        nearer = 1 if is_above else 0
+        for last_digit_more in (nearer, 1 - nearer):
+            decimal = rest + last_digit_more
+            carry = decimal // resolution
+            if nearest_time(whole + carry, decimal - carry * resolution, resolution) == size:
+                return whole + carry, decimal - carry * resolution, resolution
     return 0, 0, 0
 
 
@@ -192,41 +192,41 @@ def short_decimal_time(size: float, whole: int) -> tuple[int, int, int]:
     return 0, 0, 0
 
 
-def fraction_time(size: float, whole: int, most: float) -> tuple[int, int]:
-    """The first convergent of what a double has behind its point that rounds to it, up to a denominator.
+def fraction_time(size: float, whole: int, largest_denominator: float) -> tuple[int, int]:
+    """The first convergent of what a double has behind its point that rounds to it: above and below the line.
 
-    A denominator of 0 where there is none.
+    Below the line 0 where there is none with a denominator that small.
     """
     mantissa = size - float(whole)
     bits = 0
     while mantissa != math.floor(mantissa):
         mantissa *= 2.0
         bits += 1
-    # the first quotient is 2 to the power of `bits` by the mantissa; `left` is what remains
-    last = int(mantissa)
-    quotient = 1 // last
-    left = 1 % last
+    # the first quotient is 2 to the power of `bits` by the mantissa, with what remains
+    divisor = int(mantissa)
+    quotient = 1 // divisor
+    remainder = 1 % divisor
     for _ in range(bits):
-        if float(quotient) * 2.0 > most:
+        if float(quotient) * 2.0 > largest_denominator:
             return 0, 0
         quotient += quotient
-        if left >= last - left:
-            left -= last - left
+        if remainder >= divisor - remainder:
+            remainder -= divisor - remainder
             quotient += 1
         else:
-            left += left
+            remainder += remainder
     above_before = 0
     below_before = 1
     above = 1
     below = quotient
-    while float(below) <= most:
+    while float(below) <= largest_denominator:
         if nearest_time(whole, above, below) == size:
             return above, below
-        if left == 0:
+        if remainder == 0:
             return 0, 0
-        quotient = last // left
-        last, left = left, last % left
-        if float(quotient) * float(below) > most:
+        quotient = divisor // remainder
+        divisor, remainder = remainder, divisor % remainder
+        if float(quotient) * float(below) > largest_denominator:
             return 0, 0
         above, above_before = quotient * above + above_before, above
         below, below_before = quotient * below + below_before, below
@@ -235,12 +235,12 @@ def fraction_time(size: float, whole: int, most: float) -> tuple[int, int]:
 
 def periodic_time(index: int, parts: int, offset: float, period: float) -> float:
     """``offset + index * period / parts`` of two doubles, s, as the rational numbers that they stand for."""
-    whole, rest, of_period = rational_time(period)
-    begin, after, of_offset = rational_time(offset)
+    period_whole, period_rest, of_period = rational_time(period)
+    offset_whole, offset_rest, of_offset = rational_time(offset)
     is_counted = of_period != 0 and of_offset != 0 and of_period <= LARGEST_RESOLUTION // parts
     resolution = common_resolution(of_period * parts, of_offset) if is_counted else 0
     if resolution == 0:
         return offset + float(index) / float(parts) * period
-    left = ((whole % parts) * of_period + rest) * (resolution // (of_period * parts))
-    after *= resolution // of_offset
-    return tick_time(index, begin, after, whole // parts, left, resolution)
+    offset_rest *= resolution // of_offset
+    part_rest = ((period_whole % parts) * of_period + period_rest) * (resolution // (of_period * parts))
+    return tick_time(index, offset_whole, offset_rest, period_whole // parts, part_rest, resolution)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from cosim.errors import UnitError
 from cosim.unit import Unit
@@ -14,12 +14,22 @@ from cosim.unit_symbols import OFFSETS, PREFIXES, SYMBOLS
 _ROOT = re.compile(r"\^\(([+-]?\d+)/(\d+)\)")
 _TOKEN = re.compile(r"\^\([+-]?\d+/\d+\)|[./()]|[^\W\d_]+|%|\d+|[+-]\d+|.", re.DOTALL)
 
+LARGEST_POWER = 99
+
 
 class UnreadError(Exception):
     """A part of a unit expression that cannot be read."""
 
-    def __init__(self, what: str, part: str) -> None:
-        self.what, self.part = what, part
+    def __init__(self, fault: str, part: str) -> None:
+        self.what, self.part = fault, part
+
+
+class Factor(NamedTuple):
+    """A part of a unit expression."""
+
+    exponents: tuple[Any, ...]  # of the base units; integers, or fractions of a root
+    factor: float  # to SI
+    cycles: Any  # the power of a cycle (Hz, rev), in which it is counted
 
 
 def read_unit(text: str) -> Unit:
@@ -28,74 +38,74 @@ def read_unit(text: str) -> Unit:
     if bare in ("", "1"):
         return Unit(bare or "1", (0,) * 8, 1.0)
     if bare in OFFSETS:
-        exponents, factor, _ = _symbol(bare, text)
-        return Unit(bare, exponents, factor, OFFSETS[bare])
+        symbol = _symbol(bare)
+        return Unit(bare, symbol.exponents, symbol.factor, OFFSETS[bare])
     tokens = _TOKEN.findall(bare)[::-1]  # the next one is the last
-    exponents, factor, cycles = _quotient(tokens, text)
+    unit = _quotient(tokens, text)
     if tokens:
         raise UnreadError(f"cannot read the rest, '{''.join(reversed(tokens))}'", tokens[-1])
-    return Unit(bare, exponents, factor, 0.0, cycles)
+    return Unit(bare, unit.exponents, unit.factor, 0.0, unit.cycles)
 
 
-def _quotient(tokens: list[str], text: str) -> tuple[tuple[int, ...], float, int]:
-    exponents, factor, cycles = _product(tokens, text)
-    if tokens and tokens[-1] == "/":
-        tokens.pop()
-        below, divisor, below_cycles = _factor(tokens, text)
-        if tokens and tokens[-1] in "/.":
-            rest = "".join(reversed(tokens))
-            raise UnitError(
-                f"unit '{text}': '{rest}' after a division is ambiguous: use parentheses, a/(b.c) or (a/b).c."
-            )
-        exponents = tuple(a - b for a, b in zip(exponents, below, strict=True))
-        factor, cycles = factor / divisor, cycles - below_cycles
-    return exponents, factor, cycles
+def _quotient(tokens: list[str], text: str) -> Factor:
+    above = _product(tokens, text)
+    if not tokens or tokens[-1] != "/":
+        return above
+    tokens.pop()
+    below = _factor(tokens, text)
+    if tokens and tokens[-1] in "/.":
+        unread = "".join(reversed(tokens))
+        raise UnitError(
+            f"unit '{text}': '{unread}' after a division is ambiguous: use parentheses, a/(b.c) or (a/b).c."
+        )
+    exponents = tuple(a - b for a, b in zip(above.exponents, below.exponents, strict=True))
+    return Factor(exponents, above.factor / below.factor, above.cycles - below.cycles)
 
 
-def _product(tokens: list[str], text: str) -> tuple[tuple[int, ...], float, int]:
-    exponents, factor, cycles = _factor(tokens, text)
+def _product(tokens: list[str], text: str) -> Factor:
+    product = _factor(tokens, text)
     while tokens and tokens[-1] == ".":
         tokens.pop()
-        more, times, more_cycles = _factor(tokens, text)
-        exponents = tuple(a + b for a, b in zip(exponents, more, strict=True))
-        factor, cycles = factor * times, cycles + more_cycles
-    return exponents, factor, cycles
+        right = _factor(tokens, text)
+        exponents = tuple(a + b for a, b in zip(product.exponents, right.exponents, strict=True))
+        product = Factor(exponents, product.factor * right.factor, product.cycles + right.cycles)
+    return product
 
 
-def _factor(tokens: list[str], text: str) -> tuple[tuple[int, ...], float, int]:
+def _factor(tokens: list[str], text: str) -> Factor:
+    """A symbol or an expression in parentheses, with its power."""
     if not tokens:
         raise UnitError(f"unit '{text}' ends too early: a unit is missing at its end.")
     token = tokens.pop()
     if token == "(":
-        exponents, factor, cycles = _quotient(tokens, text)
+        base = _quotient(tokens, text)
         if not tokens or tokens.pop() != ")":
             raise UnitError(f"unit '{text}': a parenthesis is not closed.")
     else:
-        exponents, factor, cycles = _symbol(token, text)
+        base = _symbol(token)
     if token != "1" and tokens and re.fullmatch(r"[+-]?\d+", tokens[-1]):
         power = int(tokens.pop())
-        if abs(power) > 99:
-            raise UnitError(f"unit '{text}': exponent {power} is out of range, at most 99.")
-        exponents, factor, cycles = tuple(e * power for e in exponents), _power(factor, power), cycles * power
-    elif tokens and (root := _ROOT.fullmatch(tokens[-1])):
+        if abs(power) > LARGEST_POWER:
+            raise UnitError(f"unit '{text}': exponent {power} is out of range, at most {LARGEST_POWER}.")
+        exponents = tuple(exponent * power for exponent in base.exponents)
+        return Factor(exponents, _power(base.factor, power), base.cycles * power)
+    if tokens and (root := _ROOT.fullmatch(tokens[-1])):
         tokens.pop()
-        exponents, factor, cycles = _rooted(exponents, factor, cycles, text, root)
-    return exponents, factor, cycles
+        return _rooted(base, text, root)
+    return base
 
 
-def _rooted(
-    exponents: tuple[Any, ...], factor: float, cycles: Any, text: str, root: re.Match[str]
-) -> tuple[tuple[Any, ...], float, Any]:
+def _rooted(base: Factor, text: str, root: re.Match[str]) -> Factor:
     """A factor to the power of a fraction."""
-    if int(root[2]) == 0 or abs(int(root[1])) > 99:
+    if int(root[2]) == 0 or abs(int(root[1])) > LARGEST_POWER:
         raise UnitError(f"unit '{text}': exponent {root[0][2:-1]} is out of range.")
     power = Fraction(int(root[1]), int(root[2]))
-    raised = [_whole(exponent * power) for exponent in (*exponents, cycles)]
-    factor = math.sqrt(factor) if power == Fraction(1, 2) else factor ** float(power)
-    return tuple(raised[:-1]), factor, raised[-1]
+    *exponents, cycles = (_integer_if_one(exponent * power) for exponent in (*base.exponents, base.cycles))
+    factor = math.sqrt(base.factor) if power == Fraction(1, 2) else base.factor ** float(power)
+    return Factor(tuple(exponents), factor, cycles)
 
 
-def _whole(exponent: Fraction) -> Any:
+def _integer_if_one(exponent: Fraction) -> Any:
     """An integer where a fraction is one."""
     return int(exponent) if exponent.denominator == 1 else exponent
 
@@ -108,13 +118,13 @@ def _power(factor: float, power: int) -> float:
         raise UnitError(f"a unit of size {factor:g} to the power {power} is out of range.") from None
 
 
-def _symbol(token: str, text: str) -> tuple[tuple[int, ...], float, int]:
+def _symbol(token: str) -> Factor:
     entry = find_symbol(token)
     if entry is None:
         raise UnreadError(f"unknown part '{token}'", token)
     name, scale = entry
     exponents, factor, _ = SYMBOLS[name]
-    return exponents + (0,) * (8 - len(exponents)), scale * factor, int(name == "Hz")
+    return Factor(exponents + (0,) * (8 - len(exponents)), scale * factor, int(name == "Hz"))
 
 
 def find_symbol(token: str) -> tuple[str, float] | None:

@@ -67,8 +67,8 @@ def _joined(units: Sequence[str]) -> str:
 
 @functools.cache
 def _readable() -> dict[tuple[tuple[int, ...], float, int], str]:
-    known: dict[tuple[tuple[int, ...], float, int], str] = {}
+    texts: dict[tuple[tuple[int, ...], float, int], str] = {}
     for text in _READABLE:
         unit: Unit = parse_unit(text)
-        known.setdefault((unit.exponents, unit.factor, unit.cycles), text)
-    return known
+        texts.setdefault((unit.exponents, unit.factor, unit.cycles), text)
+    return texts

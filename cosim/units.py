@@ -147,18 +147,18 @@ def parse_quantity(value: str | float, unit: str) -> float:
         return float(value)
     match = _NUMBER.match(value)
     if match is None:
-        wanted = "a number" if unit == "1" else f"a number and a unit, such as '12 {unit}'"
-        raise UnitError(f"'{value}' is not a quantity: write {wanted}.")
-    number, rest = float(_fraction(match)) if match[2] else float(match[1]), value[match.end() :].strip()
-    _check_point(value, rest)
-    if not rest:
+        needed = "a number" if unit == "1" else f"a number and a unit, such as '12 {unit}'"
+        raise UnitError(f"'{value}' is not a quantity: write {needed}.")
+    number, unit_text = float(_fraction(match)) if match[2] else float(match[1]), value[match.end() :].strip()
+    _check_point(value, unit_text)
+    if not unit_text:
         return number
-    rest = written_unit(rest)
+    unit_text = written_unit(unit_text)
     try:
-        source, target = parse_unit(rest), parse_unit(unit)
-        factor, offset = conversion(rest, unit)
+        source, target = parse_unit(unit_text), parse_unit(unit)
+        factor, offset = conversion(unit_text, unit)
     except UnitError as error:
-        raise UnitError(f"'{value.strip()}': {error}{_meant(number, rest, unit)}") from None
+        raise UnitError(f"'{value.strip()}': {error}{_meant(number, unit_text, unit)}") from None
     if offset == 0.0 and target.factor == 1.0:
         return _scaled(float(match[1]), source.factor, int(match[2] or 1))
     return factor * number + offset
@@ -216,13 +216,13 @@ def _exact(number: float) -> Fraction:
     return whole + Fraction(rest, resolution)
 
 
-def _meant(number: float, given: str, wanted: str) -> str:
+def _meant(number: float, given_unit: str, needed_unit: str) -> str:
     """What to write for a frequency where an angular speed is wanted, and the reverse."""
     try:
-        source, target = parse_unit(given), parse_unit(wanted)
+        source, target = parse_unit(given_unit), parse_unit(needed_unit)
     except UnitError:
         return ""
-    if (forces := _as_force(given)) and parse_unit(forces).is_compatible(target):
+    if (forces := _as_force(given_unit)) and parse_unit(forces).is_compatible(target):
         return f" A force is written '{number:g} {forces}'."
     angular = parse_unit("rad/s").exponents
     if source.exponents == parse_unit("Hz").exponents and target.exponents == angular:
@@ -231,7 +231,7 @@ def _meant(number: float, given: str, wanted: str) -> str:
             f" For {hertz:g} cycles a second write '{hertz:g} rev/s'; '{hertz:g} rad/s' is 2π times slower."
         )
     if source.exponents == angular and target.exponents == parse_unit("Hz").exponents:
-        return f" {number:g} {given} are '{number * source.factor / (2.0 * math.pi):.9g} Hz'."
+        return f" {number:g} {given_unit} are '{number * source.factor / (2.0 * math.pi):.9g} Hz'."
     return ""
 
 
@@ -281,13 +281,13 @@ def unit_symbols() -> dict[str, bool]:
 def _scaled(number: float, factor: float, divisor: int = 1) -> float:
     """Product, rounded once where the factor is one over an integer: 5 ms is 0.005 s, to the last bit."""
     inverse = 1.0 / factor
-    whole = float(round(inverse))
-    if factor < 1.0 and abs(inverse - whole) < 1e-9 * inverse:
-        return number / (whole * divisor)
+    integer = float(round(inverse))
+    if factor < 1.0 and abs(inverse - integer) < 1e-9 * inverse:
+        return number / (integer * divisor)
     return number * factor / divisor
 
 
-def _fault(text: str, what: str, part: str) -> UnitError:
+def _fault(text: str, fault: str, part: str) -> UnitError:
     """The error with what to do next."""
     meant, split = written_unit(text), _split_product(part)
     likely = WORDS.get(part) or ("" if split and meant != text else ", ".join(other_cases(part)[:3]))
@@ -311,7 +311,7 @@ def _fault(text: str, what: str, part: str) -> UnitError:
     else:
         near = nearest(part, _known()) or nearest(text, _known())
         hint = f"Nearest: {near}." if near else "Units are written like N.m/rad, kg.m2, m/s2, mm, kN."
-    return UnitError(f"unit '{text}': {what}. {hint}")
+    return UnitError(f"unit '{text}': {fault}. {hint}")
 
 
 def _split_product(part: str) -> str | None:

@@ -91,15 +91,15 @@ def _is_run_together(product: str) -> bool:
 def _products(word: str) -> list[str]:
     """All products of symbols that letters run together can be; no symbol follows itself."""
     products = []
-    for at in range(1, len(word)):
-        first, rest = word[:at], word[at:]
+    for length in range(1, len(word)):
+        first, remainder = word[:length], word[length:]
         if find_symbol(first):
-            products += [f"{first}.{rest}"] if find_symbol(rest) else []
-            products += [f"{first}.{others}" for others in _products(rest)]
+            products += [f"{first}.{remainder}"] if find_symbol(remainder) else []
+            products += [f"{first}.{product}" for product in _products(remainder)]
     return [product for product in products if not re.search(r"(?:^|\.)([^.]+)\.\1(?:\.|$)", product)]
 
 
 def other_cases(word: str) -> list[str]:
     """Symbols that differ from a word in small and capital letters alone: kg for Kg, mW and MW for mw."""
     prefixed = [f"{p}{symbol}" for symbol, (_, _, takes) in SYMBOLS.items() if takes for p in PREFIXES]
-    return [known for known in (*SYMBOLS, *prefixed) if known.lower() == word.lower() and known != word]
+    return [symbol for symbol in (*SYMBOLS, *prefixed) if symbol.lower() == word.lower() and symbol != word]

@@ -104,9 +104,9 @@ class BlackBox:
         OSError
             There is not enough memory.
         """
-        known = self._rooms.get(label)
-        if known is not None and len(known[1]) >= size:
-            return known[1]
+        former = self._rooms.get(label)
+        if former is not None and len(former[1]) >= size:
+            return former[1]
         if not self._is_there(self._memory):
             return memoryview(bytearray(size))
         begin = os.fstat(self._memory).st_size
@@ -114,10 +114,10 @@ class BlackBox:
         os.posix_fallocate(self._memory, begin, size)
         mapped = mmap.mmap(self._memory, size, offset=begin)
         _exclude_from_forks(mapped)
-        made = memoryview(mapped)
-        self._rooms[label] = begin, made
+        memory = memoryview(mapped)
+        self._rooms[label] = begin, memory
         self.note(f"room {label}", (begin, size))
-        return made
+        return memory
 
     # in the one that watches
 

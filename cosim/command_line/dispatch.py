@@ -103,6 +103,7 @@ def _silence_output() -> None:
 
 
 def _dispatch(words: list[str], is_program: bool) -> int:
+    """Read the options before the name of a command, and run the command; its exit status."""
     parser = argparse.ArgumentParser(prog="cosim", add_help=False, usage="cosim [options] <command> …")
     parser.add_argument("--version", action="version", version=f"cosim {__version__}")
     parser.add_argument("-h", "--help", action="store_true")
@@ -113,15 +114,16 @@ def _dispatch(words: list[str], is_program: bool) -> int:
     if options.help or first == len(words):
         print(_overview(registry()), file=sys.stdout if options.help else sys.stderr)
         return ExitStatus.DONE if options.help else ExitStatus.BAD_INPUT
-    name, rest = words[first], words[first + 1 :]
-    is_answered = {"-h", "--help"} & set(rest) or (name == "completion" and "--answer" in rest)
-    if is_answered or not (options.json or "--json" in rest):
-        return _called(name, rest, options, None, is_program)
+    name, arguments = words[first], words[first + 1 :]
+    is_help = bool({"-h", "--help"} & set(arguments))
+    is_answered = is_help or (name == "completion" and "--answer" in arguments)
+    if is_answered or not (options.json or "--json" in arguments):
+        return _called(name, arguments, options, None, is_program)
     # before the options are read: what is wrong with them is in the document, too
     document = JsonDocument(name)
     with document.collecting():
         try:
-            status = _called(name, rest, options, document, is_program)
+            status = _called(name, arguments, options, document, is_program)
         except KeyboardInterrupt as error:
             document.add(error)
             status = _interrupted(error)
@@ -221,7 +223,7 @@ def _find(source: Registry, name: str) -> Entry:
     if name in by_id:
         return by_id[name]
     failed = "".join(f"\n{record}." for record in source.failures)
-    same = [word for word, found in commands.items() if any(name in e.known.known_as for e in found)]
+    same = [word for word, entries in commands.items() if any(name in e.known.known_as for e in entries)]
     raise LookUpError("command", name, commands, f"See `cosim --help`.{failed}", same)
 
 

@@ -110,7 +110,7 @@ def plain(value: Any) -> Any:
 def _standard_output_elsewhere() -> Iterator[None]:
     """Where there is one: a library that writes to file 1 would damage the document."""
     try:
-        kept = os.dup(1)
+        standard_output = os.dup(1)
         os.dup2(2, 1)
     except OSError:
         yield
@@ -121,5 +121,5 @@ def _standard_output_elsewhere() -> Iterator[None]:
         if sys.__stdout__ is not None:
             with contextlib.suppress(OSError, ValueError):
                 sys.__stdout__.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(standard_output, 1)
+        os.close(standard_output)

@@ -52,12 +52,12 @@ def raw_stream(stream: Any) -> Any:
 @contextlib.contextmanager
 def printable_output() -> Iterator[None]:
     """Inside, the standard output and the standard error are such streams."""
-    before = sys.stdout, sys.stderr
-    printable = [None if stream is None else PrintableStream(stream) for stream in before]
+    former_streams = sys.stdout, sys.stderr
+    printable = [None if stream is None else PrintableStream(stream) for stream in former_streams]
     sys.stdout, sys.stderr = printable
     try:
         yield
     finally:
-        for name, stream, kept in zip(("stdout", "stderr"), printable, before, strict=True):
+        for name, stream, former in zip(("stdout", "stderr"), printable, former_streams, strict=True):
             if getattr(sys, name) is stream:
-                setattr(sys, name, kept)
+                setattr(sys, name, former)

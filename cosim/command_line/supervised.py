@@ -71,7 +71,7 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
     except OSError:  # no file for what is recorded
         return command.run(arguments)
     waiting = {*ASKING, signal.SIGCHLD, signal.SIGTSTP}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
+    former_mask = signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
     parent = os.getpid()
     with warnings.catch_warnings():  # other threads are those of BLAS, which is ready for it
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -80,14 +80,14 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
         kill_with_parent(parent)
         black_box.box = box
         box.enter()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, former_mask)
         return command.run(arguments)
     try:
         code, signals = _wait(child, box, waiting)
         raise _outcome(code, signals, box, command)
     finally:
         box.close()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, former_mask)
 
 
 def note_status(status: int) -> None:
@@ -104,15 +104,15 @@ def _wait(child: int, box: BlackBox, waiting: set[signal.Signals]) -> tuple[int,
         process, status = os.waitpid(child, os.WNOHANG)
         if process:
             return os.waitstatus_to_exitcode(status), signals
-        came = signal.sigtimedwait(waiting, SECONDS_BETWEEN_LOOKS if signals else 3600.0)
-        if came is not None and came.si_signo == signal.SIGTSTP:
+        received = signal.sigtimedwait(waiting, SECONDS_BETWEEN_LOOKS if signals else 3600.0)
+        if received is not None and received.si_signo == signal.SIGTSTP:
             os.kill(os.getpid(), signal.SIGSTOP)
-        elif came is not None and came.si_signo in ASKING:
-            signals.append(came.si_signo)
+        elif received is not None and received.si_signo in ASKING:
+            signals.append(received.si_signo)
             since = since or monotonic()
-            if came.si_code != FROM_TERMINAL:
+            if received.si_code != FROM_TERMINAL:
                 with suppress(ProcessLookupError):
-                    os.kill(child, came.si_signo)
+                    os.kill(child, received.si_signo)
         is_late = len(signals) > 1 or monotonic() - since > SECONDS_TO_ANSWER
         if signals and (len(signals) >= MOST_ASKED or (is_late and _is_in_call(box))):
             with suppress(ProcessLookupError):
@@ -136,16 +136,17 @@ def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> 
     notes = box.notes()
     recovery = notes.get("recovery")
     time, callees = recovery.call(box) if isinstance(recovery, Recovery) else (None, [])
-    told = "" if len(callees) > 1 else _told_call(box, notes)  # of several threads the last one has told
-    culprit = told or " or ".join(callees)
+    # of several threads the last one alone has announced its call
+    announced_call = "" if len(callees) > 1 else _announced_call(box, notes)
+    culprit = announced_call or " or ".join(callees)
     if box.words[ENDED] and not culprit:  # the command was over: libraries are unloaded then
         culprit = f"a library that was loaded{_inside(notes)}"
     if code == -signal.SIGKILL and signals:
         ended = "did not come back and was ended" if culprit else "was ended"
         why = f"{culprit or 'the process of the run'} {ended}"
     else:
-        said = notes.get("said") or _ending(code, culprit) + ("" if culprit else _inside(notes))
-        why = said.replace(UNKNOWN, culprit, 1) if culprit and said.startswith(UNKNOWN) else said
+        reason = notes.get("said") or _ending(code, culprit) + ("" if culprit else _inside(notes))
+        why = reason.replace(UNKNOWN, culprit, 1) if culprit and reason.startswith(UNKNOWN) else reason
     message = ""
     reported: dict[str, Any] = {}
     if isinstance(recovery, Recovery):
@@ -169,13 +170,13 @@ def _inside(notes: dict[str, Any]) -> str:
     return f" (code of others was in it: {', '.join(names)})" if names else ""
 
 
-def _told_call(box: BlackBox, notes: dict[str, Any]) -> str:
-    """The function that is being called, as Python or compiled code has told before the call."""
+def _announced_call(box: BlackBox, notes: dict[str, Any]) -> str:
+    """The function that is being called, as Python or compiled code has announced before the call."""
     callee, function = divmod(box.words[CALL], 1 << FUNCTION_BITS)
-    known = notes.get(f"callee {callee}")
-    if not callee or not isinstance(known, tuple):
+    callee_names = notes.get(f"callee {callee}")
+    if not callee or not isinstance(callee_names, tuple):
         return ""
-    name, functions = known
+    name, functions = callee_names
     return f"{name}: {functions[function]}: the FMU"
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from inspect import signature
+from typing import Any
 
 from cosim.component.argument import Argument as Argument
 from cosim.component.argument_types import types_of
@@ -97,14 +98,7 @@ def resolve(
     function = kernel.function
     if not kernel.is_python and (recursion := recursion_fault(function)):
         raise ContractError(recursion)
-    available = known_names(declarations)
-    if kernel.role == "update":
-        available |= NAMES_OF_UPDATES
-    available = {
-        n: a for n, a in available.items() if a.role != "next" or _may_write_next(kernel, a, declarations)
-    }
-    if kernel.role == "check":
-        available = {n: a for n, a in available.items() if _is_constant(a, declarations)}
+    available = _available_names(kernel, declarations)
     faults = [] if kernel.is_python else list(rule_faults(function, frozenset(available)))
     effects = effects_of(function)
     if kernel.role in ("check", "witness", "rate") and (kernel.is_python or not returns_value(function)):
@@ -113,10 +107,7 @@ def resolve(
             "def floor(height): return height"
         )
     arguments = []
-    parameters = signature(function).parameters
-    defaults = [
-        n for n in parameters if parameters[n].default is not parameters[n].empty and not kernel.is_python
-    ]
+    defaults = [] if kernel.is_python else _names_with_defaults(function)
     for name in kernel.arguments:
         if kernel.role == "handler" and kernel.is_python and name in ("state", "next_state"):
             continue
@@ -134,16 +125,33 @@ def resolve(
         except ContractError as error:
             if not (kernel.view and available[name].role == "ring"):  # it is said of the history
                 faults.append(str(error))
-    faults += (
-        []
-        if faults or kernel.is_python
-        else _faults_of_results(kernel, arguments, effects, declarations, available)
-    )
+    if not faults and not kernel.is_python:
+        faults += _faults_of_results(kernel, arguments, effects, declarations, available)
     if not faults and not kernel.is_python:
         faults += _faults_of_elements(kernel, arguments, declarations, is_saved)
     if faults:
         raise ContractError("\n".join(faults))
     return arguments
+
+
+def _available_names(kernel: KernelFunction, declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
+    """What a function of this role may ask for, by name."""
+    available = known_names(declarations)
+    if kernel.role == "update":
+        available |= NAMES_OF_UPDATES
+    if kernel.role == "check":
+        available = {name: a for name, a in available.items() if _is_constant(a, declarations)}
+    return {
+        name: a
+        for name, a in available.items()
+        if a.role != "next" or _may_write_next(kernel, a, declarations)
+    }
+
+
+def _names_with_defaults(function: Callable[..., Any]) -> list[str]:
+    """The parameters of a function that have a value of their own."""
+    parameters = signature(function).parameters
+    return [name for name, parameter in parameters.items() if parameter.default is not parameter.empty]
 
 
 def _is_constant(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
@@ -170,7 +178,11 @@ def _unknown_argument(
 def _derivative_of_others(name: str, available: Iterable[str]) -> str | None:
     """The derivative that others call ``dx``, ``xdot`` or ``der_x``."""
     spelled = ("d{}", "{}dot", "d{}_dt", "d{}dt", "der_{}", "{}_d", "{}_prime", "delta_{}")
-    states = (known.removesuffix("_dot") for known in available if known.endswith("_dot"))
+    states = (
+        name_of_derivative.removesuffix("_dot")
+        for name_of_derivative in available
+        if name_of_derivative.endswith("_dot")
+    )
     return next((f"{state}_dot" for state in states if name in [s.format(state) for s in spelled]), None)
 
 

@@ -176,10 +176,10 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         for name, value in self.values.public().items():
             object.__setattr__(self, name, value)
 
-    def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+    def _note_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Of a class with a constructor of its own: `set_attribute` calls it again."""
         if type(self).__init__ is not Component.__init__:
-            self.__dict__[MADE_WITH] = (positional, dict(given))
+            self.__dict__[MADE_WITH] = (positional, dict(named))
 
     if not TYPE_CHECKING:  # type checkers know which attributes there are
 
@@ -201,8 +201,8 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
     def _give(self, name: str, value: Any) -> None:
         """Take a value in place of the one that was given."""
         self.values = read_values(type(self).declarations, {**self.values.given, name: value})
-        for known, read in self.values.public().items():
-            object.__setattr__(self, known, read)
+        for attribute, read in self.values.public().items():
+            object.__setattr__(self, attribute, read)
 
     def _hint_where_missing(self, name: str) -> str:
         if name in self.declarations or name in self.signals:
@@ -312,35 +312,26 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
 
     @classmethod
     def _collect(cls) -> None:
+        """What the class and its bases declare, the later ones in place of the earlier ones."""
         for name, value in vars(cls).items():
-            if getattr(value, "__module__", "") == DECLARING and isinstance(value, types.FunctionType):
-                call = f"cosim.{value.__name__}"
-                raise ContractError(f"{cls.__name__}: {name} = {call} declares nothing: write {call}(…)")
-            is_reserved = isinstance(value, Declaration) and name in RESERVED
-            if is_reserved or (
-                isinstance(value, (Declaration, KernelFunction, Handler)) and name in vars(Component)
-            ):
-                every = f"; every component has {', '.join(sorted(RESERVED))}" if is_reserved else ""
-                raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another{every}")
-            if isinstance(value, Declaration) and value.kind == "parameter":
-                check_default(value)
+            cls._check_attribute(name, value)
         cls.declarations, cls.kernels, cls.handlers = {}, {}, {}
-        originals: dict[int, str] = {}
+        names: dict[int, str] = {}  # of declarations: a handler may refer to one of them
         for base in reversed(cls.__mro__):
             for name, value in vars(base).items():
                 if isinstance(value, Declaration):
                     cls.declarations[name] = value.named(name)
-                    originals[id(value)] = name
+                    names[id(value)] = name
                 elif isinstance(value, KernelFunction):
                     value.name = name
                     cls.kernels[name] = value
                 elif isinstance(value, Handler):
                     value.name = value.function.name = name
                     cls.handlers[name] = value
-                    if value.signal is not None and isinstance(value.signal, Declaration):
-                        value.signal = originals.get(id(value.signal), value.signal)
-                    if value.timer is not None and isinstance(value.timer, Declaration):
-                        value.timer = originals.get(id(value.timer), value.timer)
+                    if isinstance(value.signal, Declaration):
+                        value.signal = names.get(id(value.signal), value.signal)
+                    if isinstance(value.timer, Declaration):
+                        value.timer = names.get(id(value.timer), value.timer)
                 elif name in cls.plain_methods and isinstance(value, types.FunctionType):
                     cls.kernels[name] = KernelFunction(value, name=name)
                 elif value is None and name in cls.declarations:
@@ -349,6 +340,25 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
                     cls.kernels.pop(name, None)
                     cls.handlers.pop(name, None)
         settle_unit_rules(cls.declarations, cls.open_units, getattr(cls, "unit_from", ""))
+        cls._check_signals()
+
+    @classmethod
+    def _check_attribute(cls, name: str, value: Any) -> None:
+        """`ContractError` for what the body of the class may not say under a name."""
+        if getattr(value, "__module__", "") == DECLARING and isinstance(value, types.FunctionType):
+            call = f"cosim.{value.__name__}"
+            raise ContractError(f"{cls.__name__}: {name} = {call} declares nothing: write {call}(…)")
+        is_reserved = isinstance(value, Declaration) and name in RESERVED
+        is_declared = isinstance(value, (Declaration, KernelFunction, Handler))
+        if is_reserved or (is_declared and name in vars(Component)):
+            hint = f"; every component has {', '.join(sorted(RESERVED))}" if is_reserved else ""
+            raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another{hint}")
+        if isinstance(value, Declaration) and value.kind == "parameter":
+            check_default(value)
+
+    @classmethod
+    def _check_signals(cls) -> None:
+        """`ContractError` for a name of an element that is not declared, or has no unit."""
         for alias, (slot, index, unit, *_) in cls.signals.items():
             if slot not in cls.declarations or not 0 <= index < cls.declarations[slot].size:
                 raise ContractError(

@@ -48,21 +48,21 @@ def documented(cls: type[Any]) -> str | None:
     >>> (documented(Spring) or "").splitlines()[-2:]
     ['stiffness : N/m, at least 0, default 2', '    force by length']
     """
-    own = vars(cls).get("__doc__")
+    docstring = vars(cls).get("__doc__")
     declarations: dict[str, Declaration] = cls.declarations
-    if not isinstance(own, str) or not declarations:
-        return own
-    opening, sections = _sections(inspect.cleandoc(own))
+    if not isinstance(docstring, str) or not declarations:
+        return docstring
+    opening, sections = _sections(inspect.cleandoc(docstring))
     written = {name: text for title in GENERATED for name, text in _entries(sections.get(title, ""))}
     shown = [d for d in declarations.values() if not d.options.get("internal")]
     generated = {
         "Parameters": [_entry(d, written.get(d.name, "")) for d in shown if d.kind in GIVEN],
         "Returns": [_entry(d, written.get(d.name, "")) for d in shown if d.kind in COMPUTED],
     }
-    before = [title for title in sections if title not in (*BEHIND, *GENERATED)]
-    behind = [title for title in sections if title in BEHIND]
+    titles_in_front = [title for title in sections if title not in (*BEHIND, *GENERATED)]
+    titles_behind = [title for title in sections if title in BEHIND]
     texts = {title: "\n".join(entries) for title, entries in generated.items()}
-    order = [*before, *GENERATED, *behind]
+    order = [*titles_in_front, *GENERATED, *titles_behind]
     bodies = {**sections, **texts}
     parts = [f"{title}\n{'-' * len(title)}\n{bodies[title]}" for title in order if bodies.get(title)]
     return "\n\n".join(filter(None, [opening, *parts]))

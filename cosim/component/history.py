@@ -242,17 +242,17 @@ class History(NamedTuple):
             if index >= 0 and is_same(self.time(index), t) and self.kind(index) < 0.0:
                 self.write(index, t, INSIDE, value, derivative)
                 return
-        known = math.inf
+        former_order = math.inf
         while count > 0:
             newest = self.entry(count - 1)
             if newest.time < t or (is_same(newest.time, t) and newest.kind <= 0.0 < side):
                 break
             if is_same(newest.time, t) and side > 0.0:
-                known = newest.kind - 1.0
+                former_order = newest.kind - 1.0
             count -= 1
         kind = min(side, 0.0)
         if side > 0.0 and count > 0 and is_same(self.time(count - 1), t):
-            order = min(known, self.break_order(count - 1, side, smoothness, value, derivative))
+            order = min(former_order, self.break_order(count - 1, side, smoothness, value, derivative))
             if order == math.inf:
                 self.limit_oldest(count)
                 return

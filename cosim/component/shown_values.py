@@ -29,14 +29,14 @@ def shown_values(part: Component) -> str:
     'stiffness = 2000 N/m, length = 0.1 m'
     """
     values = part.values.public()
-    given = [name for name in part.values.given if name in values]
-    others = [name for name in values if name not in given and _is_said(values[name])]
+    given_names = [name for name in part.values.given if name in values]
+    other_names = [name for name in values if name not in given_names and _is_said(values[name])]
     text = ""
-    for name in [*given, *others]:
-        more = f"{', ' if text else ''}{name} = {_shown(values[name], part.declarations[name])}"
-        if len(text) + len(more) > MOST_LETTERS:
+    for name in [*given_names, *other_names]:
+        addition = f"{', ' if text else ''}{name} = {_shown(values[name], part.declarations[name])}"
+        if len(text) + len(addition) > MOST_LETTERS:
             return f"{text}, …"
-        text += more
+        text += addition
     return text
 
 

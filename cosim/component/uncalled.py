@@ -84,10 +84,10 @@ def _is_law(cls: type[Component], function: types.FunctionType) -> bool:
     """Whether kernel functions or handlers may ask for all its arguments, and it writes to a result."""
     if [name for name in signature(function).parameters if name not in SELF] == ["state", "next_state"]:
         return True
-    asked = _names_asked_for(cls, function)
+    arguments = _names_asked_for(cls, function)
     results = {
         name
-        for name, a in asked.items()
+        for name, a in arguments.items()
         if a.role in ("history", "ring") or may_hold_result(a, cls.declarations)
     }
     return bool(results) and not results.isdisjoint(

@@ -92,17 +92,17 @@ def settle_unit_rules(
             declarations[name] = replace(declaration, unit_rule=rule)
 
 
-def check_rule_names(declarations: dict[str, Declaration], known: Iterable[str], owner: str) -> None:
+def check_rule_names(declarations: dict[str, Declaration], names: Iterable[str], owner: str) -> None:
     """Every name in a rule is one that the component has; `ContractError` otherwise."""
-    known = list(known)
+    names = list(names)
     for name, declaration in declarations.items():
         rule = declaration.unit_rule or declaration.options.get("unit") or ""
         for units in read_rule(rule)[2:] if "{" in rule else ():
             for unit in units:
                 check_unit(unit, f"{owner}: the unit of {name}")
         for mentioned in (*NAME.findall(rule), *filter(None, [declaration.options.get("unit_of")])):
-            if mentioned not in known:
-                near = nearest(mentioned, known)
+            if mentioned not in names:
+                near = nearest(mentioned, names)
                 hint = f"; nearest: '{near}'" if near else ""
                 raise ContractError(
                     f"{owner}: the unit of {name} mentions '{mentioned}', which does not exist{hint}"

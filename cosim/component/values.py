@@ -80,21 +80,11 @@ def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str,
             hint = f"Nearest: {near}." if near else f"There are: {', '.join(sorted(accepted)) or 'none'}."
             problems.append(Problem(name, f"no parameter '{name}'. {hint}"))
     for name, declaration in declarations.items():
+        if declaration.kind in NUMERIC and name in misspelt and name not in arguments:
+            continue  # said already, as the misspelt name
         try:
             if declaration.kind in NUMERIC:
-                if name in misspelt and name not in arguments:
-                    continue  # said already, as the misspelt name
-                unit = given_unit(arguments.get(name)) if declaration.unit_rule is not None else ""
-                if unit:
-                    unit = coherent(unit)
-                    declaration = replace(declaration, units=(unit,), unit_rule=None)
-                    values.given_units[name] = unit
-                    values.typed[name] = read_numbers(declaration, arguments[name])
-                values.numbers[name] = (
-                    _read_shaped(declaration, arguments[name])
-                    if name in arguments
-                    else _default_numbers(declaration)
-                )
+                _add_numbers(values, declaration, name)
             elif declaration.kind == "option":
                 values.options[name] = _read_option(declaration, arguments.get(name, declaration.start))
             elif declaration.kind == "attachment":
@@ -109,6 +99,21 @@ def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str,
     if problems:
         raise ModelError(problems)
     return values
+
+
+def _add_numbers(values: Values, declaration: Declaration, name: str) -> None:
+    """Read the numbers of a parameter, a start value or an input, with the unit that they were given in."""
+    if name not in values.arguments:
+        values.numbers[name] = _default_numbers(declaration)
+        return
+    value = values.arguments[name]
+    unit = given_unit(value) if declaration.unit_rule is not None else ""
+    if unit:
+        unit = coherent(unit)
+        declaration = replace(declaration, units=(unit,), unit_rule=None)
+        values.given_units[name] = unit
+        values.typed[name] = read_numbers(declaration, value)
+    values.numbers[name] = _read_shaped(declaration, value)
 
 
 def _without_labels(value: Any) -> Any:

@@ -104,9 +104,9 @@ class Integrator(MadeFromOptions):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if not isinstance(cls.capabilities, Capabilities):
-            given = shown(cls.capabilities)
+            declared = shown(cls.capabilities)
             raise ContractError(
-                f"{cls.__name__}: capabilities is {given}, needs cosim.kit.Capabilities(adaptive=True, …)"
+                f"{cls.__name__}: capabilities is {declared}, needs cosim.kit.Capabilities(adaptive=True, …)"
             )
 
     def __init__(

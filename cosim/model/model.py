@@ -186,9 +186,10 @@ class Model(ClosedAttributes):
         if isinstance(kind, Component):
             part = kind
             if values:
-                made, first = type(part).__name__, next(iter(values))
+                class_name, first = type(part).__name__, next(iter(values))
                 raise ModelError.of(
-                    f"{name}.{first}", f"this {made} is made already: write add({made}, '{name}', {first}=…)"
+                    f"{name}.{first}",
+                    f"this {class_name} is made already: write add({class_name}, '{name}', {first}=…)",
                 )
             if getattr(part, "name", ""):
                 raise ModelError.of(

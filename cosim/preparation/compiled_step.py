@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosim.contracts.integrator import Integrator
 from cosim.errors import StateError
 from cosim.preparation.entries import CALLED, enter
-from cosim.preparation.method import prepared
+from cosim.preparation.method import Method, prepared
 from cosim.preparation.python_method import PythonMethod, held_weakly
 from cosim.preparation.restored import check_state
 from cosim.preparation.run_tables import tables_of
@@ -120,17 +121,35 @@ class CompiledStep:
         method = prepared(integrator, system)
         self.tables = tables = tables_of(system, method, accuracy, policy)
         held = tables.held
-        self._held = 0 if held is None or policy != "hold" else held.numbers
+        self._numbers_of_holds = 0 if held is None or policy != "hold" else held.numbers
         self._state: State | None = None
         self.method = None if method.functions else PythonMethod(integrator, self)
-        program = tables.program.copy()
-        listed = method.functions if self.method is None else self.method.functions
         compile_ahead(
             [
                 *(item[1:] for item in method.functions),
                 *((function, ENTRY_SIGNATURE) for function in CALLED.values()),
             ]
         )
+        program, address_of_field = self._linked_program(method, run_handler, empty_buffer)
+        fixed = self._fixed_arrays(method, program, address_of_field)
+        if self.method is None:
+            integrator.use_work(fixed["work"])
+        self.head = np.zeros(WHOLE_HEAD, dtype=np.int64)
+        self.head_address = address_of(self.head)
+        nothing: Any = (None,) * len(Run._fields)
+        self.arrays: Any = Run(*nothing)
+        self._use_arrays(fixed)  # without a State, until one is bound
+        self.arrays.located.start = np.nan
+        self.arrays.course.most_steps, self.arrays.evaluation.lowered = 1, UNTOUCHED
+        self.meeting = 0.0
+        self._as_made = {name: fixed[name].copy() for name in WRITTEN}
+
+    def _linked_program(
+        self, method: Method, run_handler: Callable[[int], int], empty_buffer: Callable[[int], int]
+    ) -> tuple[NDArray[np.int64], int]:
+        """The array `program` with the addresses of all functions, and the address of `sliding_field`."""
+        program = self.tables.program.copy()
+        listed = method.functions if self.method is None else self.method.functions
         in_python = () if self.method is None else (STEP_SIGNATURE, REDO_SIGNATURE, DENSE_SIGNATURE)
         kernels: dict[int, Any] = {}
         for place, function, signature in listed:
@@ -138,21 +157,24 @@ class CompiledStep:
                 program[place] = self._python_address(function, signature)
             else:
                 kernels[place] = function, signature
-        in_held_table = ((sliding_field, BLOCK_SIGNATURE),) if self._held else ()
+        field = ((sliding_field, BLOCK_SIGNATURE),) if self._numbers_of_holds else ()
         # in one call: the names that several of them reach are compared once
-        addresses = function_addresses((*kernels.values(), *in_held_table))
+        addresses = function_addresses((*kernels.values(), *field))
         program[list(kernels)] = addresses[: len(kernels)]
-        program[place_in(Plan, "call_handler")] = self._python_address(
-            held_weakly(run_handler), PYTHON_SIGNATURE
-        )
-        program[place_in(Plan, "call_drain")] = self._python_address(
-            held_weakly(empty_buffer), PYTHON_SIGNATURE
-        )
+        for name, callback in (("call_handler", run_handler), ("call_drain", empty_buffer)):
+            program[place_in(Plan, name)] = self._python_address(held_weakly(callback), PYTHON_SIGNATURE)
+        return program, addresses[-1] if field else 0
+
+    def _fixed_arrays(
+        self, method: Method, program: NDArray[np.int64], address_of_field: int
+    ) -> dict[str, Any]:
+        """All arrays that are not of the State."""
+        system, tables = self.system, self.tables
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
-        if self._held and held is not None:
-            held_table, held_ints = held.table.copy(), held.ints.copy()
-            held_table[-1, 0] = addresses[-1]
-        fixed = {
+        if self._numbers_of_holds and tables.held is not None:
+            held_table, held_ints = tables.held.table.copy(), tables.held.ints.copy()
+            held_table[-1, 0] = address_of_field
+        return {
             "table": system.table,
             "ints": system.ints,
             "watched": tables.watched,
@@ -172,17 +194,6 @@ class CompiledStep:
             "rows": np.zeros(GRID_WIDTH),
             "log": np.empty(tables.log_length),
         }
-        if self.method is None:
-            integrator.use_work(fixed["work"])
-        self.head = np.zeros(WHOLE_HEAD, dtype=np.int64)
-        self.head_address = address_of(self.head)
-        nothing: Any = (None,) * len(Run._fields)
-        self.arrays: Any = Run(*nothing)
-        self._use_arrays(fixed)  # without a State, until one is bound
-        self.arrays.located.start = np.nan
-        self.arrays.course.most_steps, self.arrays.evaluation.lowered = 1, UNTOUCHED
-        self.meeting = 0.0
-        self._as_made = {name: fixed[name].copy() for name in WRITTEN}
 
     def reset_run(self) -> None:
         """Be as it was made, but for its State: what a run has written is forgotten."""
@@ -219,7 +230,7 @@ class CompiledStep:
             ("memory", tables.memory),
             ("indices", tables.indices.size),
             ("times", tables.times.size),
-            ("c", self.system.assembly.layout.sizes["c"] + self._held),
+            ("c", self.system.assembly.layout.sizes["c"] + self._numbers_of_holds),
         ):
             array = arrays[name]
             if array.size == size or (name == "c" and array.size > size):

@@ -62,7 +62,7 @@ def _imports(frame: FrameType) -> bool:
     return dis.opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_FROM"
 
 
-def sentence(package: str, name: str, known: Iterable[str]) -> str:
+def sentence(package: str, name: str, names: Iterable[str]) -> str:
     """What a package lacks, and what to write.
 
     Examples
@@ -74,19 +74,19 @@ def sentence(package: str, name: str, known: Iterable[str]) -> str:
     >>> sentence("cosim", "load_model", ["Model"])
     "module 'cosim' has no 'load_model': write `cosim.Model.from_file('model.toml')`"
     """
-    says = f"module {package!r} has no {name!r}"
+    fault = f"module {package!r} has no {name!r}"
     if name.startswith("_"):
-        return says
+        return fault
     from cosim_compiler.nearest import nearest_names
 
     if package == "cosim" and name in OF_OTHERS:
-        return f"{says}: write `{OF_OTHERS[name]}`"
+        return f"{fault}: write `{OF_OTHERS[name]}`"
     if places := _packages_with(package, name):
-        return f"{says}: write {' or '.join(f'`from {place} import {name}`' for place in places)}"
+        return f"{fault}: write {' or '.join(f'`from {place} import {name}`' for place in places)}"
     if id := _id_of_class(name):
-        return f"{says}: it is registered: write '{id}'"
-    near = nearest_names(name, known := sorted(known))
-    return f"{says}: {'nearest' if near else 'there are'} {', '.join(near or known)}"
+        return f"{fault}: it is registered: write '{id}'"
+    near = nearest_names(name, names := sorted(names))
+    return f"{fault}: {'nearest' if near else 'there are'} {', '.join(near or names)}"
 
 
 def _packages_with(package: str, name: str) -> list[str]:

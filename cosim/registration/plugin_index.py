@@ -66,9 +66,9 @@ def _list_ours() -> bool:
 
 def _digest(candidate: Candidate) -> str:
     """The key of the record of a plugin: a digest of its distribution and its location."""
-    about = (candidate.name, candidate.value, candidate.distribution, candidate.version)
-    known = [field.name for field in fields(UnloadedClass)]
-    key = [__version__, sys.version, _place(_top(candidate.value)), about, known]
+    identity = (candidate.name, candidate.value, candidate.distribution, candidate.version)
+    recorded_fields = [field.name for field in fields(UnloadedClass)]
+    key = [__version__, sys.version, _place(_top(candidate.value)), identity, recorded_fields]
     return hashlib.sha256(json.dumps(key).encode()).hexdigest()
 
 

@@ -160,7 +160,7 @@ class Registry:
 
     def _hint(self, id: str) -> str:
         """Hints for the message about an unknown id."""
-        kinds = {of[id].kind for of in self._entries.values() if id in of}
+        kinds = {entries[id].kind for entries in self._entries.values() if id in entries}
         hints = [
             f"'{id}' is {'an' if kind[0] in 'aeiou' else 'a'} {kind.replace('_', ' ')}."
             for kind in sorted(kinds)
@@ -169,9 +169,9 @@ class Registry:
         prefix, missing = id.partition(".")[0], self._missing(id)
         hints += [f"No plugin '{missing}' is installed."] if missing is not None else []
         unloaded = [record for record in self.plugins if record.status != "loaded"]
-        to_blame = [record for record in unloaded if record.name == prefix]
-        hints += [str(record) + "." for record in to_blame]
-        if not to_blame and self.failures:
+        of_plugin = [record for record in unloaded if record.name == prefix]
+        hints += [str(record) + "." for record in of_plugin]
+        if not of_plugin and self.failures:
             hints += [f"Did not load: {', '.join(record.name for record in self.failures)}."]
         return " ".join([*hints, "Installed: `cosim plugins`."])
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+
 from cosim.cause import EventCause
 from cosim.rational import EXACT, tick, tick_time
 from cosim_compiler.record import Record
@@ -13,7 +15,7 @@ from cosim_compiler.record import Record
 INITIALIZATION_CAUSE, TERMINATION_CAUSE = int(EventCause.INITIALIZATION), int(EventCause.TERMINATION)
 TRIGGERED, SCHEDULED = int(EventCause.TRIGGERED), int(EventCause.SCHEDULED)
 TIME_CAUSE, SIGNALED = int(EventCause.TIME_ADVANCED), int(EventCause.SIGNALED)
-# Handler.does, Handler.schedule
+# Handler.kind, Handler.schedule
 UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3
 PERIODIC, LISTED, TIMED = 1, 2, 3
 # arrays of variables, in tables
@@ -24,6 +26,10 @@ WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
 ON_MOTION, ON_ALL, ON_REPORTS = range(3)
 # directions of witnesses
 FALLING, RISING, BOTH = 1, 2, 3
+# Witness.band beside distances: the witness does not lie at zero; zero is its level to the last bit
+NOT_AT_ZERO, EXACT_BAND = -1.0, 0.0
+# Witness.guard: what leaving zero means, see `zeros`
+UNGUARDED, DOWNWARD, UPWARD, EITHER, ARRIVED, PASSED = 0.0, 1.0, -1.0, 2.0, 3.0, 4.0
 # Evaluation.stage; DERIVATIVES: all of the motion but the past blocks that wait
 RESTORED, NOTHING, INSTANCE, DERIVATIVES, MOTION, REPORT = -1, 0, 1, 2, 3, 4
 # Agenda.next_start: the updates at the start of the next step wait, have run, wait behind a delayed jump
@@ -42,7 +48,7 @@ class Handler(Record):
 
     number: int
     cause: int
-    does: int  # UNRESTRICTED, DISCRETE, PUBLISH
+    kind: int  # UNRESTRICTED, DISCRETE, PUBLISH
     block: int  # of the schedule: that of a kernel function; -1: Python
     flag: int  # of a signal or a witness its number, of a timer its place in `d`
     schedule: int  # 0, or PERIODIC, LISTED, TIMED
@@ -214,12 +220,20 @@ class Witness(Record):
     value: float  # at the end of the last step
     level: float  # what counts as zero
     guard: float  # what leaving it means: UNGUARDED …, see `zeros`
-    band: float  # how close to it zero begins; -1: it does not lie at zero
+    band: float  # how close to it zero begins; NOT_AT_ZERO: it does not lie there
     fired: float  # when it triggered last
     repeats: float  # how many events came close behind each other
     rate: float  # when it triggered last, 1/s
     expected: float  # when the next crossing is foreseen
     doubt: float  # about that, s
+
+    def start_over(witness, level, guard, band):
+        """Say what counts as zero and what leaving it means, with no event behind the witness."""
+        witness.level = level
+        witness.guard = guard
+        witness.band = band
+        witness.fired = -math.inf
+        witness.repeats = 0.0
 
     def forget(witness):
         """As at the beginning of a run."""
@@ -354,7 +368,7 @@ class Level(Record):
 
     zero: float  # the value that counts as zero
     guard: float  # what leaving it means where the step starts there
-    band: float  # how close to it zero begins (-1: it does not start there)
+    band: float  # how close to it zero begins; NOT_AT_ZERO: it does not start there
 
 
 class Probe(Record):
@@ -487,8 +501,8 @@ class Plan(Record):
     has_timers: int
     has_grids: int
     shares_variables: int  # whether two handlers of one instant may write one variable
-    looked_rows: int  # how many for the values alone
-    first_looked: int
+    first_checked: int  # row of the blocks that check histories, see `histories.compare`
+    checked_values: int  # how many of them check the values alone; they come first
     # witnesses
     policy: int  # HOLD, REPORT_ALONE, STOP_RUN
     held: RowRange

@@ -151,12 +151,12 @@ class Run(Arrays):
     swaps: Rows[Swap] = rows("program", Swap)  # auto-update variables
     kept_swaps: Reals = numbers("scratch")  # as they were during the step
     rings: Integers = numbers("program")  # where in `k` those of the histories lie
-    history_flags: Integers = numbers("places")  # what a look has left in these
+    history_flags: Integers = numbers("places")  # what the last check has left in these
     reported_histories: Integers = numbers("places")
     past: Rows[PastRow] = rows("program", PastRow)  # blocks of an evaluation that read histories
     past_results: Integers = numbers("program")  # where in the cache others read what these found
     past_results_before: Reals = numbers("scratch")
-    looks: Integers = numbers("program")  # blocks that are walked for a look between the ends of a step
+    checked_blocks: Integers = numbers("program")  # that check histories between the ends of a step
     inner_caches: Reals = numbers("scratch")  # of points inside a step
 
     # witnesses
@@ -183,7 +183,8 @@ class Run(Arrays):
     least_distances: Reals = numbers("scratch")  # while that is measured
     has_crossed: Integers = numbers("places")
     crossed_at_trial: Integers = numbers("places")  # which have crossed at the end of a step on trial
-    has_fired: Integers = numbers("places")  # which have triggered at this instant
+    has_fired: Integers = numbers("places")  # whose updates wait at this instant
+    was_handled: Integers = numbers("places")  # of these, whose updates have run
     was_set: Integers = numbers("places")  # how a handler has set them, see `zeros`
     reported_witnesses: Integers = numbers("places")
 

@@ -315,7 +315,7 @@ class CarriedTangents:
             return []
         what = ""
         if reason in OF_HANDLERS:
-            what = self._step.tables.agenda_of.entries[subject].path
+            what = self._step.tables.events.entries[subject].path
             text = OF_HANDLERS[reason]
         elif reason in OF_STATES:
             letter, number = ("y", subject) if subject < self._system.ny else ("d", subject - self._system.ny)

@@ -32,8 +32,8 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
         patterns = list(patterns)
     check_signals(patterns)
     if patterns is None:
-        made = last_made(system, "_default_signals", None, lambda: _default_signals(system))
-        return _without_time(list(made))
+        default_signals = last_made(system, "_default_signals", None, lambda: _default_signals(system))
+        return _without_time(list(default_signals))
     names = list(system.variables)
     chosen: dict[str, None] = {}
     for pattern in patterns:

@@ -61,7 +61,10 @@ class EventLog(Sequence[EventRecord]):
         self._size = 0
 
     def empty_buffer(
-        self, step: CompiledStep, answers: Mapping[int, EventStatus], taken: NDArray[np.float64] | None
+        self,
+        step: CompiledStep,
+        answers: Mapping[int, EventStatus],
+        given_records: NDArray[np.float64] | None,
     ) -> list[Finding]:
         """Add the events that the Step has written into its buffer; the findings that it has written.
 
@@ -70,13 +73,13 @@ class EventLog(Sequence[EventRecord]):
         step : CompiledStep
         answers : mapping of int to EventStatus
             By number of the handler, what it answered last besides a severity.
-        taken : ndarray or None
+        given_records : ndarray or None
             What was in the buffer, where tangents have read it.
         """
         run = step.arrays
         if not self.limit:  # none is recorded
             self.forgotten = int(run.counts.events)
-        records = taken
+        records = given_records
         if records is None:
             records = step.arrays.log[: int(run.output.log_used)].copy()
             run.output.log_used = 0

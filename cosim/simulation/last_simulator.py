@@ -42,11 +42,11 @@ def reuse_simulator(system: System, state: State | None, key: Settings | None) -
     begins = state is None or (isinstance(state, State) and not state.agenda.initialized)
     if key is None or not begins:
         return None
-    kept = vars(system).pop(NAME, None)
-    if kept is None or kept[0] != key:
+    stored = vars(system).pop(NAME, None)
+    if stored is None or stored[0] != key:
         return None
-    simulator: Simulator = kept[1]
-    if state is None and kept[2]:
+    simulator: Simulator = stored[1]
+    if state is None and stored[2]:
         state = simulator.state
         system.restart(state)
     simulator.reset_run(system.default_state() if state is None else state)

@@ -81,8 +81,8 @@ def integral_of_square(path: str, target: ArrayLike | Callable[[Reals], ArrayLik
     """
 
     def evaluate(result: Result) -> tuple[float, dict[str, Reals]]:
-        wanted = target(result.time) if callable(target) else target
-        deviation = numbers_of(result, path) - np.asarray(wanted, dtype=float)
+        target_values = target(result.time) if callable(target) else target
+        deviation = numbers_of(result, path) - np.asarray(target_values, dtype=float)
         weights = widths_of(result)
         return float(weights @ deviation**2), {path: 2.0 * weights * deviation}
 

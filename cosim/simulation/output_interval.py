@@ -45,7 +45,7 @@ def counted_grid(origin: float, interval: float) -> Mapping[str, float]:
     exact = [rational_time(origin), rational_time(interval)]
     if all(resolution for _, _, resolution in exact):
         resolution = math.lcm(*(resolution for _, _, resolution in exact))
-        counts = [(whole * own + rest) * (resolution // own) for whole, rest, own in exact]
+        counts = [(whole * of_time + rest) * (resolution // of_time) for whole, rest, of_time in exact]
         if max(resolution, *map(abs, counts)) < EXACT:
             return {
                 "origin_count": float(counts[0]),
@@ -74,12 +74,12 @@ def output_times(origin: float, interval: float, points: NDArray[np.int64]) -> N
     return np.array(times, dtype=float)
 
 
-def checked_interval(wanted: float | str | None, origin: float, start: float, until: float) -> float:
+def checked_interval(requested: float | str | None, origin: float, start: float, until: float) -> float:
     """The distance of the recorded points of a run, s.
 
     Parameters
     ----------
-    wanted : float or str, optional
+    requested : float or str, optional
         s, or text with a unit; a 500th of the time from `origin` unless given.
     origin : float, s
         Where the points are counted from.
@@ -91,7 +91,7 @@ def checked_interval(wanted: float | str | None, origin: float, start: float, un
     ModelError
         It is not more than 0, or infinite; it makes too many points, or points that no times tell apart.
     """
-    interval = (until - origin) / POINTS if wanted is None else seconds(wanted, "output_interval")
+    interval = (until - origin) / POINTS if requested is None else seconds(requested, "output_interval")
     if not 0.0 < interval < math.inf:
         raise ModelError.of("output interval", f"is {interval} s, needs a finite time, more than 0")
     points = (until - start) / interval

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosim.errors import SimulationError
-from cosim.preparation.run_tables import takes_next_state
+from cosim.preparation.handler_tables import takes_next_state
 from cosim.run_data.run import CLOCK_WIDTH
 from cosim.shown import shown
 from cosim.simulation.status import DID_NOTHING, SUCCEEDED, EventStatus, Severity
@@ -68,7 +68,7 @@ class PythonHandlers:
 
     def attach(self, step: CompiledStep) -> None:
         """Serve this Step, which calls back."""
-        self.step, self._entries = step, step.tables.agenda_of.entries
+        self.step, self._entries = step, step.tables.events.entries
         self._takes_next = [e.block < 0 and takes_next_state(e) for e in self._entries]
 
     def bind(self, state: State) -> None:

@@ -59,9 +59,9 @@ class RecordReader:
     """
 
     def __init__(self, system: System, tables: Tables) -> None:
-        self.system, self._entries = system, tables.agenda_of.entries
+        self.system, self._entries = system, tables.events.entries
         self._histories = system.remembering
-        self._witnesses, self._notices = tables.agenda_of.witnesses, tables.notices
+        self._witnesses, self._notices = tables.events.witnesses, tables.notices
 
     def finding(self, record: Reals) -> Finding:
         """What was noticed."""

@@ -246,7 +246,7 @@ class Result(FixedAttributes):
             return self._between(name)
         if name == "time":
             return self.time
-        if isinstance(name, (list, tuple)) and all(isinstance(one, str) for one in name):
+        if isinstance(name, (list, tuple)) and all(isinstance(item, str) for item in name):
             names = ", ".join(map(repr, name))
             raise LookUpError("signal in this result", shown(name), [], f"Several: result.select([{names}]).")
         if not isinstance(name, str):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import time as wall
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
@@ -15,24 +14,20 @@ from cosim.options import check_callable, check_options, option_names, seconds
 from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, make_integrator
 from cosim.simulation.chosen_signals import check_signals, choose_signals
-from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
 from cosim.simulation.last_simulator import reuse_simulator, settings_key, store_simulator
 from cosim.simulation.output_interval import checked_interval
 from cosim.simulation.python_in_steps import python_in_steps
+from cosim.simulation.recorded_run import Progress, RecordedRun
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
 from cosim.simulation.result_drafts import ResultDrafts
 from cosim.simulation.simulator import Simulator
-from cosim.simulation.status import Reason
-from cosim.simulation.stride import MOST_VALUES
-from cosim.step.recording import SLACK
 from cosim.system.state import State
 from cosim.system.system import System, check_system
 from cosim_compiler.collection import without_collection
 
 log = logging.getLogger("cosim.simulation")
 
-Progress = Callable[[float], "bool | None"]
 PROGRESS_GETS = "the time, s"
 RESULT_EVENTS = 10_000_000  # at most; each takes some hundred bytes
 
@@ -175,8 +170,8 @@ def simulate(
             system, state, integrator, accuracy, endless_events=endless_events, **options
         )
     carried = simulator.carry_tangents(derivatives) if derivatives else None
-    by = [gradient] if isinstance(gradient, str) else list(gradient)
-    trail = simulator.leave_trail(by) if by else None
+    gradient = [gradient] if isinstance(gradient, str) else list(gradient)
+    trail = simulator.leave_trail(gradient) if gradient else None
     start = simulator.state.time
     until = min(until, simulator.final_time)  # behind it no step advances time
     if not (math.isfinite(until) and until > start):
@@ -190,71 +185,9 @@ def simulate(
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     for sentence in python_in_steps(system, type(simulator.integrator)):
         log.info("%s", sentence)
-    started = wall.perf_counter()  # of the run itself: without what was compiled for it
-
-    def result_so_far() -> Result:
-        return recorder.result("", wall.perf_counter() - started, "it goes on", ends=False)
-
-    def write_result(message: str, unfinished: str = "") -> Result:
-        with uninterrupted():
-            simulator.end_tape()
-            if stream is not None:
-                recorder.pass_on(stream, everything=True)
-            result = recorder.result(message, wall.perf_counter() - started, unfinished, ends=True)
-            if carried is not None:
-                found = carried.derivatives(recorder.paths, lambda path: result[path].shape)
-                result.derivatives.update(found)
-                result.variable_units.update({path: system.signal(path).units[0] for path in derivatives})
-                result.findings.extend(carried.findings)
-            if trail is not None:
-                trail.end(recorder.paths)
-                result._trail = trail
-                result.findings.extend(trail.findings)
-            if stream is not None:
-                stream.close(result)
-            if checkpoint is not None:
-                if drafts is not None and len(result):  # first: to continue, both are needed
-                    drafts.write(result)
-                checkpoint.write(simulator.state)
-        return result
-
-    message = ""
-    try:
-        with interrupt_between_steps() as check:
-            status = simulator.status if simulator.is_initialized else simulator.initialize()
-            point = math.floor((start - origin) / interval + SLACK) + 1
-            grid = {"origin": origin, "interval": interval, "point": point, "until": until}
-            simulator.record(recorder.paths, "grid", **grid)
-            simulator.record_now()
-            while status.succeeded and simulator.state.time < until:
-                status = simulator.advance_some(until)
-                saves = checkpoint is not None and checkpoint.is_due and (drafts is None or drafts.may_write)
-                if drafts is not None and (saves or drafts.is_due):
-                    drafts.write(result_so_far())
-                if stream is not None:
-                    recorder.pass_on(stream, everything=saves)
-                else:
-                    recorder.collect(MOST_VALUES)
-                if checkpoint is not None and saves:
-                    checkpoint.write(simulator.state)
-                check()
-                if progress is not None and progress(simulator.state.time) is False:
-                    message = f"stopped at t = {simulator.state.time:.9g} s"
-                    break
-            simulator.stop_recording()
-            if status.succeeded and not message:
-                status = simulator.advance_pending_events()
-            if status.reason is Reason.REACHED_TERMINATION:
-                message = status.format_message()
-                recorder.end_at(simulator.state.time)
-            simulator.finish()
-    except BaseException as error:
-        result = write_result(*[str(error) or "interrupted"] * 2)
-        if isinstance(error, (SimulationError, KeyboardInterrupt)):
-            error.result = result  # type: ignore[union-attr]
-        raise
-    result = write_result(message)
-    store_simulator(system, key, simulator, is_private=state is None and not (derivatives or by))
+    run = RecordedRun(simulator, recorder, progress, checkpoint, drafts, stream, carried, trail)
+    result = run.run(until, origin, interval)
+    store_simulator(system, key, simulator, is_private=state is None and not (derivatives or gradient))
     return result
 
 

@@ -248,9 +248,9 @@ class Simulator(StepCalls):
         self._attempt(time, self._call_step, "initialize", time, suppressed=suppress_initialization_events)
         answer = self._handlers.worst_answer()
         self.findings += given_start.findings(state)
-        self.findings += passed_timers(state, step.tables.agenda_of.entries)
+        self.findings += passed_timers(state, step.tables.events.entries)
         try:
-            self.findings += self._attempt(time, lambda wanted: solver_notices(step, state))
+            self.findings += self._attempt(time, lambda target: solver_notices(step, state))
         except SimulationError:
             state.agenda.initialized = 0
             raise
@@ -373,42 +373,44 @@ class Simulator(StepCalls):
 
     # many steps; `wanted` is the time where the call was to go, s
 
-    def _advance_stride(self, target: float, wanted: float) -> bool:
+    def _advance_stride(self, target: float, requested: float) -> bool:
         """A tenth of a second of steps or 1 MB of rows, or one step with a rate to keep."""
         if self._real_time.target_rate > 0.0:
-            return self._advance(target, wanted)
-        began, before = wall.perf_counter(), self.recorded_values
-        has_arrived = self._advance(target, wanted, self._stride)
-        recorded = self.recorded_values - before
+            return self._advance(target, requested)
+        began, recorded_before = wall.perf_counter(), self.recorded_values
+        has_arrived = self._advance(target, requested, self._stride)
+        recorded = self.recorded_values - recorded_before
         self._stride = stride.next_stride(self._stride, wall.perf_counter() - began, recorded)
         return has_arrived
 
-    def _advance(self, target: float, wanted: float, most: int = 1) -> bool:
-        """Up to `most` steps toward `target`, then the monitor; whether it was reached."""
+    def _advance(self, target: float, requested: float, most_steps: int = 1) -> bool:
+        """Up to `most_steps` steps toward `target`, then the monitor; whether it was reached."""
         if self._real_time.target_rate > 0.0:
             self._real_time.wait(self.state.time)
         code, answer = failures.GROW, None
-        if self._monitor is not None and most > 1 and not is_plain():
-            code, answer = self._attempt(wanted, self._advance_monitored, target, most)
+        if self._monitor is not None and most_steps > 1 and not is_plain():
+            code, answer = self._attempt(requested, self._advance_monitored, target, most_steps)
         if code == failures.GROW:
-            most = most if self._monitor is None else 1
-            code = self._attempt(wanted, self._call_step, "advance", target, most)
+            most_steps = most_steps if self._monitor is None else 1
+            code = self._attempt(requested, self._call_step, "advance", target, most_steps)
         if answer is None:
             answer = self._handlers.worst_answer()
             if self._monitor is not None and self.state.agenda.next_start == UPDATES_WAIT:
                 # where an update has asked to stop there was no step
-                answer = worst((answer, self._attempt(wanted, self._call_monitor, self._monitor)))
-        self._report(answer, wanted)
+                answer = worst((answer, self._attempt(requested, self._call_monitor, self._monitor)))
+        self._report(answer, requested)
         return bool(code == failures.REACHED)
 
-    def _advance_monitored(self, wanted: float, target: float, most: int) -> tuple[int, EventStatus | None]:
-        """Up to `most` steps with the monitor called after each but that which ends otherwise than others."""
+    def _advance_monitored(
+        self, requested: float, target: float, most_steps: int
+    ) -> tuple[int, EventStatus | None]:
+        """Up to `most_steps` steps; the monitor is called after each that ends as steps do."""
         if self._monitored is None:
             assert self._monitor is not None
             self._monitored = Monitored(self._step, self.state, self._monitor, self._collect_records)
-        code, answer = self._monitored.advance(target, most)
+        code, answer = self._monitored.advance(target, most_steps)
         if code != failures.GROW:
-            self._check_code(wanted, code)
+            self._check_code(requested, code)
         return code, answer
 
     def _collect_records(self) -> None:
@@ -416,11 +418,11 @@ class Simulator(StepCalls):
         if self._step.arrays.output.log_used > 0 or self._handlers.interrupted is not None:
             self._check_code(math.nan, failures.STEPPED)
 
-    def _call_monitor(self, wanted: float, monitor: Monitor) -> EventStatus:
+    def _call_monitor(self, requested: float, monitor: Monitor) -> EventStatus:
         """Call the monitor; an exception in it becomes a `SimulationError`."""
         state = self.state
         if state.stage < Stage.REPORT:
-            self._check_code(wanted, self._step.call("evaluate", state.time))
+            self._check_code(requested, self._step.call("evaluate", state.time))
         return call_monitor(state, monitor)
 
     def reset_statistics(self) -> None:

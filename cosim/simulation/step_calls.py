@@ -188,16 +188,16 @@ class StepCalls(ClosedAttributes):
         """The Step that this simulator calls, for compiled code that calls it as well."""
         return self._step
 
-    # one call of the Step at a time; `wanted` is the time where the call was to go, s
+    # one call of the Step at a time; `requested` is the time where the call was to go, s
 
-    def _attempt(self, wanted: float, action: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Call ``action(wanted, …)`` inside a step; where it fails or is interrupted, the status says so."""
+    def _attempt(self, requested: float, action: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Call ``action(requested, …)`` inside a step; the status says where it fails or is interrupted."""
         if not self._inside_step.acquire(blocking=False):
             raise SimulationError(self.state.time, INSIDE_STEP)
         try:
-            return action(wanted, *arguments, **options)
+            return action(requested, *arguments, **options)
         except (SimulationError, KeyboardInterrupt) as error:
-            self._report_error(error, wanted)
+            self._report_error(error, requested)
             raise
         finally:
             self._inside_step.release()
@@ -208,16 +208,16 @@ class StepCalls(ClosedAttributes):
             raise SimulationError(self.state.time, INSIDE_STEP)
 
     def _call_step(
-        self, wanted: float, entry: str, target: float, most: int = 1, suppressed: bool = False
+        self, requested: float, entry: str, target: float, most_steps: int = 1, suppressed: bool = False
     ) -> int:
         """Call an entry point of the Step, and take what it has recorded; its code."""
         step = self._step
-        step.arrays.course.most_steps, step.arrays.course.suppressed = most, suppressed
+        step.arrays.course.most_steps, step.arrays.course.suppressed = most_steps, suppressed
         code = step.call(entry, target)
-        self._check_code(wanted, code)
+        self._check_code(requested, code)
         return code
 
-    def _check_code(self, wanted: float, code: int) -> None:
+    def _check_code(self, requested: float, code: int) -> None:
         """After a call of the Step that ended with this code: take what it has recorded.
 
         Raises
@@ -232,30 +232,30 @@ class StepCalls(ClosedAttributes):
             interrupted, handlers.interrupted = handlers.interrupted, None
             raise interrupted
         if code >= failures.FAILED:
-            raise self._failure(wanted, code)
+            raise self._failure(requested, code)
         if self._step.arrays.output.log_used > 0 and self._tangents is None:  # they read a tape that is full
             self._empty_log()
 
-    def _failure(self, wanted: float, code: int) -> SimulationError:
+    def _failure(self, requested: float, code: int) -> SimulationError:
         """The error of a call that has failed; what happened before it is recorded."""
         step, answers = self._step, self._handlers.answers
         number = failed_handler(step, code)
         if number is None:
             self._empty_log()
-            return failure(step, self.state, code, wanted, self.findings[-1:])
+            return failure(step, self.state, code, requested, self.findings[-1:])
         error = handler_failure(step, self.state, code, answers.get(number))
         if error.status is not None:
             answers = {**answers, number: error.status}
         self._empty_log(answers)
         return error
 
-    def _report(self, answer: EventStatus, wanted: float) -> None:
+    def _report(self, answer: EventStatus, requested: float) -> None:
         """The status of a call that has come back."""
-        self._status = SimulatorStatus.of_answer(answer, wanted, self.state.time)
+        self._status = SimulatorStatus.of_answer(answer, requested, self.state.time)
 
-    def _report_error(self, error: SimulationError | KeyboardInterrupt, wanted: float) -> None:
+    def _report_error(self, error: SimulationError | KeyboardInterrupt, requested: float) -> None:
         """The status of a call that has failed or was interrupted."""
-        self._status = SimulatorStatus.of_error(error, wanted, self.state.time)
+        self._status = SimulatorStatus.of_error(error, requested, self.state.time)
 
     # how it ended
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from cosim.step import failures as step_failures
 
 if TYPE_CHECKING:
     from cosim.preparation.compiled_step import CompiledStep
+    from cosim.preparation.event_entries import Entry
     from cosim.simulation.event_record import Finding
     from cosim.system.state import State
     from cosim.system.system import System
@@ -46,77 +47,111 @@ def failed_handler(step: CompiledStep, code: int) -> int | None:
 
 
 def failure(
-    step: CompiledStep, state: State, code: int, wanted: float, findings: Sequence[Finding]
+    step: CompiledStep, state: State, code: int, requested: float, findings: Sequence[Finding]
 ) -> SimulationError:
     """The error for a code of the Step, where no handler has failed.
 
     Parameters
     ----------
-    wanted : float
+    requested : float
         Where the call was to go, s.
     findings : sequence of Finding
         The last one, for failures that are one.
     """
-    run, tables, time = step.arrays, step.tables, state.time
-    number = int(run.failure.handler)
     if code == step_failures.BlockFailed.number:
-        return step.system.failure(state, int(run.failure.block))
+        return step.system.failure(state, int(step.arrays.failure.block))
     if code == step_failures.IntegrationFailed.number:
         return _integration_failure(step, state)
     text = step_failures.SENTENCES.get(code, f"the step answered {code}")
-    if code == step_failures.ConstraintsNotMet.number:
-        text = assembly_complaint(step.system, state)
-    elif code in (step_failures.EndlessEvents.number, step_failures.WrongSide.number):
+    if code in (step_failures.EndlessEvents.number, step_failures.WrongSide.number):
         text = " ".join(f"{finding.witness} {finding.message}" for finding in findings)
-    elif code == step_failures.NothingToHoldBy.number:
-        path = tables.witnesses[int(run.failure.witness)]
-        text = f"{path} chatters, and its handlers change nothing to hold it by"
-    elif code == step_failures.EndlessSignals.number:
-        offsets = [o for o in tables.agenda_of.signals if state._arrays["k"][o]]
-        names = ", ".join(path for o in offsets for path in step.system.paths_at("k", [o]))
-        text = f"signals raise each other without end: {names} still set after 100 rounds"
-    elif code == step_failures.TimerInPast.number:
-        entry = tables.agenda_of.entries[number]
-        value = float(state._arrays["d"][entry.flag])
-        text = (
-            f"{entry.part}.{entry.handler.timer}: the next time is {value:.9g} s, needs one that is not "
-            "past, or math.inf for never"
-        )
-    elif code == step_failures.PeriodLost.number:
-        entry = tables.agenda_of.entries[number]
-        period = entry.handler.period
-        value = float(state[f"{entry.part}.{period}"] if isinstance(period, str) else period)
-        text = (
-            f"{entry.path}: its period is {value} s, needs more than 0, and enough for time to advance; "
-            "for every step: TIME_ADVANCED"
-        )
-    elif code == step_failures.ResolutionLost.number:
-        entry = tables.agenda_of.entries[number]
-        values = [
-            float(state[f"{entry.part}.{time}"] if isinstance(time, str) else time)
-            for time in (entry.handler.period, entry.handler.offset)
-        ]
-        text = (
-            f"{entry.path}: its period {values[0]!r} s and its offset {values[1]!r} s cannot be counted in "
-            "one resolution of 64 bits: give times with fewer decimals"
-        )
-    elif code == step_failures.NothingTakesTime.number:
-        text = "nothing here takes time: no states and no scheduled event; give a finite time"
-    elif code == step_failures.NoAccuracy.number:
-        text = NO_ACCURACY
     elif code == step_failures.Stalled.number:
-        text = _crawl(step, wanted)
-    return SimulationError(time, text)
+        text = _stall_text(step, requested)
+    elif code in TEXTS:
+        text = TEXTS[code](step, state)
+    return SimulationError(state.time, text)
 
 
-def _crawl(step: CompiledStep, wanted: float) -> str:
+def _unmet_text(step: CompiledStep, state: State) -> str:
+    return assembly_complaint(step.system, state)
+
+
+def _unholdable_text(step: CompiledStep, state: State) -> str:
+    path = step.tables.witnesses[int(step.arrays.failure.witness)]
+    return f"{path} chatters, and its handlers change nothing to hold it by"
+
+
+def _signals_text(step: CompiledStep, state: State) -> str:
+    offsets = [offset for offset in step.tables.events.signals if state._arrays["k"][offset]]
+    names = ", ".join(path for offset in offsets for path in step.system.paths_at("k", [offset]))
+    return f"signals raise each other without end: {names} still set after 100 rounds"
+
+
+def _timer_text(step: CompiledStep, state: State) -> str:
+    entry = _failed_entry(step)
+    value = float(state._arrays["d"][entry.flag])
+    return (
+        f"{entry.part}.{entry.handler.timer}: the next time is {value:.9g} s, needs one that is not "
+        "past, or math.inf for never"
+    )
+
+
+def _period_text(step: CompiledStep, state: State) -> str:
+    entry = _failed_entry(step)
+    return (
+        f"{entry.path}: its period is {_seconds(state, entry, entry.handler.period)} s, needs more than 0, "
+        "and enough for time to advance; for every step: TIME_ADVANCED"
+    )
+
+
+def _resolution_text(step: CompiledStep, state: State) -> str:
+    entry = _failed_entry(step)
+    period, offset = (_seconds(state, entry, time) for time in (entry.handler.period, entry.handler.offset))
+    return (
+        f"{entry.path}: its period {period!r} s and its offset {offset!r} s cannot be counted in "
+        "one resolution of 64 bits: give times with fewer decimals"
+    )
+
+
+def _timeless_text(step: CompiledStep, state: State) -> str:
+    return "nothing here takes time: no states and no scheduled event; give a finite time"
+
+
+def _accuracy_text(step: CompiledStep, state: State) -> str:
+    return NO_ACCURACY
+
+
+TEXTS: dict[int, Callable[[CompiledStep, State], str]] = {
+    step_failures.ConstraintsNotMet.number: _unmet_text,
+    step_failures.NothingToHoldBy.number: _unholdable_text,
+    step_failures.EndlessSignals.number: _signals_text,
+    step_failures.TimerInPast.number: _timer_text,
+    step_failures.PeriodLost.number: _period_text,
+    step_failures.ResolutionLost.number: _resolution_text,
+    step_failures.NothingTakesTime.number: _timeless_text,
+    step_failures.NoAccuracy.number: _accuracy_text,
+}
+"""What the failures say whose sentence has names or numbers of the model in it."""
+
+
+def _failed_entry(step: CompiledStep) -> Entry:
+    """The handler that ``run.failure`` names."""
+    return step.tables.events.entries[int(step.arrays.failure.handler)]
+
+
+def _seconds(state: State, entry: Entry, time: Any) -> float:
+    """A period or an offset, s: a number, or the value of a parameter of the part."""
+    return float(state[f"{entry.part}.{time}"] if isinstance(time, str) else time)
+
+
+def _stall_text(step: CompiledStep, requested: float) -> str:
     """Why a run would practically never end: the state that changes fastest, and what components say now."""
     path = step.system.paths_at("y", [int(step.arrays.failure.fastest)])[0]
     slot = step.system.signal(path).slot
     offset = int(step.arrays.failure.fastest) - slot.offset
     name = path if slot.size == 1 else f"{path}[{offset}]"
     return (
-        f"to reach {wanted:.9g} s would take more than a thousand million steps, at their present pace or "
+        f"to reach {requested:.9g} s would take more than a thousand million steps, at their present pace or "
         f"because they get ever shorter: the system is extremely stiff, runs toward a singularity, or its "
         f"events do not end. {name} of {path.partition('.')[0]} changes fastest.{_notices(step)} Choose an "
         "implicit integrator (integrators.radau5), or look at what acts on that state"
@@ -172,7 +207,7 @@ def handler_failure(
         Of a handler that is a Python method.
     """
     number = int(step.arrays.answers.source)
-    entry = step.tables.agenda_of.entries[number]
+    entry = step.tables.events.entries[number]
     does = entry.handler.does
     status, cause = EventStatus.failed() if answer is None else answer, None
     text = status.message
@@ -195,8 +230,8 @@ def handler_failure(
     text = text.removeprefix(f"{entry.path}: ")
     exception = status.exception if status.exception is not None else cause
     answered = code == step_failures.HandlerFailed.number and (status.exception is None or does == "publish")
-    says = f"{entry.path} failed: {text}" if answered else f"{entry.path}: {text}"
-    error = SimulationError(state.time, says)
+    sentence = f"{entry.path} failed: {text}" if answered else f"{entry.path}: {text}"
+    error = SimulationError(state.time, sentence)
     error.status = EventStatus(Severity.FAILED, text, entry.path, exception)
     error.__cause__ = exception
     return error
@@ -206,21 +241,16 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
     """What went wrong, with the component or the state variable that it began with."""
     number, integrator, system = int(step.arrays.failure.step_code), step.integrator, step.system
     if number >= RAISED or number < 0:
-        raised = None if step.method is None else step.method.raised
-        if isinstance(raised, SimulationError):
-            return raised
-        error = SimulationError(state.time, f"{type(raised).__name__}: {raised}")
-        error.__cause__ = raised
-        return error
+        return _raised_failure(step, state)
     code, where = tuple(StepCode)[number], ""
     # without a finite derivative where the step begins there was none that could fail
     begun = np.isfinite(state._arrays["c"][: system.ny]).all()
     if code is StepCode.NOT_INITIALIZED and not begun:
         code = StepCode.NOT_FINITE  # no first step can be chosen from a derivative that is infinite
-    at: Any = integrator.failed_at if begun else (state.time, state.y)
-    if code in EXAMINED and at is not None:
+    failed_at: Any = integrator.failed_at if begun else (state.time, state.y)
+    if code in EXAMINED and failed_at is not None:
         failed = state.copy()
-        failed.clock.time, failed._arrays["y"][:] = at
+        failed.clock.time, failed._arrays["y"][:] = failed_at
         try:
             system.realize(failed, Stage.ACCELERATION)
         except SimulationError as error:
@@ -230,20 +260,29 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
             where = f"At t = {failed.time:.9g} s: {missed}. " if missed else ""
         else:
             where = _not_finite(system, failed, state)
+    last_step = f"The State is that of the last good step, t = {state.time:.9g} s."
     for name, part in system.parts.items():
-        outside = part.explain_failure()
-        if outside is not None:
-            last = f"The State is that of the last good step, t = {state.time:.9g} s."
-            of_part = SimulationError(state.time, f"{name}: {outside}. {last}")
-            of_part.__cause__ = outside
+        explanation = part.explain_failure()
+        if explanation is not None:
+            of_part = SimulationError(state.time, f"{name}: {explanation}. {last_step}")
+            of_part.__cause__ = explanation
             return of_part
     worst = integrator.worst_state
     if not where and worst >= 0 and code is not StepCode.CONSTRAINTS_NOT_MET:
         where = f"{system.paths_at('y', [worst])[0]} has the largest error. "
-    last = f"The State is that of the last good step, t = {state.time:.9g} s."
-    step_tried = max(0.0 if at is None else at[0] - state.time, integrator.fixed_step or 0.0)
+    step_tried = max(0.0 if failed_at is None else failed_at[0] - state.time, integrator.fixed_step or 0.0)
     ahead = "" if system.solver is None else system.solver.explain_ahead(state, step_tried)
-    return SimulationError(state.time, f"{where}{code.sentence} {last}{ahead}{_notices(step)}")
+    return SimulationError(state.time, f"{where}{code.sentence} {last_step}{ahead}{_notices(step)}")
+
+
+def _raised_failure(step: CompiledStep, state: State) -> SimulationError:
+    """The error for what an integrator in Python has raised."""
+    raised = None if step.method is None else step.method.raised
+    if isinstance(raised, SimulationError):
+        return raised
+    error = SimulationError(state.time, f"{type(raised).__name__}: {raised}")
+    error.__cause__ = raised
+    return error
 
 
 def _not_finite(system: System, failed: State, good: State) -> str:
@@ -256,9 +295,9 @@ def _not_finite(system: System, failed: State, good: State) -> str:
         system.realize(failed, Stage.ACCELERATION)
     except SimulationError as error:
         return f"{error.reason}. "
-    for values, words in ((failed._arrays["c"][: system.ny], "its derivative is"), (y, "it is")):
-        wrong = np.flatnonzero(~np.isfinite(values))
-        if wrong.size:
-            path = system.paths_at("y", [int(wrong[0])])[0]
-            return f"{path}: {words} {values[wrong[0]]} at t = {failed.time:.9g} s. "
+    for values, phrase in ((failed._arrays["c"][: system.ny], "its derivative is"), (y, "it is")):
+        infinite = np.flatnonzero(~np.isfinite(values))
+        if infinite.size:
+            path = system.paths_at("y", [int(infinite[0])])[0]
+            return f"{path}: {phrase} {values[infinite[0]]} at t = {failed.time:.9g} s. "
     return ""

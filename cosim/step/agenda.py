@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from cosim.rational import common_resolution, compare_fractions, rational_time
 from cosim.run_data.records import IN_C, IN_D, IN_K, IN_NUMBERS, LISTED, PERIODIC, TIMED, GivenTime, Handler
 from cosim.run_data.run import Run
 from cosim.step.failures import PeriodLost, ResolutionLost, TimerInPast
 
-TOLD_APART = 2.0**51  # of times that differ by one over the product of two resolutions, doubles differ
+DOUBLES_DIFFER = 2.0**51  # of times that differ by one over the product of two resolutions
+
+
+class RationalTime(NamedTuple):
+    """``whole + rest / resolution`` s, see `cosim.rational`; a resolution of 0: there is none."""
+
+    whole: int
+    rest: int
+    resolution: int
 
 
 def given_seconds(run: Run, time_given: GivenTime) -> float:
@@ -25,17 +34,19 @@ def given_seconds(run: Run, time_given: GivenTime) -> float:
     return run.p[time_given.at]
 
 
-def exact_value(run: Run, time_given: GivenTime, number: float) -> tuple[int, int, int]:
+def exact_value(run: Run, time_given: GivenTime, number: float) -> RationalTime:
     """The rational number that a period or an offset is: as it was given, as long as it has that value."""
     if number == run.numbers[time_given.given_at]:
-        return time_given.whole, time_given.rest, time_given.resolution
-    return rational_time(number)
+        return RationalTime(time_given.whole, time_given.rest, time_given.resolution)
+    return RationalTime(*rational_time(number))
 
 
 def set_grid(run: Run, handler: Handler, period: float, offset: float) -> None:
     """Set the period and the offset that the next times of a periodic event are computed from."""
-    period_whole, period_rest, of_period = exact_value(run, run.time_given(handler.period), period)
-    offset_whole, offset_rest, of_offset = exact_value(run, run.time_given(handler.offset), offset)
+    exact_period = exact_value(run, run.time_given(handler.period), period)
+    exact_offset = exact_value(run, run.time_given(handler.offset), offset)
+    of_period = exact_period.resolution
+    of_offset = exact_offset.resolution
     resolution = 0 if of_period == 0 or of_offset == 0 else common_resolution(of_period, of_offset)
     if not run.clock.time + period > run.clock.time:
         run.failure.handler = handler.number
@@ -47,10 +58,10 @@ def set_grid(run: Run, handler: Handler, period: float, offset: float) -> None:
     timing.period = period
     timing.offset = offset
     grid = run.grids[handler.number]
-    grid.offset_whole = offset_whole
-    grid.offset_rest = offset_rest * (resolution // of_offset)
-    grid.period_whole = period_whole
-    grid.period_rest = period_rest * (resolution // of_period)
+    grid.offset_whole = exact_offset.whole
+    grid.offset_rest = exact_offset.rest * (resolution // of_offset)
+    grid.period_whole = exact_period.whole
+    grid.period_rest = exact_period.rest * (resolution // of_period)
     grid.resolution = resolution
 
 
@@ -79,7 +90,7 @@ def may_share_double(run: Run, handler: Handler, other: Handler) -> bool:
         return False
     resolution = float(run.grids[handler.number].resolution)
     other_resolution = float(run.grids[other.number].resolution)
-    return resolution * other_resolution * abs(comes) >= TOLD_APART
+    return resolution * other_resolution * abs(comes) >= DOUBLES_DIFFER
 
 
 def first_due(run: Run) -> int:

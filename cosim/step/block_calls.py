@@ -38,7 +38,7 @@ def copy_cache(run: Run, source: Reals, target: Reals) -> None:
         target[m] = source[m]
 
 
-UNTOUCHED = 99  # no stage
+UNTOUCHED = 99  # in place of the lowest stage that changes invalidate: there are none
 ON_INSTANCE, ON_POSITION, ON_VELOCITY = int(Stage.INSTANCE), int(Stage.POSITION), int(Stage.VELOCITY)
 ON_DYNAMICS, ON_ACCELERATION, ON_TIME = int(Stage.DYNAMICS), int(Stage.ACCELERATION), int(Stage.TIME)
 
@@ -124,41 +124,43 @@ def mark_followers(run: Run) -> None:
 def realize_touched(run: Run) -> None:
     """Call the rows that follow what is marked, in order. The results are those of all rows.
 
-    Marked nodes that lie behind each other are called together.
+    Marked nodes whose rows follow each other are called together. Where a block fails, no other is called.
     """
     mark_followers(run)
     run.evaluation.touched = 0
     run.evaluation.partial_evaluations += 1
-    count = len(run.nodes)
-    block = -1
-    first = 0
-    rows = 0
-    behind = 0
     failed = -1
-    for i in range(count + 1):
-        marked = i < count and run.marks[i] != 0
-        node = run.nodes[min(i, count - 1)]
-        if marked:
+    i = next_marked(run, 0)
+    while i < len(run.nodes):
+        block = run.nodes[i].block
+        first = run.nodes[i].first
+        rows = 0
+        last = first  # in `ints`, behind the rows that are called together
+        while i < len(run.nodes) and run.nodes[i].block == block and run.nodes[i].first == last:
+            node = run.nodes[i]
             run.marks[i] = 0
+            rows += node.rows
+            last += node.rows * node.width
             if node.stage >= ON_TIME:
                 run.evaluation.rows_called += node.rows
-            if node.block == block and node.first == behind:
-                rows += node.rows
-                behind += node.rows * node.width
-                continue
-        if block >= 0 and failed < 0 and (marked or i == count):
-            address = run.table[block, 0]
-            status = call_block(
-                address, run.clock.time, run.y, run.p, run.d, run.k, run.h, run.c, run.ints, first, rows
-            )
-            if status != 0:
-                failed = block
-        if marked:
-            block = node.block
-            first = node.first
-            rows = node.rows
-            behind = first + rows * node.width
+            i = next_marked(run, i + 1)
+        if failed < 0 and call_rows(run, block, first, rows) != 0:
+            failed = block
     if failed >= 0:
         run.failure.block = failed
         raise BlockFailed()
     run.evaluation.stage = MOTION
+
+
+def next_marked(run: Run, i: int) -> int:
+    """The first marked node from `i` on; how many nodes there are where there is none."""
+    while i < len(run.nodes) and run.marks[i] == 0:
+        i += 1
+    return i
+
+
+def call_rows(run: Run, block: int, first: int, rows: int) -> int:
+    """Call a block on some of its rows, which begin at `first` in `ints`; its status."""
+    address = run.table[block, 0]
+    t = run.clock.time
+    return call_block(address, t, run.y, run.p, run.d, run.k, run.h, run.c, run.ints, first, rows)

@@ -35,13 +35,15 @@ from cosim.step.search_points import (
     time_at,
     values_at,
 )
-from cosim.step.watched import above, level, walk_watched
+from cosim.step.watched import above, falling_triggers, level, rising_triggers, walk_watched
 from cosim.step.zeros import guards_above, guards_below
 
 PARTS = 4  # of a step, evaluated whatever the witnesses do
-ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more look, as oscillations may keep time with the others
+ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more point, as oscillations may keep time with the others
 MOST_PARTS = 1024  # where they oscillate
-HIDING = 1e3  # differences, a thousandth of the step: in shorter parts nothing hides that is fast elsewhere
+HIDING = (
+    1e3  # of the length over which rates are taken: shorter parts are not divided for what may hide there
+)
 EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other count as one
 SPLITS = 64  # of a part, between two turns: more are made by rounding alone
@@ -52,8 +54,8 @@ def crosses(before: float, after: float, direction: int, guard: float) -> bool:
     """Whether going from one value to another is an event; leaving zero only on guard, NaN is not a value."""
     if before == 0.0:
         return (guards_below(guard) and after < 0.0) or (guards_above(guard) and after > 0.0)
-    falls = direction % 2 == 1 and before > 0.0 and after <= 0.0
-    rises = direction >= 2 and before < 0.0 and after >= 0.0
+    falls = falling_triggers(direction) and before > 0.0 and after <= 0.0
+    rises = rising_triggers(direction) and before < 0.0 and after >= 0.0
     return falls or rises
 
 
@@ -124,8 +126,8 @@ def evaluate_with_rates(run: Run, t: float, step: float, at: int) -> None:
         store_range(points, i, t, values[i], abs(rates[i]))
 
 
-def turns(left: float, right: float, left_rate: float, right_rate: float) -> int:
-    """1 when a witness may dip to zero and come back between two points: which way it has to turn.
+def turn_between(left: float, right: float, left_rate: float, right_rate: float) -> int:
+    """Which way a witness turns that may dip to zero and come back between two points.
 
     1: positive at both ends, going down and coming up again; -1: the mirror image; 0: neither.
     """
@@ -201,7 +203,7 @@ def turn_of_cubic(slope: float, bend: float, change: float, turn: int) -> float:
 
 
 def between_turns(points: Points, i: int) -> float:
-    """Where to look between LEFT and RIGHT when witness `i` may turn twice there; NaN when it may not.
+    """Where to divide LEFT … RIGHT when witness `i` may turn twice there; NaN when it may not.
 
     It may where the cubic through the values and rates at both ends does, and comes close to zero at a turn.
     The answer lies a little behind its first turn, so that each turn has a part of its own.
@@ -420,7 +422,7 @@ def dips_to_zero(run: Run, difference: float, window: float) -> bool:
     """Whether a witness dips through zero between LEFT and RIGHT, at a time left in MIDDLE."""
     points = points_of(run)
     for i in range(points.witnesses):
-        turn = turns(
+        turn = turn_between(
             values_at(points, LEFT)[i],
             values_at(points, RIGHT)[i],
             rates_at(points, LEFT)[i],
@@ -432,12 +434,12 @@ def dips_to_zero(run: Run, difference: float, window: float) -> bool:
 
 
 def first_turn(points: Points) -> float:
-    """Where to look between LEFT and RIGHT because a witness may turn twice there; NaN where none may."""
+    """Where to divide LEFT … RIGHT because a witness may turn twice there; NaN where none may."""
     first = math.nan
     for i in range(points.witnesses):
-        at = between_turns(points, i)
-        if at == at and not at >= first:
-            first = at
+        time = between_turns(points, i)
+        if time == time and not time >= first:
+            first = time
     return first
 
 

@@ -50,18 +50,19 @@ LENGTH, TIME, HANDLER, ANSWER, CHANGES = (
     place_in(LoggedEvent, name) for name in ("length", "time", "handler", "answer", "changes")
 )
 """Columns of many events, for Python."""
-WRONG_SIDE, CHATTERING, ZENO, HELD, RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, NOTICE = range(
-    -1, -9, -1
-)
+# kinds of findings; their subject is a witness where nothing else is said
+WRONG_SIDE = -1
+CHATTERING, ZENO = -2, -3
+HELD, RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE = -4, -5, -6, -7
+NOTICE = -8  # of a component, by the number of the notice
 NOT_SMOOTH, NOT_KNOWN_INSIDE = -9, -10  # of a history, by the number of its ring
-NOT_A_NUMBER = -11  # of a witness; its value is when
-OVERWRITTEN = (
-    -12
-)  # two handlers in one number, the later one times all and the earlier one; of which variable
+NOT_A_NUMBER = -11  # its value is when
+OVERWRITTEN = -12  # of two handlers: the later one's number times how many there are, and the earlier one's
 GREW_BACK = -13  # of a state, by its index
 STEP_TAKEN, ROW_WRITTEN, PHASE_BEGUN, MEMORY_UPDATED, ASSEMBLED = -100, -101, -102, -103, -104
 """Of a tape, see `cosim.step.tape`."""
 DRAIN_LOG, DRAIN_ROWS = -1, -2
+"""What Python is asked for: to empty the buffer of events, that of rows."""
 
 
 def logged_event(run: Run, at: int) -> LoggedEvent:

@@ -267,7 +267,7 @@ def make_room(run: Run) -> None:
         has_room = has_room and ring.capacity - ring.count >= run.plan.room
     if has_room:
         return
-    wanted = 0
+    missing = 0
     used = 0
     for number in range(len(run.rings)):
         ring = run.history(number).ring
@@ -275,9 +275,9 @@ def make_room(run: Run) -> None:
         capacity = ring.capacity
         while capacity - ring.count < run.plan.room:
             capacity *= 2
-        wanted += ENTRY_WIDTH * (capacity - ring.capacity)
-    if run.h.shape[0] < used + wanted:
-        run.failure.needed = used + wanted
+        missing += ENTRY_WIDTH * (capacity - ring.capacity)
+    if run.h.shape[0] < used + missing:
+        run.failure.needed = used + missing
         raise HistoryFull()
     for number in range(len(run.rings)):
         ring = run.history(number).ring
@@ -296,9 +296,9 @@ def double(run: Run, number: int, used: int) -> int:
     for other in range(len(run.rings)):
         if other != number and run.history(other).ring.start >= stop:
             run.history(other).ring.start += added
-    # what had gone round to the front now follows the rest
-    round_it = max(0, ring.oldest + ring.count - capacity)
-    for m in range(ENTRY_WIDTH * round_it):
+    # entries that had wrapped round to the front now follow the others
+    wrapped = max(0, ring.oldest + ring.count - capacity)
+    for m in range(ENTRY_WIDTH * wrapped):
         run.h[stop + m] = run.h[ring.start + m]
     ring.capacity = 2 * capacity
     return used + added
@@ -367,7 +367,7 @@ def refine(run: Run, shorter: bool) -> float:
 
 
 def check_between_ends(run: Run, t: float) -> bool:
-    """Look at what is remembered at a time inside the last step; whether a history needs a point there."""
+    """Check what is remembered at a time inside the last step; whether a history needs a point there."""
     interpolate(run, t, run.work)
     y, c = probed(run)
     return compare(run, t, LOOKED, y, c) and compare(run, t, REFINED, y, c)
@@ -375,14 +375,14 @@ def check_between_ends(run: Run, t: float) -> bool:
 
 def compare(run: Run, t: float, side: float, y: Reals, c: Reals) -> bool:
     """Compare the histories with what they remember, at a time; whether one is off."""
-    first = run.plan.first_looked
-    last = first + run.plan.looked_rows
+    first = run.plan.first_checked
+    last = first + run.plan.checked_values
     if side != LOOKED:
-        first, last = last, run.plan.first_looked + len(run.looks)
+        first, last = last, run.plan.first_checked + len(run.checked_blocks)
     c[run.plan.side] = side
     status = walk(run.watched, run.ints, first, last, t, y, run.p, run.d, run.k, run.h, c)
     if status != 0:
-        run.failure.block = run.looks[status - 1 - run.plan.first_looked]
+        run.failure.block = run.checked_blocks[status - 1 - run.plan.first_checked]
         raise BlockFailed()
     is_off = False
     for number in range(len(run.rings)):
@@ -405,7 +405,7 @@ def next_entry(run: Run, t: float, now: float) -> float:
 def changed_from(run: Run, t: float) -> float:
     """Since when histories say something else because points were added to them at `t`.
 
-    Each history has points of its own: what lies before a new one has been looked at for the sake of other
+    Each history has points of its own: what lies before a new one has been checked for the sake of other
     histories, when this one still was another polynomial there.
     """
     since = t

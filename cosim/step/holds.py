@@ -13,14 +13,14 @@ import math
 
 from cosim.component.history import RING
 from cosim.run_data.records import (
-    BOTH,
-    FALLING,
+    EXACT_BAND,
     IN_D,
     IN_K,
     IN_Y,
+    NOT_AT_ZERO,
     PUBLISH,
-    RISING,
     TRIGGERED,
+    UNGUARDED,
     Handler,
     Hold,
     Result,
@@ -50,7 +50,9 @@ from cosim.step.watched import (
     REPORTED,
     compute_rates,
     direction_of,
+    falling_triggers,
     rates_along,
+    rising_triggers,
     value,
 )
 from cosim.walker import walk
@@ -207,25 +209,23 @@ def release_unpressed(run: Run) -> None:
         now = value(run, i)
         witness = run.witnesses[i]
         side = hold_of(run, i).side
-        is_out = is_pushed and now * side > 0.0
-        witness.level = 0.0 if is_out else now
-        witness.guard = side if is_pushed and not is_out else 0.0
-        witness.band = -1.0 if is_out else 0.0
-        witness.fired = -math.inf
-        witness.repeats = 0.0
+        if is_pushed and now * side > 0.0:  # it is out
+            witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
+        else:
+            witness.start_over(now, side if is_pushed else UNGUARDED, EXACT_BAND)
         report_finding(run, RELEASED, i, 0.0)
         if not strength >= 1.0:  # nor NaN
             continue
         compute_rates(run, RATE_SPACING)
         rate = run.rates_now[i]
-        if now * rate < 0.0 and direction_of(run, i) in (BOTH, RISING if rate > 0.0 else FALLING):
+        direction = direction_of(run, i)
+        triggers = rising_triggers(direction) if rate > 0.0 else falling_triggers(direction)
+        if now * rate < 0.0 and triggers:  # its zero is still ahead
             witness.level = 0.0
-            witness.band = -1.0
+            witness.band = NOT_AT_ZERO
         else:
             witness.repeats = LEAVING
-            for handler in run.handlers:
-                if handler.cause == TRIGGERED and handler.flag == i:
-                    run.next_index[handler.number] = 1
+            make_pending(run, i)
     if remaining == count:
         return
     run.holds.count = float(remaining)
@@ -234,18 +234,23 @@ def release_unpressed(run: Run) -> None:
     walk_here(run, run.plan.derivatives.first, run.plan.derivatives.last)
 
 
+def make_pending(run: Run, i: int) -> None:
+    """The handlers of a witness wait to run."""
+    for handler in run.handlers:
+        if handler.cause == TRIGGERED and handler.flag == i:
+            run.next_index[handler.number] = 1
+
+
 def clear_hold(run: Run, i: int, why: int) -> None:
     """What is remembered of a witness that is not held any more because a variable was written."""
     report_finding(run, why, i, 0.0)
     witness = run.witnesses[i]
     now = value(run, i)
     side = hold_of(run, i).side
-    guard = side if now * side <= 0.0 else 0.0
-    witness.level = now * abs(guard)
-    witness.guard = guard
-    witness.band = 0.0 if guard != 0.0 else -1.0
-    witness.fired = -math.inf
-    witness.repeats = 0.0
+    if now * side <= 0.0:
+        witness.start_over(now, side, EXACT_BAND)
+    else:
+        witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
 
 
 def is_switched_over(run: Run, i: int) -> bool:
@@ -287,7 +292,7 @@ def evaluate_before_updates(run: Run) -> None:
         raise BlockFailed()
     for i in range(len(run.witnesses)):
         run.window_values[i] = twin[run.probes[i].value]
-    rates_along(run, before.y, before.p, before.d, before.k, twin, RATE_SPACING, run.present_values)
+    rates_along(run, before, twin, RATE_SPACING, run.present_values)
 
 
 def release_reset(run: Run) -> None:
@@ -380,7 +385,7 @@ def collects_results(run: Run, handler: Handler) -> bool:
     """Whether what a handler writes says how its witness can be held."""
     if len(run.switched_counts) == 0 or handler.cause != TRIGGERED or handler.is_private != 0:
         return False
-    return handler.flag >= 0 and handler.does != PUBLISH
+    return handler.flag >= 0 and handler.kind != PUBLISH
 
 
 def collect_result(run: Run, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
@@ -457,11 +462,7 @@ def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:
     run.held_order[held] = float(i)
     run.holds.count = float(held + 1)
     witness = run.witnesses[i]
-    witness.level = 0.0
-    witness.guard = 0.0
-    witness.band = -1.0
-    witness.fired = -math.inf
-    witness.repeats = 0.0
+    witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
     for j in range(len(run.witnesses)):
         run.witnesses[j].expected = math.inf
     report_finding(run, FOUND_HELD, i, 0.0)

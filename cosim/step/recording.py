@@ -41,7 +41,7 @@ def has_pending_updates(run: Run) -> bool:
     is_pending = False
     for handler in run.handlers:
         cause = handler.cause
-        if handler.does != PUBLISH:
+        if handler.kind != PUBLISH:
             is_pending = is_pending or (cause == TRIGGERED and run.next_index[handler.number] != 0)
             is_pending = is_pending or (cause == SCHEDULED and next_time(run, handler) <= run.clock.time)
     return is_pending

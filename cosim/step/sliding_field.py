@@ -88,13 +88,13 @@ class FieldNumbers(NamedTuple):
     pushes: Reals  # a vector for each of them: how it is pushed,
     directions: Reals  # and how that changes the derivatives
     matrix: Reals
-    first_rates: Reals  # of the held witnesses
-    second_rates: Reals
-    flow: Reals
-    spare: Reals
-    other_spare: Reals
-    shifted: Reals
-    cache: Reals  # of shifted states
+    first_rates: Reals  # of the held witnesses, as they were computed last
+    second_rates: Reals  # and before that
+    flow: Reals  # the derivatives without what holds witnesses, here
+    flow_there: Reals  # and at a moved state
+    moved_again: Reals  # a state that is moved from there
+    moved_state: Reals
+    cache: Reals  # of moved states
     sides: Reals  # the two values of each variable that is switched
 
 
@@ -162,64 +162,58 @@ def evaluate_derivatives(a: Held, t: float, y: Reals, c: Reals) -> None:
         call_listed(a, block, t, y, a.h, c)
 
 
-def shifted(y: Reals, amount: float, direction: Reals, out: Reals) -> None:
-    """``out`` = `y` moved along a direction."""
-    for m in range(out.shape[0]):
-        out[m] = y[m] + amount * direction[m]
+def move_along(y: Reals, amount: float, direction: Reals, moved: Reals) -> None:
+    """``moved`` = `y` moved along a direction."""
+    for m in range(moved.shape[0]):
+        moved[m] = y[m] + amount * direction[m]
 
 
-def allowed(a: Held, t: float, y: Reals, push: Reals, c: Reals, out: Reals) -> None:
-    """``out`` = a push without what constraints forbid, at `y`, which `c` belongs to."""
-    for m in range(out.shape[0]):
-        out[m] = push[m]
+def remove_forbidden(a: Held, t: float, y: Reals, push: Reals, c: Reals, allowed: Reals) -> None:
+    """``allowed`` = a push without what constraints forbid, at `y`, which `c` belongs to."""
+    for m in range(allowed.shape[0]):
+        allowed[m] = push[m]
     for block in projecting_blocks(a):
         # as for an error estimate: the vector in place of y, and y in place of h
-        call_listed(a, block, t, out, y, c)
+        call_listed(a, block, t, allowed, y, c)
 
 
-def values_along(
-    a: Held,
-    t: float,
-    y: Reals,
-    direction: Reals,
-    flows: float,
-    scratch_y: Reals,
-    scratch_c: Reals,
-    out: Reals,
+def compute_slopes(
+    a: Held, t: float, y: Reals, direction: Reals, time_moves: float, moved: Reals, numbers: FieldNumbers
 ) -> None:
-    """Rates of the held witnesses along a direction of the state; with `flows` = 1 time moves, too.
+    """Compute into `first_rates` how the held witnesses change along a direction of the state.
 
-    Where a component declares the rate itself, and the direction is the solution's, it is read.
+    Central differences, at two states that are `moved`; with `time_moves` = 1 time moves, too, with 0 not.
     """
     for sign in range(2):
         amount = SPACING if sign == 0 else -SPACING
-        shifted(y, amount, direction, scratch_y)
-        evaluate_derivatives(a, t + amount * flows, scratch_y, scratch_c)
+        move_along(y, amount, direction, moved)
+        evaluate_derivatives(a, t + amount * time_moves, moved, numbers.cache)
         for i in range(row_of(a).held):
-            value = scratch_c[held_witnesses(a)[i].value]
+            value = numbers.cache[held_witnesses(a)[i].value]
             if sign == 0:
-                out[i] = value
+                numbers.first_rates[i] = value
             else:
-                out[i] = (out[i] - value) / (2.0 * SPACING)
+                numbers.first_rates[i] = (numbers.first_rates[i] - value) / (2.0 * SPACING)
 
 
-def held_rates(
-    a: Held, t: float, y: Reals, flow: Reals, spare_y: Reals, scratch_c: Reals, out: Reals
-) -> None:
-    """Rates of the held witnesses along the solution through `y` (without pushes)."""
-    evaluate_derivatives(a, t, y, scratch_c)
+def compute_held_rates(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
+    """Compute into `first_rates` those of the held witnesses along the solution through `y` without pushes.
+
+    Where the component of each declares its rate it is read.
+    """
+    evaluate_derivatives(a, t, y, numbers.cache)
     declared = True
     for i in range(row_of(a).held):
         rate = held_witnesses(a)[i].rate
         if rate < 0:
             declared = False
         else:
-            out[i] = scratch_c[rate]
+            numbers.first_rates[i] = numbers.cache[rate]
     if declared:
         return
     for m in range(row_of(a).states):
-        flow[m] = scratch_c[m]
-    values_along(a, t, y, flow, 1.0, spare_y, scratch_c, out)
+        numbers.flow_there[m] = numbers.cache[m]
+    compute_slopes(a, t, y, numbers.flow_there, 1.0, numbers.moved_again, numbers)
 
 
 def solve(matrix: Reals, right: Reals, n: int) -> None:
@@ -233,13 +227,7 @@ def solve(matrix: Reals, right: Reals, n: int) -> None:
             right[i] = 0.0
             continue
         if pivot != i:
-            for m in range(n):
-                swapped = matrix[i * n + m]
-                matrix[i * n + m] = matrix[pivot * n + m]
-                matrix[pivot * n + m] = swapped
-            swapped = right[i]
-            right[i] = right[pivot]
-            right[pivot] = swapped
+            swap_equations(matrix, right, n, i, pivot)
         for r in range(i + 1, n):
             factor = matrix[r * n + i] / matrix[i * n + i]
             for m in range(i, n):
@@ -250,6 +238,17 @@ def solve(matrix: Reals, right: Reals, n: int) -> None:
             for m in range(i + 1, n):
                 right[i] -= matrix[i * n + m] * right[m]
             right[i] /= matrix[i * n + i]
+
+
+def swap_equations(matrix: Reals, right: Reals, n: int, i: int, other: int) -> None:
+    """Exchange two of `n` equations."""
+    for m in range(n):
+        swapped = matrix[i * n + m]
+        matrix[i * n + m] = matrix[other * n + m]
+        matrix[other * n + m] = swapped
+    swapped = right[i]
+    right[i] = right[other]
+    right[other] = swapped
 
 
 def switch_variables(a: Held, at: int, sides: Reals, side: int) -> None:
@@ -276,80 +275,106 @@ def sliding_field(
     first: int,
     count: int,
 ) -> None:
-    """The block: adds to ``c[0:n]`` what keeps the held witnesses where they are."""
+    """The block: adds to ``c[0:n]`` what keeps the held witnesses where they are.
+
+    The lambda_i solve one linear equation for each held witness: `fill_equations` writes the effect of each
+    direction on each witness into `matrix`, and what the system alone does, negative, into `multipliers`,
+    which `solve` makes the solution.
+    """
     a = Held(p, d, k, h, ints, first)
     row = row_of(a)
-    witnesses = held_witnesses(a)
     n = row.states
-    held = row.held
-    cache_size = row.cache_size
-    numbers = field_numbers(c, held, n, cache_size)
-    multipliers = numbers.multipliers
-    pushes = numbers.pushes
-    directions = numbers.directions
-    matrix = numbers.matrix
-    first_rates = numbers.first_rates
-    second_rates = numbers.second_rates
-    flow = numbers.flow
-    spare = numbers.spare
-    other_spare = numbers.other_spare
-    shifted_y = numbers.shifted
-    scratch_c = numbers.cache
-    for m in range(cache_size):
-        scratch_c[m] = c[m]
+    numbers = field_numbers(c, row.held, n, row.cache_size)
+    for m in range(row.cache_size):
+        numbers.cache[m] = c[m]
     for m in range(n):
-        flow[m] = c[m]
-    at = row.switches_at
-    for j in range(held):
-        direction = directions[j * n : j * n + n]
-        if witnesses[j].kind == PUSHED:
-            allowed(a, t, y, pushes[j * n : j * n + n], scratch_c, direction)
-    for j in range(held):
-        if witnesses[j].kind == SWITCHED:
+        numbers.flow[m] = c[m]
+    find_push_directions(a, t, y, numbers)
+    find_switch_directions(a, t, y, numbers)
+    fill_equations(a, t, y, numbers.flow, 1.0, -1, numbers)
+    for j in range(row.held):
+        fill_equations(a, t, y, numbers.directions[j * n : j * n + n], 0.0, j, numbers)
+    add_return(a, t, y, c, numbers)
+    solve(numbers.matrix, numbers.multipliers, row.held)
+    for i in range(row.held):
+        multiplier = max(numbers.multipliers[i], 0.0)
+        if held_witnesses(a)[i].kind == SWITCHED:
+            multiplier = min(multiplier, 1.0)
+        numbers.multipliers[i] = multiplier
+    for i in range(row.held):
+        for m in range(n):
+            c[m] += numbers.multipliers[i] * numbers.directions[i * n + m]
+
+
+def find_push_directions(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
+    """The direction of a witness that is held by a push is the push, as far as constraints allow it."""
+    n = row_of(a).states
+    for j in range(row_of(a).held):
+        if held_witnesses(a)[j].kind == PUSHED:
+            push = numbers.pushes[j * n : j * n + n]
+            remove_forbidden(a, t, y, push, numbers.cache, numbers.directions[j * n : j * n + n])
+
+
+def find_switch_directions(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
+    """That of one that switches variables is the difference of both flows: f_i - f."""
+    n = row_of(a).states
+    at = row_of(a).switches_at
+    for j in range(row_of(a).held):
+        if held_witnesses(a)[j].kind == SWITCHED:
             switch_variables(a, at, numbers.sides, 1)
-            evaluate_derivatives(a, t, y, scratch_c)
+            evaluate_derivatives(a, t, y, numbers.cache)
             switch_variables(a, at, numbers.sides, 0)
             for m in range(n):
-                directions[j * n + m] = scratch_c[m] - flow[m]
-            at += 1 + SWITCHED_WIDTH * ints[at]
-    pushed = row.pushed
-    for j in range(-1, held):
-        direction = flow if j < 0 else directions[j * n : j * n + n]
-        moving = 1.0 if j < 0 else 0.0
-        if pushed < held:
-            values_along(a, t, y, direction, moving, shifted_y, scratch_c, first_rates)
-            for i in range(held):
-                if witnesses[i].kind == SWITCHED:
-                    if j < 0:
-                        multipliers[i] = -first_rates[i]
-                    else:
-                        matrix[i * held + j] = first_rates[i]
-        for sign in range(2 if pushed > 0 else 0):
-            amount = SPACING if sign == 0 else -SPACING
-            shifted(y, amount, direction, shifted_y)
-            held_rates(a, t + amount * moving, shifted_y, spare, other_spare, scratch_c, first_rates)
-            for i in range(held):
-                if sign == 0:
-                    second_rates[i] = first_rates[i]
-                elif witnesses[i].kind == PUSHED:
-                    slope = (second_rates[i] - first_rates[i]) / (2.0 * SPACING)
-                    if j < 0:
-                        multipliers[i] = -slope
-                    else:
-                        matrix[i * held + j] = slope
-    if pushed > 0:
-        held_rates(a, t, y, spare, other_spare, scratch_c, first_rates)
-    for i in range(held):
-        value = c[witnesses[i].value]
-        if witnesses[i].kind == PUSHED:
-            multipliers[i] -= RETURN_RATE * (2.0 * first_rates[i] + RETURN_RATE * value)
+                numbers.directions[j * n + m] = numbers.cache[m] - numbers.flow[m]
+            at += 1 + SWITCHED_WIDTH * a.ints[at]
+
+
+def fill_equations(
+    a: Held, t: float, y: Reals, direction: Reals, time_moves: float, j: int, numbers: FieldNumbers
+) -> None:
+    """How a direction changes the held witnesses: the `j`-th column of the matrix, the right side at -1.
+
+    Of a switch that is W', along the direction. Of a push it is W'': the change, along the direction, of W'
+    along the solution.
+    """
+    held = row_of(a).held
+    pushed = row_of(a).pushed
+    if pushed < held:
+        compute_slopes(a, t, y, direction, time_moves, numbers.moved_state, numbers)
+        for i in range(held):
+            if held_witnesses(a)[i].kind == SWITCHED:
+                fill_number(numbers, held, i, j, numbers.first_rates[i])
+    if pushed == 0:
+        return
+    for sign in range(2):
+        amount = SPACING if sign == 0 else -SPACING
+        move_along(y, amount, direction, numbers.moved_state)
+        compute_held_rates(a, t + amount * time_moves, numbers.moved_state, numbers)
+        for i in range(held):
+            if sign == 0:
+                numbers.second_rates[i] = numbers.first_rates[i]
+            elif held_witnesses(a)[i].kind == PUSHED:
+                slope = (numbers.second_rates[i] - numbers.first_rates[i]) / (2.0 * SPACING)
+                fill_number(numbers, held, i, j, slope)
+
+
+def fill_number(numbers: FieldNumbers, held: int, i: int, j: int, effect: float) -> None:
+    """Write the effect of the `j`-th direction on a witness; at -1 that of the system, on the right side."""
+    if j < 0:
+        numbers.multipliers[i] = -effect
+    else:
+        numbers.matrix[i * held + j] = effect
+
+
+def add_return(a: Held, t: float, y: Reals, c: Reals, numbers: FieldNumbers) -> None:
+    """Add to the right side what lets the witnesses return to zero: -k W, or -2 k W' - k^2 W."""
+    if row_of(a).pushed > 0:
+        compute_held_rates(a, t, y, numbers)
+    for i in range(row_of(a).held):
+        witness = held_witnesses(a)[i]
+        value = c[witness.value]
+        if witness.kind == PUSHED:
+            rate = numbers.first_rates[i]
+            numbers.multipliers[i] -= RETURN_RATE * (2.0 * rate + RETURN_RATE * value)
         else:
-            multipliers[i] -= RETURN_RATE * value
-    solve(matrix, multipliers, held)
-    for i in range(held):
-        multipliers[i] = max(multipliers[i], 0.0)
-        if witnesses[i].kind == SWITCHED:
-            multipliers[i] = min(multipliers[i], 1.0)
-    for i in range(held):
-        for m in range(n):
-            c[m] += multipliers[i] * directions[i * n + m]
+            numbers.multipliers[i] -= RETURN_RATE * value

@@ -58,8 +58,8 @@ from cosim.step.recording import record_update
 from cosim.step.saved_variables import different, save_variables
 from cosim.step.tape import begin_step_on_tape, log_assembly, log_step
 from cosim.step.triggered import (
-    exclude_pending,
     follow_handlers,
+    list_handled,
     list_pending,
     stay_on_guard,
     trigger_arrivals,
@@ -224,7 +224,7 @@ def follow_updates(run: Run) -> None:
     log_assembly(run)
     if run.output.recording != NO_ROWS:
         record_update(run)
-    exclude_pending(run)
+    list_handled(run)
     if can_hold(run):
         release_reset(run)
     follow_handlers(run, moves_on)

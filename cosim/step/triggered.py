@@ -1,10 +1,25 @@
-"""Witnesses that trigger: what follows of it, and of what their handlers have done."""
+"""Witnesses that trigger: what follows of it, and of what their handlers have done.
+
+`mark_jumped` and `trigger_handlers` come before the updates of an instant, `follow_handlers` behind them.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from cosim.run_data.records import BOTH, FALLING, PUBLISH, RISING, STOP_RUN, TRIGGERED
+from cosim.run_data.records import (
+    BOTH,
+    DOWNWARD,
+    EXACT_BAND,
+    NOT_AT_ZERO,
+    PASSED,
+    PUBLISH,
+    STOP_RUN,
+    TRIGGERED,
+    UNGUARDED,
+    UPWARD,
+)
 from cosim.run_data.run import Run
 from cosim.step.event_log import CHATTERING, ZENO, report_finding
 from cosim.step.failures import EndlessEvents
@@ -23,21 +38,17 @@ from cosim.step.watched import (
     REPORTED,
     compute_rates,
     direction_of,
+    falling_triggers,
     is_condition,
     is_moved,
     level,
+    rising_triggers,
     value,
 )
 from cosim.step.zeros import (
-    DOWNWARD,
-    EXACT,
-    NOT_AT_ZERO,
     NOT_SET,
-    PASSED,
     SET_BY_ANOTHER,
     STOPPED,
-    UNGUARDED,
-    UPWARD,
     clear_level,
     guards_above,
     guards_below,
@@ -52,6 +63,15 @@ from cosim.step.zeros import (
 )
 
 LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times the speed at its end
+
+
+class Turn(NamedTuple):
+    """What handlers have made of the way of a witness, by its rates before and after."""
+
+    side: float  # from which it comes: DOWNWARD from above, UPWARD from below
+    stops: bool
+    is_turned: bool  # round, or stopped
+    is_on_its_way: bool  # still on its way out since it was turned the last time
 
 
 def clear_predicted(run: Run) -> None:
@@ -103,7 +123,7 @@ def trigger_handlers(run: Run, near_by: float) -> None:
             run.next_index[handler.number] = 1
 
 
-def jumps(run: Run) -> bool:
+def mark_jumped(run: Run) -> bool:
     """Mark in `has_crossed` the witnesses that crossed because the state was written since the last step."""
     any_crossed = False
     measured = False
@@ -128,18 +148,17 @@ def jumps(run: Run) -> bool:
             noise = rounding(run, i)
         is_zero = abs(now) <= noise
         direction = direction_of(run, i)
-        guard = witness.guard
         if witness.band >= 0.0 and witness.level == 0.0:
             # written away from zero
-            falls = guards_below(guard) and now < 0.0 and not is_zero
-            rises = guards_above(guard) and now > 0.0 and not is_zero
+            falls = guards_below(witness.guard) and now < 0.0 and not is_zero
+            rises = guards_above(witness.guard) and now > 0.0 and not is_zero
         elif is_zero and is_moved(run, i):
             # written to zero: leaving it will be the event
             falls = False
             rises = False
         else:
-            falls = direction != RISING and before > 0.0 and now <= 0.0
-            rises = direction != FALLING and before < 0.0 and now >= 0.0
+            falls = falling_triggers(direction) and before > 0.0 and now <= 0.0
+            rises = rising_triggers(direction) and before < 0.0 and now >= 0.0
         if is_zero:
             witness.level = 0.0
             witness.band = noise
@@ -164,7 +183,7 @@ def trigger_arrivals(run: Run) -> bool:
 
 def trigger_jumps(run: Run) -> bool:
     """Trigger handlers of witnesses that crossed because a variable was written; whether some did."""
-    if not jumps(run):
+    if not mark_jumped(run):
         return False
     compute_rates(run, RATE_SPACING)
     trigger_handlers(run, 0.0)
@@ -178,7 +197,7 @@ def list_pending(run: Run) -> None:
         run.has_fired[i] = 0
         run.values_before[i] = value(run, i)
     for handler in run.handlers:
-        updating = handler.cause == TRIGGERED and handler.does != PUBLISH
+        updating = handler.cause == TRIGGERED and handler.kind != PUBLISH
         run.waiting[handler.number] = 0
         if updating and run.next_index[handler.number] != 0:
             run.waiting[handler.number] = 1
@@ -188,14 +207,14 @@ def list_pending(run: Run) -> None:
             run.was_set[i] = 0
 
 
-def exclude_pending(run: Run) -> None:
-    """Leave in `has_fired` the witnesses of which an update has run: one that failed still waits."""
+def list_handled(run: Run) -> None:
+    """List in `was_handled` the witnesses of which an update has run: one that failed still waits."""
     for i in range(len(run.witnesses)):
-        run.has_fired[i] = 0
+        run.was_handled[i] = 0
     for handler in run.handlers:
         waited = run.waiting[handler.number] != 0
         if waited and run.next_index[handler.number] == 0:
-            run.has_fired[handler.flag] = 1
+            run.was_handled[handler.flag] = 1
 
 
 def have_run_alone(run: Run) -> bool:
@@ -208,7 +227,7 @@ def have_run_alone(run: Run) -> bool:
 
 
 def follow_handlers(run: Run, moves_on: bool) -> None:
-    """Handlers of the witnesses in `has_fired` have run: decide what leaving zero means for each of them now.
+    """Handlers of the witnesses in `was_handled` have run: decide what leaving zero means for each of them.
 
     One that was turned round is on guard where it is, one that was stopped rests there (`stay_where_turned`);
     one whose events do not end is held, or reported (`end_repetition`). `starting` has the state before. With
@@ -223,34 +242,29 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
     largest = -1.0
     measured = False
     for i in range(len(run.witnesses)):
-        if run.has_fired[i] == 0:
+        if run.was_handled[i] == 0:
             continue
         witness = run.witnesses[i]
-        if witness.repeats == LEAVING:
-            start_at_present_value(run, i)
-            continue
         now = value(run, i)
-        side, stops, is_turned, on_its_way = turn_of(run, i, moved, moves_on)
+        if witness.repeats == LEAVING:  # it was held: where it is now counts as zero
+            witness.start_over(now, UNGUARDED, EXACT_BAND)
+            continue
+        turn = turn_of(run, i, moved, moves_on)
         noise = -1.0
-        if stops or witness.band >= 0.0 or now != witness.value:
+        if turn.stops or witness.band >= 0.0 or now != witness.value:
             if largest < 0.0:
                 largest = largest_state(run)
-            if stops or is_near(run, i, now, witness.value, largest):
+            if turn.stops or is_near(run, i, now, witness.value, largest):
                 if not measured:
                     measure_rounding(run)
                     measured = True
                 noise = rounding(run, i)
-        is_turned = is_turned and (now * side <= 0.0 or abs(now) <= noise)
-        # what is stopped by a switch, or by what was due at this instant anyhow, has not been turned
-        pushed = run.answers.pushed != 0
-        was_set = run.was_set[i] != NOT_SET
-        one_way = was_set or (pushed if stops else moved or direction_of(run, i) != BOTH or on_its_way)
-        stay_where_turned(run, i, side, noise, stops, is_turned, one_way, alone)
+        stay_where_turned(run, i, turn, noise, moved, alone)
         if can_hold(run):
             # where rounding has decided about the event, its push may point the wrong way
-            store_push(run, i, 1.0 if (run.rates_now[i] - witness.rate) * side >= 0.0 else -1.0)
+            store_push(run, i, 1.0 if (run.rates_now[i] - witness.rate) * turn.side >= 0.0 else -1.0)
         if is_endless(run, i):
-            end_repetition(run, i, side, moves_on)
+            end_repetition(run, i, turn.side, moves_on)
 
 
 def has_moved_states(run: Run) -> bool:
@@ -265,7 +279,7 @@ def clear_outdated_predictions(run: Run) -> None:
     """Updates have run: a prediction stays where an event was the cause and has not touched the witness."""
     some = False
     for i in range(len(run.witnesses)):
-        some = some or run.has_fired[i] != 0
+        some = some or run.was_handled[i] != 0
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         same = value(run, i) == witness.value
@@ -274,22 +288,8 @@ def clear_outdated_predictions(run: Run) -> None:
             witness.expected = math.inf
 
 
-def start_at_present_value(run: Run, i: int) -> None:
-    """Let go of a witness that was held: where it is now counts as zero, and no event is near."""
-    witness = run.witnesses[i]
-    witness.level = value(run, i)
-    witness.guard = UNGUARDED
-    witness.band = EXACT
-    witness.fired = -math.inf
-    witness.repeats = 0.0
-
-
-def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> tuple[float, bool, bool, bool]:
-    """What handlers have made of the way of a witness, by its rates before and after.
-
-    The side from which it comes (DOWNWARD, UPWARD), whether it was stopped, whether it was turned round (or
-    stopped), and whether it is still on its way out since it was turned the last time.
-    """
+def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
+    """What handlers have made of the way of a witness."""
     witness = run.witnesses[i]
     rate = witness.rate
     rate_now = run.rates_now[i]
@@ -303,35 +303,48 @@ def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> tuple[float, bool,
         # it has not come out since it was turned last: rates this small may have any sign
         side = guard
         is_turned = True
-    return side, stops, is_turned, on_its_way
+    return Turn(side, stops, is_turned, on_its_way)
 
 
-def stay_where_turned(
-    run: Run, i: int, side: float, noise: float, stops: bool, is_turned: bool, one_way: bool, alone: bool
-) -> None:
+def is_final(run: Run, i: int, turn: Turn, moved: bool) -> bool:
+    """Whether a witness that was turned round leaves zero that way alone: it was set there, or pushed away.
+
+    What is stopped by a switch, or by what was due at this instant anyhow, has not been turned.
+    """
+    if run.was_set[i] != NOT_SET:
+        return True
+    if turn.stops:
+        return run.answers.pushed != 0
+    return moved or direction_of(run, i) != BOTH or turn.is_on_its_way
+
+
+def stay_where_turned(run: Run, i: int, turn: Turn, noise: float, moved: bool, alone: bool) -> None:
     """Set the level, the guard and the band of a witness whose handlers have run (`zeros` has their meaning).
 
-    `noise` is its rounding, -1 where it is not near zero; `alone` says whether nothing but handlers of
-    witnesses has run.
+    `noise` is its rounding, -1 where it is not near zero; `moved` says whether updates have changed a state,
+    `alone` whether nothing but handlers of witnesses has run.
     """
     witness = run.witnesses[i]
     now = value(run, i)
+    stops = turn.stops
+    is_turned = turn.is_turned and (now * turn.side <= 0.0 or abs(now) <= noise)
     is_zero = abs(now) <= noise
     near = is_zero or abs(now) <= 2.0 * abs(witness.value)
-    guarded = is_turned and near and one_way and not is_condition(run, i)
+    guarded = is_turned and near and is_final(run, i, turn, moved) and not is_condition(run, i)
     # stopped by a switch: it lies on its zero, and has passed it
     rests = guarded or (stops and near and witness.rate != 0.0 and not is_condition(run, i))
     # leaving what another handler has set there is an event as ever
     is_set = is_zero and run.was_set[i] == SET_BY_ANOTHER
     witness.level = now if rests and not (is_zero and (stops or is_set)) else 0.0
-    witness.guard = side if guarded else side * PASSED if rests and not is_zero else UNGUARDED
+    passed = turn.side * PASSED if rests and not is_zero else UNGUARDED
+    witness.guard = turn.side if guarded else passed
     # a relay that switches at its surface, to the last bit, and so goes back has to see it again
     is_sent_back = alone and is_zero and is_turned and not rests and not is_condition(run, i)
     if is_set or is_sent_back:
         witness.guard = set_guard(run, i)
     # what flies off comes back exactly: with a band, flights as low as that would gain from falling below
     exact = rests and not stops and not is_set
-    witness.band = EXACT if exact else noise if rests or is_zero else NOT_AT_ZERO
+    witness.band = EXACT_BAND if exact else noise if rests or is_zero else NOT_AT_ZERO
 
 
 def end_repetition(run: Run, i: int, side: float, moves_on: bool) -> None:
@@ -346,10 +359,10 @@ def end_repetition(run: Run, i: int, side: float, moves_on: bool) -> None:
     hold_witness(run, i, side, moves_on)
 
 
-def has_fired_on_guard(run: Run, i: int) -> bool:
+def was_handled_on_guard(run: Run, i: int) -> bool:
     """Whether handlers have run of a witness that is on guard where it was turned round."""
-    fired = run.has_fired[i] != 0
-    return fired and is_turned_round(run.witnesses[i].guard) and not is_condition(run, i)
+    handled = run.was_handled[i] != 0
+    return handled and is_turned_round(run.witnesses[i].guard) and not is_condition(run, i)
 
 
 def stay_on_guard(run: Run) -> None:
@@ -358,20 +371,20 @@ def stay_on_guard(run: Run) -> None:
     One that was turned round, has not come out since and does not go back has not passed: rounding let it
     come to where it was turned, and a handler that asks which way it goes was right to do nothing.
     """
-    exclude_pending(run)
+    list_handled(run)
     asks = False
     for i in range(len(run.witnesses)):
-        asks = asks or has_fired_on_guard(run, i)
+        asks = asks or was_handled_on_guard(run, i)
     if not asks:
         return
     compute_rates(run, RATE_SPACING)
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         guard = witness.guard
-        if not has_fired_on_guard(run, i) or not run.rates_now[i] * guard >= 0.0:
+        if not was_handled_on_guard(run, i) or not run.rates_now[i] * guard >= 0.0:
             continue
         witness.level = value(run, i)
-        witness.band = EXACT
+        witness.band = EXACT_BAND
         if can_hold(run) and is_endless(run, i) and is_pushed(run, i, True):
             report_finding(run, ZENO, i, 0.0)
             hold_witness(run, i, guard, True)

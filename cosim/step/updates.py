@@ -4,8 +4,8 @@ The path of an event: `triggered.trigger_handlers` (or `agenda`) makes a handler
 calls `run_updates`, which calls `handle` for each cause; `handle` calls `run_handler`, then `accept_all`,
 and `restore_variables` changes the State.
 
-`does` is the kind of a handler (UNRESTRICTED, DISCRETE, PUBLISH), `cause` what calls it; of several causes
-each is a bit. A sampler, say, is a discrete update of cause SCHEDULED: `agenda` says when, `list_due` finds
+A handler has a kind (UNRESTRICTED, DISCRETE, PUBLISH) and a cause, what calls it; of several causes each is a
+bit. A sampler, say, is a discrete update of cause SCHEDULED: `agenda` says when, `list_due` finds
 it, and its result goes into a discrete variable.
 """
 
@@ -69,41 +69,43 @@ from cosim.walker import call_python
 UPDATE_CAUSES = (1 << TRIGGERED) + (1 << SCHEDULED) + (1 << TIME_CAUSE)
 PUBLISH_CAUSES = UPDATE_CAUSES + (1 << SIGNALED)
 FIRST_PUBLISHES = (1 << SCHEDULED) + (1 << TIME_CAUSE) + (1 << SIGNALED)
-SUCCEEDED, REACHED_TERMINATION, FAILED_STATUS = 1, 2, 3
+SUCCEEDED, REACHED_TERMINATION, FAILED_STATUS = 1, 2, 3  # 0: the handler did not succeed, and changes nothing
+ANSWERS = (0.0, 1.0, 2.0, 3.0)
+NOT_SEARCHED = -2
 SIGNAL_ROUNDS = 100
-LARGEST_INTEGER = 9007199254740992.0
+LARGEST_INTEGER = 9007199254740992.0  # 2**53
 
 
-def has_kind(run: Run, does: int) -> bool:
+def has_kind(run: Run, kind: int) -> bool:
     """Whether there are handlers of a kind."""
-    return (run.plan.kinds >> does) % 2 == 1
+    return (run.plan.kinds >> kind) % 2 == 1
 
 
-def is_due(run: Run, handler: Handler, does: int, causes: int) -> bool:
+def is_due(run: Run, handler: Handler, kind: int, causes: int) -> bool:
     """Whether a handler of this kind and of one of these causes (bits) is due now."""
     cause = handler.cause
-    if handler.does != does or (causes >> cause) % 2 == 0:
+    if handler.kind != kind or (causes >> cause) % 2 == 0:
         return False
     if cause in (TRIGGERED, SIGNALED):
         return run.next_index[handler.number] != 0
     if cause == SCHEDULED:
         return next_time(run, handler) <= run.clock.time
-    if cause == TIME_CAUSE and does != PUBLISH:
-        return run.agenda.time_advanced & does != 0
+    if cause == TIME_CAUSE and kind != PUBLISH:
+        return run.agenda.time_advanced & kind != 0
     return True
 
 
-def list_due(run: Run, does: int, causes: int) -> int:
+def list_due(run: Run, kind: int, causes: int) -> int:
     """Note which handlers of a kind are due and what their timers are set to; their causes (bits)."""
     due_causes = 0
-    first = -2  # not looked for yet
+    first = NOT_SEARCHED  # the periodic event that is due first
     for handler in run.handlers:
-        if handler.does != does:
+        if handler.kind != kind:
             continue
         run.due[handler.number] = 0
-        if is_due(run, handler, does, causes):
+        if is_due(run, handler, kind, causes):
             if handler.cause == SCHEDULED:
-                if first == -2:
+                if first == NOT_SEARCHED:
                     first = first_due(run)
                 if waits_for(run, handler, first):
                     continue
@@ -114,10 +116,10 @@ def list_due(run: Run, does: int, causes: int) -> int:
     return due_causes
 
 
-def serve_all(run: Run, does: int) -> None:
+def serve_all(run: Run, kind: int) -> None:
     """The handlers of a kind that were due are no longer."""
     for handler in run.handlers:
-        if handler.does != does:
+        if handler.kind != kind:
             continue
         cause = run.due[handler.number]
         if cause in (TRIGGERED, SIGNALED):
@@ -135,11 +137,11 @@ def store_worst_answer(run: Run, severity: int, entry: int) -> None:
         run.answers.source = entry
 
 
-def counts(run: Run, does: int) -> bool:
+def is_counted_phase(run: Run, kind: int) -> bool:
     """Whether a phase has had an effect that the statistics count."""
     is_counted = False
     for handler in run.handlers:
-        due = handler.does == does and run.due[handler.number] != 0
+        due = handler.kind == kind and run.due[handler.number] != 0
         is_counted = is_counted or (due and handler.is_private == 0)
     return is_counted and SUCCEEDED <= run.answers.phase <= REACHED_TERMINATION
 
@@ -152,34 +154,34 @@ def run_updates(run: Run, causes: int) -> None:
     # who is due is known before any of them runs: they may move timers and periods
     unrestricted = list_due(run, UNRESTRICTED, causes) if has_kind(run, UNRESTRICTED) else 0
     discrete = list_due(run, DISCRETE, causes) if has_kind(run, DISCRETE) else 0
-    for does in range(UNRESTRICTED, DISCRETE + 1):
-        due = unrestricted if does == UNRESTRICTED else discrete
+    for kind in range(UNRESTRICTED, DISCRETE + 1):
+        due = unrestricted if kind == UNRESTRICTED else discrete
         if due == 0:
             continue
         save_variables(run, run.backup)
         run.answers.phase = 0
         try:
-            run_kind(run, does, due, causes)
+            run_kind(run, kind, due, causes)
         except StepFailure:
             discard_phase(run)
             raise
-        if does == UNRESTRICTED and counts(run, does):
+        if kind == UNRESTRICTED and is_counted_phase(run, kind):
             run.counts.unrestricted_updates += 1
-        elif counts(run, does):
+        elif is_counted_phase(run, kind):
             run.counts.discrete_updates += 1
-        serve_all(run, does)
+        serve_all(run, kind)
         if (causes >> TIME_CAUSE) % 2 == 1:
-            run.agenda.time_advanced &= 3 - does  # the bit of the other kind stays
+            run.agenda.time_advanced &= UNRESTRICTED + DISCRETE - kind  # the bit of the other kind stays
 
 
-def run_kind(run: Run, does: int, due: int, causes: int) -> None:
+def run_kind(run: Run, kind: int, due: int, causes: int) -> None:
     """The updates of one kind, by cause: a later cause reads what an earlier one has written."""
     for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
         if (causes >> cause) % 2 == 0:
             continue
         realize(run, MOTION)
         if (due >> cause) % 2 == 1:
-            handle(run, cause, does)
+            handle(run, cause, kind)
 
 
 def discard_phase(run: Run) -> None:
@@ -216,16 +218,16 @@ def run_publishes(run: Run, causes: int) -> None:
     serve_all(run, PUBLISH)
 
 
-def handle(run: Run, cause: int, does: int) -> None:
+def handle(run: Run, cause: int, kind: int) -> None:
     """Run the handlers of one cause and kind; all read the State as it is, their writes come after.
 
     A publish that fails answers that, and the others run.
     """
     writes = False
-    if does != PUBLISH:
+    if kind != PUBLISH:
         log_mark(run, PHASE_BEGUN, run.clock.time, float(cause), 0.0)
     for handler in run.handlers:
-        if handler.does != does or run.due[handler.number] != cause:
+        if handler.kind != kind or run.due[handler.number] != cause:
             continue
         if handler.results > 0 and not writes:
             save_variables(run, run.working)
@@ -240,7 +242,7 @@ def handle(run: Run, cause: int, does: int) -> None:
             run.failure.handler = handler.number
             log_event(run, handler, FAILED_STATUS, False)
             store_worst_answer(run, FAILED_STATUS, handler.number)
-            if does != PUBLISH:
+            if kind != PUBLISH:
                 raise
             continue
         severity = run.answers.latest
@@ -313,7 +315,7 @@ def run_handler(run: Run, handler: Handler) -> None:
         run.answers.latest = SUCCEEDED
         return
     number = run.c[handler.status]
-    if number not in (0.0, 1.0, 2.0, 3.0):
+    if number not in ANSWERS:
         raise NoAnswer()
     run.answers.latest = int(number)
 
@@ -336,13 +338,13 @@ def copy_working(run: Run) -> None:
 
 def check_results(run: Run, handler: Handler) -> None:
     """Refuse what no handler of this kind may write."""
-    does = handler.does
+    kind = handler.kind
     for result in run.results_of(handler):
         array = result.array
         run.failure.array = array
         run.failure.index = result.offset
         continuous = array in (IN_Y, IN_P)
-        if (does == PUBLISH or (does == DISCRETE and continuous)) and is_changed(run, handler, result):
+        if (kind == PUBLISH or (kind == DISCRETE and continuous)) and is_changed(run, handler, result):
             raise ForbiddenChange()
         for m in range(result.size):
             value = result_value(run, handler, result, m)
@@ -449,7 +451,7 @@ def is_signaled(run: Run) -> bool:
         if run.k[run.signals[i]] != 0:
             return True
     for handler in run.handlers:
-        waits = handler.cause == SIGNALED and handler.does != PUBLISH
+        waits = handler.cause == SIGNALED and handler.kind != PUBLISH
         if waits and run.next_index[handler.number] != 0:
             return True
     return False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.run_data.run import Integers, Reals, Run
+from cosim.run_data.records import BOTH, FALLING, RISING
+from cosim.run_data.run import Reals, Run, Variables
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.failures import BlockFailed
 from cosim.walker import walk
@@ -28,6 +29,16 @@ def value(run: Run, i: int) -> float:
 def direction_of(run: Run, i: int) -> int:
     """Which way it has to cross, whether it is held or not."""
     return run.witness_kinds[i].direction
+
+
+def falling_triggers(direction: int) -> bool:
+    """Whether going down through zero is an event of a witness with this direction."""
+    return direction in (FALLING, BOTH)
+
+
+def rising_triggers(direction: int) -> bool:
+    """Whether going up through zero is an event of a witness with this direction."""
+    return direction in (RISING, BOTH)
 
 
 def is_condition(run: Run, i: int) -> bool:
@@ -62,13 +73,16 @@ def above(run: Run, i: int, number: float) -> float:
 
 def compute_rates(run: Run, spacing: float) -> None:
     """Compute the rates of the witnesses along the solution, into `rates_now`; NaN where one is not known."""
-    rates_along(run, run.y, run.p, run.d, run.k, run.c, spacing, run.rates_now)
+    rates_along(run, present_variables(run), run.c, spacing, run.rates_now)
 
 
-def rates_along(
-    run: Run, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals, spacing: float, out: Reals
-) -> None:
-    """Compute into `out` the rates of the witnesses along the solution through a present state; else NaN.
+def present_variables(run: Run) -> Variables:
+    """The variables themselves, in the form of a copy."""
+    return Variables(run.y, run.p, run.d, run.k)
+
+
+def rates_along(run: Run, at: Variables, c: Reals, spacing: float, rates: Reals) -> None:
+    """Compute `rates` of the witnesses along the solution through given variables; NaN: not known.
 
     Central differences, where a rate is not declared: the curvature of the solution drops out. ``c[0:n]`` is
     the derivative of `y`.
@@ -78,44 +92,47 @@ def rates_along(
         is_declared = is_declared and probe.rate >= 0
     if is_declared:
         for i in range(len(run.witnesses)):
-            out[i] = c[run.probes[i].rate]
+            rates[i] = c[run.probes[i].rate]
         return
     _, moved_cache = probed(run)
     copy_cache(run, c, moved_cache)
     later = run.clock.time + spacing
     earlier = run.clock.time - spacing
-    could_look = evaluate_on_tangent(run, later, y, p, d, k, c)
-    if could_look:
+    was_evaluated = evaluate_on_tangent(run, later, at, c)
+    if was_evaluated:
         for i in range(len(run.witnesses)):
-            out[i] = moved_cache[run.probes[i].value]
-        could_look = evaluate_on_tangent(run, earlier, y, p, d, k, c)
+            rates[i] = moved_cache[run.probes[i].value]
+        was_evaluated = evaluate_on_tangent(run, earlier, at, c)
     for i in range(len(run.witnesses)):
         rate = run.probes[i].rate
-        if not could_look:
-            out[i] = math.nan
+        if not was_evaluated:
+            rates[i] = math.nan
         elif rate >= 0:
-            out[i] = c[rate]
+            rates[i] = c[rate]
         elif later == earlier:
-            out[i] = 0.0
+            rates[i] = 0.0
         else:
-            before = moved_cache[run.probes[i].value]
-            out[i] = (out[i] - before) / (later - earlier)
+            value_earlier = moved_cache[run.probes[i].value]
+            rates[i] = (rates[i] - value_earlier) / (later - earlier)
 
 
-def evaluate_on_tangent(run: Run, t: float, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals) -> bool:
+def evaluate_on_tangent(run: Run, t: float, at: Variables, c: Reals) -> bool:
     """Evaluate the witnesses at another time, on the tangent of the solution; whether that is possible."""
-    moved_state, moved_cache = probed(run)
+    y, moved_cache = probed(run)
     for m in range(y.shape[0]):
-        moved_state[m] = y[m] + (t - run.clock.time) * c[m]
-    return (
-        walk(run.watched, run.ints, 0, len(run.watched_blocks), t, moved_state, p, d, k, run.h, moved_cache)
-        == 0
-    )
+        y[m] = at.y[m] + (t - run.clock.time) * c[m]
+    last = len(run.watched_blocks)
+    return walk(run.watched, run.ints, 0, last, t, y, at.p, at.d, at.k, run.h, moved_cache) == 0
+
+
+def walk_watched_at(run: Run, t: float, y: Reals, c: Reals) -> int:
+    """Call the blocks that the witnesses need; 0, or one more than the place of that which failed."""
+    return walk(run.watched, run.ints, 0, len(run.watched_blocks), t, y, run.p, run.d, run.k, run.h, c)
 
 
 def walk_watched(run: Run, t: float, y: Reals, c: Reals) -> None:
-    """Call the blocks that the witnesses need."""
-    status = walk(run.watched, run.ints, 0, len(run.watched_blocks), t, y, run.p, run.d, run.k, run.h, c)
+    """As `walk_watched_at`, refusing to go on where a block fails."""
+    status = walk_watched_at(run, t, y, c)
     if status != 0:
         run.failure.block = run.watched_blocks[status - 1]
         raise BlockFailed()

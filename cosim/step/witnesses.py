@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.run_data.records import BOTH, FALLING, LOG_TAPE, RISING, STOP_RUN
+from cosim.run_data.records import BOTH, FALLING, LOG_TAPE, NOT_AT_ZERO, RISING, STOP_RUN, UNGUARDED
 from cosim.run_data.run import Integers, Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.crossing import (
@@ -17,7 +17,7 @@ from cosim.step.crossing import (
 )
 from cosim.step.event_log import NOT_A_NUMBER, WRONG_SIDE, report_finding
 from cosim.step.failures import BlockFailed, NoAccuracy, WrongSide
-from cosim.step.forecast import predict_crossings
+from cosim.step.forecast import HALF_A_UNIT, predict_crossings
 from cosim.step.holds import (
     exclude_held,
     held_count,
@@ -52,12 +52,9 @@ from cosim.step.watched import (
     value,
 )
 from cosim.step.zeros import (
-    ARRIVED,
-    NOT_AT_ZERO,
     NOT_SET,
-    PASSED,
     SET_BY_OWN,
-    UNGUARDED,
+    came_to_zero,
     is_near,
     is_out,
     largest_state,
@@ -66,6 +63,7 @@ from cosim.step.zeros import (
     rounding,
     start_zeros,
     store_zeros,
+    was_stopped_behind,
 )
 
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
@@ -77,11 +75,10 @@ SECANTS = 4  # of them by the rates of the witnesses alone; then every second on
 REPEATED = 1e-7  # s; closer events of one witness repeat each other where the step is much longer,
 LONGER = 1e4  # so many times: shorter flights are lost in the rounding of coordinates that are not small
 NEAR_BY = 10.0  # windows: events of one witness closer than that repeat each other
-CLOSER = 0.1  # than the window: evaluations of witnesses are cheap, and late events add up
+SEARCHED_TO = 0.1  # of the window: evaluations of witnesses are cheap, and late events add up
 DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare none are taken
 WORTH_A_LOOK = 100.0  # windows: in shorter flights (that pile up) coordinates are mostly rounding
 SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to be faster
-HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
 
 
 def start_witnesses(run: Run, goes_on: bool) -> None:
@@ -167,12 +164,10 @@ def store_start_levels(run: Run) -> None:
             run.rates_before[i] = run.c[rate]
         level = run.levels[i]
         level.zero = witness.level
-        level.guard = UNGUARDED if abs(guard) == PASSED else guard
+        level.guard = UNGUARDED if was_stopped_behind(guard) else guard
         # one that has come to zero and not passed it is still on the side from which it came
-        has_arrived = abs(guard) == ARRIVED
-        band = NOT_AT_ZERO if has_arrived else witness.band
-        level.band = band
-        if band > 0.0:
+        level.band = NOT_AT_ZERO if came_to_zero(guard) else witness.band
+        if level.band > 0.0:
             run.course.has_bands = 1
 
 
@@ -279,7 +274,7 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
     points = points_of(run)
     _, c = probed(run)
     copy_cache(run, run.c, c)
-    shortest = max(CLOSER * window, 4.0 * spacing_of(abs(stop)))
+    shortest = max(SEARCHED_TO * window, 4.0 * spacing_of(abs(stop)))
     difference = DIFFERENCE * (stop - start)
     clear_searched(points)
     part = first_part(run, start, stop)
@@ -390,20 +385,21 @@ def mark_crossed(run: Run, crossed: Integers) -> None:
         crossed[i] = 1 if is_crossing(run, i, run.window_values[i], now) else 0
 
 
-def is_missing(run: Run, must_cross: Integers, have_crossed: Integers) -> bool:
-    """Whether a witness that has to cross has not."""
+def is_crossing_missing(run: Run) -> bool:
+    """Whether a witness that has to cross, of those in `has_crossed`, has not yet done so now."""
+    mark_crossed(run, run.crossed_at_trial)
     missing = False
     for i in range(len(run.witnesses)):
-        missing = missing or (must_cross[i] != 0 and have_crossed[i] == 0)
+        missing = missing or (run.has_crossed[i] != 0 and run.crossed_at_trial[i] == 0)
     return missing
 
 
-def largest_shift(run: Run, must_cross: Integers) -> float:
-    """How much later the last of the witnesses crosses, by its present value and rate."""
+def largest_shift(run: Run) -> float:
+    """How much later the last of the witnesses that have to cross does so, by its present value and rate."""
     shift = 0.0
     is_first = True
     for i in range(len(run.witnesses)):
-        if must_cross[i] != 0:
+        if run.has_crossed[i] != 0:
             part = run.present_values[i] / run.rates_now[i]
             if part - part == 0.0:
                 if is_first or -part > shift:
@@ -416,57 +412,63 @@ def step_to_crossing(run: Run, window: float) -> bool:
     """Repeat the step so that it ends just past the crossing; return whether a witness has crossed there.
 
     `has_crossed` then says which, `rates_now` has their rates. Dense output and a step of the method itself
-    may differ about the zero: then the end is moved, by the values and rates of the witnesses (SECANTS), in
-    turns with halves of the bracket; where the bracket has no far end but that of the step yet, in strides
-    that grow. It is good when all have crossed that must, the last of them within `window`.
+    may differ about the zero: then the end is moved (`move_end`).
     """
     list_must_cross(run)
-    must_cross = run.has_crossed
-    crossed_at_time = run.crossed_at_trial
     stop = run.clock.time
+    if stop - run.search_window.end <= NEARLY * window:
+        run.search_window.end = stop  # the step ends there already
+    spacing = min(RATE_SPACING, 1e-3 * (stop - run.last_step.start))
+    is_redone = move_end(run, window, spacing)
+    if is_redone or spacing < RATE_SPACING:
+        compute_rates(run, RATE_SPACING)
+    mark_crossed(run, run.has_crossed)
+    some = False
+    for i in range(len(run.witnesses)):
+        some = some or run.has_crossed[i] != 0
+    return some
+
+
+def move_end(run: Run, window: float, spacing: float) -> bool:
+    """Repeat the step with other ends until all witnesses that must have crossed, the last within `window`.
+
+    The next end is found by the values and rates of the witnesses (SECANTS), in turns with halves of the
+    bracket; where the bracket has no far end but that of the step yet, in strides that grow. Returns whether
+    the step was repeated since the rates were computed.
+    """
+    stop = run.clock.time
+    start = run.last_step.start
     time = run.search_window.end
-    reach = window
-    before = run.last_step.start
-    if stop - time <= NEARLY * window:
-        time = stop  # the step ends there already
-    latest = before  # at which not all have crossed; `earliest`: at which all have
-    spacing = min(RATE_SPACING, 1e-3 * (stop - before))
-    mark_crossed(run, crossed_at_time)
-    earliest = math.inf if is_missing(run, must_cross, crossed_at_time) else stop
+    stride = window
+    too_early = start  # the latest end at which not all have crossed
+    far_enough = math.inf if is_crossing_missing(run) else stop  # the earliest end at which all have
     missing = False
     for n in range(CORRECTIONS):
         if run.clock.time != time:
             redo(run, time)
-        mark_crossed(run, crossed_at_time)
-        missing = is_missing(run, must_cross, crossed_at_time)
+        missing = is_crossing_missing(run)
         if missing:
-            latest = time
+            too_early = time
         else:
-            earliest = time
+            far_enough = time
         compute_rates(run, spacing)
-        shift = largest_shift(run, must_cross)
-        if time >= stop or (not missing and (shift >= -window or earliest - latest <= window)):
+        shift = largest_shift(run)
+        if time >= stop or (not missing and (shift >= -window or far_enough - too_early <= window)):
             break
         guess = time + shift + 0.25 * window
-        if not latest < guess < earliest or (n >= SECANTS and n % 2 == 0):
-            guess = 0.5 * (latest + earliest)
-            if missing and latest + reach < earliest:
-                guess = latest + reach
-                reach = 4.0 * reach
-        if guess in (latest, earliest):
+        if not too_early < guess < far_enough or (n >= SECANTS and n % 2 == 0):
+            guess = 0.5 * (too_early + far_enough)
+            if missing and too_early + stride < far_enough:
+                guess = too_early + stride
+                stride = 4.0 * stride
+        if guess in (too_early, far_enough):
             break
         time = min(guess, stop)
-        run.search_window.start = max(time - window, before)
-    is_redone = missing and earliest < math.inf
-    if is_redone:
-        redo(run, earliest)
-    if is_redone or spacing < RATE_SPACING:
-        compute_rates(run, RATE_SPACING)
-    mark_crossed(run, must_cross)
-    some = False
-    for i in range(len(run.witnesses)):
-        some = some or must_cross[i] != 0
-    return some
+        run.search_window.start = max(time - window, start)
+    if missing and far_enough < math.inf:
+        redo(run, far_enough)
+        return True
+    return False
 
 
 def list_must_cross(run: Run) -> None:

@@ -20,15 +20,35 @@ from __future__ import annotations
 
 import math
 
-from cosim.run_data.records import BOTH, FALLING, RISING, TRIGGERED, Handler
+from cosim.run_data.records import (
+    ARRIVED,
+    BOTH,
+    DOWNWARD,
+    EITHER,
+    FALLING,
+    NOT_AT_ZERO,
+    PASSED,
+    TRIGGERED,
+    UNGUARDED,
+    UPWARD,
+    Handler,
+)
 from cosim.run_data.run import Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.holds import is_held
-from cosim.step.watched import RATE_SPACING, compute_rates, direction_of, is_condition, is_timed, value
+from cosim.step.watched import (
+    RATE_SPACING,
+    compute_rates,
+    direction_of,
+    falling_triggers,
+    is_condition,
+    is_timed,
+    rising_triggers,
+    value,
+    walk_watched_at,
+)
 from cosim.walker import walk
 
-NOT_AT_ZERO, EXACT = -1.0, 0.0  # in place of a band
-UNGUARDED, DOWNWARD, UPWARD, EITHER, ARRIVED, PASSED = 0.0, 1.0, -1.0, 2.0, 3.0, 4.0
 MOVED_BY = 1e-14  # of states and of the time, up to twice that: far more than dense output rounds
 TURNS = 3
 NEAR = 1e-12  # of the largest number around: further away from zero nothing is measured
@@ -56,12 +76,22 @@ def guards_above(guard: float) -> bool:
     return guard < 0.0 or guard == EITHER
 
 
+def came_to_zero(guard: float) -> bool:
+    """Whether a witness has come to zero and has not passed it."""
+    return abs(guard) == ARRIVED
+
+
+def was_stopped_behind(guard: float) -> bool:
+    """Whether a witness has passed zero and was stopped just behind it."""
+    return abs(guard) == PASSED
+
+
 def is_turned_round(guard: float) -> bool:
     """Whether leaving zero one way is an event: the witness was set or turned round there."""
     return guard in (DOWNWARD, UPWARD)
 
 
-def move(m: int, turn: int) -> float:
+def relative_move(m: int, turn: int) -> float:
     """By how much number `m` is moved, of itself, at a turn: all upward, then either way.
 
     The sizes differ, so that neither sums nor differences cancel in all of them. They are the same in every
@@ -95,8 +125,8 @@ def measure_rounding(run: Run) -> None:
         for back in range(2):
             sign = 1.0 if back == 0 else -1.0
             for m in range(n):
-                moved_state[m] = run.y[m] + sign * move(m, turn) * run.y[m]
-            t = time + sign * move(n, turn) * time
+                moved_state[m] = run.y[m] + sign * relative_move(m, turn) * run.y[m]
+            t = time + sign * relative_move(n, turn) * time
             was_evaluated = evaluate_moved(run, t)
             for i in range(count):
                 moved_value = moved_cache[run.probes[i].value]
@@ -113,8 +143,7 @@ def measure_rounding(run: Run) -> None:
 def evaluate_moved(run: Run, t: float) -> bool:
     """Evaluate the witnesses at the moved states, into their cache; whether they could be evaluated."""
     y, c = probed(run)
-    status = walk(run.watched, run.ints, 0, len(run.watched_blocks), t, y, run.p, run.d, run.k, run.h, c)
-    return status == 0
+    return walk_watched_at(run, t, y, c) == 0
 
 
 def rounding(run: Run, i: int) -> float:
@@ -132,7 +161,7 @@ def is_out(run: Run, i: int, number: float) -> bool:
     guard = witness.guard
     if zero == 0.0 or not abs(number - zero) > witness.band:
         return False
-    return number * guard > 0.0 or (abs(guard) == PASSED and (number - zero) * zero > 0.0)
+    return number * guard > 0.0 or (was_stopped_behind(guard) and (number - zero) * zero > 0.0)
 
 
 def clear_level(run: Run, i: int) -> None:
@@ -199,7 +228,7 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
         if band < 0.0 and not has_triggered and abs(now) > far and abs(now) > NEAR * abs(before):
             continue  # it is not near zero: most are not
         crossed = has_triggered and run.has_crossed[i] != 0
-        if crossed and abs(witness.guard) == ARRIVED:
+        if crossed and came_to_zero(witness.guard):
             witness.guard = UNGUARDED
         is_left_out = run.probes[i].direction == 0  # it is held
         if is_left_out or (band >= 0.0 and abs(now) <= 0.5 * band):
@@ -239,8 +268,8 @@ def stay_or_leave(run: Run, i: int, now: float, drifts: bool) -> None:
 def comes_to_trigger(run: Run, i: int, before: float) -> bool:
     """Whether a witness that was at `before`, and goes on through zero, triggers."""
     direction = direction_of(run, i)
-    falls = direction != RISING and before > 0.0
-    rises = direction != FALLING and before < 0.0
+    falls = falling_triggers(direction) and before > 0.0
+    rises = rising_triggers(direction) and before < 0.0
     return falls or rises
 
 
@@ -249,7 +278,7 @@ def has_arrivals(run: Run) -> bool:
     has_arrived = False
     for i in range(len(run.witnesses)):
         was_taken = run.was_set[i] == TAKEN_AWAY
-        has_arrived = has_arrived or was_taken or abs(run.witnesses[i].guard) == ARRIVED
+        has_arrived = has_arrived or was_taken or came_to_zero(run.witnesses[i].guard)
     return has_arrived
 
 
@@ -268,7 +297,7 @@ def list_arrivals(run: Run) -> bool:
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         run.values_before[i] = value(run, i)
-        if abs(witness.guard) == ARRIVED and witness.band >= 0.0:
+        if came_to_zero(witness.guard) and witness.band >= 0.0:
             rate = run.rates_now[i]
             back = rate * witness.guard >= 0.0
             if back or abs(rate) <= STOPPED * abs(witness.rate):
@@ -332,7 +361,7 @@ def call_with_moved_states(run: Run, handler: Handler) -> bool:
         y[m] = run.y[m]
     for link in run.states_set_by(handler):
         m = link.state
-        y[m] = run.y[m] + move(m, 0) * (largest if largest > 0.0 else 1.0)
+        y[m] = run.y[m] + relative_move(m, 0) * (largest if largest > 0.0 else 1.0)
         run.c[link.result] = y[m]
     block = handler.block
     t = run.clock.time
@@ -358,16 +387,16 @@ def guard_set_witnesses(run: Run) -> None:
         if is_out(run, i, before):
             clear_level(run, i)
         witness.value = now
-        fired = run.has_fired[i] != 0
-        if (fired and witness.guard != UNGUARDED) or is_held(run, i):
+        handled = run.was_handled[i] != 0
+        if (handled and witness.guard != UNGUARDED) or is_held(run, i):
             continue  # it was turned where it is
         if now == before:
             if witness.band >= 0.0 and witness.level == 0.0:
-                if abs(witness.guard) == ARRIVED:
+                if came_to_zero(witness.guard):
                     run.was_set[i] = TAKEN_AWAY
                 witness.guard = set_guard(run, i)
             continue
-        if abs(witness.guard) == ARRIVED and witness.band >= 0.0:
+        if came_to_zero(witness.guard) and witness.band >= 0.0:
             run.was_set[i] = TAKEN_AWAY
             witness.guard = UNGUARDED
         witness.band = NOT_AT_ZERO

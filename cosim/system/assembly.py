@@ -29,8 +29,8 @@ from cosim.system.layout import Layout
 from cosim.system.linked_slots import Connection
 from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
-from cosim.system.signals import split_derivative
 from cosim.system.timers import check_timers
+from cosim.system.unwritten import check_results, check_sources, mark_unknown
 from cosim.system.wiring import Wiring
 
 P = TypeVar("P")
@@ -97,9 +97,9 @@ class Assembly:
         self._zero_accumulators()
         self.graph = Graph(self.blocks, self.layout, self.base_stage)
         written = set(self.graph.writes.numbers.tolist())
-        self._check_results(written)
-        self._mark_unknown(written)
-        self._check_sources(written)
+        check_results(self, written)
+        mark_unknown(self, written)
+        check_sources(self, written)
         self._problems += check_timers(self.parts_by_name)
         self._raise()
         for part in self.parts_by_name.values():
@@ -152,6 +152,11 @@ class Assembly:
         if problem not in self._problems:
             self._problems.append(problem)
 
+    @property
+    def has_problems(self) -> bool:
+        """Whether a fault was collected."""
+        return bool(self._problems)
+
     # layout
 
     def _allocate(self) -> None:
@@ -165,26 +170,26 @@ class Assembly:
         kinds: dict[int, Any] = {}  # by dictionaries, which parts share
         alike: dict[Any, list[Component]] = {}
         for part in self.parts_by_name.values():
-            listed = part.declarations
-            if id(listed) not in kinds:
-                kinds[id(listed)] = tuple((d.name, d.kind, d.size) for d in listed.values())
-            alike.setdefault(kinds[id(listed)], []).append(part)
+            declared = part.declarations
+            if id(declared) not in kinds:
+                kinds[id(declared)] = tuple((d.name, d.kind, d.size) for d in declared.values())
+            alike.setdefault(kinds[id(declared)], []).append(part)
         for parts in alike.values():
             owners = [part.name for part in parts]
             slots_of = [layout.slots[owner] for owner in owners]
             for declarations in zip(*(part.declarations.values() for part in parts), strict=True):
                 key, kind, size = declarations[0].name, declarations[0].kind, declarations[0].size
                 if kind in CACHE_KINDS and kind != "input":
-                    made = layout.allocate_each("c", size, key, owners)
+                    new_slots = layout.allocate_each("c", size, key, owners)
                 elif kind == "parameter":
                     numbers = [_repeated(part.values.numbers[key], size) for part in parts]
                     self.start["p"].frombytes(np.concatenate(numbers, dtype=np.float64).tobytes())
-                    made = layout.allocate_each("p", size, "", owners)
+                    new_slots = layout.allocate_each("p", size, "", owners)
                 else:
                     for part, declaration in zip(parts, declarations, strict=True):
                         self._allocate_declared(part.name, part, declaration)
                     continue
-                for slots, slot in zip(slots_of, made, strict=True):
+                for slots, slot in zip(slots_of, new_slots, strict=True):
                     slots[key] = slot
 
     def _allocate_declared(self, name: str, part: Component, declaration: Declaration) -> None:
@@ -246,12 +251,6 @@ class Assembly:
             return
         function = self._function(part, name, kernel, plan.arguments)
         count = self.elements.get(part.name, 1)
-        declared_stage = kernel.stage or Stage.INSTANCE
-        stage = (
-            Stage[part.values.options[declared_stage].upper()]
-            if isinstance(declared_stage, str)
-            else declared_stage
-        )
         for slots in choices:
             rows = plan.rows(slots, count)
             writes = of_names(slots, plan.writes)
@@ -264,7 +263,7 @@ class Assembly:
             block = Block(
                 function,
                 rows,
-                max(stage, plan.stage),
+                max(_declared_stage(part, kernel), plan.stage),
                 of_names(slots, plan.reads),
                 writes,
                 of_names(slots, plan.adds),
@@ -276,14 +275,20 @@ class Assembly:
                 tells_elements=plan.tells_elements if count == 1 else None,
             )
             if kernel.role == "update":
-                histories_of = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]
-                self.remembered[part.name] = [slots[of] for of in histories_of if of in slots]
-                self.remembered_rates |= {slots[f"{of}_dot"] for of in histories_of if f"{of}_dot" in slots}
-                self.updates[kernel.at].append(block)
+                self._add_update(part, kernel, block, slots)
             else:
                 self.blocks.append(block)
             for argument in plan.next:
                 self.swaps.append((slots[argument.name], self.layout.slots[part.name][argument.of]))
+
+    def _add_update(
+        self, part: Component, kernel: KernelFunction, block: Block, slots: Mapping[str, Slot]
+    ) -> None:
+        """Add a block that updates histories, and note the slots of the signals that these remember."""
+        signals = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]
+        self.remembered[part.name] = [slots[name] for name in signals if name in slots]
+        self.remembered_rates |= {slots[f"{name}_dot"] for name in signals if f"{name}_dot" in slots}
+        self.updates[kernel.at].append(block)
 
     def _own_slot(self, part: Component, name: str, size: int) -> Slot:
         """A slot of a part that the part does not declare: allocated at the first call."""
@@ -450,51 +455,6 @@ class Assembly:
                         Block(copy_blocks.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
                     )
 
-    def _check_results(self, written: set[int]) -> None:
-        """Derivatives of states, and outputs, that no function writes."""
-        for name, part in self.parts_by_name.items():
-            for declaration in part.declarations.values():
-                is_state = declaration.kind in ("position", "speed", "auxiliary")
-                is_output = declaration.kind == "output" and not declaration.accumulates
-                if not (is_state or is_output) or not declaration.size:
-                    continue
-                result = f"{declaration.name}_dot" if is_state else declaration.name
-                if self.layout.region_of(self.layout.slots[name][result].offset) not in written:
-                    self.problem(
-                        name,
-                        f"nothing computes {result}: give {type(part).__name__} a kernel function that "
-                        f"writes {result}[0] = …",
-                    )
-
-    def _mark_unknown(self, written: set[int]) -> None:
-        """A declared derivative that is not computed is not a number."""
-        for name, part in self.parts_by_name.items():
-            for declared in part.declarations:
-                base, order = split_derivative(declared)
-                slot = self.layout.slots[name].get(declared) if order and base in part.declarations else None
-                if slot and slot.array == "c" and self.layout.region_of(slot.offset) not in written:
-                    self.nan_slots.append(slot)
-
-    def _check_sources(self, written: set[int]) -> None:
-        """Report each value that a component reads from the cache and that no block computes, once."""
-        if self._problems:
-            return
-        computed = written.union(self.graph.adds.numbers.tolist())
-        computed.update(self.layout.regions_of((*self.nan_slots, self.side, *self.smoothness.values())))
-        updates = (block for blocks in self.updates.values() for block in blocks)
-        updates_and_handlers = (
-            (block, self.layout.regions_of(block.reads)) for block in (*updates, *self.handlers.values())
-        )
-        for block, regions in (*zip(self.blocks, self.graph.reads, strict=True), *updates_and_handlers):
-            for region in () if computed.issuperset(regions) or not block.owners else regions:
-                if region not in computed:
-                    computed.add(region)
-                    name = self.layout.region_name(region)
-                    reader = f"{block.owners[0]} ({block.label})"
-                    self.problem(
-                        name.partition(".")[0], f"{reader} reads {name}, which nothing here computes"
-                    )
-
     def _raise(self) -> None:
         if self._problems:
             raise ModelError(self._problems)
@@ -503,6 +463,12 @@ class Assembly:
 def _repeated(numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """As many numbers as there are elements: one stands for all."""
     return np.repeat(numbers, size) if numbers.size == 1 != size else numbers
+
+
+def _declared_stage(part: Component, kernel: KernelFunction) -> Stage:
+    """The stage that the author of a function asks for; an option of the part may say it."""
+    stage = kernel.stage or Stage.INSTANCE
+    return Stage[part.values.options[stage].upper()] if isinstance(stage, str) else stage
 
 
 def _invalidated(part: Component, declaration: Declaration) -> Stage:

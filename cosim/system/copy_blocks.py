@@ -1,64 +1,83 @@
-"""Block functions that move numbers: copies into the cache, scaling, zeroing."""
+"""Block functions that move numbers: copies into the cache, scaling, zeroing.
+
+The integers of a row are offsets and sizes; their number is in ``__row__`` of each function.
+"""
 
 
 def zero(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset, size."""
     for i in range(count):
-        r = first + 2 * i
-        for j in range(ints[r + 1]):
-            c[ints[r] + j] = 0.0
+        row = first + 2 * i
+        target = ints[row]
+        for j in range(ints[row + 1]):
+            c[target + j] = 0.0
 
 
 def copy_y(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in y, offset in c, size."""
     for i in range(count):
-        r = first + 3 * i
-        for j in range(ints[r + 2]):
-            c[ints[r + 1] + j] = y[ints[r] + j]
+        row = first + 3 * i
+        source = ints[row]
+        target = ints[row + 1]
+        for j in range(ints[row + 2]):
+            c[target + j] = y[source + j]
 
 
 def copy_p(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in p, offset in c, size."""
     for i in range(count):
-        r = first + 3 * i
-        for j in range(ints[r + 2]):
-            c[ints[r + 1] + j] = p[ints[r] + j]
+        row = first + 3 * i
+        source = ints[row]
+        target = ints[row + 1]
+        for j in range(ints[row + 2]):
+            c[target + j] = p[source + j]
 
 
 def copy_d(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in d, offset in c, size."""
     for i in range(count):
-        r = first + 3 * i
-        for j in range(ints[r + 2]):
-            c[ints[r + 1] + j] = d[ints[r] + j]
+        row = first + 3 * i
+        source = ints[row]
+        target = ints[row + 1]
+        for j in range(ints[row + 2]):
+            c[target + j] = d[source + j]
 
 
 def copy_k(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in k, offset in c, size."""
     for i in range(count):
-        r = first + 3 * i
-        for j in range(ints[r + 2]):
-            c[ints[r + 1] + j] = float(k[ints[r] + j])
+        row = first + 3 * i
+        source = ints[row]
+        target = ints[row + 1]
+        for j in range(ints[row + 2]):
+            c[target + j] = float(k[source + j])
 
 
 def follow_course(t, y, p, d, k, h, c, ints, first, count):
     """Inputs. Row: value, slope (NaN: held) and time of the value in d, value and derivative in c, size."""
     for i in range(count):
-        r = first + 6 * i
-        for j in range(ints[r + 5]):
-            value = d[ints[r] + j]
-            slope = d[ints[r + 1] + j]
+        row = first + 6 * i
+        value_at = ints[row]
+        slope_at = ints[row + 1]
+        time_at = ints[row + 2]
+        target = ints[row + 3]
+        rate_target = ints[row + 4]
+        for j in range(ints[row + 5]):
+            value = d[value_at + j]
+            slope = d[slope_at + j]
             if slope == slope:
-                value += (t - d[ints[r + 2] + j]) * slope
-            c[ints[r + 3] + j] = value
-            c[ints[r + 4] + j] = slope
+                value += (t - d[time_at + j]) * slope
+            c[target + j] = value
+            c[rate_target + j] = slope
 
 
 def convert(t, y, p, d, k, h, c, ints, first, count):
     """Change of unit. Row: source, target, factor and offset in p."""
     for i in range(count):
-        r = first + 4 * i
-        c[ints[r + 1]] = c[ints[r]] * p[ints[r + 2]] + p[ints[r + 3]]
+        row = first + 4 * i
+        factor = p[ints[row + 2]]
+        offset = p[ints[row + 3]]
+        c[ints[row + 1]] = c[ints[row]] * factor + offset
 
 
 COPIES = {"y": copy_y, "p": copy_p, "d": copy_d, "k": copy_k}

@@ -88,8 +88,8 @@ class Dependencies:
         """Paths of the parameters, states and inputs that have a number in one of these slots."""
         slots_by_path = {v.path: v.slot for v in self._system.variables.values() if v.slot.array != "c"}
         slots_by_path |= self._assembly.free_inputs
-        wanted = places(slots)
-        return {path for path, slot in slots_by_path.items() if not wanted.isdisjoint(places([slot]))}
+        elements = places(slots)
+        return {path for path, slot in slots_by_path.items() if not elements.isdisjoint(places([slot]))}
 
 
 def places(slots: Iterable[Slot]) -> set[tuple[str, int]]:

@@ -62,16 +62,16 @@ class Layout:
 
     def regions_of(self, slots: Iterable[Slot]) -> list[int]:
         """The regions of the cache in which these slots lie; empty slots have none, long ones several."""
-        starts, position, count = self.regions, bisect.bisect_right, len(self.regions)
-        found = []
+        region_starts, find, count = self.regions, bisect.bisect_right, len(self.regions)
+        regions = []
         for array, offset, size in slots:
             if array == "c" and size:
-                region = position(starts, offset) - 1
-                found.append(region)
-                while region + 1 < count and starts[region + 1] < offset + size:
+                region = find(region_starts, offset) - 1
+                regions.append(region)
+                while region + 1 < count and region_starts[region + 1] < offset + size:
                     region += 1
-                    found.append(region)
-        return found
+                    regions.append(region)
+        return regions
 
     def region_name(self, region: int) -> str:
         """The name of a region, for messages."""

@@ -49,8 +49,8 @@ class NeededBlocks:
     ) -> list[int]:
         layout = self._graph.layout
         needed = np.zeros(len(layout.regions), dtype=bool)
-        wanted = np.fromiter(offsets, dtype=np.int64)
-        needed[np.searchsorted(layout.regions, wanted, side="right") - 1] = True
+        wanted_offsets = np.fromiter(offsets, dtype=np.int64)
+        needed[np.searchsorted(layout.regions, wanted_offsets, side="right") - 1] = True
         block_indices = []
         for i in reversed(indices):
             if needed[self._regions_made[i]].any() or is_always(self._blocks[i]):

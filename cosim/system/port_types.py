@@ -22,11 +22,15 @@ def type_fault(path: str, source: Declaration, target: Declaration, is_scaled: b
         Whether the connection has a factor or an offset.
     """
     words, needed = words_of(source), words_of(target)
-    whole = source.dtype in (bool, int) or source.kind == "integer"
+    is_integer = source.dtype in (bool, int) or source.kind == "integer"
     if target.dtype is float and not needed:
         return ""
     fits = (
-        words == needed if needed else source.dtype is bool and not words if target.dtype is bool else whole
+        words == needed
+        if needed
+        else source.dtype is bool and not words
+        if target.dtype is bool
+        else is_integer
     )
     if fits and is_scaled:
         return f"'{path}' goes to {_what(target)}, which takes neither factor nor offset."

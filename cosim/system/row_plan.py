@@ -57,15 +57,19 @@ class RowPlan:
         self.collected = [a for a in self.arguments if a.role == "collected"]
         self.next = [a for a in self.arguments if a.role == "next"]
         offered = {a.of: cls.declarations[a.of].options for a in self.arguments if a.role == "offered"}
-        self.repeated = {of: options["attachment"] for of, options in offered.items() if options.get("each")}
+        self.repeated = {
+            attachment: options["attachment"]
+            for attachment, options in offered.items()
+            if options.get("each")
+        }
         self.reads, self.writes, self.adds = (
             [a.name for a in columns if a.effect == effect] for effect in ("read", "write", "add")
         )
         self._columns = [(a.name, RING if a.role == "ring" else 0, a.size == 1) for a in columns]
         self._lengths = [a.name for a in adapter.lengths(self.arguments)]
         self._tells_time = any(a.role == "time" for a in self.arguments)
-        given = types_of(self.arguments, cls.declarations)
-        self._flows = None if kernel.is_python else kept_flows(kernel.function, given)
+        argument_types = types_of(self.arguments, cls.declarations)
+        self._flows = None if kernel.is_python else kept_flows(kernel.function, argument_types)
         self.tells_flows, self.tells_elements = self.flows, self.element_flows  # bound once for all blocks
         self._follow = None if self.has_result else VectorFlows(cls, kernel, self.arguments)
         self.stage = max([Stage.EMPTY, *(_least_stage(cls, a) for a in self.arguments)])
@@ -82,7 +86,7 @@ class RowPlan:
         results = []
         sources_of: dict[frozenset[Element], tuple[Slot, ...]] = {}  # many results come from the same
         for name, slot in written.items():
-            entries = {index: read for (to, index), read in self._flows.items() if to == name}
+            entries = {index: read for (result, index), read in self._flows.items() if result == name}
             if not entries:  # not seen where it is written
                 return ()
             for index, read in entries.items():

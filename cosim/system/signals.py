@@ -106,10 +106,10 @@ class Paths:
         """Find what `signal` finds, without its units."""
         part_name, _, name = path.partition(".")
         part = self._parts.get(part_name)
-        known = None if part is None else self._known.get((id(part.declarations), name))
-        if known is None:
+        found_before = None if part is None else self._known.get((id(part.declarations), name))
+        if found_before is None:
             return self._searched(path)
-        slot_name, declaration, at, unit = known
+        slot_name, declaration, at, unit = found_before
         slot = self._layout.slots[part_name][slot_name]
         return Place(part_name, name, slot if at is None else slot.part(at), declaration, None, unit)
 

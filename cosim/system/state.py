@@ -199,10 +199,10 @@ class State(ClosedAttributes):
         """
         return self.system.read(self, path)
 
-    def require(self, stage: Stage, what: str) -> None:
+    def require(self, stage: Stage, reader: str) -> None:
         """Raise `StageError` unless the State is realized to a stage."""
         if self.stage < stage:
-            raise StageError(what, stage, self.stage, self._invalidated_by)
+            raise StageError(reader, stage, self.stage, self._invalidated_by)
 
     def realize(self, stage: Stage = Stage.REPORT) -> State:
         """Compute everything up to a stage, one stage after the other; returns itself."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import weakref
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,22 +27,19 @@ from cosim.shown import shown
 from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
-from cosim.system.block_address import block_address, python_block_address
 from cosim.system.block_failure import block_failure
-from cosim.system.blocks import Block, Slot
+from cosim.system.blocks import Slot
 from cosim.system.dependencies import Dependencies, places
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.input_lines import InputLines
 from cosim.system.list_variables import list_variables, nominal_sizes
-from cosim.system.needed_blocks import NeededBlocks
 from cosim.system.parameter_check import ParameterCheck
-from cosim.system.projection import Projection
+from cosim.system.schedule import Schedule
 from cosim.system.signals import Signal, main_output
 from cosim.system.state import State
 from cosim.system.system_tangents import SystemTangents
 from cosim.system.variable import Variable
 from cosim_compiler import native
-from cosim_compiler.ahead import compile_ahead
 
 if TYPE_CHECKING:
     from cosim.system.system_adjoints import SystemAdjoints
@@ -126,7 +122,12 @@ class System(FixedAttributes):
             for i in range(0, s.size, RING)
         ]
         self.remembering, self.rings = [part for part, _ in rings], [ring for _, ring in rings]
-        self._schedule(assembly)
+        self._schedule = schedule = Schedule(assembly)
+        self.blocks, self.handler_blocks = schedule.blocks, schedule.handler_blocks
+        self.update_ranges = schedule.update_ranges
+        self.table, self.ints = schedule.table, schedule.ints
+        self.derivative_range, self.inner_range = schedule.derivative_range, schedule.inner_range
+        self.inner_blocks, self.projection = schedule.inner_blocks, schedule.projection
         self.inputs = list(assembly.free_inputs)
         self.dynamics, self.solver = assembly.dynamics, assembly.solver
         self._region_stage = assembly.graph.stage_of_region()
@@ -144,55 +145,6 @@ class System(FixedAttributes):
         if self.model is None:
             raise TypeError("a System that was not built from a cosim.Model has no description to pickle")
         return _built_again, (self.model, self.default_state().to_bytes())
-
-    # schedule
-
-    def _schedule(self, assembly: Assembly) -> None:
-        ordered = assembly.graph.order()
-        blocks: list[Block] = []
-        self._stage_range: dict[Stage, tuple[int, int]] = {}
-        for stage in Stage:
-            first = len(blocks)
-            blocks += ordered[stage]
-            self._stage_range[stage] = (first, len(blocks))
-        self.update_ranges: dict[str, tuple[int, int]] = {}
-        for at, updates in assembly.updates.items():
-            self.update_ranges[at] = (len(blocks), len(blocks) + len(updates))
-            blocks += updates
-        self.handler_blocks = {}
-        for key, block in assembly.handlers.items():
-            self.handler_blocks[key] = len(blocks)
-            blocks.append(block)
-        self.blocks = blocks
-        corrections = [] if assembly.projection is None else assembly.projection.all
-        functions = [block.function for block in blocks if not block.is_python]
-        functions += [function for function, _ in corrections]
-        compile_ahead([(function, walker.BLOCK_SIGNATURE) for function in functions])
-        rows = [np.asarray(block.rows, dtype=np.int64) for block in blocks]
-        rows += [numbers for _, numbers in corrections]
-        distinct = {id(numbers): numbers for numbers in rows}  # blocks may share theirs
-        ends = np.cumsum([0, *(numbers.size for numbers in distinct.values())])
-        starts = dict(zip(distinct, ends[:-1], strict=True))
-        table = np.zeros((max(1, len(rows)), 3), dtype=np.int64)
-        self.ints: NDArray[np.int64] = np.concatenate([*(r.reshape(-1) for r in distinct.values()), [0]])
-        for i, block in enumerate(blocks):
-            address = (
-                python_block_address(block.function) if block.is_python else block_address(block.function)
-            )
-            if block.is_python:
-                weakref.finalize(self, native.release_address, address)
-            start = starts[id(rows[i])]
-            table[i] = address, start, len(rows[i])
-            block.rows = self.ints[start : start + rows[i].size].reshape(rows[i].shape)
-        for i, (function, numbers) in enumerate(corrections, len(blocks)):
-            table[i] = block_address(function), starts[id(numbers)], len(numbers)
-        self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
-        self._needed = NeededBlocks(blocks[: self._stage_range[Stage.INFINITY][1]], assembly.graph)
-        self.inner_blocks = self._needed.of_derivatives(range(*self.derivative_range), self.ny)
-        self.inner_range = (len(table), len(table) + len(self.inner_blocks))
-        self.table: NDArray[np.int64] = np.vstack([table, table[self.inner_blocks]])
-        motion = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.VELOCITY][1])
-        self.projection = _places(assembly.projection, len(blocks), motion)
 
     def __repr__(self) -> str:
         name = f" '{self.model.name}'" if self.model is not None else ""
@@ -227,11 +179,11 @@ class System(FixedAttributes):
 
     def needed_blocks(self, offsets: Iterable[int]) -> list[int]:
         """Indices of the blocks that compute these offsets of the cache inside a step, in order."""
-        return self._needed.among(range(*self.block_range(Stage.TIME, Stage.REPORT)), offsets)
+        return self._schedule.needed.among(range(*self.block_range(Stage.TIME, Stage.REPORT)), offsets)
 
     def block_range(self, first: Stage, last: Stage) -> tuple[int, int]:
         """Indices of the blocks of the stages `first` … `last`."""
-        return self._stage_range[first][0], self._stage_range[last][1]
+        return self._schedule.stage_ranges[first][0], self._schedule.stage_ranges[last][1]
 
     def derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Which derivatives depend on which states: starts of the columns, shape (ny + 1,), and rows."""
@@ -646,13 +598,6 @@ def _built_again(model: Model, default: bytes) -> System:
             "was changed after it was built, or a component is another one in this process"
         )
     return system
-
-
-def _places(projection: Projection | None, first: int, motion: tuple[int, int]) -> NDArray[np.int64]:
-    """The numbers that `cosim.contracts.constraints` goes by; its blocks follow all others in the table."""
-    constraints = projection or Projection(0)
-    ends = np.cumsum([first, *(len(group) for group in constraints.groups)])
-    return np.array([*ends, constraints.errors, *motion], dtype=np.int64)
 
 
 def _element(declaration: Declaration, path: str, unit: str) -> Declaration:

@@ -86,19 +86,21 @@ class SystemAdjoints:
     def prepare(self, rows: Iterable[int]) -> dict[int, str]:
         """Make the adjoints of blocks; why some of them have none."""
         rows = list(rows)
-        system, wanted = self._system, [i for i in rows if i not in self._known]
-        made: dict[int, Adjoint] = {}
-        for i in wanted:
+        system, new_rows = self._system, [i for i in rows if i not in self._known]
+        adjoints: dict[int, Adjoint] = {}
+        for i in new_rows:
             try:
-                made[i] = function_adjoint(system.tangents.function_of(i))
+                adjoints[i] = function_adjoint(system.tangents.function_of(i))
             except NoTangentError as fault:
                 self.refusals[i] = str(fault)
-        records = [(each.record, each.record_signature) for each in made.values()]
-        compile_ahead(records + [(each.reverse, each.reverse_signature) for each in made.values()])
-        for i, each in made.items():
-            for at, function, signature in ((i, *each[:2]), (i + len(system.table), *each[2:])):
+        records = [(adjoint.record, adjoint.record_signature) for adjoint in adjoints.values()]
+        compile_ahead(
+            records + [(adjoint.reverse, adjoint.reverse_signature) for adjoint in adjoints.values()]
+        )
+        for i, adjoint in adjoints.items():
+            for at, function, signature in ((i, *adjoint[:2]), (i + len(system.table), *adjoint[2:])):
                 self.table[at] = native.function_address(function, signature), *system.table[i, 1:]
-        self._known.update(wanted)
+        self._known.update(new_rows)
         return {i: self.refusals[i] for i in rows if i in self.refusals}
 
     def along(
@@ -140,10 +142,10 @@ class SystemAdjoints:
         for row, reason in self.prepare(range(first, end)).items():
             raise NoTangentError(f"{', '.join(system.tangents.block_of(row).owners)}: {reason}")
         state.realize(last)
-        given = by or _directions(state)
+        direction = by or _directions(state)
         sizes = {letter: state.arrays[letter].size for letter in "ypd"}
         ends = [*(np.zeros(size) for size in sizes.values()), np.array(weights, dtype=float)]
-        roots = self.go_back(state, first, end, ends, given, time)
+        roots = self.go_back(state, first, end, ends, direction, time)
         return dict(zip(("y", "p", "d", "time"), (*roots[:3], roots[4]), strict=True))
 
     def go_back(

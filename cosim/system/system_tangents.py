@@ -89,9 +89,9 @@ class SystemTangents:
 
     def prepare(self, rows: Iterable[int]) -> dict[int, str]:
         """Make the tangents of blocks; why some of them cannot be followed."""
-        system, wanted = self._system, [i for i in rows if i not in self._known]
+        system, new_rows = self._system, [i for i in rows if i not in self._known]
         functions = {}
-        for i in wanted:
+        for i in new_rows:
             try:
                 functions[i] = self._tangent_of_row(i)
             except NoTangentError as fault:
@@ -99,7 +99,7 @@ class SystemTangents:
         compile_ahead([(function, TANGENT_SIGNATURE) for function in functions.values()])
         for i, function in functions.items():
             self.table[i] = native.function_address(function, TANGENT_SIGNATURE), *system.table[i, 1:]
-        self._known.update(wanted)
+        self._known.update(new_rows)
         return {i: self.differences[i] for i in rows if i in self.differences}
 
     def _tangent_of_row(self, row: int) -> Any:

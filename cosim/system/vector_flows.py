@@ -59,15 +59,15 @@ class VectorFlows:
     def _find(self, slots: Mapping[str, Slot], results: Sequence[str]) -> list[tuple[str, int, Runs]]:
         """Elements of the results, each with what it is computed from; empty where nothing is known."""
         declared = [name for name in results if name in self._bands]
-        others = [name for name in results if name not in self._bands]
-        followed = self._follow(slots, results) if others and not self._kernel.is_python else []
+        undeclared = [name for name in results if name not in self._bands]
+        followed = self._follow(slots, results) if undeclared and not self._kernel.is_python else []
         if not declared:
             return followed
         sources = {name: slot.size for name, slot in slots.items() if name not in results}
         everything: Runs = tuple((source, 0, size) for source, size in sources.items())
-        elements = [entry for entry in followed if entry[0] in others]
+        elements = [entry for entry in followed if entry[0] in undeclared]
         if not elements:
-            elements = [(name, i, everything) for name in others for i in range(slots[name].size)]
+            elements = [(name, i, everything) for name in undeclared for i in range(slots[name].size)]
         for name in declared:
             size, band = slots[name].size, self._bands[name]
             elements += [(name, i, _near(sources, i, size, band)) for i in range(size)]
@@ -87,14 +87,16 @@ class VectorFlows:
                 self._kernel.function, types_of(self._arguments, self._cls.declarations)
             )
             names = [name for name, _ in function.parameters]
-            given = dict(zip(names, (a.name for a in self._arguments), strict=True))
-            sizes = {name: slots[of].size for name, of in given.items() if of in slots}
-            sources = [name for name in sizes if given[name] not in results]
+            argument_of = dict(zip(names, (a.name for a in self._arguments), strict=True))
+            sizes = {
+                name: slots[argument].size for name, argument in argument_of.items() if argument in slots
+            }
+            sources = [name for name in sizes if argument_of[name] not in results]
             written = element_flows(function, sizes, sources)
         except (UnclearError, ContractError):
             return []
-        places = [(given[name], i) for name in sources for i in range(sizes[name])]
-        flows = {(given[name], i): bits for (name, i), bits in written.items()}
+        places = [(argument_of[name], i) for name in sources for i in range(sizes[name])]
+        flows = {(argument_of[name], i): bits for (name, i), bits in written.items()}
         return [
             (name, i, _runs(flows.get((name, i), 0), places))
             for name in results

@@ -240,20 +240,20 @@ class Wiring:
             self._convert(rate, slots[dot], scales, 1, source)
 
     def _scale(
-        self, signal: Signal, index: int, wanted: str, source: str, connection: Connection | None = None
+        self, signal: Signal, index: int, target_unit: str, source: str, connection: Connection | None = None
     ) -> tuple[float, float]:
         """Factor and offset to a unit; the error says where the units come from and what to do."""
         factor_unit = connection.factor_unit if connection else "1"
         unit = unit_product((factor_unit, signal.unit(index)))
         unit_source = self._taken_from.get((signal.part, signal.declaration.name))
         try:
-            scale, shift = conversion(unit, wanted)
+            scale, shift = conversion(unit, target_unit)
         except UnitError as error:
             origin = f", taken from {unit_source}" if unit_source else ""
-            missing = unit_product((wanted,), (signal.unit(index),))
+            missing = unit_product((target_unit,), (signal.unit(index),))
             remedy = f"give the connection, or a measures.scale between them, a factor = '… {missing}'"
             raise UnitError(
-                f"'{source}' is in {signal.unit(index)}{origin}, {wanted} is needed here: {error} "
+                f"'{source}' is in {signal.unit(index)}{origin}, {target_unit} is needed here: {error} "
                 f"Correct the unit of one of them, or {remedy}."
             ) from None
         factor, offset = connection.numbers(unit) if connection else (1.0, 0.0)

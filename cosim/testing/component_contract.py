@@ -80,8 +80,8 @@ class ComponentContract(PartContract):
     @classmethod
     def paths(cls, system: cosim.System) -> list[str]:
         """What the component computes and remembers."""
-        own = [v for p, v in system.variables.items() if p.startswith(f"{PART}.") and v.slot.size]
-        return [v.path for v in own if v.kind in CHANGING]
+        variables = [v for p, v in system.variables.items() if p.startswith(f"{PART}.") and v.slot.size]
+        return [v.path for v in variables if v.kind in CHANGING]
 
     @classmethod
     def values(cls, simulator: cosim.Simulator) -> list[str]:
@@ -137,13 +137,15 @@ class ComponentContract(PartContract):
 
     def _acts(self, values: int) -> bool:
         simulator = self.drawn(values)
-        before = self.values(simulator)
+        values_before = self.values(simulator)
         start = simulator.state.copy().realize(cosim.Stage.REPORT)
-        own = [p for p in self.paths(start.system) if start.system.variables[p].kind in ("output", "cache")]
-        acts = any(np.any(np.asarray(start[path], float) != 0.0) for path in own)
+        computed = [
+            p for p in self.paths(start.system) if start.system.variables[p].kind in ("output", "cache")
+        ]
+        acts = any(np.any(np.asarray(start[path], float) != 0.0) for path in computed)
         simulator.advance_to(self.until)
         happened = [e for e in simulator.events if str(e.name).startswith(PART)]
-        return acts or self.values(simulator) != before or bool(happened)
+        return acts or self.values(simulator) != values_before or bool(happened)
 
     def told(self, values: int) -> str:
         """Which values a message is about."""

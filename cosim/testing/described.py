@@ -29,16 +29,18 @@ def tell_missing(component: Any, missing: list[str]) -> None:
 
 def missing_prose(component: Any) -> list[str]:
     """What readers of a component's own docstring do not find."""
-    own = vars(type(component)).get("__doc__") or ""
-    if not own.strip():
+    docstring = vars(type(component)).get("__doc__") or ""
+    if not docstring.strip():
         return ["everything: say in a sentence what it is"]
     computes = getattr(component, "kernels", True) or component.handlers
-    return [] if "law" in own.lower() or not computes else ["its law: write 'Law: f = …' with its symbols"]
+    return (
+        [] if "law" in docstring.lower() or not computes else ["its law: write 'Law: f = …' with its symbols"]
+    )
 
 
 def check_bounds(component: Any) -> None:
     """Parameters refuse what lies outside their bounds, and what is not a number."""
-    cls, given = type(component), component.values.given
+    cls, values = type(component), component.values.given
     parameters = [d for d in component.declarations.values() if d.kind == "parameter"]
     if not parameters:
         pytest.skip(f"{cls.__name__} has no parameters")
@@ -51,7 +53,7 @@ def check_bounds(component: Any) -> None:
         for value in bad:
             array = np.full(declaration.shape, value) if declaration.shape else value
             try:
-                cls(**{**given, declaration.name: array})
+                cls(**{**values, declaration.name: array})
             except cosim.ModelError:
                 continue
             pytest.fail(f"{cls.__name__} takes {declaration.name} = {value}, outside its bounds")

@@ -80,8 +80,8 @@ class IntegratorContract:
     def test_has_a_docstring(self) -> None:
         """The class says which method it is."""
         integrator = self.make(fixed_step=0.1)
-        own = vars(type(integrator)).get("__doc__") or ""
-        assert own.strip(), f"{type(integrator).__name__} has no docstring"
+        docstring = vars(type(integrator)).get("__doc__") or ""
+        assert docstring.strip(), f"{type(integrator).__name__} has no docstring"
 
     def test_capabilities_are_true(self) -> None:
         """What is declared agrees with what can be asked for."""
@@ -153,8 +153,8 @@ class IntegratorContract:
             integrator, state = self.started(system, fixed_step=step)
             go_to(integrator, system, state, target)
             assert state.time == target, f"{state.time!r} reached instead of {target!r}"
-            taken = integrator.statistics.steps
-            assert taken == number, f"{taken} steps of {step} s to {target} s, must be {number}"
+            steps = integrator.statistics.steps
+            assert steps == number, f"{steps} steps of {step} s to {target} s, must be {number}"
 
     def test_limits_are_kept(self) -> None:
         """No step is longer than the limit of this step, or than the largest one."""
@@ -214,9 +214,9 @@ class IntegratorContract:
         A method that begins at a lower order reaches that of its dense output later.
         """
         system, errors, lengths = known_system(), [], []
-        out, begin = np.zeros(system.ny), 0.3
-        wanted = min(self.make(fixed_step=0.1).order, self.capabilities.dense_order)
-        wanted += 1 if self.capabilities.restarts_cheaply else 0
+        values, begin = np.zeros(system.ny), 0.3
+        order = min(self.make(fixed_step=0.1).order, self.capabilities.dense_order)
+        order += 1 if self.capabilities.restarts_cheaply else 0
         for number in range(12):
             lengths.append(0.6 * 0.75**number)
             state = system.default_state()
@@ -229,14 +229,14 @@ class IntegratorContract:
                 errors.append(0.0)
                 continue
             worst = 0.0
-            for part in (0.2, 0.4, 0.6, 0.8):
-                t = begin + part * (state.time - begin)
-                integrator.interpolate(t, out)
-                worst = max(worst, float(np.abs(out - exact(t)).max()))
+            for share in (0.2, 0.4, 0.6, 0.8):
+                t = begin + share * (state.time - begin)
+                integrator.interpolate(t, values)
+                worst = max(worst, float(np.abs(values - exact(t)).max()))
             errors.append(worst)
         slope = self._slope(errors, lengths, 0.05 * self.rounding)
-        assert slope >= wanted - self.order_tolerance, (
-            f"the error inside steps is of order {slope:.2f}, must be {wanted}; {errors} for {lengths} s"
+        assert slope >= order - self.order_tolerance, (
+            f"the error inside steps is of order {slope:.2f}, must be {order}; {errors} for {lengths} s"
         )
 
     def test_redo_ends_at_the_event(self) -> None:
@@ -350,14 +350,14 @@ class IntegratorContract:
             pytest.skip("the method is not symplectic")
         system = swing_system()
         integrator, state = self.started(system, fixed_step=PERIOD / 40)
-        whole, worst = swing_energy(state), []
+        start_energy, worst = swing_energy(state), []
         for part in range(1, 21):
             stop = part * self.periods * PERIOD / 20
             assert integrator.advance(system, state, stop - PERIOD) == kit.StepCode.DONE
             errors = []
             while state.time < stop:
                 assert integrator.step(system, state, stop) == kit.StepCode.DONE
-                errors.append(abs(swing_energy(state) - whole) / whole)
+                errors.append(abs(swing_energy(state) - start_energy) / start_energy)
             worst.append(max(errors))
         assert max(worst) <= 0.2, f"relative errors of the energy up to {max(worst)}"
         assert max(worst[10:]) <= 1.1 * max(worst[:10]), f"the errors of the energy grow: {worst}"

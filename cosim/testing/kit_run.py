@@ -70,15 +70,15 @@ class KitRun:
             self._check_arguments(cls)
         module, kit = self._kit_names()
         if not quiet:
-            given = ", ".join(f"{name} = {value}" for name, value in self.values.items())
-            print(f"{self.entry.id}: {kit}{f' with {given}' if given else ''}", flush=True)
+            arguments = ", ".join(f"{name} = {value}" for name, value in self.values.items())
+            print(f"{self.entry.id}: {kit}{f' with {arguments}' if arguments else ''}", flush=True)
         began = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / f"check_{self.entry.id.replace('.', '_')}.py"
             words = {"kit_module": module.rpartition(".")[0], "kit": kit, "id": self.entry.id}
             words["kind"] = self.entry.kinds[-1]
-            own = dict(getattr(cls, "kit_values", {}))
-            file.write_text(TEST.format(**words, values=self.values, kit_values=own), "utf-8")
+            kit_values = dict(getattr(cls, "kit_values", {}))
+            file.write_text(TEST.format(**words, values=self.values, kit_values=kit_values), "utf-8")
             options = [
                 str(file),
                 "-p",
@@ -130,7 +130,9 @@ class KitRun:
 
     def to_dict(self) -> dict[str, Any]:
         """Id, values, and each check with its outcome and message."""
-        checks = [{"check": name, "outcome": what, "message": text} for name, what, text in self.outcomes]
+        checks = [
+            {"check": name, "outcome": outcome, "message": text} for name, outcome, text in self.outcomes
+        ]
         return {
             "id": self.entry.id,
             "values": self.values,

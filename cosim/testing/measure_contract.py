@@ -197,7 +197,7 @@ class MeasureContract(PartContract):
         simulator.advance_to(self.times[0])
         system = simulator.system
         measure: Any = system.parts["measure"]
-        whole = simulator.state.copy().realize(cosim.Stage.REPORT)
+        complete = simulator.state.copy().realize(cosim.Stage.REPORT)
         for order in range(1 + int(min(3, measure.derivatives_in(system)))):
             stage = measure.depends_on_stage(system, order)
             early = simulator.state.copy().realize(max(stage, cosim.Stage.MODEL))
@@ -207,7 +207,7 @@ class MeasureContract(PartContract):
                 raise AssertionError(
                     f"derivative {order} is not known at stage {stage.name}: {error}"
                 ) from None
-            expected = measure.read(whole, order)
+            expected = measure.read(complete, order)
             assert _hex(value) == _hex(expected), (
                 f"derivative {order} is {value} at stage {stage.name}, {expected} when all is known"
             )
@@ -230,9 +230,9 @@ class MeasureContract(PartContract):
 
     def _check_going_back(self, simulator: cosim.Simulator) -> None:
         simulator.advance_to(self.times[0])
-        kept = simulator.state.copy()
+        saved = simulator.state.copy()
         ends = []
-        for state in (kept.copy(), kept):
+        for state in (saved.copy(), saved):
             again = cosim.Simulator(simulator.system, state, accuracy=self.accuracy)
             again.advance_to(self.times[-1])
             ends.append(again.state.realize(cosim.Stage.REPORT)["measure"])

@@ -47,7 +47,7 @@ def observed_system(measure: Any) -> cosim.System:
     velocity = (0.4, -2.0, 1.1, 0.3, 0.2, 1.5)
     model = cosim.Model("observed")
     model.add(Swing, "swing")
-    given = dict(measure.values.given)
+    attached = dict(measure.values.given)
     attachments = [d for d in type(measure).declarations.values() if d.kind == "attachment"]
     declarations = type(measure).declarations
     collects = any(d.kind == "collect" for d in declarations.values())
@@ -62,15 +62,17 @@ def observed_system(measure: Any) -> cosim.System:
     names = {"body": "body", "coordinate": "joint"}
     for declaration in attachments:
         options = declaration.options
-        if declaration.name in given or (options.get("optional") and has_unit_of_another(declaration)):
+        if declaration.name in attached or (options.get("optional") and has_unit_of_another(declaration)):
             continue
         provides = options["provides"]
         if provides != "source":
-            given[declaration.name] = names[provides]
+            attached[declaration.name] = names[provides]
         else:
-            path = _like_the_other(declaration, given) if has_unit_of_another(declaration) else next(signals)
-            given[declaration.name] = _in_unit(model, path, declaration)
-    model.add(type(measure), "measure", **given)
+            path = (
+                _like_the_other(declaration, attached) if has_unit_of_another(declaration) else next(signals)
+            )
+            attached[declaration.name] = _in_unit(model, path, declaration)
+    model.add(type(measure), "measure", **attached)
     if is_moved:
         model.add("mechanics.free", "its_joint", parent="ground", child="measure", u=velocity)
     return model.build()
@@ -129,8 +131,8 @@ def _in_unit(model: cosim.Model, path: str, source: Declaration) -> str:
     return name
 
 
-def _like_the_other(source: Declaration, given: dict[str, Any]) -> str:
+def _like_the_other(source: Declaration, attached: dict[str, Any]) -> str:
     """A signal that measures the same as what the unit of a source refers to."""
     named = re.findall(r"{(\w+)}", source.options["unit"])
-    followed = given.get(named[0]) if len(named) == 1 else None
+    followed = attached.get(named[0]) if len(named) == 1 else None
     return followed if isinstance(followed, str) else "swing.angle"

@@ -38,31 +38,33 @@ def possible_rates(quantity: Callable[[float], float], step: float) -> Iterator[
     """
     rate, largest = _difference(quantity, CENTRAL, step)
     yield rate, rate, ROUNDING * largest / step
-    before: dict[float, float] = {}
+    former_rates: dict[float, float] = {}
     for i in range(SIZES):
         size = step * SMALLER**i
         rates, noise = {}, 0.0
         for side in (-1.0, 1.0):
             rate, largest = _difference(quantity, FORWARD, side * size)
             rounding = 10.0 * ROUNDING * largest / size
-            known = before.get(side)
-            before[side] = rate
-            if known is None:
+            former = former_rates.get(side)
+            former_rates[side] = rate
+            if former is None:
                 continue
-            change = abs(rate - known)
-            if change <= AGREE * max(abs(rate), abs(known)) + rounding:
+            change = abs(rate - former)
+            if change <= AGREE * max(abs(rate), abs(former)) + rounding:
                 rates[side] = rate
                 noise = max(noise, change + rounding)
         if rates:
             yield min(rates.values()), max(rates.values()), noise
 
 
-def is_possible_rate(found: float, quantity: Callable[[float], float], step: float, tolerance: float) -> bool:
+def is_possible_rate(
+    claimed: float, quantity: Callable[[float], float], step: float, tolerance: float
+) -> bool:
     """Whether a rate that is claimed is one of the `possible_rates`, or nothing is smooth there.
 
     Parameters
     ----------
-    found : float
+    claimed : float
     quantity, step
         As for `possible_rates`.
     tolerance : float
@@ -76,7 +78,7 @@ def is_possible_rate(found: float, quantity: Callable[[float], float], step: flo
     first, *sides = possible_rates(quantity, step)
     return (
         any(
-            low - tolerance - noise <= found <= high + tolerance + noise
+            low - tolerance - noise <= claimed <= high + tolerance + noise
             for low, high, noise in [first, *sides]
         )
         or not sides

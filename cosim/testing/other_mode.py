@@ -166,7 +166,7 @@ def answer_in_a_fork(module: types.ModuleType, order: dict[str, str]) -> list[st
 
     But what the fork has loaded of ours is loaded here as well: the next fork has it.
     """
-    known = set(sys.modules)
+    loaded_before = set(sys.modules)
     with tempfile.TemporaryFile("w+", encoding="utf-8") as answers, tempfile.TemporaryFile("w+") as written:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of threads beside a fork: those of a BLAS, which knows of forks
@@ -175,7 +175,7 @@ def answer_in_a_fork(module: types.ModuleType, order: dict[str, str]) -> list[st
             os.dup2(written.fileno(), 1)
             os.dup2(written.fileno(), 2)
             answered = answer_to(module, order)
-            loaded_here = [name for name in sys.modules if name not in known and is_ours(name)]
+            loaded_here = [name for name in sys.modules if name not in loaded_before and is_ours(name)]
             json.dump([answered, loaded_here], answers)
             answers.flush()
             os._exit(0)

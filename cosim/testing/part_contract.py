@@ -40,8 +40,10 @@ class PartContract:
 
     def test_compiled_is_plain_python(self) -> None:
         """The same bytes with and without compilation."""
-        here, theirs = self.results(), results_in_other_mode(type(self), "results")
-        assert here == theirs, f"{different_names(here, theirs)} differ between compiled and plain Python"
+        in_this_mode, in_other_mode = self.results(), results_in_other_mode(type(self), "results")
+        assert in_this_mode == in_other_mode, (
+            f"{different_names(in_this_mode, in_other_mode)} differ between compiled and plain Python"
+        )
 
 
 def different_names(first: list[str], second: list[str]) -> str:

@@ -24,7 +24,7 @@ def schedule_articulated(parts: TreeAssembly) -> tuple[list[Block], Slot]:
     width = width_of(ArticulatedInertia)
     inertias = assembly.allocate("dynamics: articulated inertias", width * len(tree.links))
     eliminated = assembly.allocate("dynamics: eliminated speeds", ELIMINATION * tree.size)
-    parts.mechanism.whole.is_by_body = True
+    parts.mechanism.header.is_by_body = True
     for i, link in enumerate(parts.mechanism.links):
         link.body.carried_inertia = inertias.part(width * i).offset
     for i, dof in enumerate(parts.mechanism.dofs):

@@ -23,10 +23,10 @@ def schedule_composite(parts: TreeAssembly) -> tuple[list[Block], Slot]:
     right_side = assembly.allocate("dynamics: T - V", tree.size)
     factor = assembly.allocate("dynamics: factor of the mass matrix", entries)
     solution = assembly.allocate("dynamics: u_dot", tree.size)
-    whole = parts.mechanism.whole
-    whole.is_by_body = False
-    whole.M, whole.factor, whole.entries = M.offset, factor.offset, entries
-    whole.right_side, whole.solution = right_side.offset, solution.offset
+    table = parts.mechanism.header
+    table.is_by_body = False
+    table.M, table.factor, table.entries = M.offset, factor.offset, entries
+    table.right_side, table.solution = right_side.offset, solution.offset
     for i, link in enumerate(parts.mechanism.links):
         link.body.carried_inertia = inertias.part(10 * i).offset
     for i, (dof, start) in enumerate(zip(parts.mechanism.dofs, starts, strict=True)):

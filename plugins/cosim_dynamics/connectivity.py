@@ -95,8 +95,8 @@ class Connectivity:
             outward = joint.values.attachments["child"] in (body, name)
             links.append(Link(body, joint, carrier, first_dof, not outward))
             first_dof += joint.nu
-            here = len(links) - 1
-            pending += [(j, b, here) for j, b in reversed(self._ends[name]) if j is not joint]
+            number = len(links) - 1
+            pending += [(j, b, number) for j, b in reversed(self._ends[name]) if j is not joint]
         return links
 
     def _name(self, part: cosim.Component) -> str:

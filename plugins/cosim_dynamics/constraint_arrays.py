@@ -65,6 +65,6 @@ def constraint_arrays(c: Any, mechanism: Any, group: Any) -> ConstraintArrays:
     )
 
 
-def constraint_errors(c: Any, whole: Any) -> ConstraintErrors:
+def constraint_errors(c: Any, header: Any) -> ConstraintErrors:
     """The errors of a mechanism's constraints."""
-    return rows_of(ConstraintErrors, c, whole.errors, 1)[0]
+    return rows_of(ConstraintErrors, c, header.errors, 1)[0]

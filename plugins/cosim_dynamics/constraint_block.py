@@ -28,7 +28,7 @@ def constraint_block(
 ) -> None:
     """Write multipliers, the forces of the constraints, u_dot and A_GB."""
     mechanism = mechanism_at(ints, first)
-    whole = mechanism.whole
+    header = mechanism.header
     set_up_equations(y, p, c, mechanism)
     closest = 1.0
     for group in mechanism.groups:
@@ -41,9 +41,9 @@ def constraint_block(
             if arrays.cholesky.lengths[i] < CLEAR:
                 c[arrays.equations[int(arrays.cholesky.order[i])].singular] = 1.0
     # Near a singular position an error grows as the equation that shows it fades: rounding alone may be left.
-    constraint_errors(c, whole).allowed = 1.0 if closest >= CLEAR else 0.0
+    constraint_errors(c, header).allowed = 1.0 if closest >= CLEAR else 0.0
     correct_speeds(c, mechanism)
-    correction = reals_at(c, whole.correction, whole.dofs)
+    correction = reals_at(c, header.correction, header.dofs)
     for i, dof in enumerate(mechanism.dofs):
         c[dof.u_dot] = real_at(c, dof.free_u_dot) + correction[i]
     accelerate_bodies(c, mechanism, correction)

@@ -34,7 +34,7 @@ class ConstraintRecords:
         self.reads: list[Slot] = []
         self.writes: list[Slot] = []
         self._equations = iter(parts.mechanism.equations)
-        self._next_term = parts.mechanism.whole.terms_at
+        self._next_term = parts.mechanism.header.terms_at
 
     def add(self, placed: PlacedConstraint, ends: list[ConstraintEnd], members: dict[int, int]) -> None:
         """Set the equations of a constraint and their terms.

@@ -59,8 +59,8 @@ def schedule_constraints(
         members = {dof: i for i, dof in enumerate(group.dofs)}
         for constraint, ends in zip(group.constraints, group.ends, strict=True):
             records.add(constraint, ends, members)
-    arrays = [*_place_whole(parts), *_place_groups(parts), *_place_fronts(parts)]
-    parts.mechanism.whole.errors = errors.offset
+    arrays = [*_place_header(parts), *_place_groups(parts), *_place_fronts(parts)]
+    parts.mechanism.header.errors = errors.offset
     for u_dot, dof in zip(declared.u_dot, parts.mechanism.dofs, strict=True):
         dof.u_dot = u_dot.offset
     for A_GB, link in zip(declared.A_GB, parts.mechanism.links, strict=True):
@@ -77,14 +77,14 @@ def schedule_constraints(
     return [*constraints.blocks, solving]
 
 
-def _place_whole(parts: TreeAssembly) -> list[Slot]:
+def _place_header(parts: TreeAssembly) -> list[Slot]:
     """Allocate what belongs to the whole mechanism, and to each link."""
     mechanism, allocate = parts.mechanism, parts.assembly.allocate
-    whole = mechanism.whole
-    correction = allocate("dynamics: correction of constraints", whole.dofs)
-    corrections = allocate("dynamics: accelerations from multipliers", 6 * whole.links)
-    aside = allocate("dynamics: speeds aside", whole.dofs)
-    whole.correction, whole.speeds_aside = correction.offset, aside.offset
+    header = mechanism.header
+    correction = allocate("dynamics: correction of constraints", header.dofs)
+    corrections = allocate("dynamics: accelerations from multipliers", 6 * header.links)
+    aside = allocate("dynamics: speeds aside", header.dofs)
+    header.correction, header.speeds_aside = correction.offset, aside.offset
     for i, link in enumerate(mechanism.links):
         link.body.correction = corrections.part(6 * i).offset
     return [correction, corrections]

@@ -26,6 +26,23 @@ BODY = 6
 """Variables of a body."""
 
 
+@dataclass(frozen=True)
+class FrontCandidate:
+    """An equation that may be eliminated in a front.
+
+    Attributes
+    ----------
+    equation : int
+        Index in the group.
+    is_first, is_last : bool
+        Whether this is the first, and the last, of the fronts of which it is a candidate.
+    """
+
+    equation: int
+    is_first: bool
+    is_last: bool
+
+
 @dataclass
 class Front:
     """What is coupled when a link's joint is eliminated; the fields are those of `FrontSlots`.
@@ -37,8 +54,7 @@ class Front:
         Links, the own one first.
     equations : list of int
         Indices in the group.
-    candidates : list of (int, bool, bool)
-        Equation, whether this is its first front as a candidate, and its last.
+    candidates : list of FrontCandidate
     carrier : int
         The link that moves and carries this one, or `NOWHERE`.
     parent : int
@@ -49,7 +65,7 @@ class Front:
     bodies: list[int]
     equations: list[int]
     carrier: int
-    candidates: list[tuple[int, bool, bool]] = field(default_factory=list)
+    candidates: list[FrontCandidate] = field(default_factory=list)
     parent: int = NOWHERE
 
     @property
@@ -63,11 +79,10 @@ class Front:
 
     def targets(self, parent: Front) -> list[int]:
         """Which variables of the next front this one's become, where they do."""
-        places = {body: BODY * i for i, body in enumerate(parent.bodies)}
-        left = [self.carrier, *self.bodies[1:]]
-        bodies = [places.get(body, NOWHERE) for body in left]
-        targets = [NOWHERE if at < 0 else at + i for at in bodies for i in range(BODY)]
-        eliminated = {equation for equation, _, is_last in self.candidates if is_last}
+        first_variables = {body: BODY * i for i, body in enumerate(parent.bodies)}
+        bodies = [first_variables.get(body, NOWHERE) for body in (self.carrier, *self.bodies[1:])]
+        targets = [NOWHERE if first < 0 else first + i for first in bodies for i in range(BODY)]
+        eliminated = {candidate.equation for candidate in self.candidates if candidate.is_last}
         return targets + [NOWHERE if r in eliminated else parent.variable_of(r) for r in self.equations]
 
 
@@ -131,52 +146,54 @@ class Elimination:
 
     def _coupled(self, link: int) -> tuple[set[int], set[int], set[int]]:
         """The bodies and the equations in the front of a link, and the fronts that it takes over from."""
-        taken = set(self._fronts_of_body[link])
+        former = set(self._fronts_of_body[link])
         for r in self._attached[link]:
             if self._waits_for[r] == {link}:
-                taken |= self._fronts_of_equation[r]
+                former |= self._fronts_of_equation[r]
         bodies, equations = {link}, set(self._attached[link])
-        for front in taken:
+        for front in former:
             bodies |= self._left[front][0]
             equations |= self._left[front][1]
-        return bodies, equations, taken
+        return bodies, equations, former
 
     def _cost(self, link: int) -> tuple[int, int, int]:
         """How many variables stay coupled; an equation that waits for another body counts as that body."""
         bodies, equations, _ = self._coupled(link)
-        left = len(bodies - {link} | {self._carrier[link]} - {NOWHERE})
+        bodies_left = len(bodies - {link} | {self._carrier[link]} - {NOWHERE})
         waiting = sum(bool(self._waits_for[r] - {link}) for r in equations)
-        return BODY * (left + waiting) + len(equations) - waiting, -self._depth[link], link
+        return BODY * (bodies_left + waiting) + len(equations) - waiting, -self._depth[link], link
 
     def _eliminate(self, link: int) -> set[int]:
         """Make the front of a link; the links whose fronts have changed."""
-        bodies, equations, taken = self._coupled(link)
+        bodies, equations, former = self._coupled(link)
         number, carrier = len(self.fronts), self._carrier[link]
         front = Front(link, [link, *sorted(bodies - {link})], sorted(equations), carrier)
         self.fronts.append(front)
-        for before in taken:
-            self.fronts[before].parent = number
-            gone_bodies, gone_equations = self._left.pop(before)
-            for body in gone_bodies:
-                self._fronts_of_body[body].discard(before)
-            for r in gone_equations:
-                self._fronts_of_equation[r].discard(before)
+        for earlier in former:
+            self.fronts[earlier].parent = number
+            earlier_bodies, earlier_equations = self._left.pop(earlier)
+            for body in earlier_bodies:
+                self._fronts_of_body[body].discard(earlier)
+            for r in earlier_equations:
+                self._fronts_of_equation[r].discard(earlier)
         for r in self._attached[link]:
             self._waits_for[r].discard(link)
-        left = bodies - {link} | {carrier} - {NOWHERE}
+        bodies_left = bodies - {link} | {carrier} - {NOWHERE}
         waiting = {r for r in equations if self._waits_for[r]}
         for r in sorted(equations - waiting):
             is_first = self._chances[r] == CHANCES
             self._chances[r] -= 1
-            is_last = not self._chances[r] or not (left or waiting)
-            front.candidates.append((r, is_first, is_last))
-        kept = equations - {r for r, _, is_last in front.candidates if is_last}
-        changed = left | {other for r in waiting for other in self._waits_for[r]}
-        if left or waiting:
-            self._left[number] = left, kept
-            for body in left:
+            is_last = not self._chances[r] or not (bodies_left or waiting)
+            front.candidates.append(FrontCandidate(r, is_first, is_last))
+        equations_left = equations - {
+            candidate.equation for candidate in front.candidates if candidate.is_last
+        }
+        changed = bodies_left | {other for r in waiting for other in self._waits_for[r]}
+        if bodies_left or waiting:
+            self._left[number] = bodies_left, equations_left
+            for body in bodies_left:
                 self._fronts_of_body[body].add(number)
-            for r in kept:
+            for r in equations_left:
                 self._fronts_of_equation[r].add(number)
         if carrier != NOWHERE:
             self._carried[carrier] -= 1

@@ -18,7 +18,7 @@ ROUNDING = 1e-13
 
 def set_up_equations(y: Any, p: Any, c: Any, mechanism: Any) -> None:
     """The values G u_dot + b without constraints, and the errors, from coefficients and constants."""
-    errors = constraint_errors(c, mechanism.whole)
+    errors = constraint_errors(c, mechanism.header)
     errors.positions = 0.0
     errors.velocities = 0.0
     for group in mechanism.groups:

@@ -30,7 +30,7 @@ def equations_block(
     R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapters 5.3 and 6.
     """
     mechanism = mechanism_at(ints, first)
-    right_side = reals_at(c, mechanism.whole.right_side, mechanism.whole.dofs)
+    right_side = reals_at(c, mechanism.header.right_side, mechanism.header.dofs)
     for i in range(len(mechanism.links) - 1, -1, -1):
         link = mechanism.links[i]
         composite, force = bias_force(c, p, link)

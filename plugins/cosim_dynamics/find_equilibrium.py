@@ -119,7 +119,7 @@ def _free_step(
     Speeds have these directions, and displacements are the rates of coordinates at such speeds.
     """
     system, nu = state.system, state.system.nu
-    speeds, others = null_space(velocity_jacobian(state)), len(residual) - nu
+    speeds, other_states = null_space(velocity_jacobian(state)), len(residual) - nu
     probe, rates = state.copy(), []
     for direction in speeds.T:
         probe.set_u(direction)
@@ -127,10 +127,13 @@ def _free_step(
         y_dot[system.nq :] = 0.0
         rates.append((tangent.inverse @ y_dot)[keep])
     moves = np.hstack(
-        [np.array(rates).T.reshape(len(keep), -1), np.eye(len(keep), others, others - len(keep))]
+        [np.array(rates).T.reshape(len(keep), -1), np.eye(len(keep), other_states, other_states - len(keep))]
     )
     weights = np.block(
-        [[speeds.T, np.zeros((speeds.shape[1], others))], [np.zeros((others, nu)), np.eye(others)]]
+        [
+            [speeds.T, np.zeros((speeds.shape[1], other_states))],
+            [np.zeros((other_states, nu)), np.eye(other_states)],
+        ]
     )
     step, is_leaving = _downhill(-weights @ J @ moves, weights @ residual, time)
     moved: Array = moves @ step

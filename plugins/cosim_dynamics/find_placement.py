@@ -101,19 +101,21 @@ def inverse_kinematics(
     best: tuple[float, cosim.State] | None = None
     random = np.random.default_rng(0)
     for number in range(1, max(1, tries) + 1):
-        found = start.copy() if number == 1 else search.drawn(random)
+        candidate = start.copy() if number == 1 else search.drawn(random)
         try:
-            iterations = search.run(found)
+            iterations = search.run(candidate)
         except (cosim.SimulationError, ValueError):
             continue  # constraints that are not met from there
-        position, angle = search.errors(found)
+        position, angle = search.errors(candidate)
         if position <= tolerance and angle <= tolerance:
-            found.realize(cosim.Stage.ACCELERATION)
-            moved = _moved(system, system.default_state() if state is None else state, found)
-            return Placement(found, moved, search.at_limits(found), position, angle, iterations, number)
+            candidate.realize(cosim.Stage.ACCELERATION)
+            moved = _moved(system, system.default_state() if state is None else state, candidate)
+            return Placement(
+                candidate, moved, search.at_limits(candidate), position, angle, iterations, number
+            )
         size = position + search.size * angle
         if best is None or size < best[0]:
-            best = size, found.copy()
+            best = size, candidate.copy()
     raise cosim.SimulationError(start.time, search.complaint(best[1] if best else None, max(1, tries)))
 
 
@@ -268,8 +270,8 @@ class _Search:
         if ((plain >= lower[able]) & (plain <= upper[able])).all():
             step[able] = plain
         else:
-            found = lsq_linear(A[:, able], b, (lower[able], upper[able]), method="bvls")
-            step[able] = np.clip(found.x, lower[able], upper[able])
+            bounded = lsq_linear(A[:, able], b, (lower[able], upper[able]), method="bvls")
+            step[able] = np.clip(bounded.x, lower[able], upper[able])
         return step
 
     def _move(self, state: cosim.State, y: Array, step: Array) -> None:
@@ -301,19 +303,19 @@ def _target(goal: Any) -> tuple[Array | None, Array]:
 
 def _simple_speeds(system: cosim.System, motion: TreeMotion) -> list[Range]:
     """Coordinates whose rate is a speed: a full turn of each angle, and lengths as they are."""
-    places = []
+    ranges = []
     for link, speeds in zip(motion.links, motion.speeds, strict=True):
         joint: contracts.Joint = link.joint
         if joint.nq != joint.nu:
             continue
         for i in range(joint.nu):
             variable = system.variables[f"{joint.name}.q"]
-            at = variable.slot.offset + i
-            here = float(motion.state.y[at])
+            place = variable.slot.offset + i
+            present = float(motion.state.y[place])
             reach = math.pi if joint.declarations["q"].unit(i) == "rad" else 0.0
             name = joint.name if joint.nu == 1 else f"{joint.name}[{i}]"
-            places.append(Range(name, at, int(speeds[i]), here - reach, here + reach))
-    return places
+            ranges.append(Range(name, place, int(speeds[i]), present - reach, present + reach))
+    return ranges
 
 
 def _moved(system: cosim.System, before: cosim.State, after: cosim.State) -> dict[str, tuple[Array, Array]]:

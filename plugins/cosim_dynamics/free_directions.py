@@ -19,29 +19,31 @@ def holds(system: cosim.System) -> bool:
     return any(isinstance(part, contracts.Constraint) for part in system.parts.values())
 
 
-def constraint_errors(state: cosim.State, what: str) -> Array:
+def constraint_errors(state: cosim.State, level: str) -> Array:
     """Position or velocity errors of all equations that hold positions or speeds, and are turned on.
 
     Parameters
     ----------
-    what : str
+    level : str
         "position" or "velocity".
     """
     values: Array = state.system.arrays(state.realize(cosim.Stage.ACCELERATION))[5][
-        _error_places(state, what)
+        _error_places(state, level)
     ]
     return values.copy()
 
 
-def _error_places(state: cosim.State, what: str) -> NDArray[np.int64]:
+def _error_places(state: cosim.State, level: str) -> NDArray[np.int64]:
     """Where in the cache they lie."""
     places: list[int] = []
     for name, part in state.system.parts.items():
         if isinstance(part, contracts.Constraint) and state[f"{name}.enabled"]:
-            slot = state.system.signal(f"{name}.{what}_error").slot
-            levels = ("position",) if what == "position" else ("position", "velocity")
+            slot = state.system.signal(f"{name}.{level}_error").slot
+            levels = ("position",) if level == "position" else ("position", "velocity")
             places += [
-                offset for offset, level in zip(slot.elements, part.levels(), strict=True) if level in levels
+                offset
+                for offset, level_of_equation in zip(slot.elements, part.levels(), strict=True)
+                if level_of_equation in levels
             ]
     return np.array(places, dtype=np.int64)
 
@@ -85,24 +87,24 @@ def independent(state: cosim.State, tangent: Tangent) -> tuple[list[int], Array]
     if not holds(state.system):
         return list(range(n)), np.eye(n)
 
-    at = [_error_places(state, what) for what in ("position", "velocity")]
-    tangents, places = state.system.tangents, [*at[0], *at[1]]
+    error_places = [_error_places(state, level) for level in ("position", "velocity")]
+    tangents, places = state.system.tangents, [*error_places[0], *error_places[1]]
     realized = state.copy().realize(cosim.Stage.ACCELERATION)
     rows = [tangents.along(realized, y=x, last=cosim.Stage.ACCELERATION)[places] for x in tangent.basis.T]
     E = np.array(rows).reshape(n, len(places)).T
-    held = len(at[0])
+    position_count = len(error_places[0])
     q = tangent.displacements
     u = np.flatnonzero(abs(tangent.basis[state.system.nq : state.system.nq + state.system.nu]).sum(axis=0))
-    positions = [int(q[j]) for j in dependent(E[:held][:, q], [])]
+    positions = [int(q[j]) for j in dependent(E[:position_count][:, q], [])]
     # speeds in pairs with their coordinates, as far as possible
     pairs = [int(np.flatnonzero(q == j)[0]) for j in positions]
-    speeds = [int(u[j]) for j in dependent(E[held:][:, u], pairs)]
+    speeds = [int(u[j]) for j in dependent(E[position_count:][:, u], pairs)]
     follow = [*positions, *speeds]
     free = [j for j in range(n) if j not in follow]
-    among = np.zeros((n, len(free)))
-    among[free, range(len(free))] = 1.0
-    among[follow] = -np.linalg.lstsq(E[:, follow], E[:, free], rcond=REPETITION)[0]
-    return free, among
+    basis = np.zeros((n, len(free)))
+    basis[free, range(len(free))] = 1.0
+    basis[follow] = -np.linalg.lstsq(E[:, follow], E[:, free], rcond=REPETITION)[0]
+    return free, basis
 
 
 def dependent(G: Array, first: list[int]) -> list[int]:

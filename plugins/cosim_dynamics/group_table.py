@@ -90,8 +90,13 @@ class GroupTable:
         record.candidates = len(front.candidates)
         record.candidates_at = self._add(
             [
-                Candidate(variable=front.variable_of(r), equation=r, is_first=first, is_last=last)
-                for r, first, last in front.candidates
+                Candidate(
+                    variable=front.variable_of(candidate.equation),
+                    equation=candidate.equation,
+                    is_first=candidate.is_first,
+                    is_last=candidate.is_last,
+                )
+                for candidate in front.candidates
             ]
         )
         return record

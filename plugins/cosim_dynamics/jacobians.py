@@ -81,9 +81,9 @@ def frame_bias(
 
 def _located(motion: TreeMotion, link: int, frame: Any) -> Array:
     """Where the origin of a frame on a body is, in Ground."""
-    given = np.asarray(frame, dtype=float).reshape(-1)
-    if given.size not in (3, 12):
-        raise ValueError(f"a frame on a body is a position of 3 numbers or a pose of 12, not {given.size}")
+    numbers = np.asarray(frame, dtype=float).reshape(-1)
+    if numbers.size not in (3, 12):
+        raise ValueError(f"a frame on a body is a position of 3 numbers or a pose of 12, not {numbers.size}")
     R, p = motion.pose(link)
-    located: Array = p + R @ given[-3:]
+    located: Array = p + R @ numbers[-3:]
     return located

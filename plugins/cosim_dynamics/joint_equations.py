@@ -93,10 +93,10 @@ class Equations:
             )
         return self._value(name, i)
 
-    def _check(self, joint: Any, what: str) -> None:
+    def _check(self, joint: Any, name: str) -> None:
         if part_of(joint) is not self._joint:
             raise cosim.ContractError(
-                f"{self._where}: s.{what}(…) takes the joint itself: a joint's equation holds "
+                f"{self._where}: s.{name}(…) takes the joint itself: a joint's equation holds "
                 " its own accelerations; what couples joints is a force element or a constraint"
             )
 
@@ -155,8 +155,8 @@ def trace(joint: contracts.Joint, has_rotors: bool) -> tuple[SymbolGraph, JointE
     """
     graph = SymbolGraph()
     wrench = [SVal(0.0, {("wrench", k): 1.0}) for k in range(6)]
-    given = Equations(joint, wrench, SVal.acceleration, graph.slot)
-    equations = own_equations(joint, given, graph.slot, has_rotors)
+    symbols = Equations(joint, wrench, SVal.acceleration, graph.slot)
+    equations = own_equations(joint, symbols, graph.slot, has_rotors)
     where = f"{type(joint).__name__}.create_equations"
     for i, equation in enumerate(equations):
         for k in range(6):

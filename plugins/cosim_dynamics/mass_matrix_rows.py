@@ -15,9 +15,9 @@ from cosim_dynamics.cached_vectors import reals_at
 
 def mass_row(c: Any, mechanism: Any, dof: Any) -> Any:
     """The row of M of a degree of freedom."""
-    return reals_at(c, mechanism.whole.M + dof.row, dof.depth)
+    return reals_at(c, mechanism.header.M + dof.row, dof.depth)
 
 
 def factor_row(c: Any, mechanism: Any, dof: Any) -> Any:
     """The row of the factor of a degree of freedom."""
-    return reals_at(c, mechanism.whole.factor + dof.row, dof.depth)
+    return reals_at(c, mechanism.header.factor + dof.row, dof.depth)

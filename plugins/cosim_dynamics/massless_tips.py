@@ -91,19 +91,19 @@ def _resistance(link: Link, w: NDArray[np.float64], v: NDArray[np.float64]) -> N
 
 def _motion(joint: contracts.Joint) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
     """H_FM, shape (6, nu), and X_FM at the start values; None where they depend on more than the joint."""
-    known: dict[str, Any] = dict(joint.values.numbers)
-    known |= {n: np.zeros(d.size) for n, d in joint.declarations.items() if d.kind == "cache"}
+    values: dict[str, Any] = dict(joint.values.numbers)
+    values |= {n: np.zeros(d.size) for n, d in joint.declarations.items() if d.kind == "cache"}
     written_slots = set()
     for name, kernel in joint.kernels.items():
         arguments = joint.arguments[name]
         written = {a.name for a in arguments if a.effect == "write"}
         if not written & {"H_FM", "X_FM"}:
             continue
-        if kernel.is_python or any(a.name not in known or a.effect == "add" for a in arguments):
+        if kernel.is_python or any(a.name not in values or a.effect == "add" for a in arguments):
             return None, None
         scalars = {a.name for a in arguments if a.effect == "read" and joint.declarations[a.name].shape == ()}
-        kernel(*[float(known[n][0]) if n in scalars else known[n] for n in kernel.arguments])
+        kernel(*[float(values[n][0]) if n in scalars else values[n] for n in kernel.arguments])
         written_slots |= written
     if not {"H_FM", "X_FM"} <= written_slots:
         return None, None
-    return known["H_FM"].reshape(joint.nu, 6).T, known["X_FM"]
+    return values["H_FM"].reshape(joint.nu, 6).T, values["X_FM"]

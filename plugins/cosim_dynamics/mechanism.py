@@ -160,7 +160,7 @@ class Mechanism(NamedTuple):
 
     ints: Any  # where it stands
     first: int  # and from where on
-    whole: Any  # MechanismSlots
+    header: Any  # MechanismSlots
     links: Any  # rows of LinkSlots, each behind the one that carries it
     dofs: Any  # rows of DofSlots
     equations: Any  # rows of EquationSlots, those of a group one behind the other
@@ -169,15 +169,15 @@ class Mechanism(NamedTuple):
 
 def mechanism_at(ints: Any, first: int) -> Mechanism:
     """The table that begins at a place of the integers of the schedule."""
-    whole = rows_of(MechanismSlots, ints, first, 1)[0]
+    header = rows_of(MechanismSlots, ints, first, 1)[0]
     return Mechanism(
         ints,
         first,
-        whole,
-        rows_of(LinkSlots, ints, first + whole.links_at, whole.links),
-        rows_of(DofSlots, ints, first + whole.dofs_at, whole.dofs),
-        rows_of(EquationSlots, ints, first + whole.equations_at, whole.equations),
-        rows_of(GroupSlots, ints, first + whole.groups_at, whole.groups),
+        header,
+        rows_of(LinkSlots, ints, first + header.links_at, header.links),
+        rows_of(DofSlots, ints, first + header.dofs_at, header.dofs),
+        rows_of(EquationSlots, ints, first + header.equations_at, header.equations),
+        rows_of(GroupSlots, ints, first + header.groups_at, header.groups),
     )
 
 

@@ -56,15 +56,15 @@ class MechanismTable:
         lists = GroupTable(groups, places[2], places[3], end)
         self.rows = np.full((1, end + len(lists.integers)), NOWHERE, dtype=np.int64)
         self.rows[0, end:] = lists.integers
-        whole = rows_of(MechanismSlots, self.rows, 0, 1)[0]
-        whole.links, whole.dofs, whole.equations, whole.terms, whole.groups = counts
-        whole.links_at, whole.dofs_at, whole.equations_at, whole.terms_at, whole.groups_at = places
+        header = rows_of(MechanismSlots, self.rows, 0, 1)[0]
+        header.links, header.dofs, header.equations, header.terms, header.groups = counts
+        header.links_at, header.dofs_at, header.equations_at, header.terms_at, header.groups_at = places
         self.mechanism = mechanism_at(self.rows, 0)
         for i, (link, slots) in enumerate(zip(tree.links, self.mechanism.links, strict=True)):
             slots.has_parent = link.parent >= 0
             slots.is_behind_parent = link.parent == i - 1 >= 0
             slots.dofs = link.joint.nu
-            slots.dofs_at = whole.dofs_at + width_of(DofSlots) * link.first_dof
+            slots.dofs_at = header.dofs_at + width_of(DofSlots) * link.first_dof
             slots.carries = tree.carries(i)
             slots.is_last_child = tree.is_last_child(i)
         for i, dof in enumerate(self.mechanism.dofs):

@@ -62,7 +62,7 @@ def eliminate(c: Any, mechanism: Any, group: Any, arrays: Any) -> None:
         eliminated = arrays.eliminated[r]
         for i in range(len(row)):
             eliminated[i] = row[i]
-        if mechanism.whole.is_by_body != 0:
+        if mechanism.header.is_by_body != 0:
             eliminate_by_body(c, mechanism, group, arrays.members, eliminated)
         else:
             eliminate_by_row(c, mechanism, arrays.members, eliminated)
@@ -121,8 +121,8 @@ def set_up_products(c: Any, mechanism: Any, arrays: Any) -> None:
 
 def correct_speeds(c: Any, mechanism: Any) -> None:
     """The correction -M^-1 G^T multipliers of u_dot, or of what else stands in its place."""
-    whole = mechanism.whole
-    correction = reals_at(c, whole.correction, whole.dofs)
+    header = mechanism.header
+    correction = reals_at(c, header.correction, header.dofs)
     for i in range(len(correction)):
         correction[i] = 0.0
     is_any_dense = False
@@ -136,7 +136,7 @@ def correct_speeds(c: Any, mechanism: Any) -> None:
                     x -= arrays.multipliers[r] * arrays.eliminated[r, i]
                 correction[member.number] = x / real_at(c, mechanism.dofs[member.number].D)
     if is_any_dense:
-        if whole.is_by_body != 0:
+        if header.is_by_body != 0:
             correct_by_body(c, mechanism, correction)
         else:
             correct_by_row(c, mechanism, correction)

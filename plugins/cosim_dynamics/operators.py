@@ -72,12 +72,12 @@ def mass_times(system: cosim.System, state: cosim.State, v: Any) -> Array:
     ValueError
         When `v` has another shape.
     """
-    motion, given = TreeMotion(system, state), _over_speeds(system, v, "v")
-    result: Array = _own(motion, without_tau=True)[0] @ given
+    motion, accelerations = TreeMotion(system, state), _over_speeds(system, v, "v")
+    result: Array = _own(motion, without_tau=True)[0] @ accelerations
     for i in range(len(motion.links)):
         mass, inertia = motion.inertia(i)
         J = motion.jacobian(i, motion.center(i))
-        result += mass * J[3:].T @ (J[3:] @ given) + J[:3].T @ (inertia @ (J[:3] @ given))
+        result += mass * J[3:].T @ (J[3:] @ accelerations) + J[:3].T @ (inertia @ (J[:3] @ accelerations))
     return result
 
 
@@ -93,11 +93,11 @@ def mass_solve(system: cosim.System, state: cosim.State, v: Any) -> Array:
     """
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-    given, M = _over_speeds(system, v, "v"), mass_matrix(system, state)
+    forces, M = _over_speeds(system, v, "v"), mass_matrix(system, state)
     moving = M.diagonal() != 0.0
     result = np.zeros(system.nu)
     try:
-        result[moving] = cho_solve(cho_factor(M[np.ix_(moving, moving)]), given[moving])
+        result[moving] = cho_solve(cho_factor(M[np.ix_(moving, moving)]), forces[moving])
     except LinAlgError:
         raise ValueError(
             "the mass matrix is singular: some joint moves nothing that has mass or inertia"
@@ -161,9 +161,9 @@ def inverse_dynamics(system: cosim.System, state: cosim.State, udot: Any) -> Arr
     StageError
         When the State is not realized to DYNAMICS.
     """
-    given = _over_speeds(system, udot, "udot")
+    accelerations = _over_speeds(system, udot, "udot")
     T = generalized_forces(system, state)
-    return mass_times(system, state, given) + bias(system, state) - T
+    return mass_times(system, state, accelerations) + bias(system, state) - T
 
 
 def kinetic_energy(system: cosim.System, state: cosim.State) -> float:
@@ -197,9 +197,9 @@ def _own(motion: TreeMotion, without_tau: bool = False) -> tuple[Array, Array]:
 
 
 def _over_speeds(system: cosim.System, values: Any, name: str) -> Array:
-    given = np.asarray(values, dtype=float)
-    if given.shape != (system.nu,):
+    numbers = np.asarray(values, dtype=float)
+    if numbers.shape != (system.nu,):
         raise ValueError(
-            f"{name} has shape {given.shape}, needs ({system.nu},): one for each speed of the system"
+            f"{name} has shape {numbers.shape}, needs ({system.nu},): one for each speed of the system"
         )
-    return given
+    return numbers

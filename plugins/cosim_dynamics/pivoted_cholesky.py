@@ -58,10 +58,10 @@ def factorize(matrix: PivotedCholesky) -> int:
         best = -1
         largest = NOTHING
         for i in range(m):
-            whole = max(A[i, i], FAINT * matrix.sizes[i])
-            if whole > 0.0 and left[i] > largest * whole:
+            size = max(A[i, i], FAINT * matrix.sizes[i])
+            if size > 0.0 and left[i] > largest * size:
                 best = i
-                largest = left[i] / whole
+                largest = left[i] / size
         if best < 0:
             break
         pivot = math.sqrt(left[best])

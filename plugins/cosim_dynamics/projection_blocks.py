@@ -118,7 +118,7 @@ def velocity_block(
             arrays.values[r] = c[equation.velocity_error]
     solve_for_correction(p, c, mechanism, SPEEDS)
     add_to_speeds(y, c, mechanism)
-    constraint_errors(c, mechanism.whole).changed = 1.0
+    constraint_errors(c, mechanism.header).changed = 1.0
 
 
 def direction_block(
@@ -128,12 +128,12 @@ def direction_block(
     mechanism = mechanism_at(ints, first)
     sum_position_errors(c, mechanism)
     solve_for_correction(p, c, mechanism, POSITIONS)
-    aside = reals_at(c, mechanism.whole.speeds_aside, mechanism.whole.dofs)
+    aside = reals_at(c, mechanism.header.speeds_aside, mechanism.header.dofs)
     correction = correction_of(c, mechanism)
     for i, dof in enumerate(mechanism.dofs):
         aside[i] = y[dof.u]
         y[dof.u] = correction[i]
-    constraint_errors(c, mechanism.whole).changed = 1.0
+    constraint_errors(c, mechanism.header).changed = 1.0
 
 
 def movement_block(
@@ -149,7 +149,7 @@ def restoration_block(
 ) -> None:
     """Put the speeds back."""
     mechanism = mechanism_at(ints, first)
-    aside = reals_at(c, mechanism.whole.speeds_aside, mechanism.whole.dofs)
+    aside = reals_at(c, mechanism.header.speeds_aside, mechanism.header.dofs)
     for i, dof in enumerate(mechanism.dofs):
         y[dof.u] = aside[i]
 
@@ -257,7 +257,7 @@ def has_others(arrays: Any, level: int) -> bool:
 
 def correction_of(c: Any, mechanism: Any) -> Any:
     """The correction of each degree of freedom."""
-    return reals_at(c, mechanism.whole.correction, mechanism.whole.dofs)
+    return reals_at(c, mechanism.header.correction, mechanism.header.dofs)
 
 
 def add_to_speeds(y: Any, c: Any, mechanism: Any) -> None:

@@ -36,7 +36,7 @@ def schedule_projection(parts: TreeAssembly, errors: Slot) -> Projection:
         rows = rows_from(quaternions)
         projection.normalize.append((corrections.normalization_block, rows))
         projection.estimates.append((corrections.normal_part_block, rows))
-    if parts.mechanism.whole.equations:
+    if parts.mechanism.header.equations:
         coordinates = rows_from(
             [
                 corrections.CoordinateSlots(q=assembly.slot(link.joint, "q").part(i).offset)

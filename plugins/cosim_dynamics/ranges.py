@@ -21,7 +21,7 @@ class Range:
 
 def ranges_of(system: cosim.System, state: cosim.State) -> list[Range]:
     """Ranges that force elements with a coordinate, `lower` and `upper` hold in a State."""
-    found = []
+    ranges = []
     for name, part in system.parts.items():
         declared = part.declarations
         if not isinstance(part, contracts.Force) or not {"coordinate", "lower", "upper"} <= declared.keys():
@@ -33,5 +33,5 @@ def ranges_of(system: cosim.System, state: cosim.State) -> list[Range]:
         joint, i = joint.partition(".")[0], int(index.rstrip("]") or 0)
         q, u = (system.variables[f"{joint}.{x}"].slot for x in "qu")
         lower, upper = (float(state[f"{name}.{end}"]) for end in ("lower", "upper"))
-        found.append(Range(path, q.offset + i, u.offset - system.nq + i, lower, upper))
-    return found
+        ranges.append(Range(path, q.offset + i, u.offset - system.nq + i, lower, upper))
+    return ranges

@@ -72,21 +72,21 @@ class SingularStart:
     def _find_singular(self, state: cosim.State) -> None:
         arrays = constraint_arrays(state.arrays["c"], self._mechanism, self._group)
         G, Z, sizes = (x.copy() for x in (arrays.jacobian, arrays.eliminated, arrays.cholesky.sizes))
-        held = np.flatnonzero(sizes > 0.0)
-        if not held.size:
+        holding = np.flatnonzero(sizes > 0.0)
+        if not holding.size:
             return
         dofs = [self._mechanism.dofs[member.number] for member in arrays.members]
         D = np.array([state.arrays["c"][dof.D] for dof in dofs])
         speeds = np.array([dof.u for dof in dofs])
-        usual = np.sqrt(sizes[held])
+        usual = np.sqrt(sizes[holding])
         self._state = state
-        left, values, _ = np.linalg.svd((Z[held] / np.sqrt(D)) / usual[:, None])
+        left, values, _ = np.linalg.svd((Z[holding] / np.sqrt(D)) / usual[:, None])
         lost = left[:, np.count_nonzero(values > VANISHED) :]  # combinations of equations that hold nothing
         if not lost.shape[1]:
             return
-        self._lost, self._usual, self._held = lost, usual, held
+        self._lost, self._usual, self._held = lost, usual, holding
         self._find_contradictions(state)
-        free = self._free_speeds(G[held] / usual[:, None], len(held) - lost.shape[1], speeds)
+        free = self._free_speeds(G[holding] / usual[:, None], len(holding) - lost.shape[1], speeds)
         if not free.size:
             return
         # How far such combinations are from being met by speeds of the size 1, in general
@@ -102,10 +102,12 @@ class SingularStart:
         if scale == 0.0:
             return
         around = np.abs(lost @ np.array(changes).T).max(axis=1)
-        names = (self._owners[r] for r, x in zip(held, around, strict=True) if x > ALONG * around.max())
+        names = (self._owners[r] for r, x in zip(holding, around, strict=True) if x > ALONG * around.max())
         self.constraints = list(dict.fromkeys(names))
-        one = np.linalg.svd(np.array(changes))[2][0]  # the only combination, where a plane has two tangents
-        branches = self._tangents(free, one) if free.shape[1] == 2 else []
+        combination = np.linalg.svd(np.array(changes))[2][
+            0
+        ]  # the only combination, where a plane has two tangents
+        branches = self._tangents(free, combination) if free.shape[1] == 2 else []
         self._describe_motion(state, scale, branches)
 
     def _find_contradictions(self, state: cosim.State) -> None:
@@ -128,16 +130,18 @@ class SingularStart:
 
     def _tangents(self, free: Array, combination: Array) -> list[Array]:
         """The directions in a plane of speeds in which a quadratic form is zero."""
-        first, last, both = (
+        of_first, of_last, of_sum = (
             float(combination @ self._second_order(u)[0])
             for u in (free[:, 0], free[:, 1], free[:, 0] + free[:, 1])
         )
-        mixed = both - first - last
-        inside = mixed * mixed - 4.0 * first * last
+        mixed = of_sum - of_first - of_last
+        inside = mixed * mixed - 4.0 * of_first * of_last
         if not inside > 0.0:
             return []
         root = -0.5 * (mixed + np.copysign(np.sqrt(inside), mixed))
-        tangents = [free @ np.array(pair) for pair in ((root, first), (last, root))]  # x / y of first x2 + …
+        tangents = [
+            free @ np.array(pair) for pair in ((root, of_first), (of_last, root))
+        ]  # x / y of first x2 + …
         return [u / np.abs(u).max() for u in tangents]
 
     def _describe_motion(self, state: cosim.State, scale: float, branches: list[Array]) -> None:
@@ -151,8 +155,8 @@ class SingularStart:
         if branches:
             self.message += f" ({', and '.join(_ratio(state, branch) for branch in branches)})"
         values, _ = self._evaluate_equations(u)
-        off = float(np.abs(self._lost.T @ (values / self._usual)).max())
-        if size > 0.0 and off > ALONG * scale * size * size:
+        error = float(np.abs(self._lost.T @ (values / self._usual)).max())
+        if size > 0.0 and error > ALONG * scale * size * size:
             self.is_possible = False
             self.message += (
                 f". No branch has the speeds {_listed(state, u)}: give speeds along one of them, or none, or "

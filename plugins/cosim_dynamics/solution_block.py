@@ -30,7 +30,7 @@ def solution_block(
     R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 6.5.
     """
     mechanism = mechanism_at(ints, first)
-    u_dot = reals_at(c, mechanism.whole.solution, mechanism.whole.dofs)
+    u_dot = reals_at(c, mechanism.header.solution, mechanism.header.dofs)
     factorize_mass_matrix(c, mechanism, u_dot)
     solve_toward_tips(c, mechanism, u_dot)
     for link in mechanism.links:
@@ -45,10 +45,10 @@ def solution_block(
 
 def factorize_mass_matrix(c: Any, mechanism: Any, solution: Any) -> None:
     """L^T D L in place of M, and on the way D^-1 L^-T applied to the right side."""
-    whole = mechanism.whole
+    header = mechanism.header
     dofs = mechanism.dofs
-    copy_reals(reals_at(c, whole.M, whole.entries), reals_at(c, whole.factor, whole.entries))
-    copy_reals(reals_at(c, whole.right_side, whole.dofs), solution)
+    copy_reals(reals_at(c, header.M, header.entries), reals_at(c, header.factor, header.entries))
+    copy_reals(reals_at(c, header.right_side, header.dofs), solution)
     for n in range(len(dofs) - 1, -1, -1):
         dof = dofs[n]
         pivot = real_at(c, dof.D)

@@ -175,9 +175,9 @@ def author_line() -> str:
     return f"{file}:{line}: {linecache.getline(file, line).strip()}"
 
 
-def _refuse(what: str, instead: str) -> NoReturn:
+def _refuse(operation: str, instead: str) -> NoReturn:
     raise cosim.ContractError(
-        f"{author_line()}\n  {what}: an equation is defined once for all States, "
+        f"{author_line()}\n  {operation}: an equation is defined once for all States, "
         f"so it contains no values; {instead}."
     )
 

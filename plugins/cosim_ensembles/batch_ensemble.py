@@ -89,10 +89,10 @@ class BatchEnsemble(cosim.Ensemble):
 
     def _integrator(self) -> Integrator:
         """An integrator of its own for each thread."""
-        wanted: Any = self._settings["integrator"]
-        if isinstance(wanted, Integrator):
-            return wanted.with_accuracy(wanted.accuracy)
-        return chosen_integrator(wanted, self.system, self._settings["accuracy"], dict(self._options))
+        integrator: Any = self._settings["integrator"]
+        if isinstance(integrator, Integrator):
+            return integrator.with_accuracy(integrator.accuracy)
+        return chosen_integrator(integrator, self.system, self._settings["accuracy"], dict(self._options))
 
     def job_for(self, executor: Executor) -> Job:
         """What is sent to the workers of an executor: once."""
@@ -123,8 +123,8 @@ class BatchEnsemble(cosim.Ensemble):
         try:
             message = self._run_all(changes, block, progress, executor, chunk, parts, each)
         except (KeyboardInterrupt, CosimError) as error:
-            done = BatchResult(self.plan, changes.given, block, str(error) or "interrupted", parts)
-            error.result = done  # type: ignore[union-attr]
+            result = BatchResult(self.plan, changes.given, block, str(error) or "interrupted", parts)
+            error.result = result  # type: ignore[union-attr]
             raise
         finally:
             if parts is not None:
@@ -147,8 +147,8 @@ class BatchEnsemble(cosim.Ensemble):
         def take(first: int, last: int, rows: dict[str, Any]) -> None:
             block.take(first, last, rows)
             if each is not None:
-                done = Block.of(rows)
-                each(first, BatchResult(self.plan, changes.some(first, last).given, done, parts=parts))
+                rows_done = Block.of(rows)
+                each(first, BatchResult(self.plan, changes.some(first, last).given, rows_done, parts=parts))
 
         if executor is not None:
             stopped = run_in_executor(self, changes, block, executor, progress, chunk, parts, take)
@@ -202,28 +202,28 @@ class BatchEnsemble(cosim.Ensemble):
     ) -> bool:
         """Do runs in threads of this process, and give on what some of them have left; as `run_here`."""
         first, stopped, start = 0, False, wall.perf_counter()
-        most = self.plan.most_runs if self.plan.keeps_series else block.runs
-        size = least = min(most, FULL * self.threads)
+        most_runs = self.plan.most_runs if self.plan.keeps_series else block.runs
+        size = least_runs = min(most_runs, FULL * self.threads)
         while first < block.runs and not stopped:
             last = min(first + size, block.runs)
-            some, part = changes.some(first, last), self.new_block(last - first)
+            changes_of_part, part = changes.some(first, last), self.new_block(last - first)
 
-            def report(done: int, of: int, first: int = first) -> bool | None:
-                return None if progress is None else progress(first + done, block.runs)
+            def report(ended: int, total: int, first: int = first) -> bool | None:
+                return None if progress is None else progress(first + ended, block.runs)
 
             began = wall.perf_counter()
             try:
-                stopped = self.run_here(some, part, report)
+                stopped = self.run_here(changes_of_part, part, report)
             finally:
                 if parts is not None:
-                    self._write_part(some, part, parts.some(first, last))
+                    self._write_part(changes_of_part, part, parts.some(first, last))
                 take(first, last, vars(part))
             time = wall.perf_counter()
             rate, seconds = (
                 (last - first) / max(time - began, 1e-9),
                 max(PART_TIME, PART_SHARE * (time - start)),
             )
-            first, size = last, min(max(least, min(4 * size, int(seconds * rate))), most)
+            first, size = last, min(max(least_runs, min(4 * size, int(seconds * rate))), most_runs)
         return stopped
 
     def run_here(self, changes: Changes, block: Block, progress: Progress | None = None) -> bool:

@@ -55,8 +55,8 @@ class BatchResult(EnsembleResult):
         return int(self.codes.size)
 
     def __repr__(self) -> str:
-        done = int((self.codes != NOT_RUN).sum())
-        return f"<EnsembleResult: {done} of {len(self)} runs, {len(self.failures)} failed>"
+        count = int((self.codes != NOT_RUN).sum())
+        return f"<EnsembleResult: {count} of {len(self)} runs, {len(self.failures)} failed>"
 
     @property
     def names(self) -> list[str]:

@@ -55,8 +55,8 @@ class Changes:
                 problems.append(Problem(path, str(error).removeprefix(f"{path}: ")))
                 continue
             shape = system.signal(path).declaration.shape if slot.size > 1 else ()
-            whole = int(np.prod(shape)) == slot.size
-            self.given[path] = flat.reshape(len(flat), *shape) if whole else flat
+            is_complete = int(np.prod(shape)) == slot.size
+            self.given[path] = flat.reshape(len(flat), *shape) if is_complete else flat
             array = Run._fields.index(slot.array)
             places += [(array, slot.offset + i) for i in range(slot.size)]
             columns.append(flat)

@@ -98,54 +98,105 @@ def run_in_chunks(
     Exception
         What the runner has raised.
     """
-    support, sizes = job.support, ChunkSize(chunk, most)
-    workers = max(1, support.workers(job.executor))
-    tells_who = getattr(job.executor, "tells_who", False)
-    at = 0
-    suspects: list[tuple[Span, int]] = []
-    """Spans that were lost, and how often."""
-    pending: dict[Future[Any], Span] = {}
-    again: dict[Future[Any], int] = {}
-    """Pending spans that were lost before, and how often."""
+    spans = SpansUnderWay(job, runs, arguments_of, ChunkSize(chunk, most))
     try:
-        while at < runs or suspects or pending:
-            while suspects and (tells_who or not pending):
-                span, times = suspects.pop()
-                future = job.submit(arguments_of(*span))
-                pending[future], again[future] = span, times
-            is_free = not suspects and (tells_who or not again)
-            while is_free and at < runs and len(pending) < AHEAD * workers:
-                size = min(sizes.next(runs - at, workers), runs - at)
-                pending[job.submit(arguments_of(at, at + size))] = at, at + size
-                at += size
-            done, _ = wait(pending, LOOK, FIRST_COMPLETED)
-            for future in done:
-                first, last = pending.pop(future)
-                times = again.pop(future, 0)
+        while spans.is_any_left:
+            spans.submit()
+            for future in spans.wait():
+                first, last, times = spans.withdraw(future)
                 try:
                     outcome, seconds = future.result()
                 except (Exception, CancelledError) as error:
-                    if support.has_lost_all(error):
-                        raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
-                    if not support.has_lost_worker(error):
-                        raise
-                    if not _is_to_blame(error, times, tells_who):
-                        suspects.append(((first, last), times + 1))
-                    elif last - first > 1:
-                        middle = (first + last) // 2
-                        suspects += [((middle, last), times), ((first, middle), times)]
-                    else:
-                        fail(first, str(error) if isinstance(error, LostProcess) else LOST)
+                    spans.check_loss(error)
+                    if spans.repeat(first, last, times, error):
+                        continue
+                    fail(first, str(error) if isinstance(error, LostProcess) else LOST)
                 else:
-                    sizes.measure(last - first, seconds)
+                    spans.sizes.measure(last - first, seconds)
                     take(first, last, outcome)
             if not goes_on():
                 return False
     finally:
-        for future in pending:
+        spans.cancel()
+    return True
+
+
+class SpansUnderWay:
+    """Spans of runs that workers have, and those that were lost and wait to be done again.
+
+    Parameters
+    ----------
+    job : Job
+    runs : int
+        All that there are.
+    arguments_of : callable
+        Returns, for a span, the arguments for `Runner.run_chunk`.
+    sizes : ChunkSize
+    """
+
+    def __init__(
+        self, job: Job, runs: int, arguments_of: Callable[[int, int], tuple[Any, ...]], sizes: ChunkSize
+    ) -> None:
+        self.sizes = sizes
+        self._job, self._runs, self._arguments_of = job, runs, arguments_of
+        self._workers = max(1, job.support.workers(job.executor))
+        self._tells_who = getattr(job.executor, "tells_who", False)
+        self._next = 0  # the first run that no span has yet
+        self._pending: dict[Future[Any], Span] = {}
+        self._times_lost: dict[Future[Any], int] = {}  # of pending spans that are done again
+        self._suspects: list[tuple[Span, int]] = []  # spans that were lost, and how often
+
+    @property
+    def is_any_left(self) -> bool:
+        """Whether there is something to do, or to wait for."""
+        return self._next < self._runs or bool(self._suspects or self._pending)
+
+    def submit(self) -> None:
+        """Send suspects, one at a time where the executor does not tell whose process ended; then others."""
+        while self._suspects and (self._tells_who or not self._pending):
+            span, times = self._suspects.pop()
+            future = self._job.submit(self._arguments_of(*span))
+            self._pending[future], self._times_lost[future] = span, times
+        is_free = not self._suspects and (self._tells_who or not self._times_lost)
+        while is_free and self._next < self._runs and len(self._pending) < AHEAD * self._workers:
+            left = self._runs - self._next
+            span = self._next, self._next + min(self.sizes.next(left, self._workers), left)
+            self._pending[self._job.submit(self._arguments_of(*span))] = span
+            self._next = span[1]
+
+    def wait(self) -> set[Future[Any]]:
+        """The spans that have ended, after a while at most."""
+        return wait(self._pending, LOOK, FIRST_COMPLETED)[0]
+
+    def withdraw(self, future: Future[Any]) -> tuple[int, int, int]:
+        """First and last run of a span that has ended, and how often it was lost before."""
+        first, last = self._pending.pop(future)
+        return first, last, self._times_lost.pop(future, 0)
+
+    def check_loss(self, error: BaseException) -> None:
+        """Raise an error unless it is the loss of a worker."""
+        support = self._job.support
+        if support.has_lost_all(error):
+            raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
+        if not support.has_lost_worker(error):
+            raise error
+
+    def repeat(self, first: int, last: int, times: int, error: BaseException) -> bool:
+        """Do a lost span again, in halves where it is to blame; False where that is a single run."""
+        if not _is_to_blame(error, times, self._tells_who):
+            self._suspects.append(((first, last), times + 1))
+        elif last - first > 1:
+            middle = (first + last) // 2
+            self._suspects += [((middle, last), times), ((first, middle), times)]
+        else:
+            return False
+        return True
+
+    def cancel(self) -> None:
+        """Cancel what is under way."""
+        for future in self._pending:
             with suppress(Exception):  # of a cluster that is gone
                 future.cancel()
-    return True
 
 
 class ChunkSize:
@@ -186,12 +237,12 @@ def support_of(executor: Executor) -> ExecutorSupport:
     return ExecutorSupport()
 
 
-_known = threading.local()
+_last_runner = threading.local()
 
 
 def _built(key: str, data: bytes) -> Runner:
     """The runner, built once in each thread of this process."""
-    if getattr(_known, "key", "") != key:
+    if getattr(_last_runner, "key", "") != key:
         try:
             runner = pickle.loads(data)  # what this program has sent itself
         except CosimError:
@@ -199,8 +250,8 @@ def _built(key: str, data: bytes) -> Runner:
         except Exception as error:
             text = f"a worker cannot build what it is to run: {type(error).__name__}: {error}"
             raise CosimError(text) from error
-        _known.runner, _known.key = runner, key
-    built: Runner = _known.runner
+        _last_runner.runner, _last_runner.key = runner, key
+    built: Runner = _last_runner.runner
     return built
 
 

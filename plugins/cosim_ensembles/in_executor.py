@@ -34,7 +34,7 @@ def run_in_executor(
     """
     job = ensemble.job_for(executor)
 
-    def given(first: int, last: int) -> tuple[Any, ...]:
+    def arguments_of(first: int, last: int) -> tuple[Any, ...]:
         values = {path: column[first:last] for path, column in changes.given.items()}
         return values, last - first, None if parts is None else parts.some(first, last)
 
@@ -49,4 +49,4 @@ def run_in_executor(
         return progress is None or progress(int((block.codes >= 0).sum()), block.runs) is not False
 
     most = None if block.series is not None else ensemble.plan.most_runs
-    return not run_in_chunks(job, block.runs, given, take, fail, goes_on, chunk, most)
+    return not run_in_chunks(job, block.runs, arguments_of, take, fail, goes_on, chunk, most)

@@ -82,16 +82,16 @@ class Plan:
             self.signals[path] = len(self.columns), len(self.columns) + size
             self.columns += [path] if size == 1 else [f"{path}[{i}]" for i in range(size)]
         self.recorded = list(self.columns)
-        for by in self.derivatives:
-            self._add_derivatives(by, paths)
+        for variable in self.derivatives:
+            self._add_derivatives(variable, paths)
         if self.derivatives and not self.keeps_series:
             raise ModelError.of("derivatives", "are kept over time: name signals beside the reductions")
         self.reductions: list[Reduction] = [] if reductions_of is None else reductions_of(self.columns)
 
-    def _add_derivatives(self, by: str, paths: Sequence[str]) -> None:
+    def _add_derivatives(self, variable: str, paths: Sequence[str]) -> None:
         """Columns for the derivatives of the recorded signals by a variable."""
         for path in paths:
-            name, size = derivative_name(path, by), self.system.signal(path).slot.size
+            name, size = derivative_name(path, variable), self.system.signal(path).slot.size
             self.signals[name] = len(self.columns), len(self.columns) + size
             self.columns += [name] if size == 1 else [f"{name}[{i}]" for i in range(size)]
 
@@ -107,15 +107,15 @@ class Plan:
 
     def units(self) -> dict[str, str]:
         """The units of the recorded paths and of the reductions."""
-        derived = {derivative_name(of, by) for of in self.signals for by in self.derivatives}
+        derived = {derivative_name(path, variable) for path in self.signals for variable in self.derivatives}
         paths = [path for path in self.signals if path not in derived]
         units_of_elements = {path: self.system.signal(path).units for path in paths}
         recorded = {
             path: units[0] if len(set(units)) == 1 else "1" for path, units in units_of_elements.items()
         }
-        for by in self.derivatives:
-            unit = self.system.signal(by).units[0]
-            recorded |= {derivative_name(of, by): quotient(recorded[of], unit) for of in paths}
+        for variable in self.derivatives:
+            unit = self.system.signal(variable).units[0]
+            recorded |= {derivative_name(path, variable): quotient(recorded[path], unit) for path in paths}
         return recorded | {r.name: r.unit for r in self.reductions}
 
     def _grid(self) -> NDArray[np.float64]:

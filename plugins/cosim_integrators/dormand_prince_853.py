@@ -81,8 +81,8 @@ def dense_rows(b: Sequence[float], weights: Sequence[Sequence[float]]) -> list[l
         weight = b[i] if i < stages else 0.0
         row = weight * terms[0] + (float(i == 0) - weight) * terms[1]
         row += (2.0 * weight - float(i in (0, stages))) * terms[2]
-        for j, given in enumerate(weights):
-            row += given[i] * terms[3 + j]
+        for j, stage_weights in enumerate(weights):
+            row += stage_weights[i] * terms[3 + j]
         coefficients = np.zeros(7)
         coefficients[: row.order] = row.coeffs[::-1][1:]
         rows.append(coefficients.tolist())

@@ -157,7 +157,7 @@ class Program:
         self.reset_states = tables.reset_states
         self.periodic = {
             entry.path: (i, None if isinstance(entry.handler.period, str) else entry.handler.period)
-            for i, entry in enumerate(tables.agenda_of.entries)
+            for i, entry in enumerate(tables.events.entries)
             if entry.handler.is_periodic and not entry.is_private and entry.handler.does != "publish"
         }
         variables = self.state.arrays

@@ -44,8 +44,8 @@ class CollisionsTable(MechanicsTable):
             except (cosim.LookUpError, ValueError) as error:
                 report(f"shapes[{i}]", str(error))
         if sum(map(len, shapes.values())) == len(listed):
-            made = scene(model, shapes, ignore)
-            self.add(model, name, {"type": "collisions", **made, **entry}, report)
+            values = scene(model, shapes, ignore)
+            self.add(model, name, {"type": "collisions", **values, **entry}, report)
 
     def _shape(self, row: Mapping[str, Any]) -> Shape:
         """A shape of an entry of the list."""
@@ -53,16 +53,18 @@ class CollisionsTable(MechanicsTable):
             raise ValueError('needs body = "…", a name, and type = "…", the id of a shape')
         cls: Any = cosim.registry().get("shape", self.full_id(row["type"]))
         values = {key: value for key, value in row.items() if key not in ("body", "type")}
-        given = inspect.signature(cls).parameters.values()
-        known = {each.name: each.default is inspect.Parameter.empty for each in given}
+        parameters = inspect.signature(cls).parameters.values()
+        is_required = {
+            parameter.name: parameter.default is inspect.Parameter.empty for parameter in parameters
+        }
         for key in values:
-            if key not in known:
-                raise ValueError(f"{row['type']} has no {key}; it has {', '.join(known)}")
-        missing = [key for key, needed in known.items() if needed and key not in values]
+            if key not in is_required:
+                raise ValueError(f"{row['type']} has no {key}; it has {', '.join(is_required)}")
+        missing = [key for key, needed in is_required.items() if needed and key not in values]
         if missing:
             raise ValueError(f"{row['type']} needs {missing[0]}")
-        made: Shape = cls(**{key: v if key == "frame" else _meters(v) for key, v in values.items()})
-        return made
+        shape: Shape = cls(**{key: v if key == "frame" else _meters(v) for key, v in values.items()})
+        return shape
 
     def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
         """The values of `Collisions` but those that follow from the shapes."""

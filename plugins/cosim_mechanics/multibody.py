@@ -285,5 +285,5 @@ class Multibody(cosim.Model):
         ModelError
             A key that is not a body, or a shape that cannot take part.
         """
-        made = scene(self, shapes, ignore)
-        return cast("Collisions", self.add("mechanics.collisions", name, **made, **values))
+        described = scene(self, shapes, ignore)
+        return cast("Collisions", self.add("mechanics.collisions", name, **described, **values))

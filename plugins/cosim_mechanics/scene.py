@@ -47,8 +47,8 @@ def scene(
     """
     by_name: dict[str, list[Solid]] = {}
     for body, some in shapes.items():
-        given = list(some) if isinstance(some, Sequence) else [some]
-        by_name[name_of(body)] = list(chain.from_iterable(_solids(body, shape) for shape in given))
+        shapes_of_body = list(some) if isinstance(some, Sequence) else [some]
+        by_name[name_of(body)] = list(chain.from_iterable(_solids(body, shape) for shape in shapes_of_body))
     moving = [name for name, part in model.parts.items() if {"X_GB", "mass"} <= part.declarations.keys()]
     fixed = [name for name in by_name if name not in moving]
     faults = [name for name in fixed if "X_GB" not in getattr(model.parts.get(name), "declarations", ())]

@@ -243,19 +243,19 @@ def contacts_between(shape1: Shape, shape2: Shape) -> tuple[Contacts, bool]:
 'center_on_body2': (0.0, 0.0, 0.0), 'half_axis_on_body2': (0.0, 0.0, 0.0), 'radius2': 0.1})], True)
     """
     for first, second, changed in ((shape1, shape2, False), (shape2, shape1, True)):
-        found: Contacts | None = None
-        more: dict[str, Any] = {}
+        contacts: Contacts | None = None
+        common_values: dict[str, Any] = {}
         if isinstance(first, HalfSpace):
-            found, more = second.on_half_space(), {"frame_on_body1": first.frame}
+            contacts, common_values = second.on_half_space(), {"frame_on_body1": first.frame}
         elif isinstance(second, Capsule):
-            found = first.under_capsule()
-            more = {
+            contacts = first.under_capsule()
+            common_values = {
                 "center_on_body2": second.center,
                 "half_axis_on_body2": second.half_axis,
                 "radius2": second.radius,
             }
-        if found is not None:
-            return [(id_, {**values, **more}) for id_, values in found], changed
+        if contacts is not None:
+            return [(id_, {**values, **common_values}) for id_, values in contacts], changed
     names = [type(shape).__name__ for shape in (shape1, shape2)]
     raise cosim.ModelError.of(
         "",

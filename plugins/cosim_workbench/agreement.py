@@ -203,16 +203,16 @@ def standing_of(
         little then comes from the method, which chooses other steps.
     """
     promised = promised_digits(accuracy)
-    off = 10.0**-agreement.digits if agreement.digits < MOST_DIGITS else 0.0
+    deviation = 10.0**-agreement.digits if agreement.digits < MOST_DIGITS else 0.0
     if at_rounding_level:
         return Standing.AGREES if agreement.digits == MOST_DIGITS else Standing.ROUNDING_LEVEL
     if agreement.moved_by_rounding > (max(A_LITTLE, 10.0**-promised) if states_stay else 10.0**-promised):
         return Standing.SENSITIVE
     if agreement.digits < promised:
         explained = agreement.growth * accuracy
-        if off <= explained <= 10.0 ** -min(DIGITS_AT_END, promised):
+        if deviation <= explained <= 10.0 ** -min(DIGITS_AT_END, promised):
             return Standing.GROWS
-        grows = agreement.growth > PROMISED and off <= PROMISED * explained
+        grows = agreement.growth > PROMISED and deviation <= PROMISED * explained
         return Standing.SENSITIVE if grows else Standing.DIFFERS
     if agreement.digits_at_end < min(DIGITS_AT_END, promised):
         ratio = agreement.size_at_end / (accuracy * agreement.size)

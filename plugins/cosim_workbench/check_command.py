@@ -98,10 +98,10 @@ def _entries(name: str) -> list[tuple[Any, str]]:
     plugin = name.partition(".")[0]
     failed = next((str(record) for record in registry.failures if record.name == plugin), "")
     plugins = [record.name for record in registry.plugins]
-    others = [e.id for record in registry.plugins for e in record.entries if name in (e.id, record.name)]
-    if others:
+    uncheckable = [e.id for record in registry.plugins for e in record.entries if name in (e.id, record.name)]
+    if uncheckable:
         raise cosim.CosimError(
-            f"{', '.join(others)}: this command checks components, integrators, participants and master "
+            f"{', '.join(uncheckable)}: this command checks components, integrators, participants and master "
             "algorithms"
         )
     hint = f"{failed}." if failed else "Installed: `cosim plugins`."

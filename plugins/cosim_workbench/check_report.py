@@ -86,9 +86,11 @@ def _export(run: Any) -> tuple[str, str]:
     if "failed" in ran:
         return "another result in an FMU", "bad"
     exporters = [entry.cls for entry in cosim.registry().entries("exporter") if entry.cls.title]
-    ways = {exporter.title: list(exporter().refusals(run.entry.cls)) for exporter in exporters}
-    possible = [title for title, refusals in ways.items() if not refusals]
-    text = ", ".join(possible) or "; ".join(p.text for refusals in ways.values() for p in refusals)
+    refusals_by_title = {exporter.title: list(exporter().refusals(run.entry.cls)) for exporter in exporters}
+    possible = [title for title, refusals in refusals_by_title.items() if not refusals]
+    text = ", ".join(possible) or "; ".join(
+        p.text for refusals in refusals_by_title.values() for p in refusals
+    )
     return f"{text}{'; same result there' if 'passed' in ran else ''}", "good" if possible else "open"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ def compare_results(
             deviations.append(Deviation(name, text="is missing in the second"))
             continue
         if object in (values.dtype, theirs[name].dtype):
-            texts = (reference.time, values), (other.time, theirs[name])
+            texts = _Course(reference.time, values), _Course(other.time, theirs[name])
             deviations.append(_of_texts(name, *texts, time_tolerance))
             continue
         values, numbers = values.astype(np.float64), theirs[name].astype(np.float64)
@@ -100,8 +100,8 @@ def compare_results(
             continue
         finite = values[np.isfinite(values)]
         allowed = absolute + tolerance * float(np.abs(finite).max(initial=0.0))
-        first, second = (reference.time, values), (other.time, numbers)
-        deviations.append(_deviation(name, first, second, allowed, time_tolerance))
+        courses = _Course(reference.time, values), _Course(other.time, numbers)
+        deviations.append(_deviation(name, *courses, allowed, time_tolerance))
     return sorted(deviations, key=lambda d: (d.is_within, d.time if d.time == d.time else -np.inf, d.name))
 
 
@@ -122,82 +122,98 @@ def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: f
     return f"the first has {spans[0]}, the second {spans[1]}; {consequence}"
 
 
-def _of_texts(
-    name: str, reference: tuple[Vector, Any], other: tuple[Vector, Any], window: float
-) -> Deviation:
+class _Course(NamedTuple):
+    """The values of a signal over time: numbers, or text."""
+
+    times: Vector
+    values: Any
+
+
+def _of_texts(name: str, reference: _Course, other: _Course, window: float) -> Deviation:
     """Where the texts of one are not among those that the other has around that time."""
-    kinds = ["text" if values.dtype == object else "numbers" for _, values in (reference, other)]
+    kinds = ["text" if course.values.dtype == object else "numbers" for course in (reference, other)]
     if kinds[0] != kinds[1]:
         return Deviation(name, text=f"is {kinds[0]} in the first and {kinds[1]} in the second")
-    start, end = max(reference[0][0], other[0][0]), min(reference[0][-1], other[0][-1])
     deviation = Deviation(name)
-    for (times, texts), (points, others), is_swapped in ((reference, other, False), (other, reference, True)):
-        rounding = 1e-9 * max(abs(start), abs(end))
-        first = np.searchsorted(times, points - window - rounding, "left")
-        begins = times[np.minimum(first, times.size - 1)] <= points - window + rounding  # with a point there
-        first = np.maximum(first - ~begins, 0)
-        last = np.searchsorted(times, points + window + rounding, "right")
-        for i in np.flatnonzero((points >= start) & (points <= end)):
-            if points[i] >= deviation.time:
-                break
-            nearby = texts[first[i] : last[i]]
-            if others[i] not in nearby:
-                pair = (others[i], nearby[-1]) if is_swapped else (nearby[-1], others[i])
-                difference = (
-                    f"differs from t = {points[i]:.9g} s on: {pair[1]!r:.60} instead of {pair[0]!r:.60}"
-                )
-                deviation = Deviation(name, time=float(points[i]), text=difference)
-                break
+    for course, points, is_swapped in ((reference, other, False), (other, reference, True)):
+        difference = _first_other_text(course, points, window)
+        if difference is None or difference[0] >= deviation.time:
+            continue
+        time, nearby, text = difference
+        expected, found = (text, nearby) if is_swapped else (nearby, text)
+        sentence = f"differs from t = {time:.9g} s on: {found!r:.60} instead of {expected!r:.60}"
+        deviation = Deviation(name, time=time, text=sentence)
     return deviation
 
 
-def _deviation(
-    name: str, reference: tuple[Vector, Vector], other: tuple[Vector, Vector], allowed: float, window: float
-) -> Deviation:
+def _first_other_text(course: _Course, points: _Course, window: float) -> tuple[float, Any, Any] | None:
+    """The first point whose text a course does not have around that time: its time, what it has, the text."""
+    times = course.times
+    start, end = max(times[0], points.times[0]), min(times[-1], points.times[-1])
+    rounding = 1e-9 * max(abs(start), abs(end))
+    first = np.searchsorted(times, points.times - window - rounding, "left")
+    begins = times[np.minimum(first, times.size - 1)] <= points.times - window + rounding  # a point is there
+    first = np.maximum(first - ~begins, 0)
+    last = np.searchsorted(times, points.times + window + rounding, "right")
+    for i in np.flatnonzero((points.times >= start) & (points.times <= end)):
+        nearby = course.values[first[i] : last[i]]
+        if points.values[i] not in nearby:
+            return float(points.times[i]), nearby[-1], points.values[i]
+    return None
+
+
+def _deviation(name: str, reference: _Course, other: _Course, allowed: float, window: float) -> Deviation:
+    """How far numbers go from a band around the reference, and the reference from one around them."""
     largest, first = 0.0, Deviation(name, allowed=allowed)
-    start, end = max(reference[0][0], other[0][0]), min(reference[0][-1], other[0][-1])
-    for (times, values), (points, numbers), is_swapped in (
-        (reference, other, False),
-        (other, reference, True),
-    ):
-        inside = (points >= start) & (points <= end)
-        at, compared = points[inside], numbers[inside]
-        if not at.size:
+    start, end = max(reference.times[0], other.times[0]), min(reference.times[-1], other.times[-1])
+    for course, points, is_swapped in ((reference, other, False), (other, reference, True)):
+        inside = (points.times >= start) & (points.times <= end)
+        times, numbers = points.times[inside], points.values[inside]
+        if not times.size:
             continue
-        low, high = band(times, values, at, window)
-        with np.errstate(invalid="ignore"):  # of infinite numbers; they have to be alike
-            beyond = np.maximum(np.maximum(low - compared, compared - high), 0.0)
-        beyond[~np.isfinite(beyond)] = np.inf
-        alike = np.isnan(compared) & (np.isnan(low) | np.isnan(high))
-        beyond[alike | ((compared == low) & (compared == high))] = 0.0
+        low, high = band(course.times, course.values, times, window)
+        beyond = _distance_from_band(numbers, low, high)
         largest = max(largest, float(beyond.max()))
-        out = np.flatnonzero(beyond > allowed)
-        if out.size and not float(at[out[0]]) >= first.time:
-            i = int(out[0])
-            is_between = low[i] <= high[i] and np.isfinite(compared[i])
-            middle = float(np.clip(compared[i], low[i], high[i])) if is_between else float(low[i])
-            pair = (float(compared[i]), middle) if is_swapped else (middle, float(compared[i]))
-            first = Deviation(name, 0.0, allowed, float(at[i]), *pair)
+        outside = np.flatnonzero(beyond > allowed)
+        if outside.size and not float(times[outside[0]]) >= first.time:
+            i = int(outside[0])
+            is_between = low[i] <= high[i] and np.isfinite(numbers[i])
+            middle = float(np.clip(numbers[i], low[i], high[i])) if is_between else float(low[i])
+            pair = (float(numbers[i]), middle) if is_swapped else (middle, float(numbers[i]))
+            first = Deviation(name, 0.0, allowed, float(times[i]), *pair)
     return Deviation(name, largest, allowed, first.time, first.expected, first.found)
 
 
-def band(times: Vector, values: Vector, at: Vector, window: float) -> tuple[Vector, Vector]:
+def _distance_from_band(numbers: Vector, low: Vector, high: Vector) -> Vector:
+    """How far numbers are outside of a band; infinite and missing ones have to be alike."""
+    with np.errstate(invalid="ignore"):
+        beyond = np.maximum(np.maximum(low - numbers, numbers - high), 0.0)
+    beyond[~np.isfinite(beyond)] = np.inf
+    are_missing = np.isnan(numbers) & (np.isnan(low) | np.isnan(high))
+    beyond[are_missing | ((numbers == low) & (numbers == high))] = 0.0
+    distance: Vector = beyond
+    return distance
+
+
+def band(times: Vector, values: Vector, points: Vector, window: float) -> tuple[Vector, Vector]:
     """Least and greatest value of a line through points within a window around each time.
 
     Parameters
     ----------
     times, values : ndarray, shape (n,)
         Times do not decrease; where two are equal, the line jumps.
-    at : ndarray, shape (m,)
+    points : ndarray, shape (m,)
         Times within those of the line.
     window : float
         Half of its width, s.
     """
-    sides = [_sides(times, values, np.clip(at + shift, times[0], times[-1])) for shift in (-window, window)]
+    sides = [
+        _sides(times, values, np.clip(points + shift, times[0], times[-1])) for shift in (-window, window)
+    ]
     edges = np.stack([edge for side in sides for edge in side])
     low, high = edges.min(axis=0), edges.max(axis=0)
-    first = np.searchsorted(times, at - window, "left")
-    last = np.searchsorted(times, at + window, "right")
+    first = np.searchsorted(times, points - window, "left")
+    last = np.searchsorted(times, points + window, "right")
     several = np.flatnonzero(last > first)
     if several.size:
         pairs = np.stack([first[several], last[several]], axis=1).ravel()
@@ -207,24 +223,24 @@ def band(times: Vector, values: Vector, at: Vector, window: float) -> tuple[Vect
     return low, high
 
 
-def _sides(times: Vector, values: Vector, at: Vector) -> tuple[Vector, Vector]:
+def _sides(times: Vector, values: Vector, points: Vector) -> tuple[Vector, Vector]:
     """Values of the line before and after each time; they differ where it jumps."""
-    left = np.clip(np.searchsorted(times, at, "left"), 1, max(times.size - 1, 1))
-    right = np.clip(np.searchsorted(times, at, "right"), 1, max(times.size - 1, 1))
+    left = np.clip(np.searchsorted(times, points, "left"), 1, max(times.size - 1, 1))
+    right = np.clip(np.searchsorted(times, points, "right"), 1, max(times.size - 1, 1))
     if times.size == 1:
-        same = np.full(at.shape, values[0])
+        same = np.full(points.shape, values[0])
         return same, same
-    return _on_line(times, values, at, left), _on_line(times, values, at, right)
+    return _on_line(times, values, points, left), _on_line(times, values, points, right)
 
 
-def _on_line(times: Vector, values: Vector, at: Vector, upper: NDArray[np.intp]) -> Vector:
-    before, after = times[upper - 1], times[upper]
-    span = after - before
-    part = np.where(span > 0.0, (at - before) / np.where(span > 0.0, span, 1.0), 1.0)
+def _on_line(times: Vector, values: Vector, points: Vector, upper: NDArray[np.intp]) -> Vector:
+    times_before, times_after = times[upper - 1], times[upper]
+    span = times_after - times_before
+    share = np.where(span > 0.0, (points - times_before) / np.where(span > 0.0, span, 1.0), 1.0)
     low, high = values[upper - 1], values[upper]
     with np.errstate(invalid="ignore"):
-        line = low + part * (high - low)
-    return np.where(part == 0.0, low, np.where(part == 1.0, high, line))
+        line = low + share * (high - low)
+    return np.where(share == 0.0, low, np.where(share == 1.0, high, line))
 
 
 def converted(values: Vector, unit: str, target: str) -> Vector:

@@ -95,5 +95,5 @@ def _bits(values: NDArray[Any]) -> NDArray[np.int64]:
 
 def _with_texts(written: bytes, texts: Iterable[str]) -> bytes:
     """Texts in place of the zero bytes, by turns with what stands between them."""
-    between, *others = written.split(b"\0")
-    return between + b"".join(chain.from_iterable(zip(map(str.encode, texts), others, strict=True)))
+    first, *following = written.split(b"\0")
+    return first + b"".join(chain.from_iterable(zip(map(str.encode, texts), following, strict=True)))

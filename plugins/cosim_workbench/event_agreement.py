@@ -158,8 +158,8 @@ def match_events(
 
 
 def _common(
-    more: Reals,
-    fewer: Reals,
+    longer: Reals,
+    shorter: Reals,
     record: Callable[[int], Any],
     is_negligible: Callable[[Any], bool],
     last: float,
@@ -174,13 +174,13 @@ def _common(
         Places of the former; the place of the latter.
     """
     matched: list[int] = []
-    times, others = more.tolist(), fewer.tolist()
-    spare = len(times) - len(others)
+    times, shorter_times = longer.tolist(), shorter.tolist()
+    spare = len(times) - len(shorter_times)
     for k, time in enumerate(times):
         i = len(matched)
-        fits = i < len(others)
+        fits = i < len(shorter_times)
         if fits and spare > 0 and k + 1 < len(times):
-            fits = abs(others[i] - time) <= abs(others[i] - times[k + 1])
+            fits = abs(shorter_times[i] - time) <= abs(shorter_times[i] - times[k + 1])
         if fits:
             matched.append(k)
             continue

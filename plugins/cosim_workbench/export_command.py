@@ -180,8 +180,8 @@ class ExportCommand(cosim.Command):
         typed |= {} if arguments.history is None else {"history": arguments.history}
         wants_python = arguments.python or arguments.libpython is not None
         if typed and wants_python:
-            given = next(iter(typed)).replace("clocks", "no-clocks").replace("_", "-")
-            raise cosim.CosimError(f"--{given} is for native FMUs, not for those that run Python")
+            option = next(iter(typed)).replace("clocks", "no-clocks").replace("_", "-")
+            raise cosim.CosimError(f"--{option} is for native FMUs, not for those that run Python")
         if arguments.native and arguments.libpython is not None:
             raise cosim.CosimError("--libpython: a native FMU needs no Python, so it takes none along")
         native = False if wants_python else True if arguments.native or typed else None
@@ -197,8 +197,8 @@ def _fitting(able: list[type[FileExporter]], target: Path | None) -> type[FileEx
     for kind in able:
         if kind.suffix == target.suffix.lower():
             return kind
-    ways = " or ".join(f"{kind.suffix} ({kind.what})" for kind in able)
-    raise cosim.CosimError(f"{target}: the name of what is exported ends in {ways}")
+    endings = " or ".join(f"{kind.suffix} ({kind.what})" for kind in able)
+    raise cosim.CosimError(f"{target}: the name of what is exported ends in {endings}")
 
 
 def _listed(text: str) -> list[str]:

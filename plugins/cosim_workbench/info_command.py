@@ -36,9 +36,9 @@ class InfoCommand(cosim.Command):
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The file."""
-        others = "".join(f", {entry.cls.what}" for entry in cosim.registry().entries("describer"))
+        described = "".join(f", {entry.cls.what}" for entry in cosim.registry().entries("describer"))
         parser.add_argument(
-            "file", type=Path, help=f"a model (.toml), an FMU (.fmu), results (.csv, .parquet){others}"
+            "file", type=Path, help=f"a model (.toml), an FMU (.fmu), results (.csv, .parquet){described}"
         )
 
     def run(self, arguments: argparse.Namespace) -> int:

@@ -130,14 +130,14 @@ def _check_free(plugin: str) -> None:
 
 def _installed(folder: Path) -> bool:
     """Install the package so that changes of its files count at once; say what to do where this fails."""
-    words = python_command("-m", "pip", "install", "--quiet", "--no-deps", "--editable", str(folder))
+    call = python_command("-m", "pip", "install", "--quiet", "--no-deps", "--editable", str(folder))
     if all(importlib.util.find_spec(name) is not None for name in ("hatchling", "editables")):
-        words.insert(-2, "--no-build-isolation")  # nothing is to be fetched
-    done = run_process(words, capture_output=True, text=True)
-    if done.returncode == 0:
+        call.insert(-2, "--no-build-isolation")  # nothing is to be fetched
+    installation = run_process(call, capture_output=True, text=True)
+    if installation.returncode == 0:
         print(f"installed  {folder}")
         return True
-    reason = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+    reason = (installation.stderr.strip() or installation.stdout.strip()).splitlines()[-1:]
     print(f"the package was written but not installed: {' '.join(reason)}", file=sys.stderr)
     print(f"install it with: pip install -e {folder}", file=sys.stderr)
     return False

@@ -39,13 +39,13 @@ NAN, INF, ZERO, ZEROS_BEHIND_POINT = word("nan"), word("inf"), word("0.0"), word
 EXPONENT_MINUS, EXPONENT_PLUS = word("e-"), word("e+")
 
 
-def append(out, at, text, count):
+def append(buffer, end, text, count):
     """Put the first letters of a word behind those that are there; the place behind them."""
     text &= (1 << (8 * count)) - 1
-    shift = 8 * (at & 7)
-    out[at >> 3] |= text << shift
-    out[(at >> 3) + 1] = ((text >> 1) & 0x7FFFFFFFFFFFFFFF) >> (63 - shift)
-    return at + count
+    shift = 8 * (end & 7)
+    buffer[end >> 3] |= text << shift
+    buffer[(end >> 3) + 1] = ((text >> 1) & 0x7FFFFFFFFFFFFFFF) >> (63 - shift)
+    return end + count
 
 
 def eight_digits(number):
@@ -57,28 +57,28 @@ def eight_digits(number):
     return (tens | (pairs - 10 * tens) << 8) | EIGHT_ZEROS
 
 
-def append_digits(out, at, digits, first, last):
+def append_digits(buffer, place, digits, first_digit, behind_last):
     """Append some of the 17 digits of a number; the place behind them."""
     head, tail = digits // 1_000_000_000, digits % 1_000_000_000
     words = eight_digits(head), eight_digits(tail // 10), NUL + tail % 10
     for i in range(3):
-        begin, end = max(first - 8 * i, 0), min(last - 8 * i, 8)
-        if begin < end:
-            at = append(out, at, words[i] >> (8 * begin), end - begin)
-    return at
+        begin, behind = max(first_digit - 8 * i, 0), min(behind_last - 8 * i, 8)
+        if begin < behind:
+            place = append(buffer, place, words[i] >> (8 * begin), behind - begin)
+    return place
 
 
-def append_real(out, at, bits):
+def append_real(buffer, end, bits):
     """Append a real as `repr` writes it; the place behind it."""
     is_finite = (bits >> FRACTION_BITS) & LARGEST_EXPONENT != LARGEST_EXPONENT
     if not is_finite and bits & FRACTION != 0:
-        return append(out, at, NAN, 3)
+        return append(buffer, end, NAN, 3)
     if bits < 0:
-        at = append(out, at, MINUS, 1)
+        end = append(buffer, end, MINUS, 1)
     if not is_finite:
-        return append(out, at, INF, 3)
+        return append(buffer, end, INF, 3)
     if bits & WORD63 == 0:
-        return append(out, at, ZERO, 3)
+        return append(buffer, end, ZERO, 3)
     digits, exponent = shortest(bits)
     digits, exponent = without_zeros(digits, exponent)
     count = DIGITS
@@ -87,27 +87,27 @@ def append_real(out, at, bits):
     digits *= TENS[DIGITS - count]
     point = count + exponent  # digits before the decimal point
     if point > LAST_OF_FIXED or point < FIRST_OF_FIXED:
-        at = append_digits(out, at, digits, 0, 1)
+        end = append_digits(buffer, end, digits, 0, 1)
         if count > 1:
-            at = append_digits(out, append(out, at, POINT, 1), digits, 1, count)
-        return append_exponent(out, at, point - 1)
+            end = append_digits(buffer, append(buffer, end, POINT, 1), digits, 1, count)
+        return append_exponent(buffer, end, point - 1)
     if point <= 0:
-        return append_digits(out, append(out, at, ZEROS_BEHIND_POINT, 2 - point), digits, 0, count)
-    at = append_digits(out, at, digits, 0, point)
-    return append_digits(out, append(out, at, POINT, 1), digits, point, max(count, point + 1))
+        return append_digits(buffer, append(buffer, end, ZEROS_BEHIND_POINT, 2 - point), digits, 0, count)
+    end = append_digits(buffer, end, digits, 0, point)
+    return append_digits(buffer, append(buffer, end, POINT, 1), digits, point, max(count, point + 1))
 
 
-def append_exponent(out, at, exponent):
+def append_exponent(buffer, end, exponent):
     """Append the power of ten with a sign and two digits at least; the place behind it."""
-    at = append(out, at, EXPONENT_MINUS if exponent < 0 else EXPONENT_PLUS, 2)
+    end = append(buffer, end, EXPONENT_MINUS if exponent < 0 else EXPONENT_PLUS, 2)
     size = abs(exponent)
     if size >= 100:
-        at = append(out, at, NUL + size // 100, 1)
-    return append(out, at, (NUL + size // 10 % 10) | (NUL + size % 10) << 8, 2)
+        end = append(buffer, end, NUL + size // 100, 1)
+    return append(buffer, end, (NUL + size // 10 % 10) | (NUL + size % 10) << 8, 2)
 
 
-def append_rows(numbers, kinds, ends, out, count):
-    """Write `count` rows from the start of `out`, each with a column of each kind; the length of the text.
+def append_rows(numbers, kinds, separators, buffer, count):
+    """Write `count` rows from the start of `buffer`, each with a column of each kind; the length of the text.
 
     Parameters
     ----------
@@ -115,18 +115,18 @@ def append_rows(numbers, kinds, ends, out, count):
         Row after row: the bits of reals, whole numbers from 0 to 9.
     kinds, ends : view of int64
         For each column, `REAL`, `WHOLE` or `TEXT`, and the sign that stands behind it.
-    out : view of int64
+    buffer : view of int64
     count : int
     """
-    columns, at, place = len(kinds), 0, 0
-    out[0] = 0
+    columns, end, number = len(kinds), 0, 0
+    buffer[0] = 0
     for _ in range(count):
         for column in range(columns):
             if kinds[column] == REAL:
-                at = append_real(out, at, numbers[place])
+                end = append_real(buffer, end, numbers[number])
             else:
-                letter = NUL + numbers[place] if kinds[column] == WHOLE else 0
-                at = append(out, at, letter, 1)
-            at = append(out, at, ends[column], 1)
-            place += 1
-    return at
+                letter = NUL + numbers[number] if kinds[column] == WHOLE else 0
+                end = append(buffer, end, letter, 1)
+            end = append(buffer, end, separators[column], 1)
+            number += 1
+    return end

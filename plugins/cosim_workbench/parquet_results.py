@@ -39,8 +39,8 @@ class ParquetResults(cosim.ResultSink):
         """Whether it is a folder with nothing but parts of results."""
         if not path.is_dir():
             return False
-        own = set(_own_files(path))
-        return all(inside in own for inside in path.iterdir())
+        own_files = set(_own_files(path))
+        return all(inside in own_files for inside in path.iterdir())
 
     def write(self, result: cosim.Result, path: Path) -> Path:
         """Write all signals; results that were in the folder are replaced."""

@@ -24,6 +24,7 @@ LEGEND = 8
 LETTERS_ABOVE = 108
 """Of one row of names above a panel."""
 NOTE_LENGTH = 118
+MOST_EVENT_LINES = 40  # across the panels: more would hide the curves
 """Letters in a line below the panels."""
 
 
@@ -98,11 +99,11 @@ def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:
         _legend(axis, panel.label, [line.label for line in panel.lines])
     if plan.marks:
         _draw_marks(axes[-1], plan)
-        if sum(map(len, plan.marks.values())) <= 40:
+        event_times = [time for times in plan.marks.values() for time in times]
+        if len(event_times) <= MOST_EVENT_LINES:
             for axis in panels:
-                for times in plan.marks.values():
-                    for time in times:
-                        axis.axvline(time, color="0.6", linewidth=0.6, zorder=0)
+                for time in event_times:
+                    axis.axvline(time, color="0.6", linewidth=0.6, zorder=0)
     axes[-1].set_xlabel("time in s")
     figure.suptitle(plan.title)
     if notes:

@@ -38,12 +38,12 @@ def axis_label(names: Sequence[str], unit: str) -> str:
     """
     ends = {name.rpartition(".")[2] for name in names}
     if len(names) == 1:
-        (what,) = names
+        (quantity,) = names
     elif len(ends) == 1 and len(max(ends)) > 2:
-        (what,) = ends
+        (quantity,) = ends
     else:
-        what = QUANTITIES.get(unit, "value")
-    return f"{what} in {pretty_unit(unit)}" if pretty_unit(unit) else what
+        quantity = QUANTITIES.get(unit, "value")
+    return f"{quantity} in {pretty_unit(unit)}" if pretty_unit(unit) else quantity
 
 
 def pretty_unit(unit: str) -> str:

@@ -151,13 +151,13 @@ def _key(unit: str, values: Values, groups: Groups) -> tuple[str, float]:
 
 def _most_telling(groups: Groups) -> tuple[Groups, list[str]]:
     """The first panels; a balance is among them, the last. What is left out, in words."""
-    others = [key for key in groups if key != BALANCE_KEY]
-    most = MOST_PANELS - (BALANCE_KEY in groups)
+    unbalanced = [key for key in groups if key != BALANCE_KEY]
+    most_panels = MOST_PANELS - (BALANCE_KEY in groups)
     counts: dict[str, int] = {}
-    for key in others[most:]:
+    for key in unbalanced[most_panels:]:
         counts[key[0]] = counts.get(key[0], 0) + len(groups[key])
     omitted = ", ".join(f"{count} in {pretty_unit(unit) or 'no unit'}" for unit, count in counts.items())
-    shown = others[:most] + [BALANCE_KEY] * (BALANCE_KEY in groups)
+    shown = unbalanced[:most_panels] + [BALANCE_KEY] * (BALANCE_KEY in groups)
     return {key: groups[key] for key in shown}, [
         f"not drawn: {omitted}; name the signals to see them"
     ] * bool(omitted)
@@ -170,18 +170,18 @@ def _offsets(balance: Mapping[str, Values]) -> dict[str, float]:
     return {name: start for name, start in starts.items() if abs(start) > FAR * change}
 
 
-def _lines(group: Mapping[str, Values], most: int | None) -> tuple[list[PlotLine], list[str]]:
+def _lines(group: Mapping[str, Values], most_lines: int | None) -> tuple[list[PlotLine], list[str]]:
     """Lines of a panel: signals that are the same share one, and one that hides another is dashed."""
     shifts = _offsets(group) if set(group) <= {f"energy.{kind}" for kind in BALANCE} else {}
     group = {name: values - shifts.get(name, 0.0) for name, values in group.items()}
     names: dict[str, list[str]] = {}
     undrawn = []
     for name, values in group.items():
-        others = () if name == "energy.residual" else islice(names, MOST_COMPARED)
-        twin = next((o for o in others if _gap(values, group[o]) <= SAME * _range(values)), None)
+        drawn_names = () if name == "energy.residual" else islice(names, MOST_COMPARED)
+        twin = next((o for o in drawn_names if _gap(values, group[o]) <= SAME * _range(values)), None)
         if twin is not None:
             names[twin].append(name)
-        elif most is None or len(names) < most:
+        elif most_lines is None or len(names) < most_lines:
             names[name] = [name]
         else:
             undrawn.append(name)

@@ -300,17 +300,29 @@ def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, An
             raise cosim.CosimError(f"{path}:{row.line}: {odd} is text in some lines and not in others")
         for column, text in row.texts.items():
             texts[column].append(text)
-        try:
-            table.append([float(text) for cell in row.cells for text in cell])
-        except ValueError as error:
-            numerals = [[WORDS.get(text.lower(), text) for text in cell] for cell in row.cells]
-            booleans.update(i for i, cell in enumerate(row.cells) if cell != numerals[i])
-            try:
-                table.append([float(text) for cell in numerals for text in cell])
-            except ValueError:
-                raise cosim.CosimError(f"{path}:{row.line}: {error}") from None
+        table.append(_row_numbers(path, row, booleans))
     widths = widths or [1] * len(names)
     numbers = np.array(table, dtype=np.float64).reshape(len(table), sum(widths))
+    return _signals(names, widths, numbers, texts, booleans)
+
+
+def _row_numbers(path: Path, row: _Row, booleans: set[int]) -> list[float]:
+    """The numbers of a line; columns that have a word for one are added to `booleans`."""
+    try:
+        return [float(text) for cell in row.cells for text in cell]
+    except ValueError as error:
+        numerals = [[WORDS.get(text.lower(), text) for text in cell] for cell in row.cells]
+        booleans.update(i for i, cell in enumerate(row.cells) if cell != numerals[i])
+        try:
+            return [float(text) for cell in numerals for text in cell]
+        except ValueError:
+            raise cosim.CosimError(f"{path}:{row.line}: {error}") from None
+
+
+def _signals(
+    names: list[str], widths: list[int], numbers: Any, texts: Mapping[int, list[str]], booleans: set[int]
+) -> dict[str, Any]:
+    """The columns of a table of numbers by name, with texts and booleans in their places."""
     signals: dict[str, Any] = {}
     end = 0
     for i, (name, width) in enumerate(zip(names, widths, strict=True)):

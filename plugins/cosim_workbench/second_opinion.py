@@ -302,8 +302,8 @@ def _with_other_solver(model: cosim.Model) -> tuple[str, System] | None:
     if base is None:
         return None
     settings = dict(model.settings)
-    others = [entry.id for entry in registry().entries(kinds_of(base)[0]) if entry.id != model.solver_id]
-    for id in others:
+    other_ids = [entry.id for entry in registry().entries(kinds_of(base)[0]) if entry.id != model.solver_id]
+    for id in other_ids:
         model.settings = {**settings, base.setting: id}
         try:
             return id, model.build()

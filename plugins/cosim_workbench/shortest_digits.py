@@ -49,9 +49,9 @@ def high_product(a: int, b: int) -> int:
 
 def scaled(high: int, low: int, c: int) -> int:
     """The product of `c` and a power, rounded to an odd number where it is not a whole one."""
-    part = (((high * c) >> 1) & WORD63) + high_product(low, c)
-    whole = high_product(high, c) + ((part >> 63) & 1)
-    return whole | (1 if part & WORD63 != 0 else 0)
+    fraction = (((high * c) >> 1) & WORD63) + high_product(low, c)
+    integer = high_product(high, c) + ((fraction >> 63) & 1)
+    return integer | (1 if fraction & WORD63 != 0 else 0)
 
 
 def shortest(bits: int) -> tuple[int, int]:

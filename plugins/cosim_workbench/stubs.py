@@ -116,8 +116,8 @@ def _stub_of_parts(module: str, classes: Mapping[str, type[Any]]) -> str:
 
 def _methods(cls: type[Any]) -> list[str]:
     """Public methods that are neither kernel functions nor handlers."""
-    own = {name: value for name, value in vars(cls).items() if not name.startswith("_")}
-    return [name for name, value in own.items() if inspect.isfunction(value) and name not in cls.kernels]
+    public = {name: value for name, value in vars(cls).items() if not name.startswith("_")}
+    return [name for name, value in public.items() if inspect.isfunction(value) and name not in cls.kernels]
 
 
 def _declarations(cls: type[Any]) -> list[Declaration]:
@@ -181,21 +181,21 @@ def _words(entry: Entry, parts: Iterable[Entry]) -> str:
 
 
 def _added(entry: Entry, parts: Iterable[Entry], method: str = "add") -> str:
-    given = _given(entry.cls, ", *", TAKEN)
-    return f"def {method}(self, kind: {_words(entry, parts)}, name: str{given}) -> {_name(entry.cls)}: ..."
+    values = _given(entry.cls, ", *", TAKEN)
+    return f"def {method}(self, kind: {_words(entry, parts)}, name: str{values}) -> {_name(entry.cls)}: ..."
 
 
 def _joint(entry: Entry, parts: Iterable[Entry]) -> str:
     ends = f"child: {PART}, parent: {PART} = ..., name: str | None = ..."
-    given = _given(entry.cls, ", *", (*TAKEN, "parent", "child"))
-    return f"def joint(self, kind: {_words(entry, parts)}, {ends}{given}) -> {_name(entry.cls)}: ..."
+    values = _given(entry.cls, ", *", (*TAKEN, "parent", "child"))
+    return f"def joint(self, kind: {_words(entry, parts)}, {ends}{values}) -> {_name(entry.cls)}: ..."
 
 
 def _exported(exporters: Iterable[Entry], methods: Mapping[str, Mapping[str, str]]) -> str:
     """An export with all options of exporters and of integrators."""
-    own = ("path", "native", "exporter")
-    names = dict.fromkeys([n for entry in exporters for n in entry.cls().option_names() if n not in own])
-    names |= dict.fromkeys(n for options in methods.values() for n in options if n not in own)
+    named = ("path", "native", "exporter")
+    names = dict.fromkeys([n for entry in exporters for n in entry.cls().option_names() if n not in named])
+    names |= dict.fromkeys(n for options in methods.values() for n in options if n not in named)
     listed = "".join(f", {name}: Any = ..." for name in names)
     first = "path: str | Path, *, native: bool | None = ..., exporter: str | None = ..."
     return f"def export_fmu(self, {first}{listed}) -> Any: ..."
@@ -205,37 +205,37 @@ def _simulate(
     first: str, methods: Mapping[str, Mapping[str, str]], name: str = "simulate", answer: str = "Result"
 ) -> str:
     """A run with all options of runs, of simulators and of integrators."""
-    own = _typed_options(cosim.Simulator) | _typed_options(cosim.simulate)
-    return f"def {name}({first}{_settings(own, methods)}) -> {answer}: ..."
+    options = _typed_options(cosim.Simulator) | _typed_options(cosim.simulate)
+    return f"def {name}({first}{_settings(options, methods)}) -> {answer}: ..."
 
 
 def _simulator(methods: Mapping[str, Mapping[str, str]]) -> str:
     """A Simulator, with all options of its own and of integrators."""
-    own = _typed_options(cosim.Simulator)
-    return f"def __init__(self, system: System, {_settings(own, methods)}) -> None: ..."
+    options = _typed_options(cosim.Simulator)
+    return f"def __init__(self, system: System, {_settings(options, methods)}) -> None: ..."
 
 
 def _ensemble(methods: Mapping[str, Mapping[str, str]]) -> str:
     """Many runs, with all options of them and of integrators."""
-    own = _typed_options(cosim.Ensemble.__new__)
-    return f"def __new__(cls, system: cosim.System, {_settings(own, methods)}) -> Ensemble: ..."
+    options = _typed_options(cosim.Ensemble.__new__)
+    return f"def __new__(cls, system: cosim.System, {_settings(options, methods)}) -> Ensemble: ..."
 
 
 def _study(methods: Mapping[str, Mapping[str, str]]) -> str:
     """A study, with all options of its own, of ensembles and of integrators."""
     first = "model: Any, vary: Mapping[str, Any], objectives: Sequence[Any] | Mapping[str, Any] | None = ..."
-    own = _typed_options(Study) | {"run_in": "Any"} | _typed_options(cosim.Ensemble.__new__)
-    rest = {n: own[n] for n in own if n not in ("model", "vary", "objectives", "reduce")}
-    return f"def __init__(self, {first}, *, {_settings(rest, methods)}) -> None: ..."
+    options = _typed_options(Study) | {"run_in": "Any"} | _typed_options(cosim.Ensemble.__new__)
+    settings = {n: options[n] for n in options if n not in ("model", "vary", "objectives", "reduce")}
+    return f"def __init__(self, {first}, *, {_settings(settings, methods)}) -> None: ..."
 
 
-def _settings(own: Mapping[str, str], methods: Mapping[str, Mapping[str, str]]) -> str:
+def _settings(options_of_run: Mapping[str, str], methods: Mapping[str, Mapping[str, str]]) -> str:
     """Options of runs, and those of integrators, with their types: the order is that of a call."""
     ids = [f"{id!r}, {id.rpartition('.')[2]!r}" for id in methods]
-    types = dict(own)
-    for options in methods.values():
-        types = {**options, **types}
-    names = dict.fromkeys([*own, *types])
+    types = dict(options_of_run)
+    for options_of_method in methods.values():
+        types = {**options_of_method, **types}
+    names = dict.fromkeys([*options_of_run, *types])
     types["integrator"] = f"Literal[{', '.join(ids)}] | cosim.Integrator | type[cosim.Integrator]"
     types["signals"] = "Sequence[str] | str"
     listed = [n for n in names if n not in ("cls", "self", "system", "options", "settings")]
@@ -248,8 +248,8 @@ def _typed_options(function: Any) -> dict[str, str]:
     for base in reversed(function.__mro__) if isinstance(function, type) else ():
         annotated |= getattr(vars(base).get("__init__"), "__annotations__", {})
     annotated |= {} if isinstance(function, type) else function.__annotations__
-    known = {name: annotated.get(name, "Any") for name in option_names(function)}
-    return {n: text if KNOWN_TYPE.fullmatch(str(text)) else "Any" for n, text in known.items()}
+    types = {name: annotated.get(name, "Any") for name in option_names(function)}
+    return {n: text if KNOWN_TYPE.fullmatch(str(text)) else "Any" for n, text in types.items()}
 
 
 def _name(cls: type[Any]) -> str:
@@ -275,33 +275,33 @@ def _stub_of_source(module: str, replaced: Mapping[str, list[str]], mentioned: I
 
 def _without_bodies(body: Iterable[ast.stmt], replaced: Mapping[str, list[str]]) -> list[ast.stmt]:
     """Statements of a module or class with signatures only."""
-    kept: list[ast.stmt] = []
-    done: set[str] = set()
+    statements: list[ast.stmt] = []
+    overloaded: set[str] = set()
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            kept += [] if getattr(node, "module", "") == "__future__" else [node]
+            statements += [] if getattr(node, "module", "") == "__future__" else [node]
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             branch = node.orelse if ast.unparse(node.test).startswith("not ") else node.body
-            kept += _without_bodies(branch, replaced)
+            statements += _without_bodies(branch, replaced)
         elif isinstance(node, ast.ClassDef):
             node.body = _without_bodies(node.body, replaced) or [ast.Expr(ast.Constant(...))]
-            kept.append(node)
+            statements.append(node)
         elif isinstance(node, ast.FunctionDef) and node.name in replaced:
-            kept += [] if node.name in done else _overloads(replaced[node.name])
-            done.add(node.name)
+            statements += [] if node.name in overloaded else _overloads(replaced[node.name])
+            overloaded.add(node.name)
         elif isinstance(node, ast.FunctionDef):
             node.body = [ast.Expr(ast.Constant(...))]
             node.decorator_list = [d for d in node.decorator_list if _is_known(d)]
-            kept.append(node)
+            statements.append(node)
         elif isinstance(node, ast.AnnAssign):
             node.value = None
-            kept.append(node)
+            statements.append(node)
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
             if name == "instead":  # of `FixedAttributes`: a class variable, said there
                 continue
-            kept.append(node if _makes_type(name, node.value) else _of_any(name))
-    return kept
+            statements.append(node if _makes_type(name, node.value) else _of_any(name))
+    return statements
 
 
 def _overloads(signatures: list[str]) -> list[ast.stmt]:

@@ -44,14 +44,16 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
         rows.append(("", f"… and {len(noticed) - MOST_FINDINGS} more: cosim run --trace events"))
     columns = result.columns() if len(result) else {}
     energies = [column for column in columns if column.startswith("energy.")]
-    others = [column for column in columns if column not in energies and not column.endswith("_energy")]
+    other_columns = [
+        column for column in columns if column not in energies and not column.endswith("_energy")
+    ]
     balance = energy_balance(result)
     rows += [("" if i else "energy change, J", text) for i, text in enumerate(balance)]
     if not balance:
         rows += _values("energy", energies, columns, result, with_first=True)
-    rows += _values("at the end", others[:FINAL_VALUES], columns, result, with_first=False)
-    if len(others) > FINAL_VALUES:
-        rows.append(("", f"… and {len(others) - FINAL_VALUES} more"))
+    rows += _values("at the end", other_columns[:FINAL_VALUES], columns, result, with_first=False)
+    if len(other_columns) > FINAL_VALUES:
+        rows.append(("", f"… and {len(other_columns) - FINAL_VALUES} more"))
     width = max(len(label) for label, _ in rows)
     lines = [f"{label:<{width}}  {text}".rstrip() for label, text in rows if text]
     lines += [f"warning: {text}" for text in result.warnings]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from cosim.kit import nearest
 
 
-def unknown(what: str, name: str, candidates: Iterable[str]) -> str:
+def unknown(kind: str, name: str, candidates: Iterable[str]) -> str:
     """The sentence about an unknown name, with the closest matches.
 
     >>> unknown("key", "acuracy", ["accuracy", "until"])
@@ -19,7 +19,7 @@ def unknown(what: str, name: str, candidates: Iterable[str]) -> str:
     near = nearest(name, names)
     listing = f"There are: {', '.join(names)}." if names else "There are none."
     hint = f"Nearest: {near}." if near else listing
-    return f"no {what} '{name}'. {hint}"
+    return f"no {kind} '{name}'. {hint}"
 
 
 def counted(number: int, word: str) -> str:

@@ -63,9 +63,9 @@ def test_all_blocks_of_a_solver_share_one_table(branched):
     assert len(set(begins.values())) == 1
     corrections = {int(first) for _, first, _ in branched.table[len(branched.blocks) :]}
     assert set(begins.values()) < corrections  # and so do the corrections after a step
-    whole = mechanism_of(branched).whole
-    assert (whole.links, whole.dofs, whole.equations) == (4, 8, 4)
-    assert whole.links_at == width_of(MechanismSlots)
+    header = mechanism_of(branched).header
+    assert (header.links, header.dofs, header.equations) == (4, 8, 4)
+    assert header.links_at == width_of(MechanismSlots)
 
 
 def test_links_know_their_parents(branched):
@@ -117,10 +117,10 @@ def test_what_a_solver_does_not_compute_lies_nowhere(solver):
     model.joint("pin", child="rod")
     mechanism = mechanism_of(model.build())
     is_by_body = solver == "articulated_body"
-    assert mechanism.whole.is_by_body == is_by_body
+    assert mechanism.header.is_by_body == is_by_body
     dof = mechanism.dofs[0]
     assert (dof.gain == NOWHERE, dof.row == NOWHERE) == (not is_by_body, is_by_body)
-    assert (dof.own_row, mechanism.whole.correction, mechanism.whole.equations) == (NOWHERE, NOWHERE, 0)
+    assert (dof.own_row, mechanism.header.correction, mechanism.header.equations) == (NOWHERE, NOWHERE, 0)
     assert len(mechanism.groups) == 0
     assert dof.free_u_dot != NOWHERE
 
@@ -131,7 +131,7 @@ def test_a_mechanism_without_degrees_of_freedom():
     model.joint("weld", child="block", frame_on_parent=(1, 0, 0, 0, 1, 0, 0, 0, 1, 0.5, 0.25, 0))
     system = model.build()
     mechanism = mechanism_of(system)
-    assert (mechanism.whole.links, mechanism.whole.dofs, len(mechanism.dofs)) == (1, 0, 0)
+    assert (mechanism.header.links, mechanism.header.dofs, len(mechanism.dofs)) == (1, 0, 0)
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
     assert np.array_equal(state["block.X_GB"][9:], [0.5, 0.25, 0.0])
     assert not np.any(state["block.A_GB"])

@@ -100,9 +100,9 @@ def test_case_38_a_next_time_that_is_none():
 def test_case_53_the_list_of_witnesses_is_made_once():
     part = noting_class(lambda_clock)()
     simulator = cosim.Simulator(system_of(part=part), accuracy=1e-6)
-    listed = simulator.compiled_step.tables.agenda_of.witnesses
+    listed = simulator.compiled_step.tables.events.witnesses
     simulator.advance_to(1.0)
-    assert simulator.compiled_step.tables.agenda_of.witnesses is listed
+    assert simulator.compiled_step.tables.events.witnesses is listed
     assert part.times == pytest.approx([1.0 / 3.0], abs=1e-8)
 
 

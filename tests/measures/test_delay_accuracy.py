@@ -173,8 +173,8 @@ def test_whether_a_point_is_needed_takes_no_forces_and_no_accelerations() -> Non
     model.measure("measures.delay", "felt", source=speed, delay=0.1)
     system = model.build()
     run = Run(**Program(system, "integrators.dormand_prince").arrays)
-    labels = [system.blocks[i].label for i in run.looks]
-    asked, later = set(labels[: run.plan.looked_rows]), set(labels[run.plan.looked_rows :])
+    labels = [system.blocks[i].label for i in run.checked_blocks]
+    asked, later = set(labels[: run.plan.checked_values]), set(labels[run.plan.checked_values :])
     assert "dynamics: velocities" in asked
     assert {"dynamics: accelerations", "force"} <= later
     assert not {"dynamics: accelerations", "force"} & asked

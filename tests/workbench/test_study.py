@@ -187,7 +187,7 @@ def test_a_value_that_a_parameter_cannot_take_names_its_point(model):
 
 
 def test_what_is_done_is_not_done_again(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("cosim_workbench.studies.study.PART_TIME", 0.0)
+    monkeypatch.setattr("cosim_workbench.studies.written_rows.PART_TIME", 0.0)
 
     def study(**more):
         settings = {"folder": tmp_path / "s", "seed": 3, "sample": "latin:40", "until": 0.05, **more}
@@ -323,7 +323,7 @@ def test_series_and_tables_are_parquet(model, tmp_path):
 def test_series_without_rows_are_removed_and_written_again(model, tmp_path, monkeypatch, objective):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr("cosim_workbench.studies.study.PART_TIME", 0.0)
+    monkeypatch.setattr("cosim_workbench.studies.written_rows.PART_TIME", 0.0)
 
     def study():
         settings = {"folder": tmp_path / "s", "until": 0.01, "keep_series": True, "threads": 1}

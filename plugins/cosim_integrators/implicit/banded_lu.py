@@ -29,24 +29,24 @@ def factor_band(a, pivots, n, lower, upper):
         below = min(lower, n - 1 - k)
         count = min(lower + upper, n - 1 - k) + 1  # columns from k on
         best = abs(a[k * width + lower])
-        at = 0
+        pivot = 0
         for i in range(1, below + 1):
             size = abs(a[(k + i) * width + lower - i])
             if size > best:
                 best = size
-                at = i
+                pivot = i
         if not best > 0.0 or best + best == best:  # zero, NaN or infinite
             return k + 1
-        pivots[k] = float(k + at)
+        pivots[k] = float(k + pivot)
         first = k * width + lower
         pivot_row = rows_of(float, a, first, count)
-        if at != 0:
-            first = (k + at) * width + lower - at
+        if pivot != 0:
+            first = (k + pivot) * width + lower - pivot
             other = rows_of(float, a, first, count)
             for j in range(count):
-                kept = pivot_row[j]
+                exchanged = pivot_row[j]
                 pivot_row[j] = other[j]
-                other[j] = kept
+                other[j] = exchanged
         for i in range(1, below + 1):
             first = (k + i) * width + lower - i
             row = rows_of(float, a, first, count)
@@ -61,14 +61,16 @@ def factor_band(a, pivots, n, lower, upper):
 def solve_band(a, pivots, n, lower, upper, b):
     """Replace `b` (n) by the solution, `a` and `pivots` being from `factor_band`."""
     width = band_width(lower, upper)
-    right = upper  # of the diagonal, so many columns of U are not zero: exchanges of rows fill the others
+    right_width = (
+        upper  # of the diagonal, so many columns of U are not zero: exchanges of rows fill the others
+    )
     x = b[0]  # the newest number is at hand: read back from the vector, each row would wait for it
     for k in range(n):
-        at = int(pivots[k])
-        if at != k:
-            right = lower + upper
-            b[k] = b[at]
-            b[at] = x
+        pivot = int(pivots[k])
+        if pivot != k:
+            right_width = lower + upper
+            b[k] = b[pivot]
+            b[pivot] = x
             x = b[k]
         count = min(lower, n - 1 - k)
         below = rows_of(float, b, k, count + 1)
@@ -80,16 +82,16 @@ def solve_band(a, pivots, n, lower, upper, b):
             below[i] -= rows_of(float, a, (k + i) * width + lower - i, 1)[0] * x
         x = following
     for back in range(n):
-        count = min(right, back) + 1
+        count = min(right_width, back) + 1
         row = rows_of(float, a, (n - 1 - back) * width + lower, count)
-        known = rows_of(float, b, n - 1 - back, count)
-        total = known[0]
+        solved = rows_of(float, b, n - 1 - back, count)
+        total = solved[0]
         if count > 1:
             total -= row[1] * x
         for j in range(2, count):
-            total -= row[j] * known[j]
+            total -= row[j] * solved[j]
         x = total / row[0]
-        known[0] = x
+        solved[0] = x
 
 
 def factor_complex_band(a, pivots, n, lower, upper):
@@ -100,24 +102,24 @@ def factor_complex_band(a, pivots, n, lower, upper):
         count = min(lower + upper, n - 1 - k) + 1
         first = 2 * (k * width + lower)
         best = abs(a[first]) + abs(a[first + 1])
-        at = 0
+        pivot = 0
         for i in range(1, below + 1):
             other_first = 2 * ((k + i) * width + lower - i)
             size = abs(a[other_first]) + abs(a[other_first + 1])
             if size > best:
                 best = size
-                at = i
+                pivot = i
         if not best > 0.0 or best + best == best:
             return k + 1
-        pivots[k] = float(k + at)
+        pivots[k] = float(k + pivot)
         pivot_row = rows_of(float, a, first, 2 * count)
-        if at != 0:
-            first = 2 * ((k + at) * width + lower - at)
+        if pivot != 0:
+            first = 2 * ((k + pivot) * width + lower - pivot)
             other = rows_of(float, a, first, 2 * count)
             for j in range(2 * count):
-                kept = pivot_row[j]
+                exchanged = pivot_row[j]
                 pivot_row[j] = other[j]
-                other[j] = kept
+                other[j] = exchanged
         re = pivot_row[0]
         im = pivot_row[1]
         square = re * re + im * im
@@ -143,14 +145,14 @@ def solve_complex_band(a, pivots, n, lower, upper, b, c):
     """Replace b + i c by the solution, `a` and `pivots` being from `factor_complex_band`."""
     width = band_width(lower, upper)
     for k in range(n):
-        at = int(pivots[k])
-        if at != k:
-            kept = b[k]
-            b[k] = b[at]
-            b[at] = kept
-            kept = c[k]
-            c[k] = c[at]
-            c[at] = kept
+        pivot = int(pivots[k])
+        if pivot != k:
+            exchanged = b[k]
+            b[k] = b[pivot]
+            b[pivot] = exchanged
+            exchanged = c[k]
+            c[k] = c[pivot]
+            c[pivot] = exchanged
         for i in range(1, min(lower, n - 1 - k) + 1):
             first = 2 * ((k + i) * width + lower - i)
             b[k + i] -= a[first] * b[k] - a[first + 1] * c[k]

@@ -79,7 +79,7 @@ def reverse_cuthill_mckee(n: int, rows: NDArray[np.int64], columns: NDArray[np.i
         if row != column:
             neighbours[row].add(column)
             neighbours[column].add(row)
-    degree = [len(others) for others in neighbours]
+    degree = [len(coupled) for coupled in neighbours]
     order_found: list[int] = []
     is_placed = [False] * n
     for start in sorted(range(n), key=lambda i: degree[i]):

@@ -25,6 +25,8 @@ from cosim_integrators.implicit.implicit_method import (
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_pair, solve_real
 from cosim_integrators.implicit.newton import (
+    CONVERGED,
+    GOES_ON,
     MOST_FOLLOWED,
     check_convergence,
     follow_system,
@@ -210,24 +212,24 @@ def solve_stages(system, method, t, t_end):
     step = t_end - t
     w = method.unknowns
     z = method.z
-    own = method.right
+    corrections = method.right
     start_iteration(method.memory)
     most = most_iterations(method.stages) + int(method.newton.more_iterations)
     previous = 0.0
     previous_own = math.inf
     previous_small = math.inf
     rate = 0.0
-    verdict = 0
+    verdict = GOES_ON
     for iteration in range(1, most + 1):
         status = evaluate_stages(system, method, t, t_end)
         if status != OK:
             return status
-        size = newton_correction(method, step, own)
+        size = newton_correction(method, step, corrections)
         if size - size != 0.0:
             method.work.failed_time = t_end
             return BAD_NUMBER
         attempt.iterations += 1.0
-        continues = verdict == 1
+        continues = verdict == CONVERGED
         if not continues:
             verdict = check_convergence(method, iteration, most, size, previous, rate)
         if verdict < 0:
@@ -235,15 +237,17 @@ def solve_stages(system, method, t, t_end):
         for i in range(w.shape[0]):
             w[i] += z[i]
         multiply(method, method.transform, w, z)
-        size_own = own_size(method, own)
-        small = size_of_small_states(method, own)
-        if verdict == 1 and is_refined(method, size_own, small, previous_own, previous_small, continues):
+        size_in_own = own_size(method, corrections)
+        small = size_of_small_states(method, corrections)
+        if verdict == CONVERGED and is_refined(
+            method, size_in_own, small, previous_own, previous_small, continues
+        ):
             break
-        previous_own = size_own
+        previous_own = size_in_own
         previous_small = small
         rate = size / previous if iteration > 1 else 0.0
         previous = size
-    return OK if verdict == 1 else SLOW
+    return OK if verdict == CONVERGED else SLOW
 
 
 def evaluate_stages(system, method, t, t_end):
@@ -268,10 +272,10 @@ def evaluate_stages(system, method, t, t_end):
     return OK
 
 
-def newton_correction(method, step, own):
+def newton_correction(method, step, largest):
     """Newton's correction of the transformed unknowns into z; its size in tolerances.
 
-    Of each state the largest correction goes into `own`.
+    Of each state the largest correction goes into `largest`.
     """
     stages = method.stages
     n = method.n
@@ -280,10 +284,10 @@ def newton_correction(method, step, own):
     solve_corrections(method, step, method.unknowns, method.derivatives, z)
     size = 0.0
     for m in range(n):
-        own[m] = 0.0
+        largest[m] = 0.0
     for i in range(stages):
         for m in range(n):
-            own[m] = nan_max(own[m], abs(z[i * n + m]))
+            largest[m] = nan_max(largest[m], abs(z[i * n + m]))
             correction = abs(z[i * n + m]) * loose[m]
             if correction > size or correction != correction:
                 size = nan_max(size, correction)

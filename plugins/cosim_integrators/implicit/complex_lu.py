@@ -14,22 +14,22 @@ def factor_complex(a, pivots, n):
     """
     for k in range(n):
         best = abs(a[2 * (k * n + k)]) + abs(a[2 * (k * n + k) + 1])
-        at = k
+        pivot = k
         for i in range(k + 1, n):
             size = abs(a[2 * (i * n + k)]) + abs(a[2 * (i * n + k) + 1])
             if size > best:
                 best = size
-                at = i
+                pivot = i
         if not best > 0.0 or best + best == best:
             return k + 1
-        pivots[k] = float(at)
+        pivots[k] = float(pivot)
         upper = a[2 * k * n : 2 * k * n + 2 * n]
-        if at != k:
-            other = a[2 * at * n : 2 * at * n + 2 * n]
+        if pivot != k:
+            other = a[2 * pivot * n : 2 * pivot * n + 2 * n]
             for j in range(2 * n):
-                kept = upper[j]
+                exchanged = upper[j]
                 upper[j] = other[j]
-                other[j] = kept
+                other[j] = exchanged
         re = upper[2 * k]
         im = upper[2 * k + 1]
         square = re * re + im * im
@@ -53,14 +53,14 @@ def factor_complex(a, pivots, n):
 def solve_complex(a, pivots, n, b, c):
     """Replace b + i c by the solution, `a` and `pivots` being from `factor_complex`."""
     for k in range(n):
-        at = int(pivots[k])
-        if at != k:
-            kept = b[k]
-            b[k] = b[at]
-            b[at] = kept
-            kept = c[k]
-            c[k] = c[at]
-            c[at] = kept
+        pivot = int(pivots[k])
+        if pivot != k:
+            exchanged = b[k]
+            b[k] = b[pivot]
+            b[pivot] = exchanged
+            exchanged = c[k]
+            c[k] = c[pivot]
+            c[pivot] = exchanged
     for i in range(1, n):
         row = a[2 * i * n : 2 * i * n + 2 * n]
         x = b[i]

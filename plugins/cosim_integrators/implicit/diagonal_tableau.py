@@ -81,9 +81,9 @@ class DiagonalTableau(FixedAttributes):
                 if abs(self.b @ weights - 1.0 / density(tree)) > TOLERANCE:
                     yield _problem(f"the last row violates a condition of order {size}: tree {tree}.")
                 if size <= self.dense_order:
-                    wanted = np.zeros(self.dense.shape[1])
-                    wanted[size - 1] = 1.0 / density(tree)
-                    if np.abs(weights @ self.dense - wanted).max() > TOLERANCE:
+                    required = np.zeros(self.dense.shape[1])
+                    required[size - 1] = 1.0 / density(tree)
+                    if np.abs(weights @ self.dense - required).max() > TOLERANCE:
                         yield _problem(f"dense violates a condition of order {size}: tree {tree}.")
         if np.abs(self.dense.sum(axis=1) - self.b).max() > TOLERANCE:
             yield _problem("the rows of dense must sum to the last row of a.")
@@ -110,8 +110,8 @@ class DiagonalTableau(FixedAttributes):
             distance = np.abs(self.c[:i] - self.c[i])
             chosen = np.argsort(distance, kind="stable")[:2]
             for j in chosen:
-                others = [self.c[k] for k in chosen if k != j]
-                result[i, j] = math.prod((self.c[i] - x) / (self.c[j] - x) for x in others)
+                other_nodes = [self.c[k] for k in chosen if k != j]
+                result[i, j] = math.prod((self.c[i] - x) / (self.c[j] - x) for x in other_nodes)
         return result
 
     def flat(self) -> NDArray[Any]:

@@ -123,15 +123,15 @@ def attempt_stages(system, method, t, t_end):
     for i in range(1, stages):
         for m in range(n):
             total = 0.0
-            expected = 0.0
+            guess = 0.0
             for j in range(i):
-                one = derivatives[j * n + m]
-                total += a[i, j] * one
-                expected += guesses[i, j] * one
+                derivative = derivatives[j * n + m]
+                total += a[i, j] * derivative
+                guess += guesses[i, j] * derivative
             base[m] = start[m] + step * total
-            y[m] = base[m] + weighted * expected
-        at = t_end if i == stages - 1 else t + method.node(i) * step
-        status = solve_stage(system, method, at, weighted)
+            y[m] = base[m] + weighted * guess
+        stage_time = t_end if i == stages - 1 else t + method.node(i) * step
+        status = solve_stage(system, method, stage_time, weighted)
         if status != OK:
             return status
         stage = method.stage(i)

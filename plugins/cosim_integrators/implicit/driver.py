@@ -135,6 +135,40 @@ def error_order(method):
     return method.settings.error_order
 
 
+def save_for_attempts(system, method, t):
+    """At the start of a step keep what attempts may change; whether the start is finite."""
+    method.work.worst_state = -1.0
+    method.attempt.rejected = 0.0
+    if not save_start(system, method, t, method.slope):
+        return False
+    copy_values(method.saved_memory(0), method.memory_numbers)
+    clear_foreign_matrices(method)
+    prepare_kink_search(method, system.c)
+    return True
+
+
+def reject_attempt(method, status, error, step, ideal, t_end, has_new_jacobian):
+    """Count a rejected attempt in which no block has failed; how long the next one is."""
+    work = method.work
+    if status == BAD_NUMBER or error != error:
+        work.failed_time = t_end
+    if status != OK:
+        work.newton_failures += 1.0
+    ideal = length_after(method, status, error, step, ideal, has_new_jacobian)
+    if ideal < step:
+        work.rejections += 1.0
+        method.attempt.rejected = 1.0
+    return ideal
+
+
+def fail_step(system, method, t, status, error):
+    """Everything is again as at the start of the step; why it cannot be taken."""
+    copy_values(method.memory_numbers, method.saved_memory(0))
+    restore_start(system, method, t)
+    method.work.failed_block = float(max(status, 1) - 1)
+    return code_of(status, error)
+
+
 def new_step(
     arrays: type[ImplicitMethod],
     attempt_step: Callable[..., Any],
@@ -156,23 +190,17 @@ def new_step(
         attempt = method.attempt
         if not memory.next_step > 0.0:  # or NaN, in a State from elsewhere
             return NOT_INITIALIZED
-        y = system.y
         inner = method.inner(system)
         controlled = method.is_controlled
         smallest = smallest_step(t, t_stop, settings.smallest_step)
         ideal = ideal_step(method, smallest)
-        work.worst_state = -1.0
-        attempt.rejected = 0.0
-        if not save_start(system, method, t, method.slope):
+        if not save_for_attempts(system, method, t):
             return NOT_FINITE
-        copy_values(method.saved_memory(0), method.memory_numbers)
-        clear_foreign_matrices(method)
-        prepare_kink_search(method, system.c)
         target = t_stop
         measures = False
         knows_kink = False
         if controlled:
-            if sizes_change(method, y):
+            if sizes_change(method, system.y):
                 update_sizes(system, method, t, ideal, order_of(method))
             measures = is_measured_again(method, ideal)
             t_stop = smooth_end(method, system.c, t, t_stop)
@@ -201,7 +229,7 @@ def new_step(
                     t_stop = work.kink_time
                 knows_kink = True
                 forget_convergence(memory)
-                copy_values(y, method.start)
+                copy_values(system.y, method.start)
                 continue
             # an error too large may be rounding: then tolerances rise, and the same step is good enough
             if (
@@ -212,24 +240,13 @@ def new_step(
             ):
                 work.rejections += 1.0
                 continue
-            # rejected, and no block has failed: shorter, or with a new Jacobian
-            if status <= 0:
-                if status == BAD_NUMBER or error != error:
-                    work.failed_time = t_end
-                if status != OK:
-                    work.newton_failures += 1.0
-                ideal = length_after(method, status, error, step, ideal, has_new_jacobian)
-                if ideal < step:
-                    work.rejections += 1.0
-                    attempt.rejected = 1.0
+            if status <= 0:  # no block has failed: shorter, or with a new Jacobian
+                ideal = reject_attempt(method, status, error, step, ideal, t_end, has_new_jacobian)
             if retries_with_size_1(method, status, error, step, ideal, smallest):
                 ideal = step
             if status > 0 or (ideal < step and (not controlled or ideal < smallest)):
-                copy_values(method.memory_numbers, method.saved_memory(0))
-                restore_start(system, method, t)
-                work.failed_block = float(max(status, 1) - 1)
-                return code_of(status, error)
-            copy_values(y, method.start)
+                return fail_step(system, method, t, status, error)
+            copy_values(system.y, method.start)
         work.accept(t, t_end, end_reason(t_end, target, t_stop, longest, limit, settings.largest_step))
         attempt.estimate = error
         if controlled:

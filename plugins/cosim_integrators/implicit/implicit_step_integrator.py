@@ -194,8 +194,8 @@ def _faults(cls: type[ImplicitStepIntegrator]) -> list[str]:
             continue
         if not callable(function):
             faults.append(f"{name} is {shown(function)}, needs a function: {name}(system, method, t, t_end)")
-        elif (given := function.__code__.co_varnames[: function.__code__.co_argcount]) != TAKEN:
-            faults.append(f"{name}({', '.join(given)}): needs the arguments {', '.join(TAKEN)}")
+        elif (argument_names := function.__code__.co_varnames[: function.__code__.co_argcount]) != TAKEN:
+            faults.append(f"{name}({', '.join(argument_names)}): needs the arguments {', '.join(TAKEN)}")
     for name, least in (("order", 1), ("error_exponent", 0), ("vectors", 0), ("history", 0)):
         value = getattr(cls, name)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:

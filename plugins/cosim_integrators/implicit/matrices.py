@@ -54,10 +54,10 @@ def make_matrices(method, step, shift, re, im):
     memory = method.memory
     matrices = method.matrices
     made_for = matrices.made_for
-    wanted = memory.factored_step
-    if not (wanted > 0.0 and abs(step - wanted) <= SAME_STEP * step):
-        wanted = step
-    if made_for.step == wanted:
+    needed_step = memory.factored_step
+    if not (needed_step > 0.0 and abs(step - needed_step) <= SAME_STEP * step):
+        needed_step = step
+    if made_for.step == needed_step:
         return OK
     n = method.n
     pattern = method.pattern
@@ -65,25 +65,25 @@ def make_matrices(method, step, shift, re, im):
     method.work.factorizations += 1.0
     copy_values(matrices.jacobian, method.jacobian)
     if pattern.sparse_solver != 0:
-        status = call_sparse_solver(method, MAKE, wanted, matrices.jacobian, method.shift)
+        status = call_sparse_solver(method, MAKE, needed_step, matrices.jacobian, method.shift)
     elif pattern.is_band != 0:
-        fill_band(method, matrices.real, 1, shift / wanted, 0.0)
+        fill_band(method, matrices.real, 1, shift / needed_step, 0.0)
         status = factor_band(matrices.real, matrices.real_pivots, n, pattern.lower, pattern.upper)
         if status == 0 and pattern.is_complex != 0:
-            fill_band(method, matrices.complex, 2, re / wanted, im / wanted)
+            fill_band(method, matrices.complex, 2, re / needed_step, im / needed_step)
             status = factor_complex_band(
                 matrices.complex, matrices.complex_pivots, n, pattern.lower, pattern.upper
             )
     else:
-        fill(method, matrices.real, 1, shift / wanted, 0.0)
+        fill(method, matrices.real, 1, shift / needed_step, 0.0)
         status = lu_factor(matrices.real, matrices.real_pivots, n)
         if status == 0 and pattern.is_complex != 0:
-            fill(method, matrices.complex, 2, re / wanted, im / wanted)
+            fill(method, matrices.complex, 2, re / needed_step, im / needed_step)
             status = factor_complex(matrices.complex, matrices.complex_pivots, n)
     if status != 0:
         return SINGULAR
-    made_for.step = wanted
-    memory.factored_step = wanted
+    made_for.step = needed_step
+    memory.factored_step = needed_step
     return OK
 
 

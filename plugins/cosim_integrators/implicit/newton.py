@@ -15,6 +15,7 @@ MOST_FOLLOWED = 50  # iterations for tangents
 SETTLED = 1e-15  # of a tangent, or of a state: a correction that small is none
 IMPROVES = 0.5
 MUCH_SMALLER = 100.0
+CONVERGED, GOES_ON = 1, 0  # beside SLOW: what `check_convergence` says of an iteration
 
 
 def set_weights(method, y, step):
@@ -28,11 +29,11 @@ def set_weights(method, y, step):
     loose = method.loose_weight
     for m in range(method.n):
         relative = relative_tolerances[m]
-        large = max(absolute[m], relative * abs(y[m]))
-        own = max(floors[m], relative * max(abs(y[m]), step * abs(slope[m])))
-        loose[m] = 1.0 / (factor * large)
-        is_small = SMALLEST_FLOOR < own < large
-        weight[m] = 1.0 / (factor * own) if is_small else loose[m]
+        tolerance_of_size_1 = max(absolute[m], relative * abs(y[m]))
+        own_tolerance = max(floors[m], relative * max(abs(y[m]), step * abs(slope[m])))
+        loose[m] = 1.0 / (factor * tolerance_of_size_1)
+        is_small = SMALLEST_FLOOR < own_tolerance < tolerance_of_size_1
+        weight[m] = 1.0 / (factor * own_tolerance) if is_small else loose[m]
 
 
 @tangent_of(set_weights, with_values=True)
@@ -48,9 +49,9 @@ def size_of_error(method, error, start, end, absolute):
     worst = 0.0
     for m in range(method.n):
         tolerance = max(absolute[m], relative[m] * max(abs(start[m]), abs(end[m])))
-        one = abs(error[m]) / (factor * tolerance)
-        if one > worst or one != one:
-            worst = nan_max(worst, one)
+        component = abs(error[m]) / (factor * tolerance)
+        if component > worst or component != component:
+            worst = nan_max(worst, component)
             method.work.worst_state = float(m)
     return worst
 
@@ -76,23 +77,23 @@ def size_of_attempt_alone(
     return 0.0
 
 
-def is_refined(method, own, small, previous_own, previous_small, continues):
+def is_refined(method, size, small, previous_size, previous_small, continues):
     """Whether an iteration that has converged for states of size 1 may end for small ones, too.
 
-    `own` is the size of the correction in tolerances of the states' own sizes, `small` that of the small
-    states alone, `previous_own` and `previous_small` those of the correction before; `continues` whether the
+    `size` is the size of the correction in tolerances of the states' own sizes, `small` that of the small
+    states alone, `previous_size` and `previous_small` those of the correction before; `continues` whether the
     iteration had converged by then. Small states shrink their corrections at a rate of their own, which large
     states that are exact at once do not show. If it continues and corrections hardly shrink any more, they
     are rounding.
     """
-    if continues and own > IMPROVES * previous_own:
+    if continues and size > IMPROVES * previous_size:
         return True
-    left = method.newton.left_error
+    left_error = method.newton.left_error
     if small > 0.0:
         expected = small / (previous_small - small) if small < previous_small < math.inf else 1.0
-        if expected * small > left:
+        if expected * small > left_error:
             return False
-    return method.memory.convergence * own <= left
+    return method.memory.convergence * size <= left_error
 
 
 def size_of_correction(method, correction):
@@ -100,9 +101,9 @@ def size_of_correction(method, correction):
     loose = method.loose_weight
     size = 0.0
     for m in range(method.n):
-        one = abs(correction[m]) * loose[m]
-        if one > size or one != one:
-            size = nan_max(size, one)
+        component = abs(correction[m]) * loose[m]
+        if component > size or component != component:
+            size = nan_max(size, component)
             method.work.worst_state = float(m)
     return size
 
@@ -127,8 +128,8 @@ def size_of_small_states(method, correction):
     return size
 
 
-def check_convergence(method, iteration, most, size, previous, previous_rate):
-    """Whether an iteration goes on: 1 it has converged, 0 it goes on, else SLOW.
+def check_convergence(method, iteration, most_iterations, size, previous, previous_rate):
+    """Whether an iteration has CONVERGED, GOES_ON, or is too SLOW.
 
     `size` is that of the correction, in tolerances. Leaves the rate of convergence in ``attempt.rate``
     (the mean of the last two) and, where it is too slow, by how much the step should be shortened.
@@ -139,12 +140,12 @@ def check_convergence(method, iteration, most, size, previous, previous_rate):
     """
     memory = method.memory
     attempt = method.attempt
-    wanted = method.newton.left_error
+    left_error = method.newton.left_error
     rounding = method.newton.rounding
     if size == 0.0:
-        return 1
+        return CONVERGED
     expected = memory.convergence
-    stalled = iteration >= most
+    stalled = iteration >= most_iterations
     attempt.factor = 0.5
     if iteration > 1:
         ratio = size / previous
@@ -153,16 +154,16 @@ def check_convergence(method, iteration, most, size, previous, previous_rate):
         if rate < DIVERGING:
             expected = rate / (1.0 - rate)
             memory.convergence = max(expected, EPSILON)
-            following = max(0, most - 1 - iteration)
-            left = expected * size * power(rate, following) / wanted
-            if left >= 1.0 and size > rounding:
-                attempt.factor = 0.8 * math.pow(min(20.0, left), -1.0 / (4.0 + following))
+            following = max(0, most_iterations - 1 - iteration)
+            share_left = expected * size * power(rate, following) / left_error
+            if share_left >= 1.0 and size > rounding:
+                attempt.factor = 0.8 * math.pow(min(20.0, share_left), -1.0 / (4.0 + following))
                 return SLOW
         else:
             stalled = True
-    if expected * size <= wanted or (stalled and size <= rounding):
-        return 1
-    return SLOW if stalled else 0
+    if expected * size <= left_error or (stalled and size <= rounding):
+        return CONVERGED
+    return SLOW if stalled else GOES_ON
 
 
 def power(base, exponent):
@@ -192,13 +193,13 @@ def solve_stage(system, method, t, weighted):
     start_iteration(method.memory)
     slowest = attempt.rate
     attempt.rate = 0.0
-    most = 10 + int(method.newton.more_iterations)
+    most_iterations = 10 + int(method.newton.more_iterations)
     previous = 0.0
-    previous_own = math.inf
+    previous_in_own = math.inf
     previous_small = math.inf
     rate = 0.0
-    verdict = 0
-    for iteration in range(1, most + 1):
+    verdict = GOES_ON
+    for iteration in range(1, most_iterations + 1):
         attempt.iterations += 1.0
         status = evaluate_stage(system, method, t)
         if status != 0:
@@ -210,21 +211,22 @@ def solve_stage(system, method, t, weighted):
         if size - size != 0.0:
             method.work.failed_time = t
             return BAD_NUMBER
-        continues = verdict == 1
+        continues = verdict == CONVERGED
         if not continues:
-            verdict = check_convergence(method, iteration, most, size, previous, rate)
+            verdict = check_convergence(method, iteration, most_iterations, size, previous, rate)
         if verdict < 0:
             return verdict
         for m in range(method.n):
             y[m] += right[m]
-        own = own_size(method, right)
+        size_in_own = own_size(method, right)
         small = size_of_small_states(method, right)
-        if verdict == 1 and (
-            iteration == most or is_refined(method, own, small, previous_own, previous_small, continues)
+        if verdict == CONVERGED and (
+            iteration == most_iterations
+            or is_refined(method, size_in_own, small, previous_in_own, previous_small, continues)
         ):
             attempt.rate = max(slowest, attempt.rate)
             return OK
-        previous_own = own
+        previous_in_own = size_in_own
         previous_small = small
         rate = size / previous if iteration > 1 else 0.0
         previous = size

@@ -36,7 +36,7 @@ def jacobian_pattern(system: System) -> NDArray[np.int64]:
     """
     starts, rows = system.derivative_structure()
     ny = int(system.ny)
-    taken: list[int] = []  # for each colour the rows that are in use, one bit each
+    colour_rows: list[int] = []  # for each colour the rows that are in use, one bit each
     colours = np.zeros(ny, dtype=np.int64)
     for column in range(ny):
         used = 0
@@ -45,12 +45,14 @@ def jacobian_pattern(system: System) -> NDArray[np.int64]:
         if not used:
             colours[column] = -1  # nothing depends on this state
             continue
-        colour = next((i for i, others in enumerate(taken) if not others & used), len(taken))
-        if colour == len(taken):
-            taken.append(0)
-        taken[colour] |= used
+        colour = next(
+            (i for i, rows_of_colour in enumerate(colour_rows) if not rows_of_colour & used), len(colour_rows)
+        )
+        if colour == len(colour_rows):
+            colour_rows.append(0)
+        colour_rows[colour] |= used
         colours[column] = colour
-    header = Pattern(size=ny, entries=rows.size, colours=len(taken))
+    header = Pattern(size=ny, entries=rows.size, colours=len(colour_rows))
     parts = [colours, starts, rows]
     band = find_band(starts, rows, may_reorder=ny > LARGEST_DENSE)
     if band is not None:

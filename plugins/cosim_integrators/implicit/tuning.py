@@ -18,12 +18,12 @@ def set_tolerances(settings, coefficients, loosening, left):
     `loosening` is what the estimate may be, in tolerances, for the solution to keep the accuracy; `left` what
     an iteration may leave, in tolerances (0: as in RADAU5, less for a loose one).
     """
-    wanted = rows_of(Settings, settings, 0, 1)[0]
+    requested = rows_of(Settings, settings, 0, 1)[0]
     newton = rows_of(NewtonNumbers, coefficients, 0, 1)[0]
-    accuracy = wanted.step_accuracy
-    factor = loosening if wanted.fixed_step == 0.0 else FIXED_TOLERANCE / accuracy
+    accuracy = requested.step_accuracy
+    factor = loosening if requested.fixed_step == 0.0 else FIXED_TOLERANCE / accuracy
     reached = factor * accuracy
-    if wanted.fixed_step != 0.0:
+    if requested.fixed_step != 0.0:
         left = 0.1
     elif left == 0.0:
         left = min(ONE_STEP, math.sqrt(reached))

@@ -189,9 +189,9 @@ class ButcherTableau(FixedAttributes):
         """Highest order whose conditions the weights fulfil: 1 / gamma, or 0 for differences of methods."""
         for order in range(1, self.order + 1):
             for tree in rooted_trees(order):
-                wanted = 1.0 / density(tree) if exact else 0.0
+                required = 1.0 / density(tree) if exact else 0.0
                 terms = weights * elementary_weights(self.a, tree)
-                if abs(terms.sum() - wanted) > TOLERANCE * (1.0 + np.abs(terms).sum()):
+                if abs(terms.sum() - required) > TOLERANCE * (1.0 + np.abs(terms).sum()):
                     return order - 1
         return self.order
 
@@ -201,11 +201,11 @@ class ButcherTableau(FixedAttributes):
         for order in range(1, self.order + 1):
             for tree in rooted_trees(order):
                 terms = elementary_weights(self._all_a, tree)[:, None] * self.dense
-                wanted = np.zeros(max(self.dense.shape[1], order))
-                wanted[order - 1] = 1.0 / density(tree)
-                reached = np.zeros_like(wanted)
+                required = np.zeros(max(self.dense.shape[1], order))
+                required[order - 1] = 1.0 / density(tree)
+                reached = np.zeros_like(required)
                 reached[: self.dense.shape[1]] = terms.sum(axis=0)
-                if np.abs(reached - wanted).max() > TOLERANCE * (1.0 + np.abs(terms).sum()):
+                if np.abs(reached - required).max() > TOLERANCE * (1.0 + np.abs(terms).sum()):
                     return order - 1
         return self.order
 
@@ -256,9 +256,9 @@ def _shape_problems(
                 f"a has rows of lengths {[len(row) for row in a]}, must be {list(range(stages))} (explicit)."
             )
         )
-    for name, given in (("c", c), *errors.items()):
-        if given is not None and len(given) != stages:
-            problems.append(_problem(f"{name} has {len(given)} entries, must have {stages}, as b has."))
+    for name, weights in (("c", c), *errors.items()):
+        if weights is not None and len(weights) != stages:
+            problems.append(_problem(f"{name} has {len(weights)} entries, must have {stages}, as b has."))
     lengths = [len(row) for _, row in extra]
     if lengths != [stages + 1 + i for i in range(len(extra))]:
         problems.append(

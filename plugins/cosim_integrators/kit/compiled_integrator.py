@@ -340,11 +340,13 @@ class CompiledIntegrator(Integrator):
             return StepCode.DONE
         raise ValueError(f"cannot step from t = {t} s back to t_stop = {t_stop} s")
 
-    def _advance(self, system: System, state: State, t: float, t_stop: float, limit: float, most: int) -> int:
+    def _advance(
+        self, system: System, state: State, t: float, t_stop: float, limit: float, most_steps: int
+    ) -> int:
         """Up to so many steps from `t` on; the code of the last one."""
         arrays = *system.arrays(state), state.integrator_memory
-        known, head, address = self._stepped_arrays
-        if len(known) != len(arrays) or not all(map(is_, known, arrays)):
+        former_arrays, head, address = self._stepped_arrays
+        if len(former_arrays) != len(arrays) or not all(map(is_, former_arrays, arrays)):
             y, p, d, k, h, c, memory = arrays
             of_method = self._coefficients, self._settings, memory, self._work, self._slots
             head = head_of(StepArrays(system.table, system.ints, y, p, d, k, h, c, *of_method))
@@ -352,7 +354,7 @@ class CompiledIntegrator(Integrator):
             address = function_address(step, STEP_SIGNATURE)
             self._stepped_arrays = arrays, head, address
         advance_steps = self._in_python(advance, ADVANCE_SIGNATURE)
-        code: int = advance_steps(head, address, most, *system.derivative_range, t, t_stop, limit)
+        code: int = advance_steps(head, address, most_steps, *system.derivative_range, t, t_stop, limit)
         return code
 
     def _call(self, function: Any, system: System, state: State) -> None:

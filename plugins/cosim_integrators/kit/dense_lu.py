@@ -38,22 +38,22 @@ def factor_columns(a, pivots, n, first, last):
     """Eliminate the columns of a block, exchanging whole rows; the columns behind it are not changed yet."""
     for k in range(first, last):
         best = abs(a[k * n + k])
-        at = k
+        pivot = k
         for i in range(k + 1, n):
             size = abs(a[i * n + k])
             if size > best:
                 best = size
-                at = i
+                pivot = i
         if not best > 0.0 or best + best == best:  # zero, NaN or infinite
             return k + 1
-        pivots[k] = float(at)
-        if at != k:
+        pivots[k] = float(pivot)
+        if pivot != k:
             pivot_row = rows_of(float, a, k * n, n)
-            other = rows_of(float, a, at * n, n)
+            other = rows_of(float, a, pivot * n, n)
             for j in range(n):
-                kept = pivot_row[j]
+                exchanged = pivot_row[j]
                 pivot_row[j] = other[j]
-                other[j] = kept
+                other[j] = exchanged
         upper = rows_of(float, a, k * n + k, last - k)
         for i in range(k + 1, n):
             row = rows_of(float, a, i * n + k, last - k)
@@ -68,11 +68,11 @@ def factor_columns(a, pivots, n, first, last):
 def lu_solve(a, pivots, n, b):
     """Replace `b` (n) by the solution, `a` and `pivots` being from `lu_factor`."""
     for k in range(n):
-        at = int(pivots[k])
-        if at != k:
-            kept = b[k]
-            b[k] = b[at]
-            b[at] = kept
+        pivot = int(pivots[k])
+        if pivot != k:
+            exchanged = b[k]
+            b[k] = b[pivot]
+            b[pivot] = exchanged
     for i in range(1, n):
         row = a[i * n : i * n + n]
         total = b[i]

@@ -107,8 +107,8 @@ class ExplicitRungeKutta(CompiledIntegrator):
     def work_size(self, ny: int) -> int:
         """Derivatives of the stages and at the end of the step, what dense output keeps, sizes of states."""
         is_cubic = self.tableau.dense is None or self.tableau.lift is not None
-        kept = 3 if is_cubic else 1
-        return (self.tableau.stages + 1 + self.tableau.extra + kept) * ny + sizes_size(ny)
+        dense_vectors = 3 if is_cubic else 1
+        return (self.tableau.stages + 1 + self.tableau.extra + dense_vectors) * ny + sizes_size(ny)
 
     def memory_size(self, ny: int) -> int:
         """With error control the sizes of the states, too."""
@@ -140,11 +140,11 @@ class ExplicitRungeKutta(CompiledIntegrator):
         methods = [e for e in cosim.registry().entries("integrator") if issubclass(e.cls, CompiledIntegrator)]
         methods = [e for e in methods if e.cls.capabilities.implicit and e.cls.capabilities.adaptive]
         methods.sort(key=lambda entry: -entry.cls.order)
-        others = ", ".join(entry.id for entry in methods[:3])
+        implicit_ids = ", ".join(entry.id for entry in methods[:3])
         return [
             f"The system is stiff (noticed at t = {self._last.stiff_time:.6g} s): the steps of "
             f"{type(self).__name__} follow stability instead of accuracy. An implicit method takes longer "
-            + (f"ones: {others}." if others else "ones.")
+            + (f"ones: {implicit_ids}." if implicit_ids else "ones.")
         ]
 
     def attach(self, system: System, state: State) -> None:

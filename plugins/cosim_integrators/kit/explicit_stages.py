@@ -18,8 +18,8 @@ def combine(method, row, out):
     tableau = method.coefficients
     k = method.derivatives
     n = method.n
-    at = int(tableau[int(method.tableau.rows_at) + row])
-    count = int(tableau[at])
+    row_at = int(tableau[int(method.tableau.rows_at) + row])
+    count = int(tableau[row_at])
     if count == 0:
         for m in range(n):
             out[m] = 0.0
@@ -27,26 +27,26 @@ def combine(method, row, out):
     # Two terms a pass: the vectors are read and written half as often.
     first = 1
     if count % 2 == 0:
-        weight = tableau[at + 2]
-        other = tableau[at + 4]
-        one = k[int(tableau[at + 1]) * n : int(tableau[at + 1]) * n + n]
-        two = k[int(tableau[at + 3]) * n : int(tableau[at + 3]) * n + n]
+        weight = tableau[row_at + 2]
+        next_weight = tableau[row_at + 4]
+        stage = k[int(tableau[row_at + 1]) * n : int(tableau[row_at + 1]) * n + n]
+        next_stage = k[int(tableau[row_at + 3]) * n : int(tableau[row_at + 3]) * n + n]
         for m in range(n):
-            out[m] = weight * one[m] + other * two[m]
+            out[m] = weight * stage[m] + next_weight * next_stage[m]
         first = 2
     else:
-        weight = tableau[at + 2]
-        one = k[int(tableau[at + 1]) * n : int(tableau[at + 1]) * n + n]
+        weight = tableau[row_at + 2]
+        stage = k[int(tableau[row_at + 1]) * n : int(tableau[row_at + 1]) * n + n]
         for m in range(n):
-            out[m] = weight * one[m]
+            out[m] = weight * stage[m]
     for pair in range(first, count, 2):
-        index = at + 1 + 2 * pair
+        index = row_at + 1 + 2 * pair
         weight = tableau[index + 1]
-        other = tableau[index + 3]
-        one = k[int(tableau[index]) * n : int(tableau[index]) * n + n]
-        two = k[int(tableau[index + 2]) * n : int(tableau[index + 2]) * n + n]
+        next_weight = tableau[index + 3]
+        stage = k[int(tableau[index]) * n : int(tableau[index]) * n + n]
+        next_stage = k[int(tableau[index + 2]) * n : int(tableau[index + 2]) * n + n]
         for m in range(n):
-            out[m] += weight * one[m] + other * two[m]
+            out[m] += weight * stage[m] + next_weight * next_stage[m]
 
 
 def add_combination(method, row, step, y):
@@ -65,20 +65,20 @@ def compute_stages(system, method, t, t_end):
     stages need derivatives alone.
     """
     stages = method.stages
-    same = method.tableau.first_same_as_last != 0.0
+    ends_in_stage = method.tableau.first_same_as_last != 0.0
     step = t_end - t
     for i in range(1, stages):
         add_combination(method, i, step, system.y)
         node = method.node(i)
-        at = t_end if node == 1.0 else t + node * step
-        is_end = same and i + 1 == stages
+        stage_time = t_end if node == 1.0 else t + node * step
+        is_end = ends_in_stage and i + 1 == stages
         first = system.first if is_end else method.slots.inner_first
         last = system.last if is_end else method.slots.inner_last
-        status = evaluate_stage(system.with_rows(first, last), method, at)
+        status = evaluate_stage(system.with_rows(first, last), method, stage_time)
         if status != 0:
             return status
         copy_values(method.stage(i), system.c)
-    if not same:
+    if not ends_in_stage:
         add_combination(method, stages, step, system.y)
     return 0
 

@@ -64,6 +64,8 @@ from cosim_integrators.kit.step_length import (
 )
 from cosim_integrators.kit.stiffness import detect_stiffness
 
+LEAST_ERROR = 1e-4  # over the tolerance, that the choice of a step reckons with
+
 
 def estimate(method, row, y, step, floors):
     """One estimate of the error of a step, as a vector in the spare one, and its size over the tolerance."""
@@ -112,8 +114,8 @@ def corrected_error(system, method, t, step):
     for i in range(2 if method.tableau.has_second_error != 0.0 else 1):
         estimate(method, ERROR + i, y, step, method.floors)
         project_error(system, method, t, spare)
-        one = weighted_error(method, spare, y, method.floors)
-        error = one if i == 0 else mixed(error, one)
+        size = weighted_error(method, spare, y, method.floors)
+        error = size if i == 0 else mixed(error, size)
     return error
 
 
@@ -132,13 +134,10 @@ def take_explicit_step(system, method, t, t_stop, limit):
 
     The first stage is kept when a step is rejected, and the derivative at the end is the next first stage.
     """
-    memory = method.memory
     settings = method.settings
     work = method.work
-    if not memory.next_step > 0.0:  # or NaN, in a State from elsewhere
+    if not method.memory.next_step > 0.0:  # or NaN, in a State from elsewhere
         return NOT_INITIALIZED
-    y = system.y
-    c = system.c
     order = settings.error_order
     controlled = method.is_controlled
     smallest = smallest_step(t, t_stop, settings.smallest_step)
@@ -147,13 +146,13 @@ def take_explicit_step(system, method, t, t_stop, limit):
         return NOT_FINITE
     target = t_stop
     has_saved_sizes = False
-    prepare_kink_search(method, c)
+    prepare_kink_search(method, system.c)
     if controlled:
-        if sizes_change(method, y):
+        if sizes_change(method, system.y):
             method.sizes.copy_to(method.sizes_at_start)
             has_saved_sizes = True
             update_sizes(system, method, t, ideal, order)
-        t_stop = smooth_end(method, c, t, t_stop)
+        t_stop = smooth_end(method, system.c, t, t_stop)
         if is_measured_again(method, ideal):
             measure_rounding_of_step(system, method, t, ideal)
     rejected = False
@@ -164,12 +163,12 @@ def take_explicit_step(system, method, t, t_stop, limit):
         status = compute_stages(system, method, t, t_end)
         error = 0.0
         if status == 0 and controlled:
-            error = estimated_error(method, y, step, method.floors)
+            error = estimated_error(method, system.y, step, method.floors)
             if error > 1.0 or rejected:
                 if not has_saved_sizes:
                     method.sizes.copy_to(method.sizes_at_start)
                     has_saved_sizes = True
-                error = error_of_too_large_attempt(method, t, y, step, error)
+                error = error_of_too_large_attempt(method, t, system.y, step, error)
         if (
             status == 0
             and may_be_cut(method, error)
@@ -213,12 +212,19 @@ def take_explicit_step(system, method, t, t_stop, limit):
     work.accept(t, t_end, end_reason(t_end, target, t_stop, longest, limit, settings.largest_step))
     method.progress.line_ready = 0.0
     if controlled:
-        count_step(method, error)
-        detect_stiffness(method, y, step)
-        memory.next_step = next_step(ideal, step, error, memory.last_error, order, rejected)
-        if step >= NEARLY_IDEAL * ideal:
-            memory.last_error = max(error, 1e-4)  # that of a step cut short says nothing about the next
+        choose_next_step(method, system.y, ideal, step, error, rejected)
     return DONE
+
+
+def choose_next_step(method, y, ideal, step, error, rejected):
+    """An attempt of the length `step` was accepted: how long the next one is."""
+    memory = method.memory
+    count_step(method, error)
+    detect_stiffness(method, y, step)
+    order = method.settings.error_order
+    memory.next_step = next_step(ideal, step, error, memory.last_error, order, rejected)
+    if step >= NEARLY_IDEAL * ideal:
+        memory.last_error = max(error, LEAST_ERROR)  # that of a step cut short says nothing about the next
 
 
 def correct_end(system, method, t, t_end, error):

@@ -75,12 +75,12 @@ def stiffness_rows(tableau: ButcherTableau) -> tuple[NDArray[np.float64], NDArra
         weights = np.array([1.0, -1.0])
     elif len(latest) == 3:
         chosen += [nodes.index(node) for node in latest[1:]]
-        gap, whole = latest[0] - latest[1], latest[0] - latest[2]
-        weights = np.array([1.0, -whole / (whole - gap), gap / (whole - gap)])
+        gap, span = latest[0] - latest[1], latest[0] - latest[2]
+        weights = np.array([1.0, -span / (span - gap), gap / (span - gap)])
     else:
         return np.zeros(stages), np.zeros(stages + 1)
-    way, slope = np.zeros(stages), np.zeros(stages + 1)
+    states, derivatives = np.zeros(stages), np.zeros(stages + 1)
     for weight, i in zip(weights, chosen, strict=True):
-        way += weight * rows[i]
-        slope[stages if i == len(nodes) - 1 else i] += weight
-    return way, slope
+        states += weight * rows[i]
+        derivatives[stages if i == len(nodes) - 1 else i] += weight
+    return states, derivatives

@@ -44,22 +44,22 @@ def share_of_step(t, start, end):
     T. J. Dekker, "A floating-point technique for extending the available precision", Numerische Mathematik
     18 (1971).
     """
-    part, of_part = difference(end, t) if is_late(t, start, end) else difference(t, start)
-    whole, of_whole = difference(end, start)
-    share = part / whole
-    product = share * whole
+    distance, lost_of_distance = difference(end, t) if is_late(t, start, end) else difference(t, start)
+    length, lost_of_length = difference(end, start)
+    share = distance / length
+    product = share * length
     a, b = halves(share)
-    c, d = halves(whole)
-    rest = (part - product) - (((a * c - product) + a * d + b * c) + b * d)
-    return share, (rest + (of_part - share * of_whole)) * (1.0 / whole)
+    c, d = halves(length)
+    remainder = (distance - product) - (((a * c - product) + a * d + b * c) + b * d)
+    return share, (remainder + (lost_of_distance - share * lost_of_length)) * (1.0 / length)
 
 
-def on_line(near, other, share, rest):
+def on_line(near, other, share, lost_of_share):
     """How far the line to the other end has gone down from the near one, there."""
     fall = near - other
     back = fall - near
     rounding = (near - (fall - back)) - (other + back)
-    return share * fall + (rest * fall + share * rounding)
+    return share * fall + (lost_of_share * fall + share * rounding)
 
 
 def hermite(t, from_start, to_end, near, other, first, last, out):
@@ -68,7 +68,7 @@ def hermite(t, from_start, to_end, near, other, first, last, out):
     `near` and `other` are the values at the nearer end and at the other one.
     """
     step = to_end - from_start
-    share, rest = share_of_step(t, from_start, to_end)
+    share, lost_of_share = share_of_step(t, from_start, to_end)
     late = is_late(t, from_start, to_end)
     turn = 1.0 if late else -1.0
     s = 1.0 - share if late else share
@@ -78,7 +78,7 @@ def hermite(t, from_start, to_end, near, other, first, last, out):
     for m in range(out.shape[0]):
         rise = turn * (near[m] - other[m])
         bend = e * (step * first[m] - rise) - f * (step * last[m] - rise)
-        out[m] = near[m] - (on_line(near[m], other[m], share, rest) - bend)
+        out[m] = near[m] - (on_line(near[m], other[m], share, lost_of_share) - bend)
 
 
 def added(size, part):
@@ -105,11 +105,11 @@ def is_straight_with_tangents(size, start, end, size_dot, start_dot, end_dot):
 
 def lift(s, r, node, step, start, end, first, last, inner, out):
     """Add to the cubic in ``out`` what gives it the derivative `inner` at `node`: a quartic, same ends."""
-    rest = 1.0 - node
-    e = rest * (rest - 2.0 * node)
-    f = node * (node - 2.0 * rest)
+    beyond_node = 1.0 - node
+    e = beyond_node * (beyond_node - 2.0 * node)
+    f = node * (node - 2.0 * beyond_node)
     bump = s * r
-    bump = bump * bump / (2.0 * node * rest * (1.0 - 2.0 * node))
+    bump = bump * bump / (2.0 * node * beyond_node * (1.0 - 2.0 * node))
     for m in range(out.shape[0]):
         rise = end[m] - start[m]
         change = step * inner[m] - rise
@@ -180,8 +180,10 @@ def interpolate_explicit(method, t, out):
         method.progress.line_ready = 1.0
     step = work.end - work.start
     lost = method.line(0)
-    share, rest = share_of_step(t, work.start, work.end)
-    back = share if late else -share  # what was lost of the rise is lost of the fall with another sign
+    share, lost_of_share = share_of_step(t, work.start, work.end)
+    sign_of_lost = (
+        share if late else -share
+    )  # what was lost of the rise is lost of the fall with another sign
     s = 1.0 - share if late else share
     r = share if late else 1.0 - share
     if method.tableau.degree == 0.0:
@@ -192,7 +194,7 @@ def interpolate_explicit(method, t, out):
         for m in range(n):
             fall = near[m] - other[m]
             bend = e * above_first[m] - f * above_last[m]
-            out[m] = near[m] - ((share * fall + (rest * fall + back * lost[m])) - bend)
+            out[m] = near[m] - ((share * fall + (lost_of_share * fall + sign_of_lost * lost[m])) - bend)
         if method.extra_stages != 0 and work.dense_ready != 0.0:
             node = method.node(method.stages)
             inner = method.stage(method.stages + 1)
@@ -209,7 +211,7 @@ def interpolate_explicit(method, t, out):
                 out[m] += weight * (stage[m] - first[m])
     for m in range(n):
         fall = near[m] - other[m]
-        out[m] = near[m] - ((share * fall + (rest * fall + back * lost[m])) - out[m])
+        out[m] = near[m] - ((share * fall + (lost_of_share * fall + sign_of_lost * lost[m])) - out[m])
 
 
 def dense_weight(method, i, s):

@@ -57,10 +57,10 @@ def store_kink_values(method, c, place):
 def has_passed_kink(method):
     """Whether one of the numbers of the last point has another sign than at the start."""
     start = kink_values(method, AT_START)
-    here = kink_values(method, HERE)
+    last = kink_values(method, HERE)
     passed = False
     for i in range(start.shape[0]):
-        passed = passed or (start[i] < 0.0) != (here[i] < 0.0)
+        passed = passed or (start[i] < 0.0) != (last[i] < 0.0)
     return passed
 
 
@@ -72,10 +72,8 @@ def first_zero(method, low, high):
     share = 1.0
     for i in range(start.shape[0]):
         if (start[i] < 0.0) != (behind[i] < 0.0):
-            one = abs(before[i])
-            part = one / (one + abs(behind[i]))
-            if part < share:
-                share = part
+            distance = abs(before[i])
+            share = min(share, distance / (distance + abs(behind[i])))
     return low + share * (high - low)
 
 
@@ -171,54 +169,63 @@ def locate_kink(system, method, t, t_end, smallest):
     if known_size == math.inf or not has_passed_kink(method):
         return
     step = t_end - t
-    here = kink_values(method, HERE)
-    before = kink_values(method, BEFORE)
-    behind = kink_values(method, BEHIND)
     change = size_of_kink(system, method, t, t_end)
     size = max(known_size, change)
-    copy_values(behind, here)
-    copy_values(before, kink_values(method, AT_START))
-    low = t
-    high = t_end
-    aim = 1.0
-    for points in range(MOST_POINTS):
-        at = first_zero(method, low, high)
-        nearest = min(at - t, t_end - at)
-        enough = max(SHORTEST * step, NEAR * nearest * nearest / step)
-        if size > 0.0:
-            enough = max(enough, NEAR * HARMLESS / size * step)
-        if (
-            high - low <= enough
-            or size * (high - t) <= HARMLESS * step
-            or size * (t_end - low) <= HARMLESS * step
-        ):
-            break
-        at += 0.45 * aim * enough
-        if points % 4 == 3 or not low < at < high:
-            at = low + 0.5 * (high - low)
-        if evaluate_inside(system, method, t, t_end, at) != 0:
-            break
-        store_kink_values(method, system.c, HERE)
-        if has_passed_kink(method):
-            high = at
-            aim = -1.0
-            copy_values(behind, here)
-        else:
-            low = at
-            aim = 1.0
-            copy_values(before, here)
+    low, high = narrow_kink(system, method, t, t_end, size)
     if known_size == 0.0 and high < t_end:
         size = max(size, change * step / (t_end - high))
         if jump_between(system, method, t, t_end, low, high) > MOST_OF_CHANGE * change:
             size = math.inf
     work.kink_size = size
-    is_near = (
+    # where nothing is gained by ending there: the kink is harmless, or at an end of the step
+    stays = (
         size == math.inf or size * (high - t) <= HARMLESS * step or size * (t_end - high) <= HARMLESS * step
     )
-    is_near = is_near or t_end - high <= SHORTEST * step or high - t <= max(smallest, SHORTEST * step)
-    if not is_near:
+    stays = stays or t_end - high <= SHORTEST * step or high - t <= max(smallest, SHORTEST * step)
+    if not stays:
         work.kink_time = high
         return
     if low > t or high < t_end:
         copy_values(system.y, method.end)
         evaluate(system, method, t_end)
+
+
+def narrow_kink(system, method, t, t_end, size):
+    """The times just before and just behind the first kink of a step, whose size is known: secants.
+
+    Each secant is aimed a little beyond the kink, from the side that was found last, so that the bracket
+    shrinks from both sides; every fourth time it is halved.
+    """
+    step = t_end - t
+    last = kink_values(method, HERE)
+    before = kink_values(method, BEFORE)
+    behind = kink_values(method, BEHIND)
+    copy_values(behind, last)
+    copy_values(before, kink_values(method, AT_START))
+    low = t
+    high = t_end
+    aim = 1.0
+    for points in range(MOST_POINTS):
+        guess = first_zero(method, low, high)
+        to_end = min(guess - t, t_end - guess)
+        enough = max(SHORTEST * step, NEAR * to_end * to_end / step)
+        if size > 0.0:
+            enough = max(enough, NEAR * HARMLESS / size * step)
+        is_harmless = size * (high - t) <= HARMLESS * step or size * (t_end - low) <= HARMLESS * step
+        if high - low <= enough or is_harmless:
+            break
+        guess += 0.45 * aim * enough
+        if points % 4 == 3 or not low < guess < high:
+            guess = low + 0.5 * (high - low)
+        if evaluate_inside(system, method, t, t_end, guess) != 0:
+            break
+        store_kink_values(method, system.c, HERE)
+        if has_passed_kink(method):
+            high = guess
+            aim = -1.0
+            copy_values(behind, last)
+        else:
+            low = guess
+            aim = 1.0
+            copy_values(before, last)
+    return low, high

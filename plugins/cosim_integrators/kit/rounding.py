@@ -27,17 +27,17 @@ MOST_PAUSES = 64.0
 
 def is_measured_again(method, step):
     """Whether rounding may give the states something else by now, or limit the steps."""
-    known = method.sizes.all_states
-    if known.measured > 0.0:
-        return 2.0 * known.measured < LONGER * step or known.steps_since > MOST_STEPS
-    return known.steps_since > PATIENCE * (1.0 + known.last_pause)
+    all_states = method.sizes.all_states
+    if all_states.measured > 0.0:
+        return 2.0 * all_states.measured < LONGER * step or all_states.steps_since > MOST_STEPS
+    return all_states.steps_since > PATIENCE * (1.0 + all_states.last_pause)
 
 
 def count_step(method, error):
     """Count an accepted step that may have been short for the sake of rounding."""
-    known = method.sizes.all_states
-    if known.are_small != 0.0 and error > LIMITS:
-        known.steps_since += 1.0
+    all_states = method.sizes.all_states
+    if all_states.are_small != 0.0 and error > LIMITS:
+        all_states.steps_since += 1.0
 
 
 def may_be_rounding(method, error):
@@ -47,9 +47,9 @@ def may_be_rounding(method, error):
     """
     if not 1.0 < error < math.inf or method.work.usual_error > SMALL * error:
         return False
-    known = method.sizes.all_states
-    if known.pause > 0.0:
-        known.pause -= 1.0
+    all_states = method.sizes.all_states
+    if all_states.pause > 0.0:
+        all_states.pause -= 1.0
         return False
     return True
 
@@ -105,13 +105,13 @@ def raise_floors(method, step, noise):
     They do not rise above those of states of size 1.
     """
     sizes = method.sizes
-    known = sizes.all_states
+    all_states = sizes.all_states
     rounding = sizes.rounding
     floors = sizes.floors
     largest = sizes.largest
     risen = False
-    known.measured = 0.0
-    known.steps_since = 0.0
+    all_states.measured = 0.0
+    all_states.steps_since = 0.0
     for m in range(method.n):
         rounding[m] = 0.0
         raised = min(ABOVE * step * noise[m], method.absolute_tolerances[m])
@@ -119,10 +119,10 @@ def raise_floors(method, step, noise):
             risen = risen or raised > HELPS * floors[m]
             rounding[m] = raised
             floors[m] = max(floors[m], raised)
-            known.followed = 1.0
-            known.measured = step
-    known.last_pause = 0.0 if risen else min(MOST_PAUSES, 2.0 * known.last_pause + 1.0)
-    known.pause = known.last_pause
+            all_states.followed = 1.0
+            all_states.measured = step
+    all_states.last_pause = 0.0 if risen else min(MOST_PAUSES, 2.0 * all_states.last_pause + 1.0)
+    all_states.pause = all_states.last_pause
     return risen
 
 
@@ -133,16 +133,16 @@ def assume_size_1(method, step):
     rounding (while a witness is held).
     """
     sizes = method.sizes
-    known = sizes.all_states
+    all_states = sizes.all_states
     rounding = sizes.rounding
     floors = sizes.floors
     absolute = method.absolute_tolerances
     for m in range(method.n):
         rounding[m] = absolute[m]
         floors[m] = max(floors[m], absolute[m])
-    known.followed = 1.0
-    known.measured = LONGER * step
-    known.steps_since = 0.0
+    all_states.followed = 1.0
+    all_states.measured = LONGER * step
+    all_states.steps_since = 0.0
 
 
 def update_sizes(system, method, t, step, order):

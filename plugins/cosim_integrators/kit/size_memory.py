@@ -88,7 +88,7 @@ class StateSizes(NamedTuple):
         """What is known of all states together."""
         return rows_of(SizeNumbers, sizes.numbers, VECTORS * sizes.n, 1)[0]
 
-    def copy_to(sizes, others):
+    def copy_to(sizes, target):
         """Copy all numbers to the `StateSizes` of an equal number of states."""
         for i in range(sizes_size(sizes.n)):
-            others.numbers[i] = sizes.numbers[i]
+            target.numbers[i] = sizes.numbers[i]

@@ -46,13 +46,13 @@ def steps_ahead(method, order):
 
 def grown_floor(method, m, size, power, older):
     """As `floor_of`, of a state that will be `older` times as old: of its size then, if that is at most 1."""
-    own = floor_of(method, m, size)
+    present_floor = floor_of(method, m, size)
     if power == 0.0:
-        return own
+        return present_floor
     grown = method.absolute_tolerances[m]
     if power * math.log(older) < 700.0:
         grown = min(grown, floor_of(method, m, size * math.pow(older, power)))
-    return max(grown, own)
+    return max(grown, present_floor)
 
 
 def least_floor(method, m):
@@ -103,8 +103,8 @@ def follow_sizes(system, method, t, step, order):
     floors = sizes.floors
     returned = -1
     followed = 0.0
-    small = 0.0
-    wave = NEVER
+    are_small = 0.0
+    oldest_wave = NEVER
     ahead = steps_ahead(method, order) * step
     for m in range(n):
         all_states.largest_of_all = max(all_states.largest_of_all, abs(y[m]))
@@ -112,10 +112,10 @@ def follow_sizes(system, method, t, step, order):
         size = abs(y[m])
         largest = max(largest_values[m], size)
         power = powers[m]
-        own = floor_of(method, m, largest)
-        floor = max(own, least_floor(method, m)) if largest > 0.0 else own
+        present_floor = floor_of(method, m, largest)
+        floor = max(present_floor, least_floor(method, m)) if largest > 0.0 else present_floor
         if size > 0.0 and largest_values[m] == 0.0:
-            wave = min(wave, zero_times[m])
+            oldest_wave = min(oldest_wave, zero_times[m])
             smallest[m] = 0.0
             followed = 1.0
         if power > 0.0:
@@ -125,18 +125,18 @@ def follow_sizes(system, method, t, step, order):
                 power = age * abs(c[m]) / size if steadily else 0.0
             older = 1.0 + max(all_states.ahead, min(ahead, FARTHEST * age)) / age
             floor = max(floor, grown_floor(method, m, largest, power, older))
-        elif own < largest and has_grown_back(sizes, m, y[m], c[m], own):
+        elif present_floor < largest and has_grown_back(sizes, m, y[m], c[m], present_floor):
             returned = m
         if 0.0 < largest < SMALL and method.follows_size(m):
-            small = 1.0
+            are_small = 1.0
         largest_values[m] = largest
         powers[m] = power
         floors[m] = max(floor, rounding[m])
         if power > 0.0 or rounding[m] > 0.0 or smallest[m] > 0.0:
             followed = 1.0
     all_states.followed = followed
-    all_states.are_small = small
-    all_states.wave = wave
+    all_states.are_small = are_small
+    all_states.wave = oldest_wave
     all_states.tried = 0.0
     return returned
 

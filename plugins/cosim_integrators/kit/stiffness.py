@@ -28,12 +28,12 @@ def detect_stiffness(method, y, step):
     hits = work.stiff_hits
     if tableau.notices_stiffness == 0.0 or hits >= HITS or (hits == 0.0 and work.steps % EVERY != 0.0):
         return
-    ways = squared_size(method, STIFF_WAY, y)
-    slopes = squared_size(method, STIFF_SLOPE, y)
-    if ways <= 0.0:
+    state_size = squared_size(method, STIFF_WAY, y)
+    derivative_size = squared_size(method, STIFF_SLOPE, y)
+    if state_size <= 0.0:
         return
     # the way is step * spare: the product of step and eigenvalue is the quotient as it stands
-    if math.sqrt(slopes / ways) > NEAR * tableau.stability_limit:
+    if math.sqrt(derivative_size / state_size) > NEAR * tableau.stability_limit:
         work.stiff_hits = hits + 1.0
         work.stiff_misses = 0.0
         work.stiff_time = work.start + step

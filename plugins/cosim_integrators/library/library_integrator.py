@@ -133,8 +133,8 @@ class LibraryIntegrator(cosim.Integrator):
         bound = min(t_stop, t + min(limit, self.maximum_step))
         if bound == math.inf:
             raise ValueError("an integrator of a library needs a finite t_stop, limit or maximum_step")
-        known = self._solver is not None and self._solver.t == t and np.array_equal(self._solver.y, state.y)
-        if not known:
+        goes_on = self._solver is not None and self._solver.t == t and np.array_equal(self._solver.y, state.y)
+        if not goes_on:
             self._solver = None
         if self._easy >= MOST_EASY:  # its limit can be changed at a beginning only
             self._longest, self._easy, self._solver = 2.0 * self._longest, 0, None
@@ -271,16 +271,16 @@ class LibraryIntegrator(cosim.Integrator):
                 f"t = {t_event} s is not inside the last step, {self._start} to {self._accepted_end} s"
             )
         start, y, end, y_end = self._start, self._y_start, self._end, self._y_end
-        kept = self._solver
-        self._solver, code, at, at_y = None, StepCode.DONE, start, y
-        while at < t_event:
-            code = self._attempt(system, state, at, at_y, t_event, 0.0)
+        solver = self._solver
+        self._solver, code, time, y_there = None, StepCode.DONE, start, y
+        while time < t_event:
+            code = self._attempt(system, state, time, y_there, t_event, 0.0)
             if code is not StepCode.DONE:
-                self._solver = kept
+                self._solver = solver
                 self._put(system, state, end, y_end)
                 return code
-            at, at_y = state.time, state.y.copy()
-        self._solver, self._end, self._y_end = kept, t_event, at_y
+            time, y_there = state.time, state.y.copy()
+        self._solver, self._end, self._y_end = solver, t_event, y_there
         return code
 
     def interpolate(self, t: float, out: Vector) -> None:

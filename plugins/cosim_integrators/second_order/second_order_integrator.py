@@ -49,16 +49,16 @@ class SecondOrderIntegrator(CompiledIntegrator):
         """
         name = type(self).__name__
         if not system.nq or not system.nu:
-            what = "coordinates (cosim.position)" if not system.nq else "speeds (cosim.speed)"
+            missing = "coordinates (cosim.position)" if not system.nq else "speeds (cosim.speed)"
             raise cosim.SimulationError(
                 state.time,
                 f"{name} is for systems in second-order form, q' = N(q) u and u' = f; this one has no "
-                f"{what}: choose a Runge–Kutta method.",
+                f"{missing}: choose a Runge–Kutta method.",
             )
         y, p, d, k, h, c = system.arrays(state)
-        still, cache = y.copy(), c.copy()
-        still[system.nq : system.nq + system.nu] = 0.0
-        status = self._walk_at(system, state.time, still, p, d, k, h, cache)
+        y_at_rest, cache = y.copy(), c.copy()
+        y_at_rest[system.nq : system.nq + system.nu] = 0.0
+        status = self._walk_at(system, state.time, y_at_rest, p, d, k, h, cache)
         moving = np.flatnonzero(cache[: system.nq]) if status == 0 else np.zeros(0)
         if moving.size:
             path = system.paths_at("y", [int(moving[0])])[0]

@@ -118,10 +118,10 @@ def verlet_substeps(system, method, t, t_end):
     lengths = method.lengths
     count = lengths.shape[0]
     begin = t
-    done = 0.0
+    share = 0.0
     for i in range(count):
-        done += lengths[i]
-        end = t_end if i == count - 1 else t + done * (t_end - t)
+        share += lengths[i]
+        end = t_end if i == count - 1 else t + share * (t_end - t)
         status = verlet_substep(system, method, begin, end)
         if status != 0:
             return status

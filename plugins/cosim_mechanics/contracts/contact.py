@@ -228,7 +228,7 @@ class Contact(Surfaces):
         speed = norm(s.slip_velocity)
         along = dot(s.slip_velocity, started)
         bristle = bristle_speed(s.static_friction * s.normal_force, s.tangential_stiffness, s.effective_mass)
-        way = direction_of(s.slip_velocity, scaled(-1.0, started))
+        slip_direction = direction_of(s.slip_velocity, scaled(-1.0, started))
         if s.regime == APART:
             ratio = 2.0 * (1.0 - s.poisson_ratio) / (2.0 - s.poisson_ratio)
             holds = speed * ratio <= 2.0 / 3.0 * s.static_friction * s.depth_rate
@@ -238,14 +238,14 @@ class Contact(Surfaces):
         elif s.regime == STICKS:
             pulled = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
             if dot(pulled, s.slip_velocity) >= 0.0:
-                way = direction_of(pulled, way)
+                slip_direction = direction_of(pulled, slip_direction)
             s.regime_next = SLIDES
         elif s.regime == SLIDES:
             if along < -0.5 * speed or speed <= STOPS * bristle:
                 s.regime_next = YIELDS
         else:
             s.regime_next = STICKS if along <= 0.5 * YIELDING * bristle else SLIDES
-        unit = rotate_inverse(s.X_GB1, way)
+        unit = rotate_inverse(s.X_GB1, slip_direction)
         for i in range(3):
             s.stretch_next[i] = 0.0
             s.direction_next[i] = unit[i]
@@ -263,10 +263,10 @@ class Contact(Surfaces):
             )
             rests = norm(s.slip_velocity) <= YIELDING * bristle
             s.regime_next = SLIDES
-            way = direction_of(s.slip_velocity, drift)
+            slip_direction = direction_of(s.slip_velocity, drift)
             if rests:
                 s.regime_next = YIELDS if norm(drift) > 0.0 else STICKS
-                way = direction_of(drift, drift)
-            unit = rotate_inverse(s.X_GB1, way)
+                slip_direction = direction_of(drift, drift)
+            unit = rotate_inverse(s.X_GB1, slip_direction)
             for i in range(3):
                 s.direction_next[i] = unit[i]

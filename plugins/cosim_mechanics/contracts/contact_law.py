@@ -112,19 +112,19 @@ def damping_ratio_of(restitution: float) -> float:
     >>> round(damping_ratio_of(math.exp(-2.0)), 5)
     1.0
     """
-    wanted = -math.log(restitution)
-    if wanted <= 0.0:
+    loss = -math.log(restitution)
+    if loss <= 0.0:
         return 0.0
     low = 0.0
     high = 1.0
     for _ in range(60):
-        if loss_of(high) >= wanted:
+        if loss_of(high) >= loss:
             break
         low = high
         high = 2.0 * high
     for _ in range(60):
         middle = 0.5 * (low + high)
-        if loss_of(middle) < wanted:
+        if loss_of(middle) < loss:
             low = middle
         else:
             high = middle

@@ -23,9 +23,9 @@ class CoordinateAttachment(Attachment):
         ),
     }
 
-    def path(self, given: str, slot: str) -> str:
+    def path(self, attached: str, slot: str) -> str:
         """See `Attachment.path`."""
-        joint, _, index = given.partition("[")
+        joint, _, index = attached.partition("[")
         return f"{joint.partition('.')[0]}.{slot}[{index.rstrip(']') or 0}]"
 
     def list_all(self, assembly: Assembly) -> list[tuple[str, int]]:

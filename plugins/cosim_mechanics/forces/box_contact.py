@@ -32,9 +32,13 @@ def distance_from_box(p: Reals, size: Reals, rounding: float) -> tuple[float, tu
         abs(p[2]) - 0.5 * size[2] + rounding,
     )
     m = (max(q[0], 0.0), max(q[1], 0.0), max(q[2], 0.0))
-    apart = math.sqrt(dot(m, m))
-    if apart > 0.0:
-        return apart, (m[0] * sign(p[0]) / apart, m[1] * sign(p[1]) / apart, m[2] * sign(p[2]) / apart)
+    distance = math.sqrt(dot(m, m))
+    if distance > 0.0:
+        return distance, (
+            m[0] * sign(p[0]) / distance,
+            m[1] * sign(p[1]) / distance,
+            m[2] * sign(p[2]) / distance,
+        )
     if q[0] >= q[1] and q[0] >= q[2]:
         return q[0], (sign(p[0]), 0.0, 0.0)
     if q[1] >= q[2]:

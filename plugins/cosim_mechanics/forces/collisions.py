@@ -27,10 +27,17 @@ from cosim_mechanics.forces.rim_contact import steepest_direction
 from cosim_mechanics.forces.solids import (
     CONTACT,
     CYLINDER,
+    DEPTH,
+    FEATURE,
     FEATURES,
+    FIRST_SHAPE,
     HALF_SPACE,
     MESH,
+    NORMAL,
+    POINT,
+    RADIUS,
     ROUND,
+    SECOND_SHAPE,
     extent_of,
     free_slot,
     is_listed,
@@ -86,43 +93,80 @@ def held_stretch(stretch: Reals, normal: Reals, longest: float) -> tuple[float, 
     return scaled(longest / size, along)
 
 
+def place_shapes(s: Any) -> None:
+    """Compute poses and middles of all shapes."""
+    for i in range(len(s.reaches)):
+        X = compose(pose_of(s, int(s.owners[i])), s.frames[12 * i : 12 * i + 12])
+        for k in range(12):
+            s.poses[12 * i + k] = X[k]
+        for k in range(3):
+            s.middles[3 * i + k] = X[9 + k]
+
+
+def is_ignored(s: Any, i: int, j: int) -> bool:
+    """Whether the bodies of two shapes do not touch."""
+    owner1 = min(s.owners[i], s.owners[j])
+    owner2 = max(s.owners[i], s.owners[j])
+    return owner1 == owner2 or is_listed(s.ignored, owner1, owner2)
+
+
+def corners_of(s: Any, j: int) -> int:
+    """How many points of a solid a half-space may touch: ends, ends of two lines of a cylinder, corners."""
+    if s.kinds[j] == ROUND:
+        is_sphere = s.sizes[4 * j] == 0.0 and s.sizes[4 * j + 1] == 0.0 and s.sizes[4 * j + 2] == 0.0
+        return 1 if is_sphere else 2
+    if s.kinds[j] == CYLINDER:
+        return 4
+    return int(s.sizes[4 * j + 3]) if s.kinds[j] == MESH else 8
+
+
+def corner_of(s: Any, j: int, corner: int, n: Reals) -> Reals:
+    """The middle of the rounding at a corner of a solid, in Ground; of a cylinder towards `-n`."""
+    X = s.poses[12 * j : 12 * j + 12]
+    r = s.roundings[j]
+    sizes = s.sizes[4 * j : 4 * j + 4]
+    first = 1.0 if corner % 2 == 1 else -1.0
+    second = 1.0 if corner // 2 % 2 == 1 else -1.0
+    if s.kinds[j] == ROUND:
+        return station(X, scaled(first, sizes))
+    if s.kinds[j] == CYLINDER:
+        axis = (X[2], X[5], X[8])
+        out = steepest_direction(axis, n, (X[1], X[4], X[7]))
+        on_axis = plus(X[9:12], scaled(first * (0.5 * sizes[1] - r), axis))
+        return plus(on_axis, scaled(-second * (sizes[0] - r), out))
+    if s.kinds[j] == MESH:
+        at = 3 * (int(sizes[2]) + corner)
+        return station(X, s.vertices[at : at + 3])
+    third = 1.0 if corner // 4 == 1 else -1.0
+    return station(
+        X, (first * (0.5 * sizes[0] - r), second * (0.5 * sizes[1] - r), third * (0.5 * sizes[2] - r))
+    )
+
+
 def touch_half_space(s: Any, i: int, j: int, number: int) -> int:
     """Append where a solid touches a half-space; how many contacts there are then."""
     plane = s.poses[12 * i : 12 * i + 12]
     n = (plane[2], plane[5], plane[8])
-    X = s.poses[12 * j : 12 * j + 12]
     r = s.roundings[j]
-    sizes = s.sizes[4 * j : 4 * j + 4]
-    corners = 8
-    if s.kinds[j] == ROUND:
-        corners = (
-            1 if s.sizes[4 * j] == 0.0 and s.sizes[4 * j + 1] == 0.0 and s.sizes[4 * j + 2] == 0.0 else 2
-        )
-    elif s.kinds[j] == CYLINDER:
-        corners = 4
-    elif s.kinds[j] == MESH:
-        corners = int(sizes[3])
-    for corner in range(corners):
-        first = 1.0 if corner % 2 == 1 else -1.0
-        second = 1.0 if corner // 2 % 2 == 1 else -1.0
-        if s.kinds[j] == ROUND:
-            center = station(X, scaled(first, sizes))
-        elif s.kinds[j] == CYLINDER:
-            axis = (X[2], X[5], X[8])
-            out = steepest_direction(axis, n, (X[1], X[4], X[7]))
-            center = plus(X[9:12], scaled(first * (0.5 * sizes[1] - r), axis))
-            center = plus(center, scaled(-second * (sizes[0] - r), out))
-        elif s.kinds[j] == MESH:
-            at = 3 * (int(sizes[2]) + corner)
-            center = station(X, s.vertices[at : at + 3])
-        else:
-            third = 1.0 if corner // 4 == 1 else -1.0
-            center = station(
-                X, (first * (0.5 * sizes[0] - r), second * (0.5 * sizes[1] - r), third * (0.5 * sizes[2] - r))
-            )
+    for corner in range(corners_of(s, j)):
+        center = corner_of(s, j, corner, n)
         x = r - dot(n, minus(center, plane[9:12]))
         if x > 0.0:
             number = put_contact(s.places, number, i, j, corner, x, r, n, minus(center, scaled(r, n)))
+    return number
+
+
+def touch_half_spaces(s: Any, number: int) -> int:
+    """Append where solids touch half-spaces; how many contacts there are then."""
+    count = len(s.reaches)
+    for place in range(int(s.bounded), count):
+        i = int(s.order[place])
+        plane = s.poses[12 * i : 12 * i + 12]
+        n = (plane[2], plane[5], plane[8])
+        height = dot(n, plane[9:12])
+        for j in range(count):
+            if dot(n, s.middles[3 * j : 3 * j + 3]) - height < s.reaches[j] and not is_ignored(s, i, j):
+                number = touch_half_space(s, i, j, number)
     return number
 
 
@@ -160,12 +204,12 @@ def touch_convex(s: Any, i: int, j: int, number: int) -> int:
     center = station(inverse(X_GF), X2[9:12])
     axis = rotate_inverse(X_GF, rotate(X2, s.sizes[4 * j : 4 * j + 3]))
     bulge = s.crown * s.roundings[j]
-    at, apart, away = search_solid(solid, center, axis, bulge)
+    share, distance, away = search_solid(solid, center, axis, bulge)
     radii = s.roundings[i] + s.roundings[j]
-    x = depth_on_capsule(radii, apart, 0.5 * bulge * at * at, dot(axis, axis) == 0.0)
+    x = depth_on_capsule(radii, distance, 0.5 * bulge * share * share, dot(axis, axis) == 0.0)
     if not x <= 0.0:
         n = rotate(X_GF, away)
-        middle = station(X_GF, plus(center, scaled(at, axis)))
+        middle = station(X_GF, plus(center, scaled(share, axis)))
         point = minus(middle, scaled(s.roundings[j] - 0.5 * x, n))
         number = put_contact(s.places, number, i, j, 0, x, s.roundings[j], n, point)
     return number
@@ -194,38 +238,38 @@ def inverse_mass_of(s: Any, owner: int) -> float:
 
 def point_of(contact: Reals) -> tuple[float, float, float]:
     """Where the forces of a contact act."""
-    return (contact[8], contact[9], contact[10])
+    return (contact[POINT], contact[POINT + 1], contact[POINT + 2])
 
 
 def normal_of(contact: Reals) -> tuple[float, float, float]:
     """From the first shape to the second."""
-    return (contact[5], contact[6], contact[7])
+    return (contact[NORMAL], contact[NORMAL + 1], contact[NORMAL + 2])
 
 
 def velocity_at(s: Any, contact: Reals) -> tuple[float, float, float]:
     """Velocity of the second body on the first at a contact."""
     p = point_of(contact)
-    owner1 = int(s.owners[int(contact[0])])
-    owner2 = int(s.owners[int(contact[1])])
+    owner1 = int(s.owners[int(contact[FIRST_SHAPE])])
+    owner2 = int(s.owners[int(contact[SECOND_SHAPE])])
     v1 = point_velocity(velocity_of(s, owner1), pose_of(s, owner1), p)
     return minus(point_velocity(velocity_of(s, owner2), pose_of(s, owner2), p), v1)
 
 
 def push_of(s: Any, contact: Reals, rate: float) -> tuple[float, float, float]:
     """Effective mass, elastic force and normal force of a contact whose surfaces approach at a rate."""
-    inverse_mass = inverse_mass_of(s, int(s.owners[int(contact[0])]))
-    mass = effective_mass(inverse_mass + inverse_mass_of(s, int(s.owners[int(contact[1])])))
-    strength = mass * hertz_stiffness(s.stiffness, contact[4])
-    elastic = hertz_force(s.stiffness, contact[4], contact[3])
-    push = damped_force(elastic, s.dissipation, s.damping_ratio, strength, contact[3], rate)
+    inverse_mass = inverse_mass_of(s, int(s.owners[int(contact[FIRST_SHAPE])]))
+    mass = effective_mass(inverse_mass + inverse_mass_of(s, int(s.owners[int(contact[SECOND_SHAPE])])))
+    strength = mass * hertz_stiffness(s.stiffness, contact[RADIUS])
+    elastic = hertz_force(s.stiffness, contact[RADIUS], contact[DEPTH])
+    push = damped_force(elastic, s.dissipation, s.damping_ratio, strength, contact[DEPTH], rate)
     return mass, elastic, push
 
 
 def slot_of_contact(s: Any, contact: Reals) -> tuple[int, float]:
     """Where the bristle of a contact stands, -1 for nowhere, and the key that names the contact there."""
-    first = int(contact[0])
-    second = int(contact[1])
-    key = (float(first) * len(s.reaches) + second) * FEATURES + contact[2] + 1.0
+    first = int(contact[FIRST_SHAPE])
+    second = int(contact[SECOND_SHAPE])
+    key = (float(first) * len(s.reaches) + second) * FEATURES + contact[FEATURE] + 1.0
     return slot_of(s.held, s.slots, key, first, second), key
 
 
@@ -244,15 +288,15 @@ def stretch_in_ground(s: Any, slot: int, contact: Reals, slip: Reals) -> tuple[f
     Between spheres and capsules the bristle turns with the line between the middles; else it is fixed to the
     first body, as the surface is.
     """
-    first = int(contact[0])
-    second = int(contact[1])
+    first = int(contact[FIRST_SHAPE])
+    second = int(contact[SECOND_SHAPE])
     owner1 = int(s.owners[first])
     n = normal_of(contact)
     stretch = rotate(pose_of(s, owner1), s.stretches[3 * slot : 3 * slot + 3])
     rate = plus(slip, (0.0, 0.0, 0.0))
     if s.kinds[first] == ROUND:
-        r1 = s.roundings[first] - 0.5 * contact[3]
-        r2 = s.roundings[second] - 0.5 * contact[3]
+        r1 = s.roundings[first] - 0.5 * contact[DEPTH]
+        r2 = s.roundings[second] - 0.5 * contact[DEPTH]
         w1 = angular(velocity_of(s, owner1))
         w2 = angular(velocity_of(s, int(s.owners[second])))
         middles = plus(slip, plus(scaled(r2, cross(w2, n)), scaled(r1, cross(w1, n))))
@@ -460,7 +504,7 @@ class Collisions(contracts.Force):
         ]
     )
     def tables(s):
-        fault = 0.0
+        fault = 0.0  # the number of the last one that was found, by the list above
         owned = 0.0
         for body in range(len(s.shape_counts)):
             owned += s.shape_counts[body]
@@ -504,13 +548,7 @@ class Collisions(contracts.Force):
 
     @cosim.kernel
     def find(s):
-        count = len(s.reaches)
-        for i in range(count):
-            X = compose(pose_of(s, int(s.owners[i])), s.frames[12 * i : 12 * i + 12])
-            for k in range(12):
-                s.poses[12 * i + k] = X[k]
-            for k in range(3):
-                s.middles[3 * i + k] = X[9 + k]
+        place_shapes(s)
         near = list_pairs(
             s.middles, s.reaches, s.owners, int(s.bounded), s.order, s.levels, s.per_length, s.cells, s.lists,
             s.behind, s.pairs,
@@ -522,9 +560,7 @@ class Collisions(contracts.Force):
         for k in range(near):
             i = int(s.pairs[2 * k])
             j = int(s.pairs[2 * k + 1])
-            a = min(s.owners[i], s.owners[j])
-            b = max(s.owners[i], s.owners[j])
-            if not is_listed(s.ignored, a, b):
+            if not is_ignored(s, i, j):
                 if s.kinds[i] == ROUND and s.kinds[j] == ROUND:
                     number = touch_round(s, i, j, number)
                 elif s.kinds[j] == ROUND:
@@ -533,23 +569,13 @@ class Collisions(contracts.Force):
                     number = touch_convex(s, j, i, number)
                 else:
                     unmet = 1.0
-        for place in range(int(s.bounded), count):
-            i = int(s.order[place])
-            plane = s.poses[12 * i : 12 * i + 12]
-            n = (plane[2], plane[5], plane[8])
-            height = dot(n, plane[9:12])
-            for j in range(count):
-                if dot(n, s.middles[3 * j : 3 * j + 3]) - height < s.reaches[j]:
-                    a = min(s.owners[i], s.owners[j])
-                    b = max(s.owners[i], s.owners[j])
-                    if a != b and not is_listed(s.ignored, a, b):
-                        number = touch_half_space(s, i, j, number)
+        number = touch_half_spaces(s, number)
         if CONTACT * number > len(s.places):
             raise ValueError("more than 8 contacts for each shape: the shapes lie deep in each other")
         energy = 0.0
         for k in range(number):
-            x = s.places[CONTACT * k + 3]
-            energy += 0.4 * hertz_force(s.stiffness, s.places[CONTACT * k + 4], x) * x
+            x = s.places[CONTACT * k + DEPTH]
+            energy += 0.4 * hertz_force(s.stiffness, s.places[CONTACT * k + RADIUS], x) * x
         s.contacts = number
         s.unmet = unmet
         s.potential_energy = energy
@@ -568,7 +594,7 @@ class Collisions(contracts.Force):
             rub = (0.0, 0.0, 0.0)
             limit = s.friction * push
             if limit > 0.0:
-                stiffness = mindlin_stiffness(s.stiffness, contact[4], contact[3], s.poisson_ratio)
+                stiffness = mindlin_stiffness(s.stiffness, contact[RADIUS], contact[DEPTH], s.poisson_ratio)
                 stretch = (0.0, 0.0, 0.0)
                 slot, _ = slot_of_contact(s, contact)
                 if slot < 0:
@@ -579,8 +605,8 @@ class Collisions(contracts.Force):
                 rub = sticking_force(stiffness, c, stretch, slip, limit)
             f = plus(scaled(push, n), rub)
             lost += (push - elastic) * rate - dot(rub, slip)
-            add_force(s, int(s.owners[int(contact[1])]), point_of(contact), f)
-            add_force(s, int(s.owners[int(contact[0])]), point_of(contact), scaled(-1.0, f))
+            add_force(s, int(s.owners[int(contact[SECOND_SHAPE])]), point_of(contact), f)
+            add_force(s, int(s.owners[int(contact[FIRST_SHAPE])]), point_of(contact), scaled(-1.0, f))
         s.dissipated_energy_dot = lost
         s.unheld = unheld
 
@@ -591,7 +617,7 @@ class Collisions(contracts.Force):
         if s.friction > 0.0:
             for k in range(int(s.contacts)):
                 contact = s.places[CONTACT * k : CONTACT * k + CONTACT]
-                first = int(contact[0])
+                first = int(contact[FIRST_SHAPE])
                 n = normal_of(contact)
                 v = velocity_at(s, contact)
                 rate = -dot(v, n)
@@ -599,14 +625,16 @@ class Collisions(contracts.Force):
                 stretch = (0.0, 0.0, 0.0)
                 slot, key = slot_of_contact(s, contact)
                 if slot >= 0:
-                    stiffness = mindlin_stiffness(s.stiffness, contact[4], contact[3], s.poisson_ratio)
+                    stiffness = mindlin_stiffness(
+                        s.stiffness, contact[RADIUS], contact[DEPTH], s.poisson_ratio
+                    )
                     drawn = stretch_in_ground(s, slot, contact, plus(v, scaled(rate, n)))
                     longest = s.friction * push / stiffness if stiffness > 0.0 else 0.0
                     stretch = rotate_inverse(
                         pose_of(s, int(s.owners[first])), held_stretch(drawn, n, longest)
                     )
                 else:
-                    slot = free_slot(s.held, s.held_next, s.slots, first, int(contact[1]))
+                    slot = free_slot(s.held, s.held_next, s.slots, first, int(contact[SECOND_SHAPE]))
                 if slot >= 0:
                     s.held_next[slot] = key
                     for i in range(3):

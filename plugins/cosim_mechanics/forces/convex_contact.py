@@ -83,31 +83,31 @@ def nearest_on_capsule(distance: Callable[[Any, Reals], tuple[float, Reals]]) ->
     """
 
     def search(s, center, axis, bulge):
-        at = 0.0
+        share = 0.0
         if dot(axis, axis) > 0.0:
             low = -1.0
             high = 1.0
             for _ in range(HALVINGS):
-                at = 0.5 * (low + high)
-                _, away = distance(s, plus(center, scaled(at, axis)))
-                if dot(away, axis) + bulge * at > 0.0:
-                    high = at
+                share = 0.5 * (low + high)
+                _, away = distance(s, plus(center, scaled(share, axis)))
+                if dot(away, axis) + bulge * share > 0.0:
+                    high = share
                 else:
-                    low = at
-        apart, away = distance(s, plus(center, scaled(at, axis)))
-        return at, apart, away
+                    low = share
+        gap, away = distance(s, plus(center, scaled(share, axis)))
+        return share, gap, away
 
     return search
 
 
-def depth_on_capsule(radii: float, apart: float, taken_off: float, is_sphere: bool) -> float:
+def depth_on_capsule(radii: float, distance: float, taken_off: float, is_sphere: bool) -> float:
     """Depth of a capsule in a convex shape, m: no number where its segment is within the shape.
 
     Parameters
     ----------
     radii : float, m
         Of the rounding and of the capsule together.
-    apart : float, m
+    distance : float, m
         Of the segment and the shape.
     taken_off : float, m
         By the crown, of the radius of the capsule.
@@ -115,9 +115,9 @@ def depth_on_capsule(radii: float, apart: float, taken_off: float, is_sphere: bo
     >>> depth_on_capsule(0.5, 0.25, 0.0, False), depth_on_capsule(0.5, -0.25, 0.0, True)
     (0.25, 0.75)
     """
-    if apart < 0.0 and not is_sphere:
+    if distance < 0.0 and not is_sphere:
         return math.nan
-    return radii - apart - taken_off
+    return radii - distance - taken_off
 
 
 def capsule_on(distance: Callable[[Any, Reals], tuple[float, Reals]]) -> Any:
@@ -136,11 +136,11 @@ def capsule_on(distance: Callable[[Any, Reals], tuple[float, Reals]]) -> Any:
         center = station(inverse(X_GF), station(s.X_GB2, s.center_on_body2))
         axis = rotate_inverse(X_GF, rotate(s.X_GB2, s.half_axis_on_body2))
         bulge = s.crown * s.radius2
-        at, apart, away = search(s, center, axis, bulge)
+        share, gap, away = search(s, center, axis, bulge)
         is_sphere = dot(axis, axis) == 0.0
-        x = depth_on_capsule(s.radius1 + s.radius2, apart, 0.5 * bulge * at * at, is_sphere)
+        x = depth_on_capsule(s.radius1 + s.radius2, gap, 0.5 * bulge * share * share, is_sphere)
         n = rotate(X_GF, away)
-        p = minus(station(X_GF, plus(center, scaled(at, axis))), scaled(s.radius2 - 0.5 * x, n))
+        p = minus(station(X_GF, plus(center, scaled(share, axis))), scaled(s.radius2 - 0.5 * x, n))
         s.depth = x
         s.curvature_radius = s.radius2
         for i in range(3):

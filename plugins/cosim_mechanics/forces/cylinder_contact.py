@@ -26,8 +26,8 @@ def distance_from_cylinder(
     side = around - radius + rounding
     end = abs(p[2]) - 0.5 * length + rounding
     if side > 0.0 and end > 0.0:
-        apart = math.sqrt(side * side + end * end)
-        return apart, (side / apart * x, side / apart * y, end / apart * z)
+        distance = math.sqrt(side * side + end * end)
+        return distance, (side / distance * x, side / distance * y, end / distance * z)
     if side > end:
         return side, (x, y, 0.0)
     return end, (0.0, 0.0, z)

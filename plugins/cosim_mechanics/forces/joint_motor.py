@@ -123,10 +123,10 @@ class JointMotor(contracts.Force):
 
     @cosim.kernel
     def act(s):
-        wanted = s.effort + s.stiffness * (s.target - s.q) + s.damping * (s.target_rate - s.u)
+        demanded = s.effort + s.stiffness * (s.target - s.q) + s.damping * (s.target_rate - s.u)
         most = s.greatest_effort * driving_share(s.u, s.greatest_speed, s.knee)
         least = -s.greatest_effort * driving_share(-s.u, s.greatest_speed, s.knee)
-        given = min(most, max(least, wanted))
-        s.applied = given
-        s.tau[0] += given
-        s.supplied_energy_dot = given * s.u
+        exerted = min(most, max(least, demanded))
+        s.applied = exerted
+        s.tau[0] += exerted
+        s.supplied_energy_dot = exerted * s.u

@@ -66,30 +66,30 @@ def distance_from_mesh(p: Reals, corners: Reals) -> tuple[float, tuple[float, fl
     """
     inside = -math.inf
     facing = (0.0, 0.0, 1.0)
-    nearest = math.inf
-    place = (0.0, 0.0, 0.0)
+    nearest_square = math.inf
+    nearest_point = (0.0, 0.0, 0.0)
     for first in range(0, len(corners), 9):
         a = (corners[first], corners[first + 1], corners[first + 2])
         b = (corners[first + 3], corners[first + 4], corners[first + 5])
         c = (corners[first + 6], corners[first + 7], corners[first + 8])
-        out = cross(minus(b, a), minus(c, a))
-        out = scaled(1.0 / math.sqrt(dot(out, out)), out)
-        above = dot(out, minus(p, a))
+        outward = cross(minus(b, a), minus(c, a))
+        outward = scaled(1.0 / math.sqrt(dot(outward, outward)), outward)
+        above = dot(outward, minus(p, a))
         if above > inside:
             inside = above
-            facing = out
+            facing = outward
         if above > 0.0:  # those that face p have its nearest point
-            found = closest_on_triangle(p, a, b, c)
-            way = minus(p, found)
-            if dot(way, way) < nearest:
-                nearest = dot(way, way)
-                place = found
+            closest = closest_on_triangle(p, a, b, c)
+            offset = minus(p, closest)
+            if dot(offset, offset) < nearest_square:
+                nearest_square = dot(offset, offset)
+                nearest_point = closest
     if inside <= 0.0:
         return inside, facing
-    apart = math.sqrt(nearest)
-    if apart == 0.0:
+    distance = math.sqrt(nearest_square)
+    if distance == 0.0:
         return inside, facing
-    return apart, scaled(1.0 / apart, minus(p, place))
+    return distance, scaled(1.0 / distance, minus(p, nearest_point))
 
 
 def outside_mesh(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:

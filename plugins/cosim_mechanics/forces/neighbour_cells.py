@@ -134,60 +134,87 @@ def list_pairs(
     int
         How many pairs there are; if they are more than `pairs` has room for, some are missing.
     """
+    fill_cells(middles, bounded, order, levels, per_length, cells, lists, behind)
+    mask = largest_mask(len(lists))
+    count = 0
+    for place in range(bounded):
+        i = int(order[place])
+        level_of_shape = int(levels[i])
+        for level in range(level_of_shape + 1):
+            if per_length[level] == 0.0:
+                continue
+            x = math.floor(middles[3 * i] * per_length[level])
+            y = math.floor(middles[3 * i + 1] * per_length[level])
+            z = math.floor(middles[3 * i + 2] * per_length[level])
+            first = 0
+            if level == level_of_shape:
+                first = MIDDLE  # of shapes of one level each pair is looked at from one side
+            for neighbour in range(first, 27):
+                cell = (
+                    x + NEIGHBOURS[3 * neighbour],
+                    y + NEIGHBOURS[3 * neighbour + 1],
+                    z + NEIGHBOURS[3 * neighbour + 2],
+                    level,
+                )
+                j = int(lists[cell_of(cell[0], cell[1], cell[2], level, mask)])
+                if neighbour == MIDDLE and level == level_of_shape:
+                    j = int(behind[i])
+                while j >= 0:
+                    if (
+                        meet(middles, reaches, i, j)
+                        and lies_in(cells, levels, j, cell)
+                        and owners[j] != owners[i]
+                    ):
+                        if 2 * count + 1 < len(pairs):
+                            pairs[2 * count] = min(i, j)
+                            pairs[2 * count + 1] = max(i, j)
+                        count += 1
+                    j = int(behind[j])
+    return count
+
+
+def fill_cells(
+    middles: Reals,
+    bounded: int,
+    order: Reals,
+    levels: Reals,
+    per_length: Reals,
+    cells: Slot,
+    lists: Slot,
+    behind: Slot,
+) -> None:
+    """Put each shape into the list of its cell; the arguments are those of `list_pairs`."""
     mask = largest_mask(len(lists))
     for i in range(len(lists)):
         lists[i] = NONE
     for place in range(bounded):
         i = int(order[place])
-        own = int(levels[i])
-        x = math.floor(middles[3 * i] * per_length[own])
-        y = math.floor(middles[3 * i + 1] * per_length[own])
-        z = math.floor(middles[3 * i + 2] * per_length[own])
+        level = int(levels[i])
+        x = math.floor(middles[3 * i] * per_length[level])
+        y = math.floor(middles[3 * i + 1] * per_length[level])
+        z = math.floor(middles[3 * i + 2] * per_length[level])
         cells[3 * i] = x * 1.0
         cells[3 * i + 1] = y * 1.0
         cells[3 * i + 2] = z * 1.0
-        mine = cell_of(x, y, z, own, mask)
-        behind[i] = lists[mine]
-        lists[mine] = i
-    found = 0
-    for place in range(bounded):
-        i = int(order[place])
-        own = int(levels[i])
-        px = middles[3 * i]
-        py = middles[3 * i + 1]
-        pz = middles[3 * i + 2]
-        for level in range(own + 1):
-            if per_length[level] == 0.0:
-                continue
-            x = math.floor(px * per_length[level])
-            y = math.floor(py * per_length[level])
-            z = math.floor(pz * per_length[level])
-            first = 0
-            if level == own:
-                first = MIDDLE  # of shapes of one level each pair is looked at from one side
-            for neighbour in range(first, 27):
-                cx = x + NEIGHBOURS[3 * neighbour]
-                cy = y + NEIGHBOURS[3 * neighbour + 1]
-                cz = z + NEIGHBOURS[3 * neighbour + 2]
-                j = int(lists[cell_of(cx, cy, cz, level, mask)])
-                if neighbour == MIDDLE and level == own:
-                    j = int(behind[i])
-                while j >= 0:
-                    a = px - middles[3 * j]
-                    b = py - middles[3 * j + 1]
-                    c = pz - middles[3 * j + 2]
-                    reach = reaches[i] + reaches[j]
-                    if (
-                        a * a + b * b + c * c < reach * reach
-                        and cells[3 * j] == cx
-                        and cells[3 * j + 1] == cy
-                        and cells[3 * j + 2] == cz
-                        and levels[j] == level
-                        and owners[j] != owners[i]
-                    ):
-                        if 2 * found + 1 < len(pairs):
-                            pairs[2 * found] = min(i, j)
-                            pairs[2 * found + 1] = max(i, j)
-                        found += 1
-                    j = int(behind[j])
-    return found
+        cell = cell_of(x, y, z, level, mask)
+        behind[i] = lists[cell]
+        lists[cell] = i
+
+
+def meet(middles: Reals, reaches: Reals, i: int, j: int) -> bool:
+    """Whether the spheres about two shapes meet."""
+    x = middles[3 * i] - middles[3 * j]
+    y = middles[3 * i + 1] - middles[3 * j + 1]
+    z = middles[3 * i + 2] - middles[3 * j + 2]
+    reach = reaches[i] + reaches[j]
+    return x * x + y * y + z * z < reach * reach
+
+
+def lies_in(cells: Slot, levels: Reals, j: int, cell: tuple[int, int, int, int]) -> bool:
+    """Whether a shape lies in a cell, given by its coordinates and its level: cells may share a list."""
+    return bool(
+        cells[3 * j] == cell[0]
+        and cells[3 * j + 1] == cell[1]
+        and cells[3 * j + 2] == cell[2]
+        and levels[j] == cell[3]
+    )

@@ -18,7 +18,11 @@ BRISTLES = (0, 4, 8, 6, 12)
 """How many bristles shapes of each kind bring; those of both shapes serve a contact."""
 
 CONTACT = 12
-"""Numbers of a contact: two shapes, feature, depth, radius, normal (first to second), point, and one more."""
+"""Numbers of a contact, one of them spare."""
+
+FIRST_SHAPE, SECOND_SHAPE, FEATURE, DEPTH, RADIUS = range(5)
+NORMAL, POINT = 5, 8
+"""Where each of them stands; a normal (from the first shape to the second) and a point have three."""
 
 FEATURES = 1_000_000
 """More than a pair of shapes has contacts: a mesh on a plane has one for each vertex."""
@@ -69,15 +73,15 @@ def put_contact(
     """Write a contact where there is room, and return the number of the next one."""
     at = CONTACT * number
     if at + CONTACT <= len(contacts):
-        contacts[at] = first
-        contacts[at + 1] = second
-        contacts[at + 2] = feature
-        contacts[at + 3] = depth
-        contacts[at + 4] = radius
+        contacts[at + FIRST_SHAPE] = first
+        contacts[at + SECOND_SHAPE] = second
+        contacts[at + FEATURE] = feature
+        contacts[at + DEPTH] = depth
+        contacts[at + RADIUS] = radius
         for i in range(3):
-            contacts[at + 5 + i] = normal[i]
-            contacts[at + 8 + i] = point[i]
-        contacts[at + 11] = 0.0
+            contacts[at + NORMAL + i] = normal[i]
+            contacts[at + POINT + i] = point[i]
+        contacts[at + CONTACT - 1] = 0.0
     return number + 1
 
 
@@ -122,7 +126,7 @@ def slot_of(held: Reals, slots: Reals, key: float, first: int, second: int) -> i
     return -1
 
 
-def free_slot(held: Reals, taken: Reals, slots: Reals, first: int, second: int) -> int:
+def free_slot(held: Reals, held_next: Reals, slots: Reals, first: int, second: int) -> int:
     """A place for a bristle that is free in both lists; -1 where there is none.
 
     >>> free_slot([5.0, 0.0], [0.0] * 2, [0, 1, 2], 0, 1)
@@ -131,9 +135,9 @@ def free_slot(held: Reals, taken: Reals, slots: Reals, first: int, second: int) 
     -1
     """
     for slot in range(int(slots[second]), int(slots[second + 1])):
-        if held[slot] == 0.0 and taken[slot] == 0.0:
+        if held[slot] == 0.0 and held_next[slot] == 0.0:
             return slot
     for slot in range(int(slots[first]), int(slots[first + 1])):
-        if held[slot] == 0.0 and taken[slot] == 0.0:
+        if held[slot] == 0.0 and held_next[slot] == 0.0:
             return slot
     return -1

@@ -129,15 +129,15 @@ def _from_reals(items: Sequence[Any]) -> NDArray[np.float64]:
     return np.concatenate([rotation.ravel(), reals[9:]])
 
 
-def _three(value: Any, unit: str, what: str) -> tuple[float, float, float]:
+def _three(value: Any, unit: str, part: str) -> tuple[float, float, float]:
     items = _items(value)
     if len(items) != 3 or any(_is_sequence(item) for item in items):
-        raise ValueError(f"the {what} of the pose is {_quoted(value)}, needs three numbers ({unit})")
-    x, y, z = (_number(item, unit, what) for item in items)
+        raise ValueError(f"the {part} of the pose is {_quoted(value)}, needs three numbers ({unit})")
+    x, y, z = (_number(item, unit, part) for item in items)
     return (x, y, z)
 
 
-def _number(value: Any, unit: str, what: str) -> float:
+def _number(value: Any, unit: str, part: str) -> float:
     if isinstance(value, str):
         return float(cosim.parse_quantity(value, unit))
     try:
@@ -145,7 +145,7 @@ def _number(value: Any, unit: str, what: str) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise ValueError(f"the {what} has {_quoted(value)}, needs a finite number ({unit})")
+        raise ValueError(f"the {part} has {_quoted(value)}, needs a finite number ({unit})")
     return number
 
 

@@ -155,10 +155,10 @@ class ConstraintBench(Bench):
             size += float(np.abs(force) @ np.abs(velocity))
         return total, size
 
-    def errors(self, state: cosim.State, what: str) -> Vector:
+    def errors(self, state: cosim.State, error: str) -> Vector:
         """``position_error`` or ``velocity_error`` of the first one."""
         state.realize(cosim.Stage.ACCELERATION)
-        return np.array(np.atleast_1d(state[f"constraint0.{what}"]))
+        return np.array(np.atleast_1d(state[f"constraint0.{error}"]))
 
     def jacobian(self, state: cosim.State) -> tuple[Vector, Vector]:
         """Jacobian and constants of the equations of the first one, from `Constraint.calc_equations`."""

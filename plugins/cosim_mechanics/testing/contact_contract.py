@@ -30,10 +30,12 @@ class ContactContract(ForceElementContract):
         """The normal has length 1, and nothing slips along it."""
         for scene, state in self._moments():
             normal, slip = np.array(state["element0.normal"]), np.array(state["element0.slip_velocity"])
-            told = self.bench().told(scene)
-            assert abs(normal @ normal - 1.0) <= 1e-12, f"the normal is {normal}, no unit vector; {told}"
+            description = self.bench().told(scene)
+            assert abs(normal @ normal - 1.0) <= 1e-12, (
+                f"the normal is {normal}, no unit vector; {description}"
+            )
             assert abs(normal @ slip) <= 1e-9 * (1.0 + np.abs(slip).max()), (
-                f"the slip velocity {slip} has a part along the normal {normal}; {told}"
+                f"the slip velocity {slip} has a part along the normal {normal}; {description}"
             )
 
     def test_depth_changes_at_its_rate(self) -> None:
@@ -56,16 +58,16 @@ class ContactContract(ForceElementContract):
 
     def test_surfaces_only_push(self) -> None:
         """Surfaces that are apart exert no force; surfaces that touch do not pull."""
-        touching = apart = 0
+        touching = separate = 0
         for scene, state in self._moments():
             depth, force = float(state["element0.depth"]), float(state["element0.normal_force"])
-            told = self.bench().told(scene)
-            assert force >= 0.0, f"the normal force is {force} N: surfaces do not pull; {told}"
-            assert depth > 0.0 or force == 0.0, f"force {force} N at depth {depth} m: apart; {told}"
-            touching, apart = touching + (depth > 0.0), apart + (depth <= 0.0)
-        assert touching and apart, (
-            f"the surfaces touch in {touching} of {touching + apart} random poses: choose `distance` so that "
-            "they touch in some"
+            description = self.bench().told(scene)
+            assert force >= 0.0, f"the normal force is {force} N: surfaces do not pull; {description}"
+            assert depth > 0.0 or force == 0.0, f"force {force} N at depth {depth} m: apart; {description}"
+            touching, separate = touching + (depth > 0.0), separate + (depth <= 0.0)
+        assert touching and separate, (
+            f"the surfaces touch in {touching} of {touching + separate} random poses: choose `distance` so "
+            "that they touch in some"
         )
 
     def _moments(self) -> Iterator[tuple[Scene, cosim.State]]:

@@ -77,11 +77,16 @@ def differences_in_fmu(
             for i in range(STEPS):
                 player.step(size * i, size)
                 simulator.advance_to(size * (i + 1))
-                for output, value in zip(outputs, player.get(outputs), strict=True):
-                    expected = simulator.state[output]
-                    if not math.isclose(value, expected, rel_tol=relative, abs_tol=absolute):
-                        time = f"at t = {simulator.state.time:g} s"
-                        differences.append(f"{time} {output} is {value:.9g} in the FMU, {expected:.9g} here")
+                time = f"at t = {simulator.state.time:g} s"
+                values = [
+                    (name, value, simulator.state[name])
+                    for name, value in zip(outputs, player.get(outputs), strict=True)
+                ]
+                differences += [
+                    f"{time} {name} is {value:.9g} in the FMU, {expected:.9g} here"
+                    for name, value, expected in values
+                    if not math.isclose(value, expected, rel_tol=relative, abs_tol=absolute)
+                ]
         except cosim.CosimError as error:
             return [f"it does not run in an FMU: {error}"]
         finally:

@@ -189,8 +189,8 @@ class ForceBench(Bench):
         """What one element exerts: on its bodies ``a`` and ``b``, then on others and on joints by name."""
         exerted = ForceBench.contribution(state, index)
         on_ends = {end: exerted.bodies.get(f"{end}{index}", np.zeros(6)) for end in "ab"}
-        others = {name: force for name, force in exerted.bodies.items() if name[0] not in "ab"}
-        return on_ends | others | exerted.coordinates
+        on_others = {name: force for name, force in exerted.bodies.items() if name[0] not in "ab"}
+        return on_ends | on_others | exerted.coordinates
 
     @staticmethod
     def contribution(state: cosim.State, index: int = 0) -> ForceContribution:

@@ -36,7 +36,7 @@ class StudySubject(AbstractClosedAttributes):
         """Whether this file is for it; asked of every file that a study is made of."""
 
     @classmethod
-    def takes(cls, thing: Any) -> bool:
+    def takes(cls, studied: Any) -> bool:
         """Whether a study of this object is for it."""
         return False
 

@@ -177,8 +177,8 @@ class Calibration(FixedAttributes):
         """The residuals of signals, shape (runs, signals, times)."""
         data = np.stack(list(self.measured.values()))
         scales = np.array([self.deviations[path] for path in self.measured])
-        off = (signals - data) / scales[:, None]
-        flat = off.reshape(len(off), -1)
+        residuals = (signals - data) / scales[:, None]
+        flat = residuals.reshape(len(residuals), -1)
         flat[np.isnan(flat)] = LOST  # a run that failed, or ended early
         return np.clip(flat, -LARGEST, LARGEST)
 
@@ -211,8 +211,8 @@ class Calibration(FixedAttributes):
     def _residuals_at(self, values: Vector) -> Vector:
         """Residuals of one point, of a run that has its derivatives as well where there are some."""
         run = self._differentiated(values)
-        off: Vector = (self.residuals(values) if run is None else self._scaled(run.signals[None]))[0]
-        return off
+        residuals: Vector = (self.residuals(values) if run is None else self._scaled(run.signals[None]))[0]
+        return residuals
 
     def _differenced(self, values: Vector) -> NDArray[np.float64]:
         """Central differences inside the bounds: one ensemble of runs."""
@@ -224,8 +224,8 @@ class Calibration(FixedAttributes):
         points = np.repeat(values[None, :], 2 * count, axis=0)
         for i in range(count):
             points[2 * i, i], points[2 * i + 1, i] = above[i], below[i]
-        off = self.residuals(points)
-        return ((off[0::2] - off[1::2]) / (above - below)[:, None]).T
+        residuals = self.residuals(points)
+        return ((residuals[0::2] - residuals[1::2]) / (above - below)[:, None]).T
 
     # fitting
 
@@ -277,9 +277,9 @@ class Calibration(FixedAttributes):
                 if path not in self.noise:
                     rms = float(np.sqrt(np.mean(row**2)) * self.deviations[path])
                     self.deviations[path] = max(rms, 1e-9 * _spread(self.measured[path]))
-        off = self._residuals_at(x)
-        lost = int(np.sum((off == LOST) | (np.abs(off) == LARGEST)))
-        return Fit(self, x, off, self.jacobian(x), int(solution.status), lost)
+        residuals = self._residuals_at(x)
+        lost = int(np.sum((residuals == LOST) | (np.abs(residuals) == LARGEST)))
+        return Fit(self, x, residuals, self.jacobian(x), int(solution.status), lost)
 
     def _start(self, starts: int, seed: int) -> Vector:
         first = np.array([u.start for u in self.unknowns])

@@ -55,10 +55,11 @@ class FanChart(cosim.ResultSink):
             axis.grid(True, alpha=0.3)
         axes[0].legend(fontsize="small", loc="best")
         figure.align_ylabels(axes)
-        done = int(result.is_done.sum())
-        left = len(result) - done
+        count = int(result.is_done.sum())
+        left_out_runs = len(result) - count
         figure.suptitle(
-            f"{done} runs" + (f" of {len(result)}; {left} without an end are left out" if left else "")
+            f"{count} runs"
+            + (f" of {len(result)}; {left_out_runs} without an end are left out" if left_out_runs else "")
         )
         axes[-1].set_xlabel("\n".join(["time in s", *notes]))
         return figure

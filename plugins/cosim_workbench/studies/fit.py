@@ -66,7 +66,7 @@ class Fit(FixedAttributes):
         self,
         calibration: Any,
         fitted: NDArray[np.float64],
-        off: NDArray[np.float64],
+        residuals: NDArray[np.float64],
         jacobian: NDArray[np.float64],
         status: int,
         lost: int = 0,
@@ -77,7 +77,7 @@ class Fit(FixedAttributes):
         self.differences = calibration.differences
         paths = [unknown.path for unknown in self.unknowns]
         self.values = dict(zip(paths, fitted.tolist(), strict=True))
-        rows = off.reshape(len(calibration.measured), -1)
+        rows = residuals.reshape(len(calibration.measured), -1)
         self.residuals = {
             path: row * calibration.deviations[path]
             for path, row in zip(calibration.measured, rows, strict=True)
@@ -97,7 +97,7 @@ class Fit(FixedAttributes):
         ]
         is_free = np.array([path not in self.at_bounds for path in paths])
         scales = np.array([u.scale for u in self.unknowns])
-        self.covariance = _covariance(jacobian, off, scales, is_free)
+        self.covariance = _covariance(jacobian, residuals, scales, is_free)
         errors = np.sqrt(np.diag(self.covariance))
         with np.errstate(invalid="ignore", divide="ignore"):
             self.correlation = self.covariance / np.outer(errors, errors)
@@ -106,9 +106,9 @@ class Fit(FixedAttributes):
             *doubts_about_parameters(self.at_bounds, self.alike()),
         ]
         self.doubts = [doubt.text for doubt in doubts]
-        without = {path for doubt in doubts for path in doubt.parameters}
+        undetermined = {path for doubt in doubts for path in doubt.parameters}
         self.standard_errors = {
-            path: math.inf if path in without else error
+            path: math.inf if path in undetermined else error
             for path, error in zip(paths, errors.tolist(), strict=True)
         }
 
@@ -162,7 +162,7 @@ class Fit(FixedAttributes):
 
 def _covariance(
     jacobian: NDArray[np.float64],
-    off: NDArray[np.float64],
+    residuals: NDArray[np.float64],
     scales: NDArray[np.float64],
     is_free: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
@@ -171,7 +171,7 @@ def _covariance(
     Parameters at an end of their range do not vary: they are left out, and infinite.
     """
     count, parameters = jacobian.shape
-    variance = float(off @ off) / max(count - parameters, 1)
+    variance = float(residuals @ residuals) / max(count - parameters, 1)
     _, singular, right = np.linalg.svd((jacobian * scales)[:, is_free], full_matrices=False)
     is_determined = (
         singular > ROUNDING * singular[0] if singular.size and singular[0] > 0.0 else np.zeros(0, dtype=bool)

@@ -83,9 +83,9 @@ class ModelFitRuns:
         self.system, self.differences = model.build(), ""
         self._state = self.system.default_state()
         unused = ("signals", "accuracy", "reduce")
-        own = {key: value for key, value in model.simulation.items() if key not in unused}
+        settings_of_model = {key: value for key, value in model.simulation.items() if key not in unused}
         self._given = settings
-        self._settings = {**own, "accuracy": ACCURACY, **settings}
+        self._settings = {**settings_of_model, "accuracy": ACCURACY, **settings}
 
     @property
     def begin(self) -> float:
@@ -118,9 +118,9 @@ class ModelFitRuns:
         grid = {"until": float(times[-1]), "output_interval": self._interval}
         self._ensemble = cosim.Ensemble(self.system, signals=self._signals, **{**self._settings, **grid})
         of_ensembles = ("threads", "state")
-        own = {key: value for key, value in self._settings.items() if key not in of_ensembles}
-        own["accuracy"] = self._given.get("accuracy", ACCURACY_WITH_DERIVATIVES)
-        self._run_settings = {**own, **grid, "signals": self._signals}
+        settings_of_run = {key: value for key, value in self._settings.items() if key not in of_ensembles}
+        settings_of_run["accuracy"] = self._given.get("accuracy", ACCURACY_WITH_DERIVATIVES)
+        self._run_settings = {**settings_of_run, **grid, "signals": self._signals}
 
     def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
         """One ensemble."""
@@ -173,13 +173,13 @@ class ModelFitRuns:
     def _at_measured_times(self, times: Vector, series: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rows at the measured times, behind events, as those of an ensemble; NaN behind the run's end."""
         slack = 1e-6 * self._interval
-        wanted = self._times
+        grid = self._times
         if not self._is_even:
             points = round((self._times[-1] - self.begin) / self._interval + 0.5)
-            wanted = np.minimum(self.begin + self._interval * np.arange(points + 1), self._times[-1])
-        at = np.searchsorted(times, wanted + slack, side="right") - 1
-        rows = np.where(np.abs(times[at] - wanted) <= 2.0 * slack, series[:, at], np.nan)
-        return rows if self._is_even else interpolated(wanted, rows, self._times)
+            grid = np.minimum(self.begin + self._interval * np.arange(points + 1), self._times[-1])
+        places = np.searchsorted(times, grid + slack, side="right") - 1
+        rows = np.where(np.abs(times[places] - grid) <= 2.0 * slack, series[:, places], np.nan)
+        return rows if self._is_even else interpolated(grid, rows, self._times)
 
     @contextmanager
     def kept(self) -> Iterator[None]:
@@ -289,11 +289,11 @@ class MeasuredRunner:
         return interpolated(result.time, series, self._times), ""
 
 
-def interpolated(times: Vector, series: NDArray[np.float64], wanted: Vector) -> NDArray[np.float64]:
+def interpolated(times: Vector, series: NDArray[np.float64], new_times: Vector) -> NDArray[np.float64]:
     """Series at other times, by monotone cubic pieces; NaN where they have some: shape (signals, wanted)."""
     from scipy.interpolate import PchipInterpolator
 
     if not np.isfinite(series).all():
-        return np.full((len(series), len(wanted)), np.nan)
-    values: NDArray[np.float64] = PchipInterpolator(times, series, axis=1)(np.minimum(wanted, times[-1]))
+        return np.full((len(series), len(new_times)), np.nan)
+    values: NDArray[np.float64] = PchipInterpolator(times, series, axis=1)(np.minimum(new_times, times[-1]))
     return values

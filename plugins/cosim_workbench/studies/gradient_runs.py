@@ -78,10 +78,10 @@ class GradientRuns:
         if not isinstance(answer, tuple):
             self.refusal = "the objective is a number without its cotangents"
             return None
-        found = result.gradient(lambda _: answer)
-        if not np.isfinite(found.vector).all():
+        gradient = result.gradient(lambda _: answer)
+        if not np.isfinite(gradient.vector).all():
             lost = [finding for finding in result.findings if finding.kind == "no derivative"]
             reasons = [f"{finding.witness}: {finding.message}" for finding in lost]
             self.refusal = next(iter(reasons), "a derivative along the run is infinite")
             return None
-        return found.value, found.vector
+        return gradient.value, gradient.vector

@@ -128,11 +128,11 @@ class ModelRuns:
     def _columns(self, ended: EnsembleResult) -> dict[str, Any]:
         table = ended.table()
         columns = {name: table[name] for name in (*self.objectives, *OUTCOMES) if name in table}
-        done = ended.is_done
+        is_done = ended.is_done
         status, reasons = columns["status"].astype(object), columns["reason"].astype(object)
         for name, function in self._of_results.items():
             values = np.full(len(ended), np.nan)
-            for run in np.flatnonzero(done):
+            for run in np.flatnonzero(is_done):
                 try:
                     value = function(ended.run(int(run)))
                     values[run] = float(value[0] if isinstance(value, tuple) else value)

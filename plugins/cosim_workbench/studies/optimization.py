@@ -95,8 +95,8 @@ class Optimization(FixedAttributes):
             raise cosim.ModelError.of("objective", 'needs one: minimize="max(engine.z)", or maximize=…')
         self.sign = 1.0 if maximize is None else -1.0
         objective = minimize if maximize is None else maximize
-        own = {key: value for key, value in settings.items() if key != "threads"}
-        self.model = studied(model, own)
+        settings_of_model = {key: value for key, value in settings.items() if key != "threads"}
+        self.model = studied(model, settings_of_model)
         self.given = model
         self._runs: ModelRuns | SubjectRuns
         if isinstance(self.model, cosim.Model):
@@ -204,25 +204,32 @@ class _Search:
 
     def evaluate(self, shares: Vector) -> Vector:
         """What is to be least, for points in the unit cube: shape (parameters, points)."""
-        left = self._most - len(self._points)
-        if left <= 0:
+        points_left = self._most - len(self._points)
+        if points_left <= 0:
             raise _SpentError
-        points = self._low[:, None] + np.clip(shares[:, :left], 0.0, 1.0) * (self._high - self._low)[:, None]
+        points = (
+            self._low[:, None]
+            + np.clip(shares[:, :points_left], 0.0, 1.0) * (self._high - self._low)[:, None]
+        )
         count = points.shape[1]
         values = np.full(count, np.inf)
         columns = dict(zip(self._owner.bounds, points, strict=True))
 
-        def keep(numbers: NDArray[np.int64], found: dict[str, Any], files: dict[int, str]) -> None:
-            numbers_found = np.asarray(found[self._owner.objective], dtype=np.float64)
+        def keep(numbers: NDArray[np.int64], table_columns: dict[str, Any], files: dict[int, str]) -> None:
+            objectives = np.asarray(table_columns[self._owner.objective], dtype=np.float64)
             for number, value, status, reason in zip(
-                numbers.tolist(), numbers_found.tolist(), found["status"], found["reason"], strict=True
+                numbers.tolist(),
+                objectives.tolist(),
+                table_columns["status"],
+                table_columns["reason"],
+                strict=True,
             ):
                 if status != "failed" and np.isfinite(value):
                     values[number] = self._owner.sign * value
                 else:
                     self.reason = str(reason) or "the objective is not a finite number"
 
-        self._runs.run(columns, count, self._pool, lambda *told: None, keep)
+        self._runs.run(columns, count, self._pool, lambda *counts: None, keep)
         self._points += list(points.T)
         self._values += values.tolist()
         if self._progress is not None:
@@ -290,20 +297,20 @@ class _Search:
                 raise _SpentError
             point = self._low + np.clip(share, 0.0, 1.0) * width
             try:
-                found = gradients.at(dict(zip(self._owner.bounds, point.tolist(), strict=True)))
+                evaluation = gradients.at(dict(zip(self._owner.bounds, point.tolist(), strict=True)))
             except cosim.SimulationError as error:
                 self.reason = error.reason
-                found = np.inf, np.zeros_like(point)
-            if found is None:
+                evaluation = np.inf, np.zeros_like(point)
+            if evaluation is None:
                 raise _NoGradientError
-            value = self._owner.sign * found[0]
+            value = self._owner.sign * evaluation[0]
             self._points.append(point)
             self._values.append(value if np.isfinite(value) else np.inf)
             if self._progress is not None:
                 self._progress(len(self._values), self._most, int(np.isinf(self._values).sum()))
             if not np.isfinite(value):
                 return LOST, np.zeros_like(point)
-            return value, self._owner.sign * found[1] * width
+            return value, self._owner.sign * evaluation[1] * width
 
         start = self._best_share()
         try:

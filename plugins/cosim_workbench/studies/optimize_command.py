@@ -77,11 +77,11 @@ class OptimizeCommand(cosim.Command):
             check_folder(arguments.output)
         settings = typed_settings(arguments)
         settings |= {n: v for n in ("variant", "inputs") if (v := getattr(arguments, n)) is not None}
-        own = {key: value for key, value in settings.items() if key != "threads"}
+        settings_of_model = {key: value for key, value in settings.items() if key != "threads"}
         with ExitStack() as stack:
             if not arguments.quiet:
                 stack.enter_context(compile_notice())
-            model = studied(arguments.model, own)
+            model = studied(arguments.model, settings_of_model)
             is_model = isinstance(model, cosim.Model)
             if is_model and (odd := {"variant", "inputs"} & settings.keys()):
                 raise cosim.CosimError(f"{arguments.model}: --{min(odd)}: for a scenario or an SSP")

@@ -73,8 +73,10 @@ class Optimum(FixedAttributes):
             unit = "" if self.units[path] == "1" else f" {self.units[path]}"
             end = "   at an end of its range" if path in self.at_bounds else ""
             lines.append(f"{path:<{width}}  {value:.6g}{unit}{end}")
-        way = f"without gradients: {self.no_gradient}" if self.no_gradient else "along gradients of the runs"
-        lines.append(way)
+        gradients = (
+            f"without gradients: {self.no_gradient}" if self.no_gradient else "along gradients of the runs"
+        )
+        lines.append(gradients)
         failed = f", {self.failed} failed" if self.failed else ""
         lines.append(f"{counted(len(self.points), 'run')}{failed}; {self.message}")
         return "\n".join(lines)

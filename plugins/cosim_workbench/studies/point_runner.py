@@ -79,12 +79,17 @@ class PointRunner:
                 return failed_row(result.time[-1], f"objective {name}: {type(error).__name__}: {error}")
         status = "terminated" if result.message else "ok"
         steps = int(result.statistics.get("steps", 0))
-        how = {"status": status, "end": float(result.time[-1]), "steps": steps, "events": len(result.events)}
+        outcome = {
+            "status": status,
+            "end": float(result.time[-1]),
+            "steps": steps,
+            "events": len(result.events),
+        }
         if self._series:
-            kept = self.subject.kept(result)
-            columns = {name: kept[name] for name in self._series}
-            row[VALUES] = cosim.Result(kept.time, columns, {name: kept.unit(name) for name in columns})
-        return {**row, **how, "reason": result.message}
+            series = self.subject.kept(result)
+            columns = {name: series[name] for name in self._series}
+            row[VALUES] = cosim.Result(series.time, columns, {name: series.unit(name) for name in columns})
+        return {**row, **outcome, "reason": result.message}
 
 
 def failed_row(time: float, reason: str) -> Row:

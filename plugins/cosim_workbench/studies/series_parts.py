@@ -60,10 +60,10 @@ class SeriesParts(cosim.ResultSink):
         except OSError as error:
             raise cosim.CosimError(f"{folder}: cannot be made: {error.strerror or error}") from None
         own_parts = set(self.folder.glob("part-*.parquet")) if numbers is not None else set[Path]()
-        others = sorted(p for p in self.folder.iterdir() if p not in own_parts)
-        other = next((p.name for p in others if p.name[0] != "."), None)
-        if other is not None:
-            raise cosim.CosimError(f"{folder}: has {other} in it: choose another folder")
+        foreign = sorted(p for p in self.folder.iterdir() if p not in own_parts)
+        visible = next((p.name for p in foreign if p.name[0] != "."), None)
+        if visible is not None:
+            raise cosim.CosimError(f"{folder}: has {visible} in it: choose another folder")
 
     def some(self, first: int, last: int) -> SeriesParts:
         """The same for the runs `first` … `last` - 1 alone."""

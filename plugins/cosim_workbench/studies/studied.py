@@ -11,12 +11,12 @@ import cosim
 from cosim_workbench.contracts import StudySubject
 
 
-def studied(thing: Any, settings: Mapping[str, Any]) -> cosim.Model | StudySubject:
+def studied(subject: Any, settings: Mapping[str, Any]) -> cosim.Model | StudySubject:
     """A model as it is; for anything else the subject that takes it.
 
     Parameters
     ----------
-    thing : Model, StudySubject, path or object
+    subject : Model, StudySubject, path or object
         A path is that of a model or of what a plugin reads, such as a scenario; an object what a plugin
         takes, such as a co-simulation.
     settings : mapping of str to object
@@ -27,19 +27,19 @@ def studied(thing: Any, settings: Mapping[str, Any]) -> cosim.Model | StudySubje
     ModelError
         A file is not a model; no plugin accepts an object; a subject that exists already gets settings.
     """
-    if isinstance(thing, cosim.Model):
-        return thing
-    if isinstance(thing, StudySubject):
+    if isinstance(subject, cosim.Model):
+        return subject
+    if isinstance(subject, StudySubject):
         if settings:
             text = "is not for a study of this: give it where the subject is made"
             raise cosim.ModelError([cosim.Problem(name, text) for name in settings])
-        return thing
-    is_path = isinstance(thing, (str, PathLike))
+        return subject
+    is_path = isinstance(subject, (str, PathLike))
     for entry in cosim.registry().entries("study_subject"):
-        subject: type[StudySubject] = entry.cls
-        if subject.reads(Path(thing)) if is_path else subject.takes(thing):
-            return subject(Path(thing) if is_path else thing, settings)
+        subject_class: type[StudySubject] = entry.cls
+        if subject_class.reads(Path(subject)) if is_path else subject_class.takes(subject):
+            return subject_class(Path(subject) if is_path else subject, settings)
     if is_path:
-        return cosim.Model.from_file(thing)
-    text = f"is a {type(thing).__name__}, needs a model, a co-simulation, or the file of one"
+        return cosim.Model.from_file(subject)
+    text = f"is a {type(subject).__name__}, needs a model, a co-simulation, or the file of one"
     raise cosim.ModelError.of("model", text)

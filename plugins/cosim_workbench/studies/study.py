@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time as wall
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -25,11 +24,9 @@ from cosim_workbench.studies.study_folder import StudyFolder
 from cosim_workbench.studies.study_table import StudyTable
 from cosim_workbench.studies.subject_runs import SubjectRuns
 from cosim_workbench.studies.variation import read_variation
+from cosim_workbench.studies.written_rows import WrittenRows
 
 Progress = Callable[[int, int, int], Any]
-PART_TIME, SHARE = 1.0, 0.02
-"""Rows are written when so much time (s) has gone, or that part of the study's: it is lost in a kill."""
-FAILED = "failed"
 SERIES = "series"
 """The last column of a part, behind the wall-clock time of a point: the file with its values over time."""
 
@@ -90,13 +87,17 @@ class Study(FixedAttributes):
         **settings: Any,
     ) -> None:
         self._runs: ModelRuns | SubjectRuns
-        own = {key: value for key, value in settings.items() if key not in ("threads", "run_in")}
-        subject = studied(model, own)
+        settings_of_model = {
+            key: value for key, value in settings.items() if key not in ("threads", "run_in")
+        }
+        subject = studied(model, settings_of_model)
         if isinstance(subject, cosim.Model):
             self._runs = ModelRuns(subject, objectives, keep_series, **settings)
         else:
-            places = {key: value for key, value in settings.items() if key in ("threads", "run_in")}
-            self._runs = SubjectRuns(subject, objectives, keeps_series=keep_series, **places)
+            settings_of_workers = {
+                key: value for key, value in settings.items() if key in ("threads", "run_in")
+            }
+            self._runs = SubjectRuns(subject, objectives, keeps_series=keep_series, **settings_of_workers)
         columns = {"point", "seed", *OUTCOMES, SECONDS, SERIES, *vary}
         problems = [
             cosim.Problem("objectives", f"'{name}' is another column of the table: choose another name")
@@ -178,9 +179,9 @@ class Study(FixedAttributes):
                 self.points[path] = np.array([float(row[2 + i]) for row in points])
             self.seeds[:] = [int(row[1]) for row in points]
             names = ["point", "seed", *inputs, *self.objectives, *OUTCOMES, SECONDS, SERIES]
-            done = folder.done(len(names))
-            ended = self._run_remaining(folder, names, done, executor, progress)
-            ordered = [done[point][:-1] for point in sorted(done)]
+            rows_done = folder.done(len(names))
+            ended = self._run_remaining(folder, names, rows_done, executor, progress)
+            ordered = [rows_done[point][:-1] for point in sorted(rows_done)]
             units = {path: self._runs.unit(path) for path in inputs} | {
                 name: self._runs.units[name] for name in self.objectives if name in self._runs.units
             }
@@ -195,44 +196,27 @@ class Study(FixedAttributes):
         self,
         folder: StudyFolder,
         names: Sequence[str],
-        done: dict[int, list[str]],
+        rows_done: dict[int, list[str]],
         executor: Executor | None,
         progress: Progress | None,
     ) -> BaseException | None:
         """Do what is left, and write it down every few seconds; what has ended it early."""
-        remaining = np.array([point for point in range(len(self)) if point not in done], dtype=np.int64)
-        status_at = names.index("status")
-        begun = len(done)
-        start = written = wall.perf_counter()
-        failed = sum(row[status_at] == FAILED for row in done.values())
-        waiting: list[list[Any]] = []
+        remaining = np.array([point for point in range(len(self)) if point not in rows_done], dtype=np.int64)
+        done_before = len(rows_done)
         series = None
         if self._keeps_series:
-            earlier = {row[-1] for row in done.values()}
+            earlier = {row[-1] for row in rows_done.values()}
             series = SeriesParts(folder.path / "series", "point", remaining, earlier)
             series.remove_others(())  # what was written without its rows
-        latest = written
-
-        def write() -> None:
-            nonlocal written
-            folder.add(names, waiting)
-            done.update({int(row[0]): [str(value) for value in row] for row in waiting})
-            waiting.clear()
-            written = wall.perf_counter()
+        written = WrittenRows(folder, names, rows_done)
 
         def keep(numbers: NDArray[np.int64], columns: dict[str, Any], files: dict[int, str]) -> None:
-            nonlocal failed, latest
-            time = wall.perf_counter()
-            rows = self._rows(remaining, numbers, columns, files, (time - latest) / max(1, len(numbers)))
-            latest = time
-            failed += sum(row[status_at] == FAILED for row in rows)
-            waiting.extend(rows)
-            if time - written > max(PART_TIME, SHARE * (time - start)):
-                write()
+            seconds = written.seconds_since_last() / max(1, len(numbers))
+            written.add(self._rows(remaining, numbers, columns, files, seconds))
 
-        def report(some: int, of: int) -> None:
+        def report(ended: int, total: int) -> None:
             if progress is not None:
-                progress(begun + some, len(self), failed)
+                progress(done_before + ended, len(self), written.failed)
 
         report(0, len(remaining))
         if not len(remaining):
@@ -243,7 +227,7 @@ class Study(FixedAttributes):
         except (KeyboardInterrupt, cosim.CosimError) as error:
             return error
         finally:
-            write()
+            written.write()
         return None
 
     def _rows(

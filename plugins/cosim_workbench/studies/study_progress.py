@@ -21,22 +21,22 @@ def study_progress() -> Iterator[Report]:
     # a study that goes on has points already: the rate is that of the points since the first report
     began, first, shown = wall.perf_counter(), -1, wall.perf_counter()
 
-    def pace(done: int, of: int, failed: int) -> str:
+    def pace(ended: int, total: int, failed: int) -> str:
         spent = wall.perf_counter() - began
-        rate = (done - first) / spent if spent > 0.0 else 0.0
-        text = f"{done} of {of} points"
+        rate = (ended - first) / spent if spent > 0.0 else 0.0
+        text = f"{ended} of {total} points"
         if rate > 0.0:
-            text += f", {rate:.3g}/s, {duration((of - done) / rate)} left"
+            text += f", {rate:.3g}/s, {duration((total - ended) / rate)} left"
         return text + (f", {failed} failed" if failed else "")
 
     if not stream.isatty():
 
-        def line(done: int, of: int, failed: int) -> None:
+        def line(ended: int, total: int, failed: int) -> None:
             nonlocal first, shown
-            first = done if first < 0 else first
+            first = ended if first < 0 else first
             if wall.perf_counter() > shown + LINE_EVERY:
                 shown = wall.perf_counter()
-                print(pace(done, of, failed), file=stream, flush=True)
+                print(pace(ended, total, failed), file=stream, flush=True)
 
         yield line
         return
@@ -47,10 +47,10 @@ def study_progress() -> Iterator[Report]:
     with Progress(*columns, console=Console(file=stream), transient=True, auto_refresh=False) as bar:
         task = bar.add_task("", total=1, pace="")
 
-        def draw(done: int, of: int, failed: int) -> None:
+        def draw(ended: int, total: int, failed: int) -> None:
             nonlocal first
-            first = done if first < 0 else first
-            bar.update(task, total=of, completed=done, pace=pace(done, of, failed), refresh=True)
+            first = ended if first < 0 else first
+            bar.update(task, total=total, completed=ended, pace=pace(ended, total, failed), refresh=True)
 
         yield draw
 

@@ -1,0 +1,157 @@
+"""One run of a Simulator, with all that takes what it records."""
+
+from __future__ import annotations
+
+import math
+import time as wall
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cosim.contracts.result_stream import ResultStream
+from cosim.errors import SimulationError
+from cosim.simulation.checkpoint import Checkpoint
+from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
+from cosim.simulation.recorder import Recorder
+from cosim.simulation.result import Result
+from cosim.simulation.result_drafts import ResultDrafts
+from cosim.simulation.simulator import Simulator
+from cosim.simulation.status import Reason, SimulatorStatus
+from cosim.simulation.stride import MOST_VALUES
+from cosim.step.recording import SLACK
+
+if TYPE_CHECKING:
+    from cosim.simulation.carried_tangents import CarriedTangents
+    from cosim.simulation.run_trail import Trail
+
+Progress = Callable[[float], "bool | None"]
+
+
+@dataclass
+class RecordedRun:
+    """Advances a Simulator to the end of a run and makes the result.
+
+    Parameters
+    ----------
+    simulator : Simulator
+    recorder : Recorder
+    progress : callable or None
+        Called with the time; answering False stops the run.
+    checkpoint : Checkpoint or None
+    drafts : ResultDrafts or None
+        Takes the result so far.
+    stream : ResultStream or None
+        Takes what is recorded while the run goes on.
+    carried : CarriedTangents or None
+        The derivatives that are carried along.
+    trail : Trail or None
+        What a gradient needs afterwards.
+    """
+
+    simulator: Simulator
+    recorder: Recorder
+    progress: Progress | None = None
+    checkpoint: Checkpoint | None = None
+    drafts: ResultDrafts | None = None
+    stream: ResultStream | None = None
+    carried: CarriedTangents | None = None
+    trail: Trail | None = None
+    started: float = field(init=False)
+
+    def run(self, until: float, origin: float, interval: float) -> Result:
+        """Run to `until` with output times ``origin + i interval``, s.
+
+        Raises
+        ------
+        SimulationError, KeyboardInterrupt
+            Its attribute `result` holds what was recorded until then.
+        """
+        self.started = wall.perf_counter()  # of the run itself: without what was compiled for it
+        try:
+            message = self._advance(until, origin, interval)
+        except BaseException as error:
+            text = str(error) or "interrupted"
+            result = self._final_result(text, text)
+            if isinstance(error, (SimulationError, KeyboardInterrupt)):
+                error.result = result  # type: ignore[union-attr]
+            raise
+        return self._final_result(message, "")
+
+    def _advance(self, until: float, origin: float, interval: float) -> str:
+        """All steps; why the run has ended before `until`, empty where it has not."""
+        simulator, message = self.simulator, ""
+        with interrupt_between_steps() as check_interrupt:
+            status = simulator.status if simulator.is_initialized else simulator.initialize()
+            point = math.floor((simulator.state.time - origin) / interval + SLACK) + 1
+            simulator.record(
+                self.recorder.paths, "grid", origin=origin, interval=interval, point=point, until=until
+            )
+            simulator.record_now()
+            while status.succeeded and simulator.state.time < until:
+                status = simulator.advance_some(until)
+                self._pass_on()
+                check_interrupt()
+                if self.progress is not None and self.progress(simulator.state.time) is False:
+                    message = f"stopped at t = {simulator.state.time:.9g} s"
+                    break
+            simulator.stop_recording()
+            return self._end(status, message)
+
+    def _pass_on(self) -> None:
+        """Hand on what was recorded: to the stream or the recorder, drafts and checkpoints that are due."""
+        drafts, checkpoint = self.drafts, self.checkpoint
+        saves = checkpoint is not None and checkpoint.is_due and (drafts is None or drafts.may_write)
+        if drafts is not None and (saves or drafts.is_due):
+            drafts.write(self.recorder.result("", self._seconds, "it goes on", ends=False))
+        if self.stream is not None:
+            self.recorder.pass_on(self.stream, everything=saves)
+        else:
+            self.recorder.collect(MOST_VALUES)
+        if checkpoint is not None and saves:
+            checkpoint.write(self.simulator.state)
+
+    def _end(self, status: SimulatorStatus, message: str) -> str:
+        """The events of the last instant, and termination; why the run has ended."""
+        simulator = self.simulator
+        if status.succeeded and not message:
+            status = simulator.advance_pending_events()
+        if status.reason is Reason.REACHED_TERMINATION:
+            message = status.format_message()
+            self.recorder.end_at(simulator.state.time)
+        simulator.finish()
+        return message
+
+    def _final_result(self, message: str, unfinished: str) -> Result:
+        """The result, handed to all that take it."""
+        with uninterrupted():
+            self.simulator.end_tape()
+            if self.stream is not None:
+                self.recorder.pass_on(self.stream, everything=True)
+            result = self.recorder.result(message, self._seconds, unfinished, ends=True)
+            self._add_derivatives(result)
+            if self.stream is not None:
+                self.stream.close(result)
+            if self.checkpoint is not None:
+                if self.drafts is not None and len(result):  # first: to continue, both are needed
+                    self.drafts.write(result)
+                self.checkpoint.write(self.simulator.state)
+        return result
+
+    def _add_derivatives(self, result: Result) -> None:
+        """Add derivatives, or what a gradient needs."""
+        carried, trail = self.carried, self.trail
+        if carried is not None:
+            derivatives = carried.derivatives(self.recorder.paths, lambda path: result[path].shape)
+            result.derivatives.update(derivatives)
+            system = self.simulator.system
+            result.variable_units.update({path: system.signal(path).units[0] for path in carried.by})
+            result.findings.extend(carried.findings)
+        if trail is not None:
+            trail.end(self.recorder.paths)
+            result._trail = trail
+            result.findings.extend(trail.findings)
+
+    @property
+    def _seconds(self) -> float:
+        """Since the run began, by the wall clock."""
+        return wall.perf_counter() - self.started

@@ -1,0 +1,104 @@
+"""The schedule of a system: all its blocks in the order in which they are walked, as a table of addresses."""
+
+from __future__ import annotations
+
+import weakref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim import walker
+from cosim.stage import Stage
+from cosim.system.assembly import Assembly
+from cosim.system.block_address import block_address, python_block_address
+from cosim.system.blocks import Block
+from cosim.system.needed_blocks import NeededBlocks
+from cosim.system.projection import Correction, Projection
+from cosim_compiler import native
+from cosim_compiler.ahead import compile_ahead
+
+Integers = NDArray[np.int64]
+
+
+class Schedule:
+    """Blocks by stage, then updates, handlers, corrections of a solution, and the inner blocks once more.
+
+    Parameters
+    ----------
+    assembly : Assembly
+
+    Attributes
+    ----------
+    blocks : list of Block
+        But for corrections, which are no blocks of parts.
+    stage_ranges : dict of Stage to (int, int)
+    update_ranges : dict of str to (int, int)
+        Where updates stand in the table: at ends of steps, inside, between.
+    handler_blocks : dict of (part, name) to int
+    table, ints, derivative_range, inner_blocks, inner_range, projection
+        As those of a `System`.
+    needed : NeededBlocks
+    """
+
+    def __init__(self, assembly: Assembly) -> None:
+        self.blocks: list[Block] = []
+        self._list_blocks(assembly)
+        corrections = [] if assembly.projection is None else assembly.projection.all
+        functions = [block.function for block in self.blocks if not block.is_python]
+        functions += [function for function, _ in corrections]
+        compile_ahead([(function, walker.BLOCK_SIGNATURE) for function in functions])
+        table = self._make_table(corrections)
+        first, last = self.stage_ranges[Stage.TIME][0], self.stage_ranges[Stage.ACCELERATION][1]
+        self.derivative_range = first, last
+        self.needed = NeededBlocks(self.blocks[: self.stage_ranges[Stage.INFINITY][1]], assembly.graph)
+        states = assembly.layout.nq + assembly.layout.nu + assembly.layout.nz
+        self.inner_blocks = self.needed.of_derivatives(range(first, last), states)
+        self.inner_range = (len(table), len(table) + len(self.inner_blocks))
+        self.table: Integers = np.vstack([table, table[self.inner_blocks]])
+        motion = (first, self.stage_ranges[Stage.VELOCITY][1])
+        self.projection = _projection_places(assembly.projection, len(self.blocks), motion)
+
+    def _list_blocks(self, assembly: Assembly) -> None:
+        blocks, ordered = self.blocks, assembly.graph.order()
+        self.stage_ranges: dict[Stage, tuple[int, int]] = {}
+        for stage in Stage:
+            first = len(blocks)
+            blocks += ordered[stage]
+            self.stage_ranges[stage] = (first, len(blocks))
+        self.update_ranges: dict[str, tuple[int, int]] = {}
+        for when, updates in assembly.updates.items():
+            self.update_ranges[when] = (len(blocks), len(blocks) + len(updates))
+            blocks += updates
+        self.handler_blocks: dict[tuple[str, str], int] = {}
+        for key, block in assembly.handlers.items():
+            self.handler_blocks[key] = len(blocks)
+            blocks.append(block)
+
+    def _make_table(self, corrections: list[Correction]) -> Integers:
+        """Address, start in `ints` and rows of each block and correction; blocks then share `ints`."""
+        rows = [np.asarray(block.rows, dtype=np.int64) for block in self.blocks]
+        rows += [numbers for _, numbers in corrections]
+        distinct = {id(numbers): numbers for numbers in rows}  # blocks may share theirs
+        ends = np.cumsum([0, *(numbers.size for numbers in distinct.values())])
+        starts = dict(zip(distinct, ends[:-1], strict=True))
+        table = np.zeros((max(1, len(rows)), 3), dtype=np.int64)
+        self.ints: Integers = np.concatenate([*(r.reshape(-1) for r in distinct.values()), [0]])
+        for i, block in enumerate(self.blocks):
+            address = (
+                python_block_address(block.function) if block.is_python else block_address(block.function)
+            )
+            if block.is_python:
+                weakref.finalize(self, native.release_address, address)
+            start = starts[id(rows[i])]
+            table[i] = address, start, len(rows[i])
+            block.rows = self.ints[start : start + rows[i].size].reshape(rows[i].shape)
+        for i, (function, numbers) in enumerate(corrections, len(self.blocks)):
+            table[i] = block_address(function), starts[id(numbers)], len(numbers)
+        return table
+
+
+def _projection_places(projection: Projection | None, first: int, motion: tuple[int, int]) -> Integers:
+    """The numbers that `cosim.contracts.constraints` goes by; its blocks follow all others in the table."""
+    constraints = projection or Projection(0)
+    ends = np.cumsum([first, *(len(group) for group in constraints.groups)])
+    return np.array([*ends, constraints.errors, *motion], dtype=np.int64)
