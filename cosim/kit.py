@@ -9,8 +9,9 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `read_cached` and `write_cached`: costly results, by the digest of their sources;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
-                  component is differentiated; `block_tangent`; `NoTangentError`; `recorded_by`, `push` and
-                  `pop`: an adjoint of your own; `reduced_by`: the gradient of a number made of signals
+                  component is differentiated; `block_tangent`; `NoTangentError`; `recorded_by`, `push`, `pop`
+                  and `reserve`: an adjoint of your own, which records blocks by `record_blocks` and goes back
+                  along them by `reverse_walk`; `reduced_by`: the gradient of a number made of signals
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, `call_tangent`,
                   and the signatures;
                   `indirect_call`: one for a signature of your own
@@ -181,6 +182,8 @@ if TYPE_CHECKING:
     from cosim.rational import periodic_time as periodic_time
     from cosim.rational import rational_time as rational_time
     from cosim.rational import tick_time as tick_time
+    from cosim.recorded_walk import record_blocks as record_blocks
+    from cosim.recorded_walk import reverse_walk as reverse_walk
     from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
     from cosim.registration.kinds import declared_kinds as declared_kinds
     from cosim.registration.kinds import kinds_of as kinds_of
@@ -322,6 +325,7 @@ if TYPE_CHECKING:
     from cosim_compiler.derivatives.tangents import NoTangentError as NoTangentError
     from cosim_compiler.derivatives.tape_ends import pop as pop
     from cosim_compiler.derivatives.tape_ends import push as push
+    from cosim_compiler.derivatives.tape_ends import reserve as reserve
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
     from cosim_compiler.fingerprint import environment as environment
     from cosim_compiler.foreign import call_with_array as call_with_array

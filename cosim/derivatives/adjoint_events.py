@@ -7,11 +7,11 @@ from cosim.contracts.method_layout import DONE
 from cosim.derivatives.adjoint_parts import (
     add_to,
     fail,
-    flow_of,
     record_present,
     record_redo,
     reverse_present,
     reverse_redo,
+    reverse_time_shift,
 )
 from cosim.derivatives.carrier import IS_REPORT, NOT_FRESH, method_of, own_part, part_of, realize_tangents
 from cosim.derivatives.tangent_events import copy_to_working, load_results, store_results
@@ -83,9 +83,7 @@ def event_that_shifts(run, back, first, last):
 def reverse_shift(run, carrier, back, handler, speed, top):
     """Go back over the shift of the time to that of an event."""
     notes = back.notes
-    shift = flow_of(carrier, back.y)
-    wanted = notes.time_bar + shift
-    notes.time_bar = -shift
+    wanted = reverse_time_shift(carrier, back, part_of(carrier.memory_dots, 0, carrier.memory))
     if handler.cause == TRIGGERED:
         notes.time_bar += wanted
         back.c[run.probes[handler.flag].value] -= wanted / speed
@@ -208,6 +206,5 @@ def reverse_assembly(run, carrier, back, at, head):
         return
     notes.time_bar += reverse_redo(run, back, back.plan.settle_back, back.y, back.c)
     clear(back.work)
-    clear(back.memory)
     notes.time_bar += reverse_present(back)
     clear(back.c)

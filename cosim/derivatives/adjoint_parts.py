@@ -8,6 +8,7 @@ from cosim.derivatives.carrier import method_of, moved_along, own_part, part_of
 from cosim.derivatives.trail import ALONG, FULL_TAPE, NO_WAY
 from cosim.recorded_walk import WHOLE, record_blocks, reverse_walk
 from cosim.walker import Walked, WalkedDots, call_redo_record, call_redo_reverse
+from cosim_compiler.derivatives.rates import product
 
 
 def fail(back, time):
@@ -77,6 +78,19 @@ def flow_of(carrier, y):
     for m in range(y.shape[0]):
         total += carrier.c[m] * y[m]
     return total
+
+
+def reverse_time_shift(carrier, back, memory_flow):
+    """Go back over a shift of the time, at the present derivatives; the adjoint of what it becomes.
+
+    That of the time before stays in the notes: states, and what the method remembers, have moved along.
+    """
+    shift = flow_of(carrier, back.y)
+    for m in range(memory_flow.shape[0]):
+        shift += product(memory_flow[m], back.memory[m])
+    wanted = back.notes.time_bar + shift
+    back.notes.time_bar = -shift
+    return wanted
 
 
 def add_to(target, source):

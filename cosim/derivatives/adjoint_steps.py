@@ -6,19 +6,20 @@ from cosim.contracts.method_layout import DONE, MethodArrays
 from cosim.derivatives.adjoint_parts import (
     add_to,
     fail,
-    flow_of,
     record_present,
     record_redo,
     record_spare,
     reverse_present,
     reverse_redo,
     reverse_spare,
+    reverse_time_shift,
 )
 from cosim.derivatives.adjoint_rows import add_weights, has_weights
 from cosim.derivatives.carrier import copy_cache_aside, method_of, moved_along, part_of
 from cosim.derivatives.tangent_steps import BEHIND_KINK, end_before_kink, is_at_kink, reaches_kink
 from cosim.derivatives.trail import ALONG, INSIDE_WIDTH, TrailRecord, load_record
 from cosim.step import event_log as log
+from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_record, call_dense_reverse
 from cosim_compiler.derivatives.rates import clear
 from cosim_compiler.record import rows_of
@@ -26,6 +27,7 @@ from cosim_compiler.record import rows_of
 
 def reverse_step(run, carrier, back, at, head):
     """Go back over a step, and over the rows inside it, which stand behind it on the trail."""
+    copy_reals(part_of(carrier.memory_dots, 0, carrier.memory), back.memory_flow)  # at its end
     load_record(carrier, back, at)
     notes = back.notes
     t = head.start
@@ -70,9 +72,7 @@ def reverse_step(run, carrier, back, at, head):
         return
     reached = kink_that_shifts(run, carrier, head)
     if reached >= 0:
-        shift = flow_of(carrier, back.y)
-        back.kinks[reached] += notes.time_bar + shift
-        notes.time_bar = -shift
+        back.kinks[reached] += reverse_time_shift(carrier, back, back.memory_flow)
     if n > 0:
         moved = MethodArrays(
             n,
@@ -96,7 +96,6 @@ def reverse_step(run, carrier, back, at, head):
             for m in range(n):
                 back.c[m] += slope[m]
         clear(back.work)
-        clear(back.memory)
     for j in range(count):
         back.c[run.kinks[j]] += back.kinks[j]
     notes.time_bar += reverse_present(back)

@@ -44,7 +44,10 @@ SUSPECT = 0.1
 """Times the step and its derivatives: a tangent of the flow that is off by more may have met a jump."""
 HALVINGS = 25  # of a step, to see whether it has
 ROUNDED = 1e-9
-"""By so much of its size, or by the accuracy, a state may differ from what steps and handlers have left."""
+"""By so much of its size, or by the accuracy, a state may differ from what steps and handlers have left.
+
+So may a variable that a handler has made of states: iterations of implicit methods end sooner in the run.
+"""
 NO_DISTANCE = 1e-290  # of a number that changes its sign at a kink: it is 0, or marks the side that 0 is on
 BEHIND_KINK = 1e-9  # of a step: so far ahead the derivatives are those behind a kink at its start
 BEFORE_KINK = 1e-14  # of the time: so far before it derivatives are those before a kink
@@ -166,7 +169,8 @@ def load_start(run, carrier, step, start):
     for m in range(carrier.d.shape[0]):
         begin = start.d[m]
         if begin != carrier.d[m] and (begin == begin or carrier.d[m] == carrier.d[m]):
-            if run.stages_of_d[m] < ON_REPORT:  # else nothing that moves depends on it
+            is_near = abs(begin - carrier.d[m]) <= rounded * max(1.0, abs(begin))
+            if run.stages_of_d[m] < ON_REPORT and not is_near:  # else nothing that moves depends on it
                 lose(carrier, step.start, WAS_CHANGED, n + m)
             carrier.d[m] = begin
             notes.freshness = NOT_FRESH

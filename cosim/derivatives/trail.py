@@ -83,6 +83,7 @@ class AdjointArrays(NamedTuple):
     h: Reals
     c: Reals
     memory: Reals
+    memory_flow: Reals  # how fast what the method remembers changes, at the end of the step that is undone
     work: Reals
     spare_y: Reals
     spare_c: Reals
@@ -149,6 +150,7 @@ class TrailNumbers(NamedTuple):
     y_dot: Reals
     d_dot: Reals
     memory_dot: Reals
+    memory_flow: Reals  # along the direction of the flow
     p: Reals
     p_dot: Reals
     events: Reals
@@ -166,7 +168,8 @@ def trail_numbers(carrier, back, at):
     at_memory = at_d + nd
     at_k = at_memory + nm
     at_dots = at_k + own_part(carrier, carrier.k, ALONG).shape[0]
-    at_p = at_dots + n + nd + nm
+    at_flow = at_dots + n + nd + nm
+    at_p = at_flow + nm
     at_events = at_p + 2 * parameters
     return TrailNumbers(
         back.trail[at_y:at_d],
@@ -175,7 +178,8 @@ def trail_numbers(carrier, back, at):
         back.trail[at_k:at_dots],
         back.trail[at_dots : at_dots + n],
         back.trail[at_dots + n : at_dots + n + nd],
-        back.trail[at_dots + n + nd : at_p],
+        back.trail[at_dots + n + nd : at_flow],
+        back.trail[at_flow:at_p],
         back.trail[at_p : at_p + parameters],
         back.trail[at_p + parameters : at_events],
         back.trail[at_events : at_events + int(head.events)],
@@ -197,7 +201,7 @@ def write_record(run, carrier, back, at, flag, last):
         length += events + 2 * carrier.p.shape[0]
     is_inside = kind == log.ROW_WRITTEN and flag != 0.0  # it needs nothing but the step before it
     if not is_inside:
-        length += 2 * (n + carrier.d.shape[0] + carrier.memory.shape[0]) + run.k.shape[0]
+        length += 2 * (n + carrier.d.shape[0]) + 3 * carrier.memory.shape[0] + run.k.shape[0]
     notes = back.notes
     place = int(notes.used)
     if place + length > back.trail.shape[0]:
@@ -238,6 +242,7 @@ def write_numbers(carrier, numbers):
     copy_reals(part_of(carrier.y_dots, ALONG, carrier.y), numbers.y_dot)
     copy_reals(part_of(carrier.d_dots, ALONG, carrier.d), numbers.d_dot)
     copy_reals(part_of(carrier.memory_dots, ALONG, carrier.memory), numbers.memory_dot)
+    copy_reals(part_of(carrier.memory_dots, 0, carrier.memory), numbers.memory_flow)
     if numbers.p.shape[0] > 0:
         copy_reals(carrier.p, numbers.p)
         copy_reals(part_of(carrier.p_dots, ALONG, carrier.p), numbers.p_dot)
@@ -265,6 +270,7 @@ def load_record(carrier, back, at):
     copy_reals(numbers.y_dot, part_of(carrier.y_dots, ALONG, carrier.y))
     copy_reals(numbers.d_dot, part_of(carrier.d_dots, ALONG, carrier.d))
     copy_reals(numbers.memory_dot, part_of(carrier.memory_dots, ALONG, carrier.memory))
+    copy_reals(numbers.memory_flow, part_of(carrier.memory_dots, 0, carrier.memory))
     if numbers.p.shape[0] > 0:
         copy_reals(numbers.p, carrier.p)
         copy_reals(numbers.p_dot, part_of(carrier.p_dots, ALONG, carrier.p))

@@ -115,6 +115,7 @@ class Trail(CarriedTangents):
             "tape": new_tape(FIRST_TAPE),
             "weights": np.zeros(0),
             **{name: np.zeros_like(arrays[name]) for name in ("y", "p", "d", "c", "memory", "work")},
+            "memory_flow": np.zeros_like(arrays["memory"]),
             "h": np.zeros(0),
             "spare_y": np.zeros(n),
             "spare_c": np.zeros_like(arrays["c"]),
@@ -283,6 +284,8 @@ def method_adjoints(
     """The adjoints of a method's functions with their signatures, and why some have none."""
     name = type(step.integrator).__name__
     assert kernels is not None
+    if reason := step.integrator.unlowered(step.system):
+        return {}, [Problem("integrator", f"{name}: its steps have no adjoint: {reason}")]
     found: dict[str, tuple[Any, str]] = {}
     redo = REDO_SIGNATURE, FIXED_IN_STEPS, (REDO_RECORD_SIGNATURE, REDO_REVERSE_SIGNATURE)
     dense = DENSE_SIGNATURE, FIXED_IN_DENSE, (DENSE_RECORD_SIGNATURE, DENSE_REVERSE_SIGNATURE)

@@ -13,6 +13,7 @@ from cosim_integrators.implicit.generalized_alpha_step import (
     GroupNumbers,
     alpha_step,
     begin_alpha_steps,
+    followed_alpha_step,
     redo_alpha_step,
 )
 from cosim_integrators.implicit.integrator import ImplicitIntegrator, Vector
@@ -82,6 +83,7 @@ class GeneralizedAlpha(ImplicitIntegrator):
     step_share = (3.0, 1 / 2)
     step_function = alpha_step
     redo_function = redo_alpha_step
+    followed_function = followed_alpha_step
     vectors = 4
     begin_function = begin_alpha_steps
     history = 4

@@ -82,29 +82,142 @@ def test_events_timers_signals_and_updates(part: cosim.Component, by: list[str],
 
 
 FIXED, CONTROLLED = {"fixed_step": 0.05}, {"accuracy": 1e-7}
-EXPLICIT = {
-    **dict.fromkeys(("explicit_euler", "semi_implicit_euler", "heun", "velocity_verlet"), FIXED),
-    **dict.fromkeys(("runge_kutta_3", "runge_kutta_4", "yoshida_4"), FIXED),
-    **dict.fromkeys(("runge_kutta_merson", "bogacki_shampine", "tsitouras"), CONTROLLED),
-    **dict.fromkeys(("dormand_prince", "dormand_prince_853"), CONTROLLED),
-}
+WITHOUT_CONTROL = ("explicit_euler", "semi_implicit_euler", "heun", "velocity_verlet", "runge_kutta_3")
+WITHOUT_CONTROL += ("runge_kutta_4", "yoshida_4")
+EXPLICIT = ("runge_kutta_merson", "bogacki_shampine", "tsitouras", "dormand_prince", "dormand_prince_853")
+IMPLICIT = ("radau5", "bdf", "trapezoid", "esdirk43", "generalized_alpha")
+METHODS = [
+    *((name, FIXED) for name in (*WITHOUT_CONTROL, *IMPLICIT, "implicit_euler", "radau3")),
+    *((name, CONTROLLED) for name in (*EXPLICIT, *IMPLICIT, "implicit_euler", "radau3")),
+]
 
 
-def methods() -> list[Any]:
-    """One in the short run."""
-    quick = ("dormand_prince",)
-    return [pytest.param(name, marks=() if name in quick else pytest.mark.thorough) for name in EXPLICIT]
+def methods(*quick: str) -> list[Any]:
+    """All with their steps; these in the short run."""
+    return [
+        pytest.param(name, steps, marks=() if name in quick else pytest.mark.thorough)
+        for name, steps in METHODS
+    ]
 
 
-@pytest.mark.parametrize("method", methods())
-def test_along_the_steps_of_every_explicit_method(method: str) -> None:
-    options = {
-        "until": 1.0,
-        "output_interval": 0.013,
-        "integrator": f"integrators.{method}",
-        **EXPLICIT[method],
-    }
+@pytest.mark.parametrize(("method", "steps"), methods("dormand_prince", "radau5", "bdf"))
+def test_along_the_steps_of_every_method(method: str, steps: dict[str, float]) -> None:
+    options = {"until": 1.0, "output_interval": 0.013, "integrator": f"integrators.{method}", **steps}
     check_against_tangents(model_of(Oscillator()), ["x.k", "x.x", "x.v"], **options)
+
+
+def implicit_methods(*quick: str) -> list[Any]:
+    """Those with error control; these in the short run."""
+    return [
+        pytest.param(name, marks=() if name in quick else pytest.mark.thorough, id=name) for name in IMPLICIT
+    ]
+
+
+@pytest.mark.parametrize("method", implicit_methods("radau5", "bdf"))
+@pytest.mark.parametrize(
+    ("part", "by", "until"),
+    [
+        (Ball, ["x.h0", "x.e", "x.g", "x.height"], 2.0),
+        (Relay, ["x.a", "x.b", "x.c", "x.j", "x.y"], 1.5),
+        (Counted, ["x.a", "x.s"], 1.5),
+        (Held, ["x.a", "x.m"], 1.0),
+        (Kinked, ["x.c", "x.y"], 2.0),
+    ],
+    ids=["ball", "relay", "counted", "held", "kinked"],
+)
+def test_events_with_implicit_methods(
+    part: type[cosim.Component], by: list[str], until: float, method: str
+) -> None:
+    options = {"integrator": f"integrators.{method}", **CONTROLLED}
+    check_against_tangents(model_of(part()), by, until=until, output_interval=until / 23, **options)
+
+
+@pytest.mark.parametrize("method", implicit_methods("radau5"))
+def test_sources_that_jump_and_bend_with_implicit_methods(method: str) -> None:
+    model = cosim.Model("m")
+    model.add("signals.step", "s", start_time=0.4, height=2.0)
+    model.add("signals.ramp", "r", start_time=0.3, duration=0.4, height=2.0)
+    model.add("measures.integrate", "z", source="s")
+    model.add("measures.integrate", "w", source="r")
+    by = ["s.start_time", "s.height", "r.start_time", "r.duration"]
+    options = {"until": 1.0, "output_interval": 0.07, "integrator": f"integrators.{method}", **CONTROLLED}
+    assert model.gradient("z", by, **options).vector == pytest.approx([-2.0, 0.6, 0.0, 0.0], abs=1e-9)
+    assert model.gradient("w", by, **options).vector == pytest.approx([0.0, 0.0, -2.0, -1.0], abs=1e-9)
+    check_against_tangents(model, by, **options)
+
+
+class Reaction(cosim.Component):
+    """Law: Robertson's reaction; constants from 0.04 to 3e7."""
+
+    k = cosim.parameter(shape=3, default=[0.04, 3e7, 1e4])
+    y = cosim.auxiliary_state(shape=3, start=[1.0, 0.0, 0.0])
+
+    @cosim.kernel
+    def derivatives(k, y, y_dot):
+        first = k[0] * y[0]
+        second = k[1] * y[1] * y[1]
+        third = k[2] * y[1] * y[2]
+        y_dot[0] = third - first
+        y_dot[1] = first - second - third
+        y_dot[2] = second
+
+
+@pytest.mark.parametrize("accuracy", [1e-6, 1e-8])
+@pytest.mark.parametrize("method", implicit_methods("radau5", "bdf"))
+def test_a_stiff_reaction(method: str, accuracy: float) -> None:
+    """The derivative by k[0] is -4.247558767 at 40 s, by radau5 at 1e-11.
+
+    Newton's older Jacobians are good enough for values, and not for tangents.
+    """
+    options = {"until": 40.0, "output_interval": 4.0, "integrator": f"integrators.{method}"}
+    model, by = model_of(Reaction()), ["x.k[0]", "x.k[1]", "x.k[2]", "x.y[0]"]
+    result = model.simulate(derivatives=by, accuracy=accuracy, **options)
+    close = {"trapezoid": 3e-4, "generalized_alpha": 3e-4}.get(method, 1e-6)
+    assert result.derivative("x.y", "x.k[0]")[-1][0] == pytest.approx(-4.247558767, rel=close)
+    check_against_tangents(model, by, close=1e-10, accuracy=accuracy, **options)
+
+
+class Rod(cosim.Component):
+    """Law: u_i' = d_i (u_(i-1) - 2 u_i + u_(i+1)) - u_i^3: the Jacobian is a band."""
+
+    d = cosim.parameter(shape=60, default=np.linspace(50.0, 100.0, 60))
+    u = cosim.auxiliary_state(shape=60, start=np.sin(np.linspace(0.0, 3.0, 60)))
+
+    @cosim.kernel
+    def derivatives(d, u, u_dot):
+        for i in range(len(u)):
+            left = u[i - 1] if i > 0 else 0.0
+            right = u[i + 1] if i < len(u) - 1 else 0.0
+            u_dot[i] = d[i] * (left - 2.0 * u[i] + right) - u[i] * u[i] * u[i]
+
+
+@pytest.mark.parametrize("method", implicit_methods())
+def test_matrices_of_bands(method: str) -> None:
+    options = {"until": 0.1, "output_interval": 0.01, "integrator": f"integrators.{method}", "accuracy": 1e-6}
+    check_against_tangents(model_of(Rod()), ["x.d[3]", "x.d[30]", "x.u[7]"], close=1e-10, **options)
+
+
+class Still(cosim.Component):
+    """Law: x' = 0 a; nothing moves."""
+
+    a = cosim.parameter(default=0.0)
+    x = cosim.auxiliary_state()
+
+    @cosim.kernel
+    def derivatives(a, x_dot):
+        x_dot[0] = 0.0 * a
+
+
+@pytest.mark.parametrize("method", ["dormand_prince", "radau5", "bdf"])
+def test_gradients_that_are_zero_or_one(method: str) -> None:
+    """A parameter and a start value of 0, a result that is constant; no run is as short as 0 s."""
+    options = {"integrator": f"integrators.{method}"}
+    model, by = model_of(Still()), ["x.a", "x.x"]
+    assert model.gradient("x.x", by, until=1.0, **options).vector == pytest.approx([0.0, 1.0], abs=1e-14)
+    run = model.simulate(gradient=by, until=1.0, **options)
+    assert run.gradient(lambda _: (3.0, {})).vector.tolist() == [0.0, 0.0]
+    with pytest.raises(cosim.SimulationError, match="after the start"):
+        model.gradient("x.x", by, until=0.0, **options)
 
 
 def test_a_source_that_jumps_at_a_time_of_its_own() -> None:
@@ -294,10 +407,27 @@ def test_a_gradient_that_disagrees_with_the_tangent_is_no_gradient(monkeypatch: 
         run.gradient("x.height")
 
 
+class Wide(cosim.Component):
+    """Law: x_i' = -a x_i - x_0, and x_0 sees the others: an arrow, no band."""
+
+    a = cosim.parameter(default=1.0)
+    x = cosim.auxiliary_state(shape=201, start=np.ones(201))
+    total = cosim.output()
+
+    @cosim.kernel
+    def derivatives(a, x, x_dot, total):
+        total[0] = 0.0
+        for i in range(1, 201):
+            total[0] += x[i]
+            x_dot[i] = -a * x[i] - x[0]
+        x_dot[0] = -total[0]
+
+
 def test_what_cannot_be_asked_for_is_refused() -> None:
     model = model_of(Relay())
-    with pytest.raises(cosim.ModelError, match="Radau5.*adjoint"):
-        model.gradient("x.y", ["x.a"], until=1.0, integrator="integrators.radau5")
+    wide = model_of(Wide())
+    with pytest.raises(cosim.ModelError, match="Radau5.*adjoint.*201 states"):
+        wide.gradient("x.total", ["x.a"], until=1.0, integrator="integrators.radau5")
     with pytest.raises(cosim.ModelError, match="one of the three"):
         model.simulate(until=1.0, derivatives=["x.a"], gradient=["x.a"])
     with pytest.raises(cosim.LookUpError, match=r"x\.a"):

@@ -18,9 +18,12 @@ from cosim_compiler.language import special
 Tangent = TypeVar("Tangent", bound=Callable[..., Any])
 OWN_TANGENT = "__own_tangent__"
 WITH_VALUES = "__with_values__"
+LEAVES_FIXED = "__leaves_fixed__"
 
 
-def tangent_of(function: Any, with_values: bool = False) -> Callable[[Tangent], Tangent]:
+def tangent_of(
+    function: Any, with_values: bool = False, leaves_fixed: bool = False
+) -> Callable[[Tangent], Tangent]:
     """Mark a kernel function as the tangent of another one, which the compiler then does not follow.
 
     It takes the arguments of that function and behind them, in their order, a tangent for each argument that
@@ -34,6 +37,8 @@ def tangent_of(function: Any, with_values: bool = False) -> Callable[[Tangent], 
     with_values : bool
         Whether the tangent also does what the function does, and returns its result, which does not vary: it
         is then called in place of the function. Views that do not vary it takes as they are.
+    leaves_fixed : bool
+        Whether nothing that it writes varies: an adjoint does not go back over it.
 
     Examples
     --------
@@ -52,6 +57,7 @@ def tangent_of(function: Any, with_values: bool = False) -> Callable[[Tangent], 
     def mark(tangent: Tangent) -> Tangent:
         plain.__dict__[OWN_TANGENT] = tangent
         tangent.__dict__[WITH_VALUES] = with_values
+        tangent.__dict__[LEAVES_FIXED] = leaves_fixed
         return tangent
 
     return mark
@@ -122,9 +128,10 @@ RECORDED: dict[Any, tuple[Any, Any]] = {}
 def recorded_by(function: Any, reverse: Any) -> Callable[[Tangent], Tangent]:
     """Mark a function as the one that records another one on a tape, beside the function that goes back.
 
-    The recording one takes the arguments, their tangents, for each view of reals where in its root it
-    begins, and the tape; it returns the result, which does not vary. All views of reals must vary. The
-    reverse one takes the roots and the tape, and returns the adjoints of the reals; see `recording_writer`.
+    The recording one takes the arguments, the tangents of reals and of views that vary, for each such view
+    where in its root it begins, and the tape; it returns the result, which does not vary. The reverse one
+    takes the roots of these views and the tape, and returns the adjoints of the reals; see
+    `recording_writer`.
     """
 
     def mark(recording: Tangent) -> Tangent:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cosim_compiler.derivatives.expression_writer import _leaf_kinds, has_reals
-from cosim_compiler.derivatives.own_tangents import RECORDED, WITH_VALUES
+from cosim_compiler.derivatives.own_tangents import LEAVES_FIXED, RECORDED, WITH_VALUES
 from cosim_compiler.derivatives.recorded_operations import OperationRecorder
 from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Rate, Slope, Spread, slope_of
 from cosim_compiler.derivatives.segments import STORE_TOP, Dual
@@ -48,6 +48,11 @@ class CallRecorder(OperationRecorder):
         adjoints of the reals in the result, and returns the adjoints of the reals among the arguments.
         """
         known = self.writer.adjoint(function, varying)
+        if function.author in RECORDED:
+            pairs = [
+                (text, self._with_reals(tangents, argument.type))
+                for (text, tangents), argument in zip(pairs, node.arguments, strict=True)
+            ]
         reals, views = self._arguments(pairs, node)
         results = [place for place, is_on in leaves(known.result) if is_on]
         head = self.new()
@@ -87,6 +92,15 @@ class CallRecorder(OperationRecorder):
         self.emit(STORE_TOP)
         self.emit(f"{assignment}{known.name}({', '.join([*arguments, 'tape'])})")
         self.emit("_at = int(tape[0])")
+
+    def _with_reals(self, tangents: Tangents, kind: Type) -> Tangents:
+        """The tangents of an argument, with zeros for reals that do not vary: an author's recording asks."""
+        if isinstance(kind, Tuple):
+            parts = tangents if isinstance(tangents, tuple) else (None,) * len(kind.items)
+            return tuple(map(self._with_reals, parts, kind.items))
+        if kind is not REAL or tangents is not None:
+            return tangents
+        return [Rate("0.0", NameLeaf(f"{self.new()}_bar"))]
 
     def _is_made(self, tangents: Tangents, kind: Type) -> bool:
         """Whether some real of an argument is computed in its place, so its adjoint has no name yet."""
@@ -133,6 +147,8 @@ class CallRecorder(OperationRecorder):
         has_views = any(has_reals(kind) and isinstance(kind, View) for kind in kinds)
         if not (has_views or has_reals(node.function.result) or node.function.result is NOTHING):
             return super().call_own(own, author, node, pairs)[0], NO_TANGENT  # decides, but does not vary
+        if own.__dict__[LEAVES_FIXED]:
+            return super().call_own(own, author, node, pairs)
         if own.__dict__[WITH_VALUES] or node.function.result is not REAL or has_views:
             raise self.refuse(f"{node.function.author.__qualname__}: its author's tangent has no adjoint")
         pairs = [(self.held(text), self.held_tangents(tangents)) for text, tangents in pairs]

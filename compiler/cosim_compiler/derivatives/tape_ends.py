@@ -19,6 +19,16 @@ def push(tape, number):
     tape[0] = at + 1.0
 
 
+def reserve(tape, count):
+    """Where the next so many numbers stand, which may be any; fails as `push`."""
+    at = int(tape[0])
+    if at + count > len(tape):
+        tape[1] = 1.0
+        raise FullTapeError()
+    tape[0] = float(at + count)
+    return at
+
+
 def pop(tape):
     """Take the last number."""
     at = int(tape[0]) - 1

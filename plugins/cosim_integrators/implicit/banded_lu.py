@@ -172,3 +172,55 @@ def solve_complex_band(a, pivots, n, lower, upper, b, c):
         square = re * re + im * im
         b[i] = (x * re + y * im) / square
         c[i] = (y * re - x * im) / square
+
+
+def solve_band_transposed(a, pivots, n, lower, upper, b):
+    """As `solve_band`, of the transposed system."""
+    width = band_width(lower, upper)
+    for i in range(n):
+        count = min(lower + upper, n - 1 - i) + 1
+        row = rows_of(float, a, i * width + lower, count)
+        following = rows_of(float, b, i, count)
+        x = following[0] / row[0]
+        following[0] = x
+        for j in range(1, count):
+            following[j] -= row[j] * x
+    for back in range(n):
+        k = n - 1 - back
+        x = b[k]
+        for i in range(1, min(lower, back) + 1):
+            x -= a[(k + i) * width + lower - i] * b[k + i]
+        at = int(pivots[k])
+        b[k] = b[at]
+        b[at] = x
+
+
+def solve_complex_band_transposed(a, pivots, n, lower, upper, b, c):
+    """As `solve_complex_band`, of the transposed system."""
+    width = band_width(lower, upper)
+    for i in range(n):
+        count = min(lower + upper, n - 1 - i) + 1
+        row = rows_of(float, a, 2 * (i * width + lower), 2 * count)
+        re = row[0]
+        im = row[1]
+        square = re * re + im * im
+        x = (b[i] * re + c[i] * im) / square
+        y = (c[i] * re - b[i] * im) / square
+        b[i] = x
+        c[i] = y
+        for j in range(1, count):
+            b[i + j] -= row[2 * j] * x - row[2 * j + 1] * y
+            c[i + j] -= row[2 * j] * y + row[2 * j + 1] * x
+    for back in range(n):
+        k = n - 1 - back
+        x = b[k]
+        y = c[k]
+        for i in range(1, min(lower, back) + 1):
+            first = 2 * ((k + i) * width + lower - i)
+            x -= a[first] * b[k + i] - a[first + 1] * c[k + i]
+            y -= a[first] * c[k + i] + a[first + 1] * b[k + i]
+        at = int(pivots[k])
+        b[k] = b[at]
+        c[k] = c[at]
+        b[at] = x
+        c[at] = y

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import Record, as_table, nan_max, rows_of, tangent_of, width_of
+from cosim.kit import Record, Walked, WalkedDots, as_table, nan_max, rows_of, tangent_of, width_of
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step, next_of_one_step_method
 from cosim_integrators.implicit.implicit_method import (
     BAD_NUMBER,
@@ -29,7 +29,6 @@ from cosim_integrators.implicit.newton import (
     GOES_ON,
     MOST_FOLLOWED,
     check_convergence,
-    follow_system,
     is_refined,
     moved_method,
     own_size,
@@ -39,6 +38,7 @@ from cosim_integrators.implicit.newton import (
     size_of_small_states,
     size_over,
     start_iteration,
+    walk_along,
 )
 from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.start_of_step import copy_values
@@ -316,56 +316,72 @@ def solve_corrections(method, step, w, derivatives, z):
     solve_pair(method, re, im)
 
 
-@tangent_of(solve_stages, with_values=True)
-def follow_stages(system, method, t, t_end, system_dot, method_dot, t_dot, t_end_dot):
-    """Solve for all stages and their tangents, by the same iteration, until neither changes.
+def iterating_stages(evaluate):
+    """As `newton.iterating_stage`, of all stages; both ends of the step move alike."""
 
-    Both ends of the step move alike.
-    """
-    plain = moved_method(method, method_dot)
-    moved = CollocationMethod(
+    def iterate_stages(system, method, moved, dots, t, t_end, behind):
+        y = system.y
+        y_dot = dots.y
+        c_dot = dots.c
+        n = method.n
+        step = t_end - t
+        w = method.unknowns
+        w_dot = moved.unknowns
+        z = method.z
+        z_dot = moved.z
+        f = method.derivatives
+        f_dot = moved.derivatives
+        start = method.start
+        start_dot = moved.start
+        previous = math.inf
+        for _ in range(MOST_FOLLOWED):
+            for i in range(method.stages):
+                for m in range(n):
+                    y[m] = start[m] + z[i * n + m]
+                    y_dot[m] = start_dot[m] + z_dot[i * n + m]
+                node = method.node(i)
+                at = t_end if node == 1.0 else t + node * step
+                status = evaluate(Walked(*system[:4], at, *system[4:10]), dots, i, behind)
+                if status != 0:
+                    return status
+                for m in range(n):
+                    f[i * n + m] = system.c[m]
+                    f_dot[i * n + m] = c_dot[m]
+            solve_corrections(method, step, w, f, z)
+            solve_corrections(method, step, w_dot, f_dot, z_dot)
+            for m in range(w.shape[0]):
+                w[m] += z[m]
+                w_dot[m] += z_dot[m]
+            size = max(size_over(z, w, start), size_over(z_dot, w_dot, start_dot))
+            multiply(method, method.transform, w, z)
+            multiply(method, method.transform, w_dot, z_dot)
+            status = settled(size, previous)
+            if status != SLOW:
+                return status
+            previous = size
+        return SLOW
+
+    return iterate_stages
+
+
+follow_iterations = iterating_stages(walk_along)
+
+
+def moved_collocation(method, memory_dot, work_dot):
+    """The tangents of the method's arrays."""
+    plain = moved_method(method, memory_dot, work_dot)
+    return CollocationMethod(
         plain.n, plain.coefficients, plain.settings_numbers, plain.memory_numbers, plain.work_numbers,
         plain.slot_numbers,
     )  # fmt: skip
-    y = system.y
-    y_dot = system_dot[4]
-    c_dot = system_dot[9]
-    n = method.n
-    step = t_end - t
-    w = method.unknowns
-    w_dot = moved.unknowns
-    z = method.z
-    z_dot = moved.z
-    f = method.derivatives
-    f_dot = moved.derivatives
-    start = method.start
-    start_dot = moved.start
-    previous = math.inf
-    for _ in range(MOST_FOLLOWED):
-        for i in range(method.stages):
-            for m in range(n):
-                y[m] = start[m] + z[i * n + m]
-                y_dot[m] = start_dot[m] + z_dot[i * n + m]
-            node = method.node(i)
-            status = follow_system(system, system_dot, t_end if node == 1.0 else t + node * step, t_dot)
-            if status != 0:
-                return status
-            for m in range(n):
-                f[i * n + m] = system.c[m]
-                f_dot[i * n + m] = c_dot[m]
-        solve_corrections(method, step, w, f, z)
-        solve_corrections(method, step, w_dot, f_dot, z_dot)
-        for m in range(w.shape[0]):
-            w[m] += z[m]
-            w_dot[m] += z_dot[m]
-        size = max(size_over(z, w, start), size_over(z_dot, w_dot, start_dot))
-        multiply(method, method.transform, w, z)
-        multiply(method, method.transform, w_dot, z_dot)
-        status = settled(method, size, previous)
-        if status != SLOW:
-            return status
-        previous = size
-    return SLOW
+
+
+@tangent_of(solve_stages, with_values=True)
+def follow_stages(system, method, t, t_end, system_dot, method_dot, t_dot, t_end_dot):
+    """Solve for all stages and their tangents."""
+    moved = moved_collocation(method, method_dot[3], method_dot[4])
+    dots = WalkedDots(t_dot, system_dot[4], system_dot[5], system_dot[6], system_dot[8], system_dot[9])
+    return follow_iterations(system, method, moved, dots, t, t_end, (0,))
 
 
 def compute_defect(method, step):

@@ -83,3 +83,37 @@ def solve_complex(a, pivots, n, b, c):
         square = re * re + im * im
         b[i] = (x * re + y * im) / square
         c[i] = (y * re - x * im) / square
+
+
+def solve_complex_transposed(a, pivots, n, b, c):
+    """As `solve_complex`, of the transposed system."""
+    for i in range(n):
+        row = a[2 * i * n : 2 * i * n + 2 * n]
+        re = row[2 * i]
+        im = row[2 * i + 1]
+        square = re * re + im * im
+        x = (b[i] * re + c[i] * im) / square
+        y = (c[i] * re - b[i] * im) / square
+        b[i] = x
+        c[i] = y
+        for j in range(i + 1, n):
+            b[j] -= row[2 * j] * x - row[2 * j + 1] * y
+            c[j] -= row[2 * j] * y + row[2 * j + 1] * x
+    for back in range(n):
+        i = n - 1 - back
+        row = a[2 * i * n : 2 * i * n + 2 * n]
+        x = b[i]
+        y = c[i]
+        for j in range(i):
+            b[j] -= row[2 * j] * x - row[2 * j + 1] * y
+            c[j] -= row[2 * j] * y + row[2 * j + 1] * x
+    for back in range(n):
+        k = n - 1 - back
+        at = int(pivots[k])
+        if at != k:
+            kept = b[k]
+            b[k] = b[at]
+            b[at] = kept
+            kept = c[k]
+            c[k] = c[at]
+            c[at] = kept

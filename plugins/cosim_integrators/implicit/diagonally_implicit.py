@@ -119,7 +119,10 @@ def attempt_stages(system, method, t, t_end):
     attempt.iterations = 0.0
     # The last stage of the step before is the derivative that belongs to its equation: another evaluation
     # magnifies what Newton has left. It is that only if nothing has jumped since.
-    copy_values(method.stage(0), method.last_stage if continues_last_step(method, step) else method.slope)
+    if continues_last_step(method, step):
+        copy_values(method.stage(0), method.last_stage)
+    else:
+        copy_values(method.stage(0), method.slope)
     for i in range(1, stages):
         for m in range(n):
             total = 0.0

@@ -325,11 +325,16 @@ def new_followed_step(
         t = work.start
         inner = method.inner(system)
         following = method.memory.next_step
-        copy_values(system.y, method.start)
         clear_foreign_matrices(method)
-        status = have_jacobian(inner, method, t)
-        if status == OK:
-            status = attempt_step(inner, method, t, t_end)
+        status = OK
+        for _ in range(2):  # a Jacobian that was good enough for the step may be too old for its tangents
+            copy_values(system.y, method.start)
+            status = have_jacobian(inner, method, t)
+            if status == OK:
+                status = attempt_step(inner, method, t, t_end)
+            if status >= OK:
+                break
+            method.memory.jacobian_age = NO_JACOBIAN
         if status == OK:
             status = evaluate_end(system, method, t_end)
         if status == OK:

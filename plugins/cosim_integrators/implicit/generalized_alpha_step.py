@@ -30,7 +30,7 @@ from cosim_integrators.implicit.diagonally_implicit import (
     following_step,
     store_past,
 )
-from cosim_integrators.implicit.driver import new_redo, new_step
+from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NUMBERS_AT, OK
 from cosim_integrators.implicit.implicit_start import initialize_implicit_method
 from cosim_integrators.implicit.matrices import clear_matrices, make_matrices, solve_real
@@ -280,4 +280,5 @@ def initialize_alpha_method(system, method, t):
 
 alpha_step = new_step(AlphaMethod, attempt_alpha, accept_alpha)
 redo_alpha_step = new_redo(AlphaMethod, attempt_alpha, accept_alpha)
+followed_alpha_step = new_followed_step(AlphaMethod, attempt_alpha, accept_alpha)
 begin_alpha_steps = redo_entry(AlphaMethod, initialize_alpha_method)

@@ -82,10 +82,12 @@ class MadeMatrices(Record):
     """What the matrices were made for."""
 
     step: float  # s; 0: there are none
+    recorded_at: float  # where on a tape their copy stands
 
 
 NO_JACOBIAN, OLD, NEW = range(3)  # none, from an earlier step, from the start of this one
 NUMBERS_AT, HISTORY_AT, PATTERN_HEADER = width_of(NewtonNumbers), width_of(ImplicitMemory), width_of(Pattern)
+MADE = width_of(MadeMatrices)
 
 # vectors in work, behind the three of all methods
 WEIGHT, ERROR, RIGHT, IMAGINARY, BASE = range(4, 9)
@@ -105,10 +107,10 @@ def matrices_size(pattern):
     """Numbers in the matrices of a `Pattern`."""
     n = pattern.size
     if pattern.sparse_solver != 0:
-        return 1 + pattern.entries
+        return MADE + pattern.entries
     width = row_width(pattern)
     return (
-        1
+        MADE
         + n * (width + 1)
         + pattern.is_complex * n * (2 * width + 1)
         + 2 * n * pattern.is_band
@@ -137,24 +139,24 @@ class NewtonMatrices(NamedTuple):
     @property
     def real(matrices):
         """Row after row."""
-        return matrices.numbers[1 : 1 + matrices.n * matrices.width]
+        return matrices.numbers[MADE : MADE + matrices.n * matrices.width]
 
     @property
     def real_pivots(matrices):
         """The row that was exchanged with each row."""
-        first = 1 + matrices.n * matrices.width
+        first = MADE + matrices.n * matrices.width
         return matrices.numbers[first : first + matrices.n]
 
     @property
     def complex(matrices):
         """Row after row; a complex number is two reals."""
-        first = 1 + matrices.n * (matrices.width + 1)
+        first = MADE + matrices.n * (matrices.width + 1)
         return matrices.numbers[first : first + 2 * matrices.n * matrices.width]
 
     @property
     def complex_pivots(matrices):
         """As `real_pivots`."""
-        first = 1 + matrices.n * (3 * matrices.width + 1)
+        first = MADE + matrices.n * (3 * matrices.width + 1)
         return matrices.numbers[first : first + matrices.n]
 
     def ordered(matrices, index):

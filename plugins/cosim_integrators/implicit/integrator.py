@@ -31,6 +31,8 @@ from cosim_integrators.implicit.implicit_method import (
 )
 from cosim_integrators.implicit.implicit_start import initialize_implicit_steps, restart_implicit_steps
 from cosim_integrators.implicit.pattern import LARGEST_DENSE, is_sparse, jacobian_pattern
+from cosim_integrators.implicit.recorded_stage import record_stage as record_stage
+from cosim_integrators.implicit.recorded_stages import record_stages as record_stages
 from cosim_integrators.implicit.sparse_solver import SparseSolver
 from cosim_integrators.implicit.tuning import tune
 from cosim_integrators.kit.compiled_integrator import CompiledIntegrator

@@ -37,7 +37,7 @@ def make_jacobian(system, method, t):
     return status
 
 
-@tangent_of(make_jacobian, with_values=True)
+@tangent_of(make_jacobian, with_values=True, leaves_fixed=True)
 def make_jacobian_alone(system, method, t, system_dot, method_dot, t_dot):
     """The Jacobian alone, by tangents: where tangents are carried all blocks have some."""
     status = OK

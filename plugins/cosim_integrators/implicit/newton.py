@@ -13,6 +13,7 @@ from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, set_floors_of_born
 DIVERGING = 0.99
 MOST_FOLLOWED = 50  # iterations for tangents
 SETTLED = 1e-15  # of a tangent, or of a state: a correction that small is none
+ROUNDED, HARDLY = 1e-10, 0.9  # one that small, and hardly smaller than the one before, is rounding
 IMPROVES = 0.5
 MUCH_SMALLER = 100.0
 CONVERGED, GOES_ON = 1, 0  # beside SLOW: what `check_convergence` says of an iteration
@@ -36,7 +37,7 @@ def set_weights(method, y, step):
         weight[m] = 1.0 / (factor * own_tolerance) if is_small else loose[m]
 
 
-@tangent_of(set_weights, with_values=True)
+@tangent_of(set_weights, with_values=True, leaves_fixed=True)
 def set_weights_alone(method, y, step, method_dot, y_dot, step_dot):
     """Weights do not vary: they only say when an iteration ends."""
     set_weights(method, y, step)
@@ -69,7 +70,7 @@ def size_of_attempt(method, t, step, end, slope, order):
     return size_of_error(method, error, start, end, method.floors)
 
 
-@tangent_of(size_of_attempt, with_values=True)
+@tangent_of(size_of_attempt, with_values=True, leaves_fixed=True)
 def size_of_attempt_alone(
     method, t, step, end, slope, order, method_dot, t_dot, step_dot, end_dot, slope_dot, order_dot
 ):
@@ -233,72 +234,87 @@ def solve_stage(system, method, t, weighted):
     return SLOW
 
 
+def iterating_stage(evaluate):
+    """The kernel function that solves for a stage and its tangent with the same factors.
+
+    It goes on until neither changes; the lengths of steps do not vary.
+
+    ``evaluate(walked, dots, number, behind)`` evaluates a system with its tangents; `number` is 0 where an
+    iteration begins, and `behind` what it needs besides.
+    """
+
+    def iterate_stage(system, method, moved, dots, t, weighted, behind):
+        y = system.y
+        c = system.c
+        y_dot = dots.y
+        c_dot = dots.c
+        base = method.base
+        base_dot = moved.base
+        shift = method.shift
+        right = method.right
+        right_dot = moved.right
+        previous = math.inf
+        for _ in range(MOST_FOLLOWED):
+            status = evaluate(Walked(*system[:4], t, *system[4:10]), dots, 0, behind)
+            if status != 0:
+                return status
+            for m in range(method.n):
+                right[m] = c[m] - shift[m] * (y[m] - base[m]) / weighted
+                right_dot[m] = c_dot[m] - shift[m] * (y_dot[m] - base_dot[m]) / weighted
+            solve_real(method, right)
+            solve_real(method, right_dot)
+            for m in range(method.n):
+                y[m] += right[m]
+                y_dot[m] += right_dot[m]
+            size = max(size_over(right, y, base), size_over(right_dot, y_dot, base_dot))
+            status = settled(size, previous)
+            if status != SLOW:
+                return status
+            previous = size
+        return SLOW
+
+    return iterate_stage
+
+
+def walk_along(walked, dots, number, behind):
+    """Evaluate a system and its tangents; 0, or 1 + the index of a block that failed."""
+    return walk_tangents(walked, dots)
+
+
+follow_iteration = iterating_stage(walk_along)
+
+
 @tangent_of(solve_stage, with_values=True)
 def follow_stage(system, method, t, weighted, system_dot, method_dot, t_dot, weighted_dot):
-    """Solve for a stage and its tangent, by the same iteration with the same factors, until neither changes.
-
-    The lengths of steps do not vary.
-    """
-    moved = moved_method(method, method_dot)
-    y = system.y
-    c = system.c
-    y_dot = system_dot[4]
-    c_dot = system_dot[9]
-    base = method.base
-    base_dot = moved.base
-    shift = method.shift
-    right = method.right
-    right_dot = moved.right
-    previous = math.inf
-    for _ in range(MOST_FOLLOWED):
-        status = follow_system(system, system_dot, t, t_dot)
-        if status != 0:
-            return status
-        for m in range(method.n):
-            right[m] = c[m] - shift[m] * (y[m] - base[m]) / weighted
-            right_dot[m] = c_dot[m] - shift[m] * (y_dot[m] - base_dot[m]) / weighted
-        solve_real(method, right)
-        solve_real(method, right_dot)
-        for m in range(method.n):
-            y[m] += right[m]
-            y_dot[m] += right_dot[m]
-        size = max(size_over(right, y, base), size_over(right_dot, y_dot, base_dot))
-        status = settled(method, size, previous)
-        if status != SLOW:
-            return status
-        previous = size
-    return SLOW
+    """Solve for a stage and its tangent."""
+    moved = moved_method(method, method_dot[3], method_dot[4])
+    dots = WalkedDots(t_dot, system_dot[4], system_dot[5], system_dot[6], system_dot[8], system_dot[9])
+    return follow_iteration(system, method, moved, dots, t, weighted, (0,))
 
 
-def settled(method, size, previous):
+def settled(size, previous):
     """What a correction of a stage and its tangent, solved together, says after one of size `previous`.
 
-    OK: it is rounding, or no smaller than the one before and within what Newton's method had left;
-    BAD_NUMBER; SLOW: more corrections are needed.
+    OK: it is rounding; BAD_NUMBER; SLOW: more corrections are needed. Where Newton's Jacobian is too old for
+    tangents, none is ever small enough: the values of a run may do with less.
     """
     if size - size != 0.0:
         return BAD_NUMBER
-    if size <= SETTLED or (size >= IMPROVES * previous and size <= method.newton.left_error):
+    if size <= SETTLED or (size >= HARDLY * previous and size <= ROUNDED):
         return OK
     return SLOW
 
 
-def moved_method(method, method_dot):
+def moved_method(method, memory_dot, work_dot):
     """The tangents of a method's arrays, with its numbers that do not vary."""
     return ImplicitMethod(
         method.n,
         method.coefficients,
         method.settings_numbers,
-        method_dot[3],
-        method_dot[4],
+        memory_dot,
+        work_dot,
         method.slot_numbers,
     )
-
-
-def follow_system(system, system_dot, t, t_dot):
-    """Evaluate a system and its tangents; 0, or 1 + the index of a block that failed."""
-    dots = WalkedDots(t_dot, system_dot[4], system_dot[5], system_dot[6], system_dot[8], system_dot[9])
-    return walk_tangents(Walked(*system[:4], t, *system[4:10]), dots)
 
 
 def size_over(correction, corrected, base):

@@ -86,3 +86,26 @@ def lu_solve(a, pivots, n, b):
         for j in range(i + 1, n):
             total -= row[j] * b[j]
         b[i] = total / row[i]
+
+
+def lu_solve_transposed(a, pivots, n, b):
+    """Replace `b` (n) by the solution of the transposed system, `a` and `pivots` being from `lu_factor`."""
+    for i in range(n):
+        row = a[i * n : i * n + n]
+        x = b[i] / row[i]
+        b[i] = x
+        for j in range(i + 1, n):
+            b[j] -= row[j] * x
+    for back in range(n):
+        i = n - 1 - back
+        row = a[i * n : i * n + n]
+        x = b[i]
+        for j in range(i):
+            b[j] -= row[j] * x
+    for back in range(n):
+        k = n - 1 - back
+        at = int(pivots[k])
+        if at != k:
+            kept = b[k]
+            b[k] = b[at]
+            b[at] = kept
