@@ -122,7 +122,8 @@ def simulate(
     progress : callable, optional
         Called with the time, several times a second; answering False stops the run.
     state : State, optional
-        Where to start; the default State unless given. One that was saved in the middle of a run goes on.
+        Where to start; the default State unless given. One that was saved in the middle of a run goes on,
+        with the derivatives of that run.
     endless_events : str
         As for `Simulator`.
     checkpoint : Checkpoint or path_like, optional
@@ -174,6 +175,8 @@ def simulate(
         simulator = reuse_simulator(system, state, key) or Simulator(
             system, state, integrator, accuracy, endless_events=endless_events, **options
         )
+    if not derivatives:
+        simulator.state.carried = b""
     carried = simulator.carry_tangents(derivatives) if derivatives else None
     by = [gradient] if isinstance(gradient, str) else list(gradient)
     trail = simulator.leave_trail(by) if by else None
@@ -185,7 +188,7 @@ def simulate(
     origin = 0.0 if is_resumed else start  # a run that is resumed keeps its grid
     interval = checked_interval(output_interval, origin, start, until)
     with without_collection():
-        recorder = Recorder(simulator, choose_signals(system, signals))
+        recorder = Recorder(simulator, choose_signals(system, signals), carried)
     drafts = None if keep is None else ResultDrafts(keep)
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     for sentence in python_in_steps(system, type(simulator.integrator)):
@@ -201,17 +204,13 @@ def simulate(
             if stream is not None:
                 recorder.pass_on(stream, everything=True)
             result = recorder.result(message, wall.perf_counter() - started, unfinished, ends=True)
-            if carried is not None:
-                found = carried.derivatives(recorder.paths, lambda path: result[path].shape)
-                result.derivatives.update(found)
-                result.variable_units.update({path: system.signal(path).units[0] for path in derivatives})
-                result.findings.extend(carried.findings)
             if trail is not None:
                 trail.end(recorder.paths)
                 result._trail = trail
                 result.findings.extend(trail.findings)
             if stream is not None:
-                stream.close(result)
+                stream.close(result.with_derivatives())
+            simulator.store_tangents()
             if checkpoint is not None:
                 if drafts is not None and len(result):  # first: to continue, both are needed
                     drafts.write(result)
@@ -236,7 +235,9 @@ def simulate(
                 else:
                     recorder.collect(MOST_VALUES)
                 if checkpoint is not None and saves:
+                    simulator.store_tangents()
                     checkpoint.write(simulator.state)
+                    simulator.state.carried = b""
                 check()
                 if progress is not None and progress(simulator.state.time) is False:
                     message = f"stopped at t = {simulator.state.time:.9g} s"

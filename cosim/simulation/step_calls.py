@@ -355,6 +355,16 @@ class StepCalls(ClosedAttributes):
         self._tangents = left
         return left
 
+    def read_tape(self) -> None:
+        """Have tangents come as far as the run has."""
+        self._empty_log()
+
+    def store_tangents(self) -> None:
+        """Have the State take the tangents that go along with the run, where there are some."""
+        if self._tangents is not None and self._tangents is self._carried:
+            self._empty_log(is_last=True)
+            self._tangents.store(self.state)
+
     def end_tape(self) -> None:
         """The run is over: tangents read what is left of its tape."""
         self._empty_log(is_last=True)
