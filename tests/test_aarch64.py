@@ -32,7 +32,7 @@ def test_without_a_folder_it_says_how_it_is_called() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(
-    not sys.platform.startswith("linux") or os.geteuid() != 0 or any(not shutil.which(name) for name in NEEDED),
+    not sys.platform.startswith("linux") or os.geteuid() != 0 or not all(map(shutil.which, NEEDED)),
     reason="needs root and the Debian packages debootstrap and qemu-user-static",
 )
 def test_two_hundred_quick_tests_pass_under_emulation(tmp_path: Path) -> None:

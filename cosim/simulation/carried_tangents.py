@@ -18,6 +18,7 @@ from cosim.derivatives.tape_reader import CARRY_SIGNATURE, RETAIN_SIGNATURE
 from cosim.errors import ModelError, Problem
 from cosim.run_data.records import LOG_TAPE
 from cosim.simulation.event_record import Finding
+from cosim.simulation.saved_tangents import pack, restore, saved_names
 from cosim.stage import Stage
 from cosim.step.sliding_field import sliding_field
 from cosim.step.tape import STEP_WIDTH
@@ -87,6 +88,7 @@ class CarriedTangents:
 
     def __init__(self, step: CompiledStep, by: Sequence[str], directions: int | None = None) -> None:
         self.by = list(by)
+        self.units = {path: step.system.signal(path).units[0] for path in by}
         self.directions = len(self.by) if directions is None else directions
         self._step, self._system = step, step.system
         kernels = own_kernels(step)
@@ -204,9 +206,12 @@ class CarriedTangents:
         self._set_directions()
         arrays["time_dots"][0] = 1.0
         arrays["work"][: self._work.size] = self._work
+        if state.carried:
+            restore(self._system, state, self.by, arrays, self._saved_names)
         self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
         self._notes.time = state.time
         self._pieces = []
+        state.carried = b""
         self._step._use_arrays({"log": self._log})  # noqa: SLF001
         run.output.logging = LOG_TAPE
 
@@ -215,6 +220,14 @@ class CarriedTangents:
         for i, slot in enumerate(self._slots, start=1):
             size = self._arrays[slot.array].size
             self._arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
+
+    @property
+    def _saved_names(self) -> list[str]:
+        return saved_names(CONSTANT, self._arrays)
+
+    def store(self, state: State) -> None:
+        """Have the State, at which all of the tape has been read, take the tangents along."""
+        state.carried = pack(state, self.by, self._arrays, self._saved_names)
 
     def take(self, is_last: bool) -> Reals:
         """Read what the tape has; the events and findings on it, which stay in no buffer."""
@@ -284,7 +297,15 @@ class CarriedTangents:
         """Tangents of so many recorded numbers, variable by variable; shape (rows, variables * values)."""
         return np.concatenate([np.zeros(0), *self._pieces]).reshape(-1, len(self.by) * values)
 
-    def derivatives(self, paths: Sequence[str], shapes: Any) -> dict[str, dict[str, Reals]]:
+    def take_rows(self, values: int) -> Reals:
+        """The same since the last call."""
+        rows = self.rows(values)
+        self._pieces = []
+        return rows
+
+    def derivatives(
+        self, paths: Sequence[str], shapes: Any, rows: Reals | None = None
+    ) -> dict[str, dict[str, Reals]]:
         """The tangents of the recorded signals: by signal and by variable.
 
         Parameters
@@ -293,16 +314,17 @@ class CarriedTangents:
             The recorded signals, in the order of the rows.
         shapes : callable
             The shape of the values of a signal, by its path.
+        rows : ndarray, optional
+            Their tangents; those since the last `take_rows` unless given.
         """
         values = sum(self._system.signal(path).slot.size for path in paths)
-        rows = self.rows(values).reshape(-1, len(self.by), values)
+        rows = (self.rows(values) if rows is None else rows).reshape(-1, len(self.by), values)
         found: dict[str, dict[str, Reals]] = {}
         at = 0
         for path in paths:
             size = self._system.signal(path).slot.size
             shape = shapes(path)
-            part = rows if len(rows) == shape[0] else rows[[0, -1]]
-            found[path] = {name: part[:, i, at : at + size].reshape(shape) for i, name in enumerate(self.by)}
+            found[path] = {name: rows[:, i, at : at + size].reshape(shape) for i, name in enumerate(self.by)}
             at += size
         return found
 
@@ -323,6 +345,8 @@ class CarriedTangents:
             text = OF_STATES[reason]
         elif reason == carrier.IS_HELD:
             text = self._held_text
+        elif reason == carrier.MEETS_EXCHANGE:
+            text = "an event whose time moves falls on an exchange of values: one-sided"
         elif reason == carrier.BLOCK_FAILED:
             what = ", ".join(self._system.tangents.block_of(subject).owners)
             text = "its tangent cannot be computed"

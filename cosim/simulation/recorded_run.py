@@ -21,7 +21,6 @@ from cosim.simulation.stride import MOST_VALUES
 from cosim.step.recording import SLACK
 
 if TYPE_CHECKING:
-    from cosim.simulation.carried_tangents import CarriedTangents
     from cosim.simulation.run_trail import Trail
 
 Progress = Callable[[float], "bool | None"]
@@ -42,8 +41,6 @@ class RecordedRun:
         Takes the result so far.
     stream : ResultStream or None
         Takes what is recorded while the run goes on.
-    carried : CarriedTangents or None
-        The derivatives that are carried along.
     trail : Trail or None
         What a gradient needs afterwards.
     """
@@ -54,7 +51,6 @@ class RecordedRun:
     checkpoint: Checkpoint | None = None
     drafts: ResultDrafts | None = None
     stream: ResultStream | None = None
-    carried: CarriedTangents | None = None
     trail: Trail | None = None
     started: float = field(init=False)
 
@@ -108,7 +104,9 @@ class RecordedRun:
         else:
             self.recorder.collect(MOST_VALUES)
         if checkpoint is not None and saves:
+            self.simulator.store_tangents()
             checkpoint.write(self.simulator.state)
+            self.simulator.state.carried = b""
 
     def _end(self, status: SimulatorStatus, message: str) -> str:
         """The events of the last instant, and termination; why the run has ended."""
@@ -128,28 +126,18 @@ class RecordedRun:
             if self.stream is not None:
                 self.recorder.pass_on(self.stream, everything=True)
             result = self.recorder.result(message, self._seconds, unfinished, ends=True)
-            self._add_derivatives(result)
+            if self.trail is not None:
+                self.trail.end(self.recorder.paths)
+                result._trail = self.trail
+                result.findings.extend(self.trail.findings)
             if self.stream is not None:
-                self.stream.close(result)
+                self.stream.close(result.with_derivatives())
+            self.simulator.store_tangents()
             if self.checkpoint is not None:
                 if self.drafts is not None and len(result):  # first: to continue, both are needed
                     self.drafts.write(result)
                 self.checkpoint.write(self.simulator.state)
         return result
-
-    def _add_derivatives(self, result: Result) -> None:
-        """Add derivatives, or what a gradient needs."""
-        carried, trail = self.carried, self.trail
-        if carried is not None:
-            derivatives = carried.derivatives(self.recorder.paths, lambda path: result[path].shape)
-            result.derivatives.update(derivatives)
-            system = self.simulator.system
-            result.variable_units.update({path: system.signal(path).units[0] for path in carried.by})
-            result.findings.extend(carried.findings)
-        if trail is not None:
-            trail.end(self.recorder.paths)
-            result._trail = trail
-            result.findings.extend(trail.findings)
 
     @property
     def _seconds(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.contracts.result_stream import ResultStream
+from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.python_in_steps import python_in_steps
 from cosim.simulation.recorded_columns import RecordedColumns
 from cosim.simulation.recorded_signals import recorded_signals
@@ -28,13 +29,19 @@ class Recorder:
     simulator : Simulator
     paths : sequence of str
         Variables, in the order of the rows.
+    carried : CarriedTangents, optional
+        Which go along with the run: results have derivatives.
     """
 
-    def __init__(self, simulator: Simulator, paths: Sequence[str]) -> None:
-        self.simulator, self.paths = simulator, list(paths)
+    def __init__(
+        self, simulator: Simulator, paths: Sequence[str], carried: CarriedTangents | None = None
+    ) -> None:
+        self.simulator, self.paths, self._carried = simulator, list(paths), carried
         signals = recorded_signals(simulator.system, self.paths)
         self._units, self._columns = signals.units, RecordedColumns(signals.sizes)
         self._passed_on: list[NDArray[np.float64]] = []
+        self._values = sum(signals.sizes)
+        self._passed_tangents: list[NDArray[np.float64]] = []
 
     def collect(self, least: int = 0) -> None:
         """Take what the simulator has recorded since the last call, where it is that many values at least."""
@@ -49,7 +56,14 @@ class Recorder:
         self.collect()
         columns = self._columns
         if len(columns) and (everything or (columns.values >= VALUES and len(columns) >= ROWS)):
-            stream.append(self._as_result(columns.copy()))
+            piece = self._as_result(columns.copy())
+            if self._carried is not None:
+                self.simulator.read_tape()
+                rows = self._carried.take_rows(self._values)
+                self._differentiate(piece, rows)
+                first = self._passed_tangents[0] if self._passed_tangents else rows[0]
+                self._passed_tangents = [first, rows[-1]]
+            stream.append(piece.with_derivatives())
             first = self._passed_on[0] if self._passed_on else columns.row(0)
             self._passed_on = [first, columns.row(-1)]
             columns.clear()
@@ -68,9 +82,10 @@ class Recorder:
         """
         self.collect()
         simulator, columns = self.simulator, self._columns
+        tangents = None
         if not len(columns) and self._passed_on:
             columns.append(np.array(self._passed_on))
-            ends = True
+            tangents, ends = np.array(self._passed_tangents), True
         model, integrator = simulator.system.model, simulator.integrator
         statistics = {
             "model": "" if model is None else model.name,
@@ -87,7 +102,7 @@ class Recorder:
             "warnings": integrator.warnings,
             "references": integrator.bibtex.strip(),
         }
-        return self._as_result(
+        result = self._as_result(
             columns.take() if ends else columns.copy(),
             events=simulator.events.copy(),
             statistics=statistics,
@@ -95,6 +110,18 @@ class Recorder:
             findings=simulator.findings,
             unfinished=unfinished,
         )
+        if self._carried is not None:
+            simulator.read_tape()
+            self._differentiate(result, tangents)
+            result.findings.extend(self._carried.findings)
+        return result
+
+    def _differentiate(self, result: Result, rows: NDArray[np.float64] | None) -> None:
+        """Give a result its derivatives, from rows of tangents."""
+        assert self._carried is not None
+        shapes = {path: values.shape for path, values in result.signals.items()}
+        result.derivatives.update(self._carried.derivatives(self.paths, shapes.__getitem__, rows))
+        result.variable_units.update(self._carried.units)
 
     def _as_result(self, columns: list[NDArray[np.float64]], **more: Any) -> Result:
         """Times and values as signals with units, and what else a result has."""

@@ -188,6 +188,8 @@ class Result(FixedAttributes):
 
         Their units are quotients. `derivative` finds them there, too.
         """
+        if not self.derivatives:
+            return self
         signals, units = dict(self.signals), dict(self.units)
         for of, by_variable in self.derivatives.items():
             for by, values in by_variable.items():
@@ -542,7 +544,7 @@ class Result(FixedAttributes):
         sink = self._sink(id)
         if not path.is_dir():  # the sink says what is wrong with it
             check_ending(path, *sink.suffixes)
-        return sink.write(self.with_derivatives() if self.derivatives else self, path)
+        return sink.write(self.with_derivatives(), path)
 
     @staticmethod
     def _sink(id: str) -> Any:

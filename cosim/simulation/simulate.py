@@ -117,7 +117,8 @@ def simulate(
     progress : callable, optional
         Called with the time, several times a second; answering False stops the run.
     state : State, optional
-        Where to start; the default State unless given. One that was saved in the middle of a run goes on.
+        Where to start; the default State unless given. One that was saved in the middle of a run goes on,
+        with the derivatives of that run.
     endless_events : str
         As for `Simulator`.
     checkpoint : Checkpoint or path_like, optional
@@ -169,6 +170,8 @@ def simulate(
         simulator = reuse_simulator(system, state, key) or Simulator(
             system, state, integrator, accuracy, endless_events=endless_events, **options
         )
+    if not derivatives:
+        simulator.state.carried = b""
     carried = simulator.carry_tangents(derivatives) if derivatives else None
     gradient = [gradient] if isinstance(gradient, str) else list(gradient)
     trail = simulator.leave_trail(gradient) if gradient else None
@@ -180,12 +183,12 @@ def simulate(
     origin = 0.0 if is_resumed else start  # a run that is resumed keeps its grid
     interval = checked_interval(output_interval, origin, start, until)
     with without_collection():
-        recorder = Recorder(simulator, choose_signals(system, signals))
+        recorder = Recorder(simulator, choose_signals(system, signals), carried)
     drafts = None if keep is None else ResultDrafts(keep)
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     for sentence in python_in_steps(system, type(simulator.integrator)):
         log.info("%s", sentence)
-    run = RecordedRun(simulator, recorder, progress, checkpoint, drafts, stream, carried, trail)
+    run = RecordedRun(simulator, recorder, progress, checkpoint, drafts, stream, trail)
     result = run.run(until, origin, interval)
     store_simulator(system, key, simulator, is_private=state is None and not (derivatives or gradient))
     return result

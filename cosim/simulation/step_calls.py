@@ -33,6 +33,7 @@ from cosim.system.state import State
 from cosim.system.system import System
 
 if TYPE_CHECKING:
+    from cosim.simulation.coupled_tangents import CoupledTangents
     from cosim.simulation.run_trail import Trail
 
 INSIDE_STEP = (
@@ -354,6 +355,32 @@ class StepCalls(ClosedAttributes):
         left.begin(self.state)
         self._tangents = left
         return left
+
+    def couple_tangents(self, directions: int, own: Mapping[int, str]) -> CoupledTangents:
+        """Have tangents go along from the present State on, as those of a system in a co-simulation.
+
+        Parameters
+        ----------
+        directions, own
+            As for `CoupledTangents`.
+        """
+        from cosim.simulation.coupled_tangents import CoupledTangents  # most runs need none
+
+        self._empty_log()
+        coupled = CoupledTangents(self._step, directions, own)
+        coupled.begin(self.state)
+        self._tangents = coupled
+        return coupled
+
+    def read_tape(self) -> None:
+        """Have tangents come as far as the run has."""
+        self._empty_log()
+
+    def store_tangents(self) -> None:
+        """Have the State take the tangents that go along with the run, where there are some."""
+        if self._tangents is not None and self._tangents is self._carried:
+            self._empty_log(is_last=True)
+            self._tangents.store(self.state)
 
     def end_tape(self) -> None:
         """The run is over: tangents read what is left of its tape."""

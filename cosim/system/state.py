@@ -44,6 +44,8 @@ class State(ClosedAttributes):
         How far it is realized.
     versions : list of int
         For each stage, how often it was invalidated.
+    carried : bytes
+        The tangents of a run with derivatives, as they were where the State was saved; empty unless it was.
     """
 
     attribute_hints: ClassVar[Mapping[str, str]] = {
@@ -69,6 +71,7 @@ class State(ClosedAttributes):
         self.versions = [1] * len(Stage)
         self._invalidated_by = ""
         self._accuracy: float | None = None
+        self.carried = b""
         self._locked = ""  # why it may only be read now
         self.is_checked = True  # not what comes from bytes, before a Step has checked it
 
@@ -302,7 +305,7 @@ class State(ClosedAttributes):
                 self._arrays[name][:] = other._arrays[name]
             else:
                 self._arrays[name] = other._arrays[name].copy()
-        self.accuracy = other.accuracy
+        self.accuracy, self.carried = other.accuracy, other.carried
         self.invalidate(Stage.INSTANCE, "assign()")
 
     def __reduce__(self) -> Any:

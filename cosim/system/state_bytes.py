@@ -26,7 +26,7 @@ LARGEST = 1 << 31
 
 
 def pack(state: State) -> bytes:
-    """Magic, digest of the system's layout, accuracy, sections with their lengths, CRC-32."""
+    """Magic, digest of the system's layout, accuracy, sections with their lengths, tangents, CRC-32."""
     accuracy = float("nan") if state.accuracy is None else state.accuracy
     parts = [
         MAGIC,
@@ -36,6 +36,8 @@ def pack(state: State) -> bytes:
     for name, kind in SECTIONS:
         data = np.ascontiguousarray(state._arrays[name], dtype=kind)
         parts += [struct.pack("<q", data.size), data.tobytes()]
+    if state.carried:
+        parts += [struct.pack("<q", len(state.carried)), state.carried]
     body = b"".join(parts)
     return body + struct.pack("<I", zlib.crc32(body))
 
@@ -77,6 +79,11 @@ def unpack(system: System, data: bytes) -> State:
         if name == "p" and np.any(np.isnan(array) & ~np.isnan(state._arrays["p"])):
             raise StateError("the bytes of this State are damaged (a parameter is not a number)")
         state._arrays[name] = array
+    if at < len(data) - 12:
+        (size,) = struct.unpack_from("<q", data, at)
+        at += 8
+        state.carried = data[at : at + size] if 0 < size <= len(data) - 4 - at else b""
+        at += len(state.carried)
     if at != len(data) - 4:
         raise StateError("the bytes of this State are damaged (something follows its sections)")
     if state._arrays["times"].size < CLOCK_WIDTH or state._arrays["indices"].size < AGENDA_WIDTH:

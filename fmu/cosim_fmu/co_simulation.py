@@ -48,6 +48,7 @@ from cosim_master.coupling.wiring import (
     check_steps,
     check_tolerances,
 )
+from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.participants.create_participants import configure, create_participants, described
 from cosim_master.participants.joint_participants import join_participants
 from cosim_master.recording.co_simulation_result import CoSimulationResult
@@ -399,6 +400,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         checkpoint: cosim.Checkpoint | str | PathLike[str] | None = None,
         keep: Callable[[CoSimulationResult], object] | None = None,
         interval: float | str | None = None,
+        derivatives: Sequence[str] = (),
     ) -> CoSimulationResult:
         """Instantiate, run to `until` and close everything, whatever happens.
 
@@ -436,6 +438,10 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         interval : float or str, optional
             Between two communication points that the result shows, s: a multiple of the step; every point
             unless given. Events and the end are shown in any case.
+        derivatives : sequence of str
+            Parameters, start values and inputs that are not connected, ``"plant.stiffness"``. Outputs at
+            communication points are differentiated with respect to them:
+            ``result.derivative("wheel.speed", "plant.stiffness")``.
 
         Returns
         -------
@@ -456,6 +462,13 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         check_callable(observe, "observe", "the time, s, and what is recorded, by path")
         if checkpoint is not None and not isinstance(checkpoint, cosim.Checkpoint):
             checkpoint = cosim.Checkpoint(checkpoint)
+        if derivatives and (checkpoint is not None or stream is not None or self._going_on is not None):
+            raise cosim.ModelError.of(
+                "derivatives", "of a co-simulation are neither saved nor streamed: leave one of both out"
+            )
+        if derivatives and inside not in (None, "nothing"):
+            raise cosim.ModelError.of("inside", 'with derivatives needs "nothing"')
+        inside = "nothing" if derivatives else inside
         options = self.run_options.given(
             record=[record] if isinstance(record, str) else record,
             inside=inside,
@@ -480,10 +493,16 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
                 stream=stream,
                 checkpoint=checkpoint,
                 keep=keep,
+                derivatives=[derivatives] if isinstance(derivatives, str) else derivatives,
             )
 
     def _simulate(
-        self, until: float | str | None, limit: TimeLimit | None, options: RunOptions, **settings: Any
+        self,
+        until: float | str | None,
+        limit: TimeLimit | None,
+        options: RunOptions,
+        derivatives: Sequence[str],
+        **settings: Any,
     ) -> CoSimulationResult:
         until = self.until if until is None else until
         if until is None:
@@ -502,6 +521,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             warnings=self.warnings,
             keep_result=self._keep_result,
             find_run_again=self._find_unnoticed,
+            derivatives=CouplingTangents(self, derivatives) if derivatives else None,
             **settings,
         )
         try:

@@ -233,6 +233,24 @@ class CoupledParticipants:
         """From now on it is the communication step `index`."""
         self._index = index
 
+    @property
+    def step_index(self) -> int:
+        """Of the communication step under way; 0 before the first one."""
+        return 0 if self._index is None else self._index
+
+    @property
+    def point_count(self) -> int:
+        """How many communication steps there are."""
+        return self._points.count
+
+    def feeds(self, name: str) -> list[tuple[str, int, int, Link]]:
+        """For each connected input its source, the place there and in the interface (or -1), and the link."""
+        return self._feeds[name]
+
+    def follows_slopes(self, name: str) -> bool:
+        """Whether the inputs of a participant run along lines."""
+        return self._followers[name]
+
     def length(self, name: str, time: float, size: float) -> float:
         """How far a participant goes in this communication step, s."""
         multiple = self.step_multiple[name]

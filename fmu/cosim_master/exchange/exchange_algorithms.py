@@ -29,6 +29,7 @@ from cosim_master.exchange.exchange_machine import ExchangeMachine
 
 if TYPE_CHECKING:
     from cosim_master.exchange.compiled_loop import CompiledLoop
+    from cosim_master.exchange.run_values import RunValues
 
 
 class AlgorithmArrays:
@@ -221,6 +222,11 @@ class ExchangeFace:
             text = "a master algorithm steps participants in `step`, not in `initialize`"
             raise CoSimulationError(self._coupled.time, text)
         return self._loop
+
+    @property
+    def values(self) -> RunValues:
+        """Those of the participants, as Python has them."""
+        return self._running.values
 
     @property
     def _memory(self) -> ExchangeMemory:

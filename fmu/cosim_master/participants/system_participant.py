@@ -78,6 +78,8 @@ class SystemParticipant(cosim.Participant):
         self._known: tuple[Sequence[str], NDArray[np.float64]] = ((), np.zeros(0))
         self._watched: tuple[str, ...] = ()
         self._watched_at = "events"
+        self._wanted_tangents: tuple[int, Mapping[int, str]] = 0, {}
+        self.tangents: Any = None
 
     def repeated(self) -> cosim.Participant | None:
         """Another one of the same system, if all of it is compiled: then a run has no effect outside."""
@@ -125,6 +127,8 @@ class SystemParticipant(cosim.Participant):
         ModelError
             What cannot run without Python, and why.
         """
+        if self._wanted_tangents[0]:
+            raise cosim.ModelError.of("derivatives", "tangents go along in Python")
         if self._watched and self._watched_at == "steps":
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()
@@ -157,6 +161,14 @@ class SystemParticipant(cosim.Participant):
             leave=self._leave,
             **self._state_calls(run),
         )
+
+    def path_of(self, name: str) -> str:
+        """The path in the system of a variable."""
+        return name
+
+    def couple_tangents(self, directions: int, own: Mapping[int, str]) -> None:
+        """Have the next runs carry so many tangents, as `CoupledTangents`; with 0 none."""
+        self._wanted_tangents, self.tangents = (directions, own), None
 
     def _leave(self) -> None:
         """Compiled code does not step it after all."""
@@ -292,6 +304,9 @@ class SystemParticipant(cosim.Participant):
         """Issue the initialization events, with the inputs that were set."""
         if not self._ready:
             self._ready = True
+            directions, own = self._wanted_tangents
+            if directions:
+                self.tangents = self.simulator.couple_tangents(directions, own)
             self._heed(self._guarded(self.simulator.initialize))
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:

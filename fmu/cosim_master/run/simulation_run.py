@@ -14,7 +14,9 @@ from cosim.kit import ResultStream, black_box, interrupt_between_steps
 from cosim_fmi.binding.process_guard import last_words
 from cosim_fmi.instances import same_folder
 from cosim_master.abilities import BeginsSteps
+from cosim_master.algorithms.programmed_algorithm import ProgrammedAlgorithm
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling, RunOptions
+from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import ExchangeFace
@@ -64,6 +66,8 @@ class SimulationRun:
         As for `CoSimulation.simulate`.
     warnings : sequence of str
         What is known before the run.
+    derivatives : CouplingTangents, optional
+        Which go along with the run.
     keep_result : callable
         Takes the result where the process is about to be ended.
     find_run_again : callable
@@ -93,6 +97,7 @@ class SimulationRun:
         warnings: Sequence[str],
         keep_result: Callable[[cosim.Result], None],
         keep: Callable[[CoSimulationResult], object] | None = None,
+        derivatives: CouplingTangents | None = None,
         find_run_again: Callable[[], RunAgain | None] = lambda: None,
     ) -> None:
         assert loop.algorithm is not None
@@ -101,7 +106,7 @@ class SimulationRun:
         self._stop: float | None = points.until  # as the participants receive it
         self._progress, self._observe, self._inside, self._stream = progress, observe, options.inside, stream
         self._checkpoint, self._going_on, self._wait = checkpoint, going_on, 0.0
-        self._keep, self._find_run_again = keep, find_run_again
+        self._keep, self._find_run_again, self._derivatives = keep, find_run_again, derivatives
         if checkpoint is not None or going_on is not None:
             check_serializes(loop.descriptions, stream)
         every = options.every(loop.step)
@@ -243,6 +248,9 @@ class SimulationRun:
         result = self.recorder.result(
             events=events, statistics=figures, message=unfinished or message, unfinished=unfinished
         )
+        if self._derivatives is not None:
+            self._derivatives.differentiate(result)
+            self._derivatives.close()
         result.take_evidence(coupled)
         result.assess_by(assess)
         return result
@@ -252,6 +260,8 @@ class SimulationRun:
         if self._keep is not None and black_box.box is not None:
             self.recorder.write_to(black_box.box)
         coupled.watch(self._inside)
+        if self._derivatives is not None:
+            self._derivatives.prepare(coupled, self._stop)
         initialize_participants(coupled, loop, self._stop, stack)
         for name in coupled.order:
             coupled.read_outputs(name)
@@ -346,8 +356,12 @@ class SimulationRun:
     def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
         """What takes one or several steps from a communication point on, and gives the point reached."""
         one_by_one = self._observe is not None or self._pace is not None
+        algorithm = self.algorithm
+        if self._derivatives is not None:
+            assert isinstance(algorithm, ProgrammedAlgorithm)
+            algorithm = self._derivatives.begin(self._face, algorithm)
         self._compiled = CompiledLoop(
-            *(self.coupled, self._points, self.algorithm, self._face, self.recorder, one_by_one, check)
+            *(self.coupled, self._points, algorithm, self._face, self.recorder, one_by_one, check)
         )
         self.statistics.loop = "compiled"
         if name := self._compiled.decides_in_python:

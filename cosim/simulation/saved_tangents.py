@@ -1,0 +1,150 @@
+"""The tangents of a run as bytes, which its State takes along, for a run that goes on with them."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.component.history import ENTRY_WIDTH, FULL, Ring
+from cosim.derivatives.carrier import CarryNotes
+from cosim.errors import ModelError, StateError
+from cosim_compiler.record import place_in, rows_of
+
+if TYPE_CHECKING:
+    from cosim.system.state import State
+
+    System = Any
+
+OF_A_STEP = frozenset(
+    {
+        *("spare_y", "spare_y_dot", "spare_c", "spare_c_dot", "spare_work", "inner_caches", "inner_dots"),
+        *("working", "working_dots", "wanted", "kept", "pace_before", "start_memory", "rows"),
+        *("work", "work_dots", "heads"),
+    }
+)
+"""Arrays that a step fills before it reads them."""
+OWN_LENGTH = "h", "h_dots"
+SUBJECT = place_in(CarryNotes, "lost_subject")
+OF_READING = tuple(
+    place_in(CarryNotes, name) for name in ("rows_used", "log_used", "needs_room", "is_complete")
+)
+"""Notes about rows and a tape that have been read when tangents are saved."""
+
+
+def saved_names(constant: Sequence[str], arrays: Mapping[str, NDArray[Any]]) -> list[str]:
+    """Which arrays of tangents are saved, in their order."""
+    return [name for name in arrays if name not in constant and name not in OF_A_STEP]
+
+
+def mark_of(state: State) -> int:
+    """A checksum of what tangents belong to: a State that was changed has another one."""
+    mark = zlib.crc32(struct.pack("<d", state.time))
+    for letter in "ypdk":
+        mark = zlib.crc32(np.ascontiguousarray(state.arrays[letter]).tobytes(), mark)
+    return mark
+
+
+def pack(state: State, by: Sequence[str], arrays: Mapping[str, NDArray[Any]], names: Sequence[str]) -> bytes:
+    """The paths, the mark of the State, and the arrays with their lengths."""
+    header = json.dumps({"by": list(by), "mark": mark_of(state)}).encode()
+    parts = [struct.pack("<q", len(header)), header]
+    for name in names:
+        values = np.ascontiguousarray(arrays[name])
+        if name == "notes_numbers":
+            values = values.copy()
+            values[list(OF_READING)] = 0.0
+        parts += [struct.pack("<q", values.size), values.tobytes()]
+    return b"".join(parts)
+
+
+def restore(
+    system: System,
+    state: State,
+    by: Sequence[str],
+    arrays: dict[str, NDArray[Any]],
+    names: Sequence[str],
+) -> None:
+    """Fill arrays of tangents with those that a State has brought along.
+
+    Raises
+    ------
+    ModelError
+        They are derivatives by other variables, or the State was changed since.
+    StateError
+        They are damaged, or of another integrator.
+    """
+    data = state.carried
+    damaged = StateError("the derivatives in this State are damaged, or of a run with another integrator")
+    try:
+        (length,) = struct.unpack_from("<q", data)
+        header = json.loads(data[8 : 8 + length])
+        saved, mark = list(header["by"]), header["mark"]
+    except (struct.error, ValueError, TypeError, KeyError):
+        raise damaged from None
+    if saved != list(by):
+        raise ModelError.of(
+            "derivatives",
+            f"the State has derivatives by {', '.join(saved)}: a run that goes on has the same ones",
+        )
+    if mark != mark_of(state):
+        raise ModelError.of(
+            "derivatives", "the State was changed since it was saved: its derivatives belong to another one"
+        )
+    at = 8 + length
+    found = {}
+    for name in names:
+        if at + 8 > len(data):
+            raise damaged
+        (size,) = struct.unpack_from("<q", data, at)
+        at += 8
+        kind = arrays[name].dtype
+        fits = size == arrays[name].size or name in OWN_LENGTH
+        if not fits or size < 0 or at + 8 * size > len(data):
+            raise damaged
+        found[name] = np.frombuffer(data, dtype=kind, count=size, offset=at).copy()
+        at += 8 * size
+    if (
+        at != len(data)
+        or not _are_histories(system, found)
+        or not _is_subject(system, found["notes_numbers"])
+    ):
+        raise damaged
+    for name, values in found.items():
+        arrays[name] = values
+
+
+def _are_histories(system: System, found: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether the records of histories point into the arrays: compiled code believes them."""
+    directions = found["time_dots"].size
+    if found["h"].size != found["h_dots"].size or found["h"].size % directions:
+        return False
+    room = found["h"].size // directions
+    k = found["k"].reshape(directions, -1)
+    for slot in system.rings:
+        for i in range(directions):
+            ring = rows_of(Ring, k[i], slot.offset, 1)[0]
+            last = max(ring.count, 1) - 1
+            if not (
+                0 <= ring.start <= ring.stop <= room
+                and 0 < ring.capacity <= room // ENTRY_WIDTH
+                and 0 <= ring.oldest < ring.capacity
+                and 0 <= ring.count <= ring.capacity
+                and -1 <= ring.piece_begin <= last
+                and (ring.piece_end == -1 or 0 <= ring.piece_end < last)
+                and ring.flags in (0, FULL)
+                and -1 <= ring.start_order <= 2
+            ):
+                return False
+    return True
+
+
+def _is_subject(system: System, notes: NDArray[np.float64]) -> bool:
+    """Whether what has no derivatives is one of the system."""
+    most = system.ny + len(system.table) + sum(array.size for array in system.start_arrays().values())
+    return bool(0.0 <= notes[SUBJECT] <= most)

@@ -1,0 +1,13 @@
+"""Derivatives of a co-simulation: tangents that pass its exchanges.
+
+In the order in which they are read:
+
+========================= =================================================================================
+`participant_tangents`    what a participant carries along: its tangents in a number of directions
+`system_tangents`         of a system of ours, exact
+`neighbor_tangents`       of any other participant, by differences between neighbors of it
+`exchange_records`        what an algorithm did in a communication step, but for what it took back
+`exchange_tangents`       the rule of each operation of an exchange, and the solution of implicit ones
+`coupling_tangents`       from the start of a run to its result
+========================= =================================================================================
+"""

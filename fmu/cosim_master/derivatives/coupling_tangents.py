@@ -1,0 +1,219 @@
+"""Derivatives of a co-simulation from the start of its run to its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.algorithms.programmed_algorithm import ProgrammedAlgorithm
+from cosim_master.coupling.coupling import Coupling
+from cosim_master.derivatives.exchange_records import ExchangeRecord, RecordedAlgorithm, RecordedExchange
+from cosim_master.derivatives.exchange_tangents import ExchangeTangents
+from cosim_master.derivatives.neighbor_tangents import NeighborTangents, increment_of
+from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord
+from cosim_master.derivatives.system_tangents import SystemTangents
+from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.exchange_algorithms import ExchangeFace
+from cosim_master.participants.system_participant import SystemParticipant
+
+Reals = NDArray[np.float64]
+MOST_SWEEPS = 200
+"""Over the participants at the start: so many settle closed loops of direct feedthrough, or none do."""
+
+
+class CouplingTangents:
+    """Tangents of a run of a co-simulation.
+
+    Parameters
+    ----------
+    coupling : Coupling
+    by : sequence of str
+        Parameters, start values and free inputs: ``participant.variable``.
+
+    Raises
+    ------
+    ModelError
+        Something in it has no derivatives, or a path stands for nothing that varies.
+    """
+
+    def __init__(self, coupling: Coupling, by: Sequence[str]) -> None:
+        self._coupling, self.by = coupling, list(by)
+        problems = self._faults_of_coupling()
+        own: dict[str, dict[int, str]] = {name: {} for name in coupling.participants}
+        starts = []
+        for i, path in enumerate(self.by):
+            name, _, variable = path.partition(".")
+            fault = self._fault_of_path(name, variable)
+            if fault:
+                problems.append(cosim.Problem(path, fault))
+                continue
+            own[name][i] = variable
+            starts.append(self._start_of(name, variable) or 0.0)
+        if problems:
+            raise cosim.ModelError(problems)
+        self._own, self._starts = own, starts
+        self.units = {
+            path: coupling.descriptions[path.partition(".")[0]].variables[path.partition(".")[2]].unit
+            for path in self.by
+        }
+        self._tangents: dict[str, ParticipantTangents] = {}
+        self._times: list[float] = []
+        self._rows: list[dict[str, Reals]] = []
+
+    def _faults_of_coupling(self) -> list[cosim.Problem]:
+        coupling, algorithm = self._coupling, self._coupling.algorithm
+        problems = []
+        if coupling.joint is not None or not isinstance(algorithm, ProgrammedAlgorithm):
+            text = (
+                "take jacobi, gauss_seidel, adaptive, waveform_iteration or interface_newton for derivatives"
+            )
+            problems.append(cosim.Problem("master.algorithm", text))
+        if coupling.loops and not self._is_iterated:
+            text = "a closed loop of direct feedthrough has derivatives with interface_newton alone"
+            problems.append(cosim.Problem("master.algorithm", text))
+        if getattr(algorithm, "iterations", 0) and not self._is_iterated:
+            problems.append(cosim.Problem("master.options.iterations", "has no derivatives: leave it out"))
+        for name, participant in coupling.participants.items():
+            description = coupling.descriptions[name]
+            if isinstance(participant, SystemParticipant):
+                continue
+            if self._is_iterated and not description.can_restore:
+                text = "cannot save and restore its state, which derivatives by differences of it need here"
+                problems.append(cosim.Problem(name, text))
+        return problems
+
+    @property
+    def _is_iterated(self) -> bool:
+        from cosim_master.algorithms.waveform_iteration import WaveformIteration
+
+        return isinstance(self._coupling.algorithm, WaveformIteration)
+
+    def _fault_of_path(self, name: str, variable: str) -> str:
+        coupling = self._coupling
+        if name not in coupling.descriptions:
+            return str(cosim.LookUpError("participant", name, coupling.descriptions))
+        description = coupling.descriptions[name]
+        if variable not in description.variables:
+            return str(cosim.LookUpError("variable", variable, description.variables))
+        known = description.variables[variable]
+        if known.type != "real":
+            return f"has the type {known.type}: only real numbers have derivatives"
+        if description.settable is not None and variable not in description.settable:
+            return "has no start value that could be set"
+        if any(link.end == (name, variable) for link in [*coupling.links, *coupling.parameter_links]):
+            return "is connected: its value comes from another participant"
+        if self._start_of(name, variable) is None:
+            return "has no start value in the description: give one in `starts`"
+        return ""
+
+    def _start_of(self, name: str, variable: str) -> float | None:
+        given = self._coupling.start_values[name].get(variable)
+        start = self._coupling.descriptions[name].variables[variable].start if given is None else given
+        return None if start is None else float(start)
+
+    # a run
+
+    def prepare(self, coupled: CoupledParticipants, stop: float | None) -> None:
+        """Before the participants are initialized."""
+        self._coupled, coupling, count = coupled, self._coupling, len(self.by)
+        self._times, self._rows = [], []
+        increments = [increment_of(start) for start in self._starts]
+        for name, participant in coupling.participants.items():
+            if isinstance(participant, SystemParticipant):
+                self._tangents[name] = SystemTangents(participant, count, self._own[name])
+                continue
+            values = dict(coupling.start_values[name])
+            values |= {v: self._starts[i] for i, v in self._own[name].items()}
+
+            def initialize(
+                other: cosim.Participant, values: Mapping[str, Any], tolerance: float | None
+            ) -> None:
+                other.initialize(coupling.start, stop, values, tolerance)
+
+            begin = partial(initialize, tolerance=coupling.tolerances[name])
+            self._tangents[name] = NeighborTangents(
+                name, participant, self._own[name], increments, begin, values
+            )
+
+    def begin(self, face: ExchangeFace, algorithm: ProgrammedAlgorithm) -> RecordedAlgorithm:
+        """The participants are initialized: what runs the algorithm, and moves the tangents along."""
+        coupled = self._coupled
+        calls = algorithm.calls(face.order, face.loops)
+        given = coupled, calls, algorithm.memory, self._tangents, len(self.by)
+        self._exchange = ExchangeTangents(*given)
+        self._settle(lambda name, tangents: tangents.begin(coupled.reads[name]))
+        for tangents in self._tangents.values():
+            tangents.exit_initialization()
+        read = {name: ReadRecord(None, tangents.at_read()) for name, tangents in self._tangents.items()}
+        self._settle(lambda name, tangents: tangents.read(coupled.reads[name], read[name]))
+        self._record_row(self._coupling.start)
+
+        def record(exchange: ExchangeFace) -> RecordedExchange:
+            index = coupled.step_index
+            return RecordedExchange(exchange, coupled, algorithm, calls, self._tangents, index)
+
+        return RecordedAlgorithm(algorithm, record, self._follow)
+
+    def _settle(self, read: Any) -> None:
+        """Pass tangents along the connections at the start, until nothing changes."""
+        coupled, board = self._coupled, self._exchange.board
+        values = {name: list(coupled.held[name]) for name in coupled.order}
+        for name, tangents in self._tangents.items():
+            board[name][:] = read(name, tangents)
+        for _ in range(MOST_SWEEPS):
+            before = {name: dots.copy() for name, dots in board.items()}
+            for name in coupled.order:
+                names = coupled.input_names[name]
+                self._tangents[name].set_inputs(names, values[name], self._exchange.input_dots(name, None))
+                board[name][:] = read(name, self._tangents[name])
+            if all(_is_settled(before[name], dots) for name, dots in board.items()):
+                return
+        raise cosim.ModelError.of(
+            "derivatives", "those of a closed loop of direct feedthrough do not settle at the start"
+        )
+
+    def _follow(self, records: Sequence[ExchangeRecord]) -> None:
+        for record in records:
+            self._exchange.follow(record)
+        if records:
+            self._record_row(records[-1].numbers[layout.TIME] + records[-1].numbers[layout.LENGTH])
+
+    def _record_row(self, time: float) -> None:
+        self._times.append(float(time))
+        self._rows.append({name: dots.copy() for name, dots in self._exchange.board.items()})
+
+    def differentiate(self, result: cosim.Result) -> None:
+        """Give a result its derivatives, at each of its times."""
+        times = np.array(self._times)
+        if not len(times):
+            return
+        nearest = np.abs(times[:, None] - result.time[None, :]).argmin(axis=0)
+        is_known = np.abs(times[nearest] - result.time) <= 1e-9 * np.maximum(1.0, np.abs(result.time))
+        for name, reads in self._coupled.reads.items():
+            for place, variable in enumerate(reads):
+                path = f"{name}.{variable}"
+                if path not in result.signals or result.signals[path].dtype != np.float64:
+                    continue
+                dots = np.array([row[name][:, place] for row in self._rows])[nearest]
+                dots[~is_known] = np.nan
+                result.derivatives[path] = {by: dots[:, i].copy() for i, by in enumerate(self.by)}
+        result.variable_units.update(self.units)
+        for tangents in self._tangents.values():
+            result.findings.extend(tangents.findings)
+
+    def close(self) -> None:
+        """The run is over."""
+        for tangents in self._tangents.values():
+            tangents.close()
+        self._tangents = {}
+
+
+def _is_settled(before: Reals, after: Reals) -> bool:
+    difference, size = np.abs(after - before), np.abs(after)
+    return bool(np.all((difference <= 1e-14 * size) | np.isnan(difference)))

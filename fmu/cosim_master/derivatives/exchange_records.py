@@ -1,0 +1,158 @@
+"""What an algorithm does in a communication step, but for what it takes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import Course
+from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
+from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, StepRecord
+from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.exchange_algorithms import ExchangeFace
+
+Vector = NDArray[np.float64]
+
+
+@dataclass
+class ExchangeRecord:
+    """An exchange: how often it was extrapolated from where, and what each participant did in it."""
+
+    index: int  # of the communication step
+    counts: NDArray[np.int64]
+    numbers: Vector
+    steps: dict[str, StepRecord] = field(default_factory=dict)
+    reads: list[ReadRecord] = field(default_factory=list)  # in the order of the calls
+
+
+class RecordedExchange:
+    """The exchange of a run, which records what is done with it.
+
+    Parameters
+    ----------
+    exchange : ExchangeFace
+    coupled : CoupledParticipants
+    algorithm : ProgrammedAlgorithm
+    calls : sequence of (int, str)
+        Those of one exchange.
+    tangents : mapping of str to ParticipantTangents
+    index : int
+        Of the communication step.
+    """
+
+    def __init__(
+        self,
+        exchange: ExchangeFace,
+        coupled: CoupledParticipants,
+        algorithm: ProgrammedAlgorithm,
+        calls: Sequence[Call],
+        tangents: Mapping[str, ParticipantTangents],
+        index: int,
+    ) -> None:
+        self._exchange, self._coupled, self._algorithm = exchange, coupled, algorithm
+        self._tangents, self._index = tangents, index
+        self._length = sum(call not in (layout.TAKE_KNOWN, layout.PUT_END) for call, _ in calls)
+        self._done = 0
+        self.records: list[ExchangeRecord] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._exchange, name)
+
+    def _next(self) -> ExchangeRecord:
+        """The exchange under way; each call of it counts."""
+        if self._done == 0:
+            memory = self._algorithm.memory
+            self.records.append(ExchangeRecord(self._index, memory.counts.copy(), memory.numbers.copy()))
+        self._done = (self._done + 1) % self._length
+        return self.records[-1]
+
+    def set_inputs(self, name: str, course: Course | None = None) -> None:
+        """Write the inputs of a participant."""
+        self._next()
+        self._exchange.set_inputs(name, course)
+
+    def advance(self, name: str, time: float, size: float) -> None:
+        """Step a participant."""
+        record = self._next()
+        self._advance(record, name, time, size)
+
+    def advance_all(self, time: float, size: float) -> None:
+        """Step all participants, one after the other."""
+        record = self._next()
+        for name in self._exchange.order:
+            self._advance(record, name, time, size)
+
+    def _advance(self, record: ExchangeRecord, name: str, time: float, size: float) -> None:
+        coupled, tangents = self._coupled, self._tangents[name]
+        if coupled.rests(name):
+            self._exchange.advance(name, time, size)
+            return
+        tangents.begin_step()
+        self._exchange.advance(name, time, size)
+        values, length = self._exchange.values, coupled.length(name, time, size)
+        begun = values.began(name), values.lines(name)
+        record.steps[name] = StepRecord(time, length, *begun, tangents.end_step())
+
+    def read_outputs(self, name: str, end: Vector | None = None) -> None:
+        """Read the outputs of a participant."""
+        record = self._next()
+        self._exchange.read_outputs(name, end)
+        coupled = self._coupled
+        is_set = end is not None and coupled.rereads_inputs[name]
+        record.reads.append(
+            ReadRecord(self._exchange.values.held(name) if is_set else None, self._tangents[name].at_read())
+        )
+
+    def save(self, names: Sequence[str] | None = None) -> Any:
+        """Save states, and what has been recorded."""
+        return self._exchange.save(names), len(self.records)
+
+    def restore(self, token: Any) -> None:
+        """What was done since then has not happened."""
+        states, count = token
+        self._exchange.restore(states)
+        del self.records[count:]
+        self._done = 0
+
+
+class RecordedAlgorithm(cosim.MasterAlgorithm):
+    """An algorithm in a run with derivatives: each of its communication steps is followed by tangents.
+
+    Parameters
+    ----------
+    algorithm : ProgrammedAlgorithm
+        Initialized.
+    record : callable
+        Makes the exchange that records, of the one of the run.
+    follow : callable
+        Moves the tangents along what was recorded.
+    """
+
+    def __init__(
+        self,
+        algorithm: ProgrammedAlgorithm,
+        record: Callable[[ExchangeFace], RecordedExchange],
+        follow: Callable[[Sequence[ExchangeRecord]], None],
+    ) -> None:
+        self._algorithm, self._record, self._follow = algorithm, record, follow
+        self.exchanges_within_step = algorithm.exchanges_within_step
+        self.restores = algorithm.restores
+
+    def initialize(self, exchange: Any, time: float) -> None:
+        """The algorithm is initialized already."""
+
+    def course_of_inputs(self, stepped: bool) -> str:
+        """As the algorithm says."""
+        return self._algorithm.course_of_inputs(stepped)
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        """As the algorithm steps."""
+        recorded: Any = self._record(exchange)
+        self._algorithm.step(recorded, time, size)
+        self._follow(recorded.records)

@@ -1,0 +1,190 @@
+"""Tangents of a participant by differences: it runs again, a little beside where it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import cosim
+from cosim.kit import Finding
+from cosim_fmi.instances import same_folder
+from cosim_master.abilities import InitializationMode
+from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, Reals, StepRecord
+
+OFFSETS = (1.0, -1.0, 2.0, -2.0)
+"""Of the neighbors along a direction, in increments: their differences are of fourth order."""
+INCREMENT = 1e-3
+"""Of what varies, in parts of its value: near the fifth root of the spacing of numbers."""
+MOST_EARLY_RETURNS = 1000
+BY_DIFFERENCES = "derivatives by differences"
+NO_DERIVATIVE = "no derivative"
+
+
+def increment_of(value: float) -> float:
+    """By how much neighbors lie beside a participant, for a variable with this value."""
+    return INCREMENT * (abs(value) if value != 0.0 else 1.0)
+
+
+class NeighborTangents(ParticipantTangents):
+    """Differences of fourth order between four neighbors along each direction.
+
+    A neighbor is another instance of the same participant. Its inputs are those of the participant, moved
+    along their tangents; so its run is moved along the tangents of all that it consists of.
+
+    Parameters
+    ----------
+    name : str
+    participant : Participant
+    own : mapping of int to str
+        By the number of a direction what varies in it.
+    increments : sequence of float
+        One for each direction, in the unit of what varies.
+    initialize : callable
+        Initializes a participant, with the start values that it takes as an argument.
+    values : mapping of str to object
+        These of the participant itself.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        participant: cosim.Participant,
+        own: Mapping[int, str],
+        increments: Sequence[float],
+        initialize: Callable[[cosim.Participant, Mapping[str, Any]], None],
+        values: Mapping[str, Any],
+    ) -> None:
+        self._name, self._increments, self._initialize = name, list(increments), initialize
+        self._own, self._values = own, values
+        self._neighbors = [[_another(participant) for _ in OFFSETS] for _ in increments]
+        self._is_begun = False
+        self._slopes: tuple[Sequence[str], Reals | None] = (), None
+        self._largest: dict[str, float] = {}
+        self._errors: dict[str, float] = {}
+        self._lost: Finding | None = None
+        self._time = 0.0
+
+    def _all(self) -> list[tuple[int, float, Any]]:
+        return [
+            (i, offset * self._increments[i], neighbor)
+            for i, neighbors in enumerate(self._neighbors)
+            for offset, neighbor in zip(OFFSETS, neighbors, strict=True)
+        ]
+
+    def begin(self, names: Sequence[str]) -> Reals:
+        if not self._is_begun:
+            self._is_begun = True
+            for i, moved, neighbor in self._all():
+                values = dict(self._values)
+                if i in self._own:
+                    values[self._own[i]] = float(values[self._own[i]]) + moved
+                self._initialize(neighbor, values)
+        return self._differences(names)
+
+    def exit_initialization(self) -> None:
+        for _, _, neighbor in self._all():
+            if isinstance(neighbor, InitializationMode):
+                self._attempt(neighbor.exit_initialization)
+
+    def save(self) -> Any:
+        return [neighbor.save() for _, _, neighbor in self._all()]
+
+    def restore(self, token: Any) -> None:
+        for (_, _, neighbor), state in zip(self._all(), token, strict=True):
+            neighbor.restore(state)
+
+    def set_inputs(
+        self, names: Sequence[str], values: Sequence[Any], dots: Reals, slopes: Reals | None = None
+    ) -> None:
+        if not names:
+            return
+        for i, moved, neighbor in self._all():
+            given = [
+                value + moved * dot if isinstance(value, float) else value
+                for value, dot in zip(values, dots[i].tolist(), strict=True)
+            ]
+            self._attempt(neighbor.set, names, given)
+        self._slopes = names, slopes
+
+    def follow(self, step: StepRecord) -> None:
+        self._time = step.time
+        names, slopes = self._slopes
+        for i, moved, neighbor in self._all():
+            if step.slopes is not None and slopes is not None:
+                given = [s + moved * dot for s, dot in zip(step.slopes, slopes[i].tolist(), strict=True)]
+                self._attempt(neighbor.set_slopes, names, given)
+            self._attempt(_step_to_end, neighbor, step.time, step.size)
+
+    def read(self, names: Sequence[str], record: ReadRecord) -> Reals:
+        return self._differences(names)
+
+    def _differences(self, names: Sequence[str]) -> Reals:
+        found = np.full((len(self._increments), len(names)), np.nan)
+        if not names:
+            return found
+        for i, neighbors in enumerate(self._neighbors):
+            values = [self._attempt(_numbers, neighbor, names) for neighbor in neighbors]
+            if self._lost is not None:
+                return np.full_like(found, np.nan)
+            near = (values[0] - values[1]) / (2.0 * self._increments[i])
+            far = (values[2] - values[3]) / (4.0 * self._increments[i])
+            found[i] = near + (near - far) / 3.0
+            for name, one, error in zip(
+                names, abs(found[i]).tolist(), abs(found[i] - near).tolist(), strict=True
+            ):
+                self._largest[name] = max(self._largest.get(name, 0.0), one)
+                self._errors[name] = max(self._errors.get(name, 0.0), error)
+        return found
+
+    def _attempt(self, action: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a neighbor; where it fails there are no derivatives from now on."""
+        if self._lost is not None:
+            return None
+        try:
+            with same_folder():
+                return action(*arguments)
+        except Exception as error:
+            self._lost = Finding(self._time, NO_DERIVATIVE, self._name, f"a neighbor of it failed: {error}")
+            return None
+
+    @property
+    def findings(self) -> list[Finding]:
+        if self._lost is not None:
+            return [self._lost]
+        worst = max(
+            (
+                error / self._largest[name]
+                for name, error in self._errors.items()
+                if self._largest[name] > 0.0
+            ),
+            default=0.0,
+        )
+        text = f"differences of its own run, of fourth order: relative error below {max(worst, 1e-12):.1e}"
+        return [Finding(self._time, BY_DIFFERENCES, self._name, text)]
+
+    def close(self) -> None:
+        for _, _, neighbor in self._all():
+            neighbor.close()
+
+
+def _another(participant: cosim.Participant) -> Any:
+    """Another one, as it is made in another process."""
+    made: Any = participant.__reduce__()
+    return made[0](*made[1])
+
+
+def _numbers(participant: cosim.Participant, names: Sequence[str]) -> Reals:
+    values = participant.get(names)
+    return np.array([value if isinstance(value, float) else 0.0 for value in list(values)], dtype=np.float64)
+
+
+def _step_to_end(participant: cosim.Participant, time: float, size: float) -> None:
+    """Step a participant to the end of a step, which it may take in parts."""
+    end, small = time + size, 1e-9 * size
+    for _ in range(MOST_EARLY_RETURNS):
+        time = participant.step(time, end - time)
+        if not time < end - small:
+            return
+    raise cosim.SimulationError(time, "it returns early again and again")

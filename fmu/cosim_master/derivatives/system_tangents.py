@@ -1,0 +1,81 @@
+"""Exact tangents of a system of ours in a co-simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cosim.kit import Finding
+from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, Reals, StepRecord
+from cosim_master.participants.system_participant import SystemParticipant
+
+
+class SystemTangents(ParticipantTangents):
+    """Those of its own run, with inputs that vary.
+
+    Parameters
+    ----------
+    participant : SystemParticipant
+    directions : int
+    own : mapping of int to str
+        By the number of a direction what varies in it.
+    """
+
+    def __init__(self, participant: SystemParticipant, directions: int, own: Mapping[int, str]) -> None:
+        self._participant = participant
+        self._initialization: Any = None
+        participant.couple_tangents(directions, {i: participant.path_of(name) for i, name in own.items()})
+
+    @property
+    def _tangents(self) -> Any:
+        return self._participant.tangents
+
+    def _paths(self, names: Sequence[str]) -> list[str]:
+        return [self._participant.path_of(name) for name in names]
+
+    def begin(self, names: Sequence[str]) -> Reals:
+        if self._initialization is None:
+            self._participant.simulator.read_tape()
+            self._initialization = self._tangents.end_piece()
+        found: Reals = self._tangents.read(self._paths(names), self._initialization.discrete)
+        return found
+
+    def exit_initialization(self) -> None:
+        self._tangents.follow(self._initialization, self._participant.simulator.state.time)
+
+    def begin_step(self) -> None:
+        simulator = self._participant.simulator
+        simulator.read_tape()
+        self._tangents.begin_piece(simulator.state)
+
+    def end_step(self) -> Any:
+        self._participant.simulator.read_tape()
+        return self._tangents.end_piece()
+
+    def at_read(self) -> Any:
+        return self._participant.simulator.state.arrays["d"].copy()
+
+    def save(self) -> Any:
+        return self._tangents.save()
+
+    def restore(self, token: Any) -> None:
+        self._tangents.restore(token)
+
+    def set_inputs(
+        self, names: Sequence[str], values: Sequence[Any], dots: Reals, slopes: Reals | None = None
+    ) -> None:
+        self._tangents.set_inputs(self._paths(names), dots, slopes)
+
+    def follow(self, step: StepRecord) -> None:
+        self._tangents.follow(step.piece, step.time + step.size)
+
+    def read(self, names: Sequence[str], record: ReadRecord) -> Reals:
+        found: Reals = self._tangents.read(self._paths(names), record.piece)
+        return found
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [] if self._tangents is None else list(self._tangents.findings)
+
+    def close(self) -> None:
+        self._participant.couple_tangents(0, {})

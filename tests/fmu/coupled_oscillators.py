@@ -1,0 +1,117 @@
+"""Two oscillators that push each other, as systems of ours, and what their coupling computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import cosim
+from cosim_fmu import CoSimulation
+
+
+class Oscillator(cosim.Component):
+    """Law: x'' = force - k x - c x'."""
+
+    k = cosim.parameter(unit="N/m", default=2.0)
+    c = cosim.parameter(unit="N.s/m", default=0.3)
+    idle = cosim.parameter(default=1.0)
+    x = cosim.position(unit="m", start=1.0)
+    v = cosim.speed(unit="m/s")
+    force = cosim.input(unit="N")
+    place = cosim.output(unit="mm")
+    speed = cosim.output(unit="m/s")
+
+    @cosim.kernel
+    def derivatives(k, c, x, v, force, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = -k * x - c * v + force
+
+    @cosim.kernel
+    def outputs(x, v, place, speed):
+        place[0] = 1000.0 * x
+        speed[0] = v
+
+
+class Spring(cosim.Component):
+    """A force that depends directly on its inputs, and not linearly."""
+
+    stiffness = cosim.parameter(default=0.7)
+    one = cosim.input(unit="m")
+    other = cosim.input(unit="m")
+    force = cosim.output(unit="N")
+
+    @cosim.kernel
+    def law(stiffness, one, other, force):
+        stretch = one - other
+        force[0] = stiffness * stretch * (1.0 + 0.5 * stretch * stretch)
+
+
+class Ball(cosim.Component):
+    """Law: height' = speed, speed' = force - 9.81; at the floor speed becomes -e speed."""
+
+    e = cosim.parameter(default=0.8)
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+    force = cosim.input(unit="N")
+    seen = cosim.output(unit="m")
+
+    @cosim.kernel
+    def derivatives(speed, force, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81 + force
+
+    @cosim.kernel
+    def outputs(height, seen):
+        seen[0] = height
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    @cosim.kernel
+    def bounce(e, speed, speed_next):
+        speed_next[0] = -e * speed
+
+
+def system_of(name: str, part: cosim.Component, **measures: Any) -> cosim.System:
+    model = cosim.Model(name)
+    model.add(part, "m")
+    for path, settings in measures.items():
+        model.add("measures.delay", path, **settings)
+    return model.build()
+
+
+STEP = 0.05
+STARTS = {"one.m.k": 2.0, "one.m.c": 0.3, "one.m.x": 1.0, "two.m.k": 3.0}
+TIGHT = {"tolerance": 1e-13, "absolute_tolerance": 1e-14}
+ALGORITHMS = {
+    "jacobi": {},
+    "jacobi along parabolas": {"extrapolation": 2},
+    "gauss_seidel": {},
+    "gauss_seidel along lines": {"extrapolation": 1},
+    "waveform_iteration": TIGHT,
+    "interface_newton": TIGHT,
+}
+
+
+def oscillators(
+    algorithm: str, starts: Mapping[str, float], steps: Mapping[str, float] | None = None
+) -> CoSimulation:
+    """Two oscillators, joined by a spring that is a participant of its own: it passes values directly."""
+    systems = {"one": system_of("one", Oscillator()), "two": system_of("two", Oscillator())}
+    return CoSimulation(
+        {**systems, "spring": system_of("spring", Spring())},
+        [
+            ("one.m.place", "spring.m.one"),  # mm to m
+            ("two.m.place", "spring.m.other"),
+            {"from": "spring.m.force", "to": "one.m.force", "factor": -1.0},
+            ("spring.m.force", "two.m.force"),
+        ],
+        algorithm.split()[0],
+        STEP,
+        options=ALGORITHMS[algorithm],
+        tolerance=1e-12,
+        starts={**STARTS, **starts},
+        steps=dict(steps or {}),
+    )

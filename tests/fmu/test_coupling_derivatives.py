@@ -1,0 +1,256 @@
+"""Derivatives that pass the exchanges of co-simulations: closed forms, differences of whole couplings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from coupled_oscillators import ALGORITHMS, STARTS, STEP, Ball, Oscillator, oscillators, system_of
+from scipy.linalg import expm, expm_frechet
+
+import cosim
+from cosim_fmu import CoSimulation
+
+MakeFmu = Callable[..., Path]
+Make = Callable[[Mapping[str, float]], CoSimulation]
+UNTIL = 1.0
+
+
+def differences(make: Make, starts: Mapping[str, float], by: str, names: Sequence[str], until: float) -> Any:
+    """Of sixth order, of whole runs."""
+    step = 2e-2 * (abs(starts[by]) or 1.0)
+
+    def values(moved: float) -> Any:
+        result = make({**starts, by: starts[by] + moved}).simulate(until, inside="nothing", record=names)
+        return np.array([result[name] for name in names])
+
+    weights = {1: 45.0 / 60.0, 2: -9.0 / 60.0, 3: 1.0 / 60.0}
+    return sum(w * (values(i * step) - values(-i * step)) for i, w in weights.items()) / step
+
+
+def check(
+    make: Make, starts: Mapping[str, float], names: Sequence[str], close: float, until: float = UNTIL
+) -> cosim.Result:
+    """Compare the derivatives of a coupling by all of its starts with differences."""
+    result = make(starts).simulate(until, record=names, derivatives=list(starts))
+    for by in starts:
+        wanted = differences(make, starts, by, names, until)
+        found = np.array([result.derivative(name, by) for name in names])
+        assert np.abs(found - wanted).max() < close * max(1.0, np.abs(wanted).max()), by
+    return result
+
+
+def test_two_linear_oscillators_against_their_map() -> None:
+    """With inputs held over a step, z becomes M z; the derivative of M is that of an exponential."""
+    k = {"one": 2.0, "two": 3.0}
+    loop = CoSimulation(
+        {name: system_of(name, Oscillator(k=stiffness)) for name, stiffness in k.items()},
+        [
+            {"from": "one.m.x", "to": "two.m.force", "factor": 0.7, "convert": False},
+            {"from": "two.m.x", "to": "one.m.force", "factor": 0.4, "convert": False},
+        ],
+        "jacobi",
+        STEP,
+        tolerance=1e-13,
+    )
+    result = loop.simulate(UNTIL, record=["one.m.x", "two.m.x"], derivatives=["one.m.k", "two.m.x"])
+
+    def step_map(stiffness: float) -> tuple[Any, Any]:
+        """Of (x, v, force), the force held; and how it changes with the stiffness."""
+        matrix = STEP * np.array([[0.0, 1.0, 0.0], [-stiffness, -0.3, 1.0], [0.0, 0.0, 0.0]])
+        change = STEP * np.array([[0.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        return expm(matrix), expm_frechet(matrix, change, compute_expm=False)
+
+    def both(one: Any, two: Any, gains: tuple[float, float]) -> Any:
+        whole = np.zeros((4, 4))
+        whole[:2, :2], whole[2:, 2:] = one[:2, :2], two[:2, :2]
+        whole[:2, 2], whole[2:, 0] = gains[1] * one[:2, 2], gains[0] * two[:2, 2]
+        return whole
+
+    (one, d_one), (two, _) = step_map(2.0), step_map(3.0)
+    moved, d_moved = both(one, two, (0.7, 0.4)), both(d_one, np.zeros((3, 3)), (0.7, 0.4))
+    z, by_k, by_x = np.array([1.0, 0.0, 1.0, 0.0]), np.zeros(4), np.array([0.0, 0.0, 1.0, 0.0])
+    for i in range(len(result)):
+        found = [
+            result.derivative(f"{name}.m.x", by)[i]
+            for by in ("one.m.k", "two.m.x")
+            for name in ("one", "two")
+        ]
+        assert found == pytest.approx([by_k[0], by_k[2], by_x[0], by_x[2]], abs=1e-11)
+        z, by_k, by_x = moved @ z, moved @ by_k + d_moved @ z, moved @ by_x
+    assert not result.findings
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_through_the_exchanges_of_each_algorithm(algorithm: str) -> None:
+    """Units, a participant that passes values directly, extrapolation, iteration."""
+    names = ["one.m.place", "two.m.v", "spring.m.force"]
+    starts = {**STARTS, "spring.m.stiffness": 0.7}
+    result = check(lambda starts: oscillators(algorithm, starts), starts, names, 1e-9)
+    assert not result.findings
+    plain = oscillators(algorithm, starts).simulate(UNTIL, record=names)
+    assert all(plain[name].tolist() == result[name].tolist() for name in names)
+
+
+def test_adaptive_exchanges_count_as_they_were_taken() -> None:
+    """Their lengths are constants: differences, whose runs choose others, agree to the error of these."""
+
+    def make(starts: Mapping[str, float]) -> CoSimulation:
+        return CoSimulation(
+            {name: system_of(name, Oscillator()) for name in ("one", "two")},
+            [
+                {"from": f"{source}.m.speed", "to": f"{target}.m.force", "convert": False}
+                for source, target in (("one", "two"), ("two", "one"))
+            ],
+            "adaptive",
+            STEP,
+            options={"tolerance": 1e-6},
+            tolerance=1e-12,
+            starts=dict(starts),
+        )
+
+    by = {name: STARTS[name] for name in ("one.m.k", "two.m.k")}
+    names = ["one.m.x", "two.m.x"]
+    result = make(by).simulate(UNTIL, record=names, derivatives=list(by))
+    assert result.statistics["algorithm"]["exchanges"] > 3 * UNTIL / STEP
+    for path in by:
+        wanted = differences(make, by, path, names, UNTIL)
+        found = np.array([result.derivative(name, path) for name in names])
+        assert np.abs(found - wanted).max() < 1e-4
+        assert np.abs(found).max() > 0.05
+
+
+def test_a_participant_with_longer_steps() -> None:
+    names = ["one.m.place", "two.m.v"]
+    check(lambda starts: oscillators("gauss_seidel", starts, {"two": 2 * STEP}), STARTS, names, 1e-9)
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi along parabolas", "interface_newton"])
+def test_events_and_delays_inside_of_participants(algorithm: str) -> None:
+    """A ball bounces within a step, and feels how fast it was 0.03 s ago."""
+
+    def make(starts: Mapping[str, float]) -> CoSimulation:
+        ball = system_of("ball", Ball(), late={"source": "m.speed", "delay": 0.03})
+        return CoSimulation(
+            {"ball": ball, "two": system_of("two", Oscillator())},
+            [
+                {"from": "ball.late", "to": "two.m.force", "convert": False},
+                {"from": "two.m.x", "to": "ball.m.force", "convert": False},
+            ],
+            algorithm.split()[0],
+            0.02,
+            options=ALGORITHMS[algorithm],
+            tolerance=1e-11,
+            starts=dict(starts),
+        )
+
+    names = ["ball.m.height", "ball.late", "two.m.x"]
+    starts = {"ball.m.e": 0.8, "ball.m.height": 1.0, "two.m.x": 1.0}
+    result = make(starts).simulate(UNTIL, record=names, derivatives=list(starts))
+    assert len(result.events) == 1
+    for by in starts:
+        wanted = differences(lambda moved: make(moved), {**starts}, by, names, 0.3)
+        found = np.array([result.derivative(name, by) for name in names])[:, : wanted.shape[1]]
+        assert np.abs(found - wanted).max() < 1e-8
+    step = 1e-4
+    ends = [
+        make({**starts, "ball.m.e": 0.8 + moved}).simulate(UNTIL, inside="nothing", record=names)
+        for moved in (-2 * step, -step, step, 2 * step)
+    ]
+    for name in names:
+        low, lower, upper, high = (end[name] for end in ends)
+        wanted = (8.0 * (upper - lower) - (high - low)) / (12.0 * step)
+        assert np.abs(result.derivative(name, "ball.m.e") - wanted).max() < 1e-6
+
+
+def test_exact_values() -> None:
+    """What has no effect has none, exactly; at the start a state moves with its start value alone."""
+    loop = oscillators("interface_newton", {})
+    names = ["one.m.place", "one.m.x", "two.m.x", "spring.m.force"]
+    result = loop.simulate(STEP, record=names, derivatives=["one.m.idle", "one.m.x"])
+    for name in names:
+        assert result.derivative(name, "one.m.idle").tolist() == [0.0, 0.0]
+    assert result.derivative("one.m.x", "one.m.x")[0] == 1.0
+    assert result.derivative("one.m.place", "one.m.x")[0] == 1000.0
+    assert result.derivative("two.m.x", "one.m.x")[0] == 0.0
+    assert result.derivative("spring.m.force", "one.m.x")[0] == pytest.approx(0.7, abs=1e-15)  # equal places
+    saved = result.with_derivatives()
+    assert saved.unit("d(one.m.place)/d(one.m.x)") == "mm/(m)"
+
+
+def test_a_single_participant_is_its_own_run() -> None:
+    system = system_of("ball", Ball())
+    loop = CoSimulation({"ball": system}, [], "jacobi", 0.1, tolerance=1e-9)
+    coupled = loop.simulate(UNTIL, record=["ball.m.height"], derivatives=["ball.m.e"])
+    alone = cosim.simulate(
+        system, until=UNTIL, accuracy=1e-9, signals=["m.height"], output_interval=0.1, derivatives=["m.e"]
+    )
+    at = np.searchsorted(alone.time, coupled.time - 1e-12)
+    wanted = alone.derivative("m.height", "m.e")[at]
+    assert coupled.derivative("ball.m.height", "ball.m.e") == pytest.approx(wanted, abs=1e-7)
+    assert wanted[-1] != 0.0
+
+
+MASSES = {"one.k": 2.0, "one.x": 1.0, "one.kc": 0.7, "two.k": 3.0}
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel along lines", "interface_newton"])
+def test_fmus_by_differences_of_their_own(make_fmu: MakeFmu, algorithm: str) -> None:
+    """An FMU, and a system of ours that feels its spring."""
+    fmu = make_fmu("mass")
+
+    def make(starts: Mapping[str, float]) -> CoSimulation:
+        return CoSimulation(
+            {"one": fmu, "two": system_of("two", Oscillator())},
+            [
+                ("one.force", "two.m.force"),
+                {"from": "two.m.x", "to": "one.x_other", "convert": False},
+                {"from": "two.m.v", "to": "one.v_other", "convert": False},
+            ],
+            algorithm.split()[0],
+            STEP,
+            options=ALGORITHMS[algorithm],
+            tolerance=1e-12,
+            starts={"two.m.x": 0.5, **starts},
+        )
+
+    starts = {"one.k": 2.0, "one.kc": 0.7, "one.cc": 0.2, "two.m.k": 3.0}
+    result = check(make, starts, ["one.x", "one.force", "two.m.x"], 1e-9)
+    (told,) = result.findings
+    assert told.kind == "derivatives by differences" and "one" in str(told)
+
+
+def test_an_fmu_that_cannot_go_back(make_fmu: MakeFmu) -> None:
+    """It runs beside itself where nothing is taken back, and is refused where exchanges are repeated."""
+    fmu = make_fmu("mass", abilities='canHandleVariableCommunicationStepSize="true"')
+
+    def make(algorithm: str) -> CoSimulation:
+        connections = ["one.x -> two.x_other", "two.x -> one.x_other"]
+        return CoSimulation({"one": fmu, "two": fmu}, connections, algorithm, STEP, starts={"two.kc": 0.5})
+
+    result = make("jacobi").simulate(STEP, derivatives=["one.k"])
+    assert result.derivative("one.x", "one.k")[0] == 0.0 and result.derivative("one.x", "one.k")[1] < 0.0
+    with pytest.raises(cosim.CosimError, match="one"):
+        make("interface_newton").simulate(STEP, derivatives=["one.k"])
+
+
+@pytest.mark.parametrize(
+    ("by", "more", "words"),
+    [
+        ("one.m.force", {}, "connected"),
+        ("three.m.k", {}, "three"),
+        ("one.m.stiff", {}, "stiff"),
+        ("one.m.place", {}, "start value"),
+        ("one.m.k", {"inside": "events"}, "nothing"),
+        ("one.m.k", {"checkpoint": "run.state"}, "saved"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(
+    tmp_path: Path, by: str, more: dict[str, Any], words: str
+) -> None:
+    more = {name: tmp_path / value if name == "checkpoint" else value for name, value in more.items()}
+    with pytest.raises(cosim.CosimError, match=words):
+        oscillators("jacobi", {}).simulate(UNTIL, derivatives=[by], **more)

@@ -1,0 +1,159 @@
+"""Derivatives of runs that are saved and go on, or are streamed: the bytes of a run that is neither."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim import kit
+
+BY = ["b.e", "b.height"]
+UNTIL = 1.2
+
+
+class Ball(cosim.Component):
+    """Law: height' = speed, speed' = -9.81 - late / 10; at the floor speed becomes -e speed."""
+
+    e = cosim.parameter(default=0.8)
+    idle = cosim.parameter(default=1.0)
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+    late = cosim.input()
+
+    @cosim.kernel
+    def derivatives(speed, late, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81 - 0.1 * late
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    @cosim.kernel
+    def bounce(e, speed, speed_next):
+        speed_next[0] = -e * speed
+
+
+@pytest.fixture(scope="module")
+def system() -> cosim.System:
+    """A ball whose drag depends on its speed of 0.15 s ago."""
+    model = cosim.Model("ball")
+    model.add(Ball(), "b")
+    model.add("measures.delay", "d", source="b.speed", delay=0.15)
+    model.connect("d.value", "b.late")
+    return model.build()
+
+
+def begun(system: cosim.System, state: cosim.State, **options: object) -> cosim.Simulator:
+    simulator = cosim.Simulator(system, state, accuracy=1e-6, **options)
+    simulator.carry_tangents(BY)
+    return simulator
+
+
+def saved(simulator: cosim.Simulator) -> bytes:
+    simulator.store_tangents()
+    return simulator.state.to_bytes()
+
+
+@pytest.mark.parametrize("method", ["runge_kutta_merson", "radau5"])
+def test_going_on_from_any_step_gives_the_same_bytes(system: cosim.System, method: str) -> None:
+    """Also exactly at a bounce: some steps end there."""
+    options = {"integrator": f"integrators.{method}", "event_limit": 100}
+    simulator = begun(system, system.default_state(), **options)
+    points = []
+    while simulator.state.time < UNTIL:
+        simulator.step(UNTIL)
+        points.append(saved(simulator))
+    end = points.pop()
+    bounces = {event.time for event in simulator.events}
+    assert len(bounces) > 1
+    states = [system.state_from_bytes(data) for data in points]
+    at_bounces = [i for i, state in enumerate(states) if state.time in bounces]
+    assert at_bounces
+    for i in sorted({*at_bounces, 0, len(states) // 2, len(states) - 1}):
+        resumed = begun(system, states[i], **options)
+        resumed.advance_to(UNTIL)
+        assert saved(resumed) == end
+
+
+def test_a_checkpoint_has_them(system: cosim.System, tmp_path: Path) -> None:
+    grid = {"output_interval": 0.1, "derivatives": BY}
+    whole = cosim.simulate(system, until=UNTIL, **grid)
+    path = tmp_path / "ball.state"
+    cosim.simulate(system, until=0.6, checkpoint=path, **grid)
+    rest = cosim.simulate(system, until=UNTIL, state=cosim.read_checkpoint(system, path), **grid)
+    behind = whole.time > 0.6
+    assert behind.sum() > 6
+    for by in BY:
+        there = rest.derivative("b.height", by)[rest.time > 0.6]
+        assert there.tolist() == whole.derivative("b.height", by)[behind].tolist()
+        assert np.abs(there).min() > 0.0
+
+
+def test_what_does_not_matter_stays_exactly_zero(system: cosim.System, tmp_path: Path) -> None:
+    path = tmp_path / "ball.state"
+    grid = {"output_interval": 0.1, "derivatives": ["b.idle"]}
+    cosim.simulate(system, until=0.6, checkpoint=path, **grid)
+    rest = cosim.simulate(system, until=UNTIL, state=cosim.read_checkpoint(system, path), **grid)
+    assert set(rest.derivative("b.height", "b.idle").tolist()) == {0.0}
+
+
+def test_states_that_do_not_fit_are_refused(system: cosim.System, tmp_path: Path) -> None:
+    path = tmp_path / "ball.state"
+    cosim.simulate(system, until=0.6, checkpoint=path, derivatives=BY)
+    other = cosim.read_checkpoint(system, path)
+    with pytest.raises(cosim.ModelError, match=r"b\.e, b\.height"):
+        cosim.simulate(system, until=UNTIL, state=other, derivatives=["b.e"])
+    other["b.e"] = 0.7
+    with pytest.raises(cosim.ModelError, match="changed"):
+        cosim.simulate(system, until=UNTIL, state=other, derivatives=BY)
+    third = cosim.read_checkpoint(system, path)
+    with pytest.raises(cosim.StateError, match="another integrator"):
+        cosim.simulate(system, until=UNTIL, state=third, derivatives=BY, integrator="integrators.radau5")
+    third.carried = third.carried[:-8]
+    with pytest.raises(cosim.StateError, match="damaged"):
+        cosim.simulate(system, until=UNTIL, state=third, derivatives=BY)
+
+
+def test_a_run_without_derivatives_drops_them(system: cosim.System, tmp_path: Path) -> None:
+    path = tmp_path / "ball.state"
+    cosim.simulate(system, until=0.6, checkpoint=path, derivatives=BY)
+    state = cosim.read_checkpoint(system, path)
+    assert state.copy().carried and state.carried in state.to_bytes()
+    cosim.simulate(system, until=0.7, state=state)
+    assert not state.carried
+
+
+class Pieces(kit.ResultStream):
+    """Keeps what it gets."""
+
+    def __init__(self) -> None:
+        self.pieces: list[cosim.Result] = []
+
+    def append(self, piece: cosim.Result) -> None:
+        self.pieces.append(piece)
+
+    def close(self, result: cosim.Result) -> None:
+        self.end = result
+
+
+def test_streams_have_them(system: cosim.System, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cosim.simulation.recorder.VALUES", 8)
+    monkeypatch.setattr("cosim.simulation.recorder.ROWS", 8)
+    monkeypatch.setattr("cosim.simulation.stride.FIRST_STRIDE", 1)
+    monkeypatch.setattr("cosim.simulation.stride.next_stride", lambda *_: 1)
+    grid = {"output_interval": 0.01, "derivatives": BY}
+    whole = cosim.simulate(system, until=UNTIL, **grid).with_derivatives()
+    stream = Pieces()
+    ends = cosim.simulate(system, until=UNTIL, stream=stream, **grid)
+    assert len(stream.pieces) > 1
+    for name in ("b.height", "d(b.height)/d(b.e)", "d(b.speed)/d(b.height)"):
+        joined = np.concatenate([piece[name] for piece in stream.pieces])
+        assert joined.tolist() == whole[name].tolist()
+        assert stream.pieces[0].unit(name) == whole.unit(name)
+        assert stream.end[name].tolist() == [whole[name][0], whole[name][-1]]
+    assert ends.derivative("b.height", "b.e").tolist() == stream.end["d(b.height)/d(b.e)"].tolist()
