@@ -44,10 +44,11 @@ def texts() -> list[Path]:
 
 def faults(text: str) -> list[str]:
     """What stands in a text that should not, with the line and what to write instead."""
+    small = text.lower()  # a search that ignores case takes three times as long
     return [
-        f"{text.count(chr(10), 0, match.start()) + 1}: '{match.group()}': {instead}"
+        f"{small.count(chr(10), 0, match.start()) + 1}: '{match.group()}': {instead}"
         for phrase, instead in PHRASES.items()
-        for match in re.finditer(phrase, text, re.IGNORECASE)
+        for match in re.finditer(phrase, small)
     ]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from export_tools import export, oscillator
+from how_many import FACTOR
 from native_tools import export_native, needs_compiler
 from test_master_coupling import Block
 
@@ -316,8 +317,9 @@ def test_forged_content_under_a_right_checksum_is_a_sentence(make_fmu: MakeFmu) 
     loop = CoSimulation({"left": fmu, "right": fmu}, LINKS[:3], "jacobi", 0.1, starts=SPRINGS)
     tree = from_bytes(saved_at(loop, 0.5, 1.0)[0])
     refused = 0
-    for path in places(tree):
-        for value in (None, "x", -1, [], {"x": 1}, np.zeros((3, 3)), DELETED):
+    forged = (None, "x", -1, [], {"x": 1}, np.zeros((3, 3)), DELETED)
+    for i, path in enumerate(places(tree)):
+        for value in forged if FACTOR > 1 else (forged[i % 6], DELETED):  # in a short run by turns
             data = to_bytes(replaced(tree, path, value))
             try:
                 loop.restore(data)
@@ -327,7 +329,7 @@ def test_forged_content_under_a_right_checksum_is_a_sentence(make_fmu: MakeFmu) 
                 assert not re.search(r"\w+(Error|Exception)\b|object is not|has no attribute", str(error)), (
                     path
                 )
-    assert refused > 200
+    assert refused > (200 if FACTOR > 1 else 50)
     loop.restore(to_bytes(tree))
     assert loop.simulate(1.0).time[-1] == 1.0
 

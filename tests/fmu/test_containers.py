@@ -154,6 +154,8 @@ MASTERS = [
     'algorithm = "interface_newton"',
     'algorithm = "waveform_iteration"',
 ]
+RUN_ELSEWHERE = (MASTERS[1], MASTERS[2], MASTERS[5])
+"""By a host, with the other algorithm, and without Python."""
 SLOW = LOOP.replace('type = "controller:Thermostat"', 'type = "controller:Thermostat"\nstep = "30 s"')
 CHANGE = '[[changes]]\nwhen = "room.temperature > 18.5"\nset = { "controller.wanted" = 15.0 }\n'
 SCENARIOS: dict[str, Callable[[Path, MakeFmu, Callable[..., Path]], Path]] = {
@@ -169,7 +171,10 @@ SCENARIOS: dict[str, Callable[[Path, MakeFmu, Callable[..., Path]], Path]] = {
 class TestTheBits:
     """Against ``cosim cosimulate``, scenario by scenario."""
 
-    @pytest.mark.parametrize("name", SCENARIOS)
+    @pytest.mark.parametrize(
+        "name",
+        [pytest.param(name, marks=[pytest.mark.thorough] * (name in RUN_ELSEWHERE)) for name in SCENARIOS],
+    )
     def test_of(self, name: str, tmp_path: Path, make_fmu: MakeFmu, compiled: Callable[..., Path]) -> None:
         assert assert_same_bits(SCENARIOS[name](tmp_path, make_fmu, compiled)) > 20
 

@@ -86,7 +86,7 @@ def test_memory_stays_and_threads_give_the_same_bits(tmp_path: Path) -> None:
     assert lives(watched, "threads", "4") == 0
 
 
-@pytest.mark.parametrize("model", [oscillator, limited])
+@pytest.mark.parametrize("model", [oscillator, pytest.param(limited, marks=pytest.mark.thorough)])
 def test_a_step_that_takes_long_says_how_far_it_is(model: Callable[[], cosim.Model], tmp_path: Path) -> None:
     """As after every 4096 steps of the integrator here; the calls between do not change a bit."""
     settings = {"integrator": MERSON, "integrator_options": {"fixed_step": 1e-3}, "accuracy": 1e-6}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from export_tools import running
 from native_tools import InProcess, export_native, needs_compiler
 
@@ -12,8 +13,8 @@ import cosim
 pytestmark = needs_compiler
 
 
-def diagram() -> cosim.Model:
-    """One of each, fed by each other, with breaks that fall together."""
+def diagram(whole: bool) -> cosim.Model:
+    """One of each, or those alone that remember or switch, fed by each other; breaks fall together."""
     model = cosim.Model("diagram")
     model.add("signals.pulse", "pulse", amplitude="5 V", period="30 ms", width="30 %", start_time="10 ms")
     model.add("measures.sinusoid", "wave", amplitude="4 V", frequency=25.0)
@@ -22,14 +23,16 @@ def diagram() -> cosim.Model:
     model.add("signals.limiter", "limited", source="smooth", lower="-2 V", upper="3 V")
     model.add("signals.hysteresis", "relay", source="smooth", lower="-1 V", upper="1 V", on_value=2.0)
     model.add("signals.unit_delay", "delayed", source="limited", period="7 ms", value="1 V")
-    model.add("signals.noise", "noise", standard_deviation="0.5 V", bandwidth="60 Hz", seed=3)
-    model.add("signals.random_road", "road", roughness="D", speed="20 m/s", seed=5)
     table = {"times": [0.0, 0.04, 0.04, 0.11, 0.13], "samples": ["0 V", "2 V", "-1 V", "1 V", "0 V"]}
     model.add("signals.time_table", "table", **table, interpolation="cubic", extrapolation="periodic")
-    model.add("measures.plus", "rough", first="smooth", second="noise")
-    model.add("signals.quantizer", "steps", source="rough", interval="0.4 V")
     model.add("signals.comparison", "higher", first="smooth", second="table")
     model.add("signals.logic", "either", first="higher", second="relay", operator="xor")
+    if not whole:
+        return model
+    model.add("signals.noise", "noise", standard_deviation="0.5 V", bandwidth="60 Hz", seed=3)
+    model.add("signals.random_road", "road", roughness="D", speed="20 m/s", seed=5)
+    model.add("measures.plus", "rough", first="smooth", second="noise")
+    model.add("signals.quantizer", "steps", source="rough", interval="0.4 V")
     model.add("signals.switch", "chosen", condition="either", first="steps", second="table")
     model.add("signals.state_space", "filter", source="chosen", A=[[0, 1], [-900, -40]], B=[0, 900], C=[1, 0])
     bounds = {"lower": -2.0, "upper": 2.0}
@@ -39,9 +42,10 @@ def diagram() -> cosim.Model:
     return model
 
 
-def test_every_variable_equals_the_run_in_python_to_the_last_bit(tmp_path: Path) -> None:
-    path = export_native(diagram(), tmp_path / "diagram.fmu", step_size=0.005)
-    here = InProcess(diagram(), "integrators.runge_kutta_merson", 1e-6).start()
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.thorough)])
+def test_every_variable_equals_the_run_in_python_to_the_last_bit(whole: bool, tmp_path: Path) -> None:
+    path = export_native(diagram(whole), tmp_path / "diagram.fmu", step_size=0.005)
+    here = InProcess(diagram(whole), "integrators.runge_kutta_merson", 1e-6).start()
     names = [v.name for v in here.variables.values() if v.type == "Real"]  # the FMU has der(…) besides
     with running(path) as fmu:
         fmu.start()
@@ -50,4 +54,5 @@ def test_every_variable_equals_the_run_in_python_to_the_last_bit(tmp_path: Path)
             here.advance(i * 0.005 + 0.005)
             assert [fmu[n] for n in names] == here.all(), i
         assert not fmu.messages
-    assert here["limited.kinks"] > 4.0 and here["control.kinks"] > 2.0
+    assert here["limited.kinks"] > 4.0
+    assert not whole or here["control.kinks"] > 2.0

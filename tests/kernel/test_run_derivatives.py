@@ -422,7 +422,21 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
+SEEN_ELSEWHERE = (
+    "semi_implicit_euler",
+    "heun",
+    "yoshida_4",
+    "bogacki_shampine",
+    "dormand_prince_853",
+    "esdirk43",
+)
+"""Of one family with another one here, or in a test below; and of those whose steps are equations, these."""
+LONG = (*SEEN_ELSEWHERE, "implicit_euler", "trapezoid", "radau3")
+
+
+@pytest.mark.parametrize(
+    "method", [pytest.param(name, marks=[pytest.mark.thorough] * (name in LONG)) for name in METHODS]
+)
 def test_along_the_steps_of_every_method(method: str) -> None:
     """dx/dk = -t sin(t) / 2 and dx/dx0 = cos t, at ends of steps and inside; x is linear in x0.
 

@@ -117,10 +117,10 @@ def main() -> None:
     walks = Walks()
     build()  # modules are loaded, and adapters made
     system = walks.during(build)
-    simulator = cosim.Simulator(system, accuracy=1e-7)
+    simulator = cosim.Simulator(system, accuracy=1e-3)
     simulator.initialize()
-    walks.during(lambda: simulator.advance_to(0.6))
-    assert simulator.state.clock.time == 0.6
+    walks.during(lambda: simulator.advance_to(0.5))
+    assert simulator.state.clock.time == 0.5
     found = {name: list(getattr(walks, name)) for name in ("event", "remembered", "read", "parameter")}
     print(json.dumps({**found, "bounces": int(simulator.state["ball.bounces"])}))
 

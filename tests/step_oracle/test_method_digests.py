@@ -10,7 +10,7 @@ from oracle_data import written_outcomes
 from test_oracle import OF_THIS_PLATFORM
 
 SEEDS = list(written_outcomes())
-NORMAL = 5
+NORMAL = 3
 """Of the seeds, in every run."""
 
 

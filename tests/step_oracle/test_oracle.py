@@ -17,7 +17,7 @@ from oracle_data import first_difference, written_outcomes
 from oracle_run import run_plan
 from random_systems import random_plan
 
-NORMAL = 60  # of the seeds that were written down, in every run
+NORMAL = 20  # of the seeds that were written down, in every run
 PLAIN = 4  # of these, in plain Python too
 BATCH = 20  # fresh seeds in one process of plain Python
 STEPS = 200  # of each of them

@@ -54,8 +54,11 @@ def state():
     return model.build().default_state()
 
 
-def drawn(state, name):
-    return np.array([drawn_values(state, "part", seed)[name] for seed in SEEDS])
+@pytest.fixture(scope="module")
+def drawn(state):
+    """What all seeds draw, by names."""
+    draws = [drawn_values(state, "part", seed) for seed in SEEDS]
+    return {name: np.array([draw[name] for draw in draws]) for name in draws[0]}
 
 
 def test_the_first_draw_is_what_is_declared(state):
@@ -65,18 +68,18 @@ def test_the_first_draw_is_what_is_declared(state):
     assert found["table"].tolist() == [0.1, 0.4, 0.9]
 
 
-def test_every_variable_is_moved_and_stays_in_its_bounds(state):
+def test_every_variable_is_moved_and_stays_in_its_bounds(state, drawn):
     before = state.to_bytes()
     for name, value in drawn_values(state, "part", 0).items():
-        assert np.any(drawn(state, name) != np.asarray(value)), name
+        assert np.any(drawn[name] != np.asarray(value)), name
     assert state.to_bytes() == before
-    assert set(drawn(state, "count")) == {1, 2, 3, 4, 5}
-    assert set(drawn(state, "mode")) == {1, 2, 3} and set(drawn(state, "flag")) == {0, 1}
-    assert set(drawn(state, "is_open")) == set(drawn(state, "passes")) == {0, 1}
-    assert drawn(state, "level").min() >= 0.0 and drawn(state, "period").min() >= 0.01
-    assert drawn(state, "free").max() < 0.0
-    assert np.all(np.diff(drawn(state, "table")) > 0.0)
-    assert drawn(state, "push").min() < -1e3 and drawn(state, "push").max() > 1e3
+    assert set(drawn["count"]) == {1, 2, 3, 4, 5}
+    assert set(drawn["mode"]) == {1, 2, 3} and set(drawn["flag"]) == {0, 1}
+    assert set(drawn["is_open"]) == set(drawn["passes"]) == {0, 1}
+    assert drawn["level"].min() >= 0.0 and drawn["period"].min() >= 0.01
+    assert drawn["free"].max() < 0.0
+    assert np.all(np.diff(drawn["table"]) > 0.0)
+    assert drawn["push"].min() < -1e3 and drawn["push"].max() > 1e3
 
 
 @pytest.mark.parametrize("first", range(1, 40, 2))
@@ -90,20 +93,20 @@ def test_two_draws_lie_on_both_sides(state, first):
     assert {one["flag"], other["flag"]} == {0, 1}
 
 
-def test_elements_and_variables_are_on_sides_of_their_own(state):
-    sides = {name: tuple(drawn(state, name) > 0.0) for name in ("angle", "rate", "push")}
+def test_elements_and_variables_are_on_sides_of_their_own(drawn):
+    sides = {name: tuple(drawn[name] > 0.0) for name in ("angle", "rate", "push")}
     assert len(set(sides.values())) == 3
 
 
-def test_bounds_themselves_are_drawn_unless_they_are_excluded(state):
-    share = drawn(state, "share")
+def test_bounds_themselves_are_drawn_unless_they_are_excluded(drawn):
+    share = drawn["share"]
     assert (share == 0.0).any() and (share == 1.0).any() and ((share > 0.0) & (share < 1.0)).any()
-    assert (drawn(state, "stiffness") == 0.0).any() and (drawn(state, "absent") > 0.0).any()
-    assert not (drawn(state, "period") < 1e-2).any()
+    assert (drawn["stiffness"] == 0.0).any() and (drawn["absent"] > 0.0).any()
+    assert not (drawn["period"] < 1e-2).any()
 
 
-def test_sizes_range_over_orders_of_magnitude(state):
-    sizes = drawn(state, "stiffness")
+def test_sizes_range_over_orders_of_magnitude(drawn):
+    sizes = drawn["stiffness"]
     sizes = sizes[sizes > 0.0]
     assert sizes.min() < 1e5 and sizes.max() > 1e6 and sizes.min() >= 3e4 and sizes.max() <= 3e6
 
