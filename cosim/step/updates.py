@@ -222,6 +222,7 @@ def handle(run: Run, cause: int, does: int) -> None:
     A publish that fails answers that, and the others run.
     """
     writes = False
+    accepts = False
     if does != PUBLISH:
         log_mark(run, PHASE_BEGUN, run.clock.time, float(cause), 0.0)
     for handler in run.handlers:
@@ -248,7 +249,8 @@ def handle(run: Run, cause: int, does: int) -> None:
         log_event(run, handler, severity, severity > 0)
         if severity > 0:
             accept_all(run, handler)
-    if writes:
+            accepts = True
+    if accepts:
         restore_variables(run, run.working)
 
 
