@@ -249,7 +249,7 @@ def handle(run: Run, cause: int, does: int) -> None:
         log_event(run, handler, severity, severity > 0)
         if severity > 0:
             accept_all(run, handler)
-            accepts = True
+            accepts = accepts or handler.results > 0
     if accepts:
         restore_variables(run, run.working)
 
