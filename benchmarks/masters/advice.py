@@ -80,10 +80,10 @@ def _value(text: str) -> Any:
 def follow(which: str, seed: int) -> list[Followed]:
     """All that is advised in one case; nothing where it is fine, or does not come to its end."""
     case = verdicts.draw(which, seed)
-    before = verdicts.judge_case(case, seed)
+    before = verdicts.check_case(case, seed)
     found = []
     for said, changed in changes(case, before[0].advice).items() if before else ():
-        after = verdicts.judge_case(changed, seed)
+        after = verdicts.check_case(changed, seed)
         true, bar = (_worst(after), _bar(after)) if after else (math.inf, math.inf)
         found.append(Followed(case.kind, seed, said, _worst(before), true, _bar(before), bar))
     return found

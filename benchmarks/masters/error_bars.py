@@ -40,7 +40,7 @@ class Judged(NamedTuple):
     verdict: str
 
 
-def judge(seed: int) -> Judged | None:
+def check_bars(seed: int) -> Judged | None:
     """One case; None when it does not run to its end."""
     case = draw(seed)
     loop = case.loop()
@@ -92,7 +92,7 @@ def main() -> None:
     arguments = parser.parse_args()
     numbers = range(arguments.first, arguments.first + arguments.cases)
     with ProcessPoolExecutor(arguments.processes) as pool:
-        found = [case for case in pool.map(judge, numbers, chunksize=5) if case is not None]
+        found = [case for case in pool.map(check_bars, numbers, chunksize=5) if case is not None]
     print("| bars | cases | " + " | ".join(list(figures(found))[1:]) + " |")
     print("|---" * 7 + "|")
     known = [case for case in found if case.verdict != "unknown"]

@@ -117,7 +117,7 @@ class Judged(NamedTuple):
     verdict: str
 
 
-def judge(seed: int) -> Judged:
+def check_bars(seed: int) -> Judged:
     """The case of this number."""
     random = np.random.default_rng(seed)
     early, exchanges = bool(random.integers(2)), int(random.choice([1, 2, 5]))
@@ -179,7 +179,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
     with ProcessPoolExecutor(arguments.processes) as pool:
-        found = list(pool.map(judge, range(arguments.cases), chunksize=5))
+        found = list(pool.map(check_bars, range(arguments.cases), chunksize=5))
     wrong = [case for case in found if case.true > EXACT]
     print("| cases | number | bars hold | median of bar over error | unknown |")
     print("|---" * 5 + "|")

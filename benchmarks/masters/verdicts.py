@@ -72,13 +72,13 @@ def draw(which: str, seed: int) -> Case:
     return known_couplings.draw(seed) if which == "known" else drawn_systems.draw(seed)
 
 
-def judge(which: str, seed: int, verify: bool = False, hidden: bool = False) -> list[Judged]:
+def check_verdicts(which: str, seed: int, verify: bool = False, hidden: bool = False) -> list[Judged]:
     """The outputs of one case; nothing where the run does not come to its end."""
-    return judge_case(draw(which, seed), seed, verify, hidden)
+    return check_case(draw(which, seed), seed, verify, hidden)
 
 
-def judge_case(case: Case, seed: int, verify: bool = False, hidden: bool = False) -> list[Judged]:
-    """As `judge`, of a case that may have been changed."""
+def check_case(case: Case, seed: int, verify: bool = False, hidden: bool = False) -> list[Judged]:
+    """As `check_verdicts`, of a case that may have been changed."""
     loop = hidden_loop(case) if hidden else case.loop()
     try:
         result = loop.simulate(case.until)
@@ -143,7 +143,7 @@ def main() -> None:
     with ProcessPoolExecutor(arguments.processes) as pool:
         for which in ("known", "drawn"):
             if arguments.only in (None, which):
-                one = partial(judge, which, verify=arguments.verify, hidden=arguments.hidden)
+                one = partial(check_verdicts, which, verify=arguments.verify, hidden=arguments.hidden)
                 for found in pool.map(one, numbers, chunksize=5):
                     all_found += found
     kinds = dict.fromkeys(each.kind for each in all_found)

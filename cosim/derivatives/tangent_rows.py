@@ -30,10 +30,10 @@ def write_rows(run, carrier, row):
     """Write the tangents of the recorded values, at a fixed time; `row` is the mark of a row on the tape."""
     if row.detail == 0.0:
         realize_tangents(run, carrier, IS_MOTION)
-        write_row(run, carrier, row)
+        write_tangent_row(run, carrier, row)
         return
     exchange_swapped_along(run, carrier)  # inside a step they are what the step had
-    write_row(run, carrier, row)
+    write_tangent_row(run, carrier, row)
     exchange_swapped_along(run, carrier)
 
 
@@ -69,7 +69,7 @@ def swapped_along(carrier, swap, i):
     return carrier.d[swap.offset] if i == 0 else part_of(carrier.d_dots, i, carrier.d)[swap.offset]
 
 
-def write_row(run, carrier, row):
+def write_tangent_row(run, carrier, row):
     """Write the tangents of the recorded values, of the present or inside the last step."""
     has_computed = 0
     for value in run.chosen_values:
@@ -127,7 +127,7 @@ def interpolate_row(run, carrier, i, t, has_computed):
 def interpolate_along(run, carrier, i, t, t_dot):
     """The states at a time inside the last step, which may move, and their tangents: the spare ones."""
     if carrier.notes.is_complete == 0.0:
-        complete_step(run, carrier)
+        complete_tangent_step(run, carrier)
     load_head(carrier, i)
     call_dense_along(run, carrier, i, t, t_dot)
     store_head(carrier, i)
@@ -144,7 +144,7 @@ def call_dense_along(run, carrier, i, t, t_dot):
     )  # fmt: skip
 
 
-def complete_step(run, carrier):
+def complete_tangent_step(run, carrier):
     """Complete what dense output needs of the last step, with its tangents.
 
     Its first call in a step may change what the step has left: each direction begins with the same numbers.

@@ -32,7 +32,7 @@ from cosim.derivatives.carrier import (
 )
 from cosim.derivatives.tangent_holds import follow_holds
 from cosim.derivatives.tangent_memory import remember_inside_along
-from cosim.derivatives.tangent_rows import complete_step, save_swapped_along
+from cosim.derivatives.tangent_rows import complete_tangent_step, save_swapped_along
 from cosim.stage import Stage
 from cosim.step.saved_variables import copy_reals
 from cosim.step.tape import assembled_states, logged_step, step_numbers
@@ -84,7 +84,7 @@ def follow_step(run, carrier, at):
     notes.is_shifted = 0.0
     refuse_jumps(run, carrier, step)
     if run.plan.remembers != 0 and n > 0:
-        complete_step(run, carrier)
+        complete_tangent_step(run, carrier)
         remember_inside_along(run, carrier, step.start, step.time)
     pass_kinks(run, carrier, step)
 

@@ -224,6 +224,7 @@ def handle(run: Run, cause: int, kind: int) -> None:
     A publish that fails answers that, and the others run.
     """
     writes = False
+    accepts = False
     if kind != PUBLISH:
         log_mark(run, PHASE_BEGUN, run.clock.time, float(cause), 0.0)
     for handler in run.handlers:
@@ -250,7 +251,8 @@ def handle(run: Run, cause: int, kind: int) -> None:
         log_event(run, handler, severity, severity > 0)
         if severity > 0:
             accept_all(run, handler)
-    if writes:
+            accepts = accepts or handler.results > 0
+    if accepts:
         restore_variables(run, run.working)
 
 

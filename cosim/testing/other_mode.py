@@ -75,7 +75,7 @@ def results_in_mode(case: type, method: str, plain: bool, prepare: str = "") -> 
             waiting.close()
         waiting = _waiting[plain] = _Waiting(list(sys.path), environment)
     waiting.loaded[file] = changed
-    answer = waiting.ask(order)
+    answer = waiting.request(order)
     if isinstance(answer, str):
         raise RuntimeError(f"{case.__qualname__} in another process:\n{answer}")
     return answer
@@ -103,7 +103,7 @@ class _Waiting:
         same = self.begun == (path, environment) and self.loaded.get(file, changed) == changed
         return same and self.process.poll() is None
 
-    def ask(self, order: dict[str, str]) -> list[str] | str:
+    def request(self, order: dict[str, str]) -> list[str] | str:
         """The answer to an order; a text says why there is none."""
         assert self.process.stdin is not None and self.process.stdout is not None
         with contextlib.suppress(BrokenPipeError):

@@ -44,7 +44,7 @@ def circuit() -> dict[str, LinearParticipant]:
 
 
 def test_bars_hold_the_true_errors() -> None:
-    cases = [case for seed in FAST if (case := error_bars.judge(seed)) is not None]
+    cases = [case for seed in FAST if (case := error_bars.check_bars(seed)) is not None]
     assert len(cases) == len(FAST)
     for verified in (False, True):
         found = error_bars.figures(cases, verified)
@@ -54,7 +54,7 @@ def test_bars_hold_the_true_errors() -> None:
 
 def test_bars_of_a_controller_hold() -> None:
     """Its force follows what it measures at once: what counts there is the last value of an input."""
-    case = error_bars.judge(3214)
+    case = error_bars.check_bars(3214)
     assert case is not None
     assert case.kind == "servos"
     assert all(bar > error for bar, error in zip(case.bars, case.true, strict=True))
@@ -73,7 +73,7 @@ class Hidden(LinearParticipant):
 
 
 def test_predators_and_prey_are_polynomials() -> None:
-    case = error_bars.judge(1236)
+    case = error_bars.check_bars(1236)
     assert case is not None
     assert case.verdict == "fine"
     assert np.divide(case.bars, case.true) == pytest.approx(EXACT, rel=0.05)
@@ -82,7 +82,7 @@ def test_predators_and_prey_are_polynomials() -> None:
 def test_a_bar_that_the_misfit_makes_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error is 0.2 % of the range, a bar from the misfit 13 %: a smaller step would not make it less."""
     monkeypatch.setattr(coupling_error, "polynomial_answers", lambda *given: [])
-    case = error_bars.judge(1236)
+    case = error_bars.check_bars(1236)
     assert case is not None
     assert max(np.divide(case.true, case.ranges)) < 0.002
     assert case.verdict == "unknown"
@@ -110,7 +110,7 @@ def test_what_a_run_does_not_show_is_unknown(seed: int) -> None:
 @pytest.mark.parametrize("seed", [pytest.param(3030, marks=pytest.mark.thorough), 3032, 3034])
 def test_states_that_are_shown_make_it_known(seed: int) -> None:
     """The same with states among the outputs: the bar is twice the error."""
-    case = error_bars.judge(seed)
+    case = error_bars.check_bars(seed)
     assert case is not None
     assert case.verdict != "unknown"
     assert np.divide(case.bars, case.true) == pytest.approx(EXACT, rel=0.05)
@@ -118,7 +118,7 @@ def test_states_that_are_shown_make_it_known(seed: int) -> None:
 
 @pytest.mark.thorough
 def test_calibration_holds_on_other_cases() -> None:
-    cases = [case for seed in range(1001, 1101) if (case := error_bars.judge(seed)) is not None]
+    cases = [case for seed in range(1001, 1101) if (case := error_bars.check_bars(seed)) is not None]
     found = error_bars.figures(cases)
     assert found["covered"] >= 0.93
     assert found["median"] < 5.0
@@ -138,7 +138,7 @@ def test_estimate_is_the_error_itself_for_linear_participants() -> None:
 @pytest.mark.parametrize("seed", [303, pytest.param(3287, marks=pytest.mark.thorough)])
 def test_teeth_of_held_inputs_show_in_the_means_of_outputs(seed: int) -> None:
     """What defects do to first order cancels where heat is kept; the rest was estimated far too small."""
-    found = error_bars.judge(seed)
+    found = error_bars.check_bars(seed)
     assert found is not None
     ratios = np.divide(found.bars, found.true)
     assert np.all((ratios > 1.5) & (ratios < 5.0))
@@ -534,13 +534,13 @@ def test_known_couplings_solve_themselves() -> None:
 @pytest.mark.parametrize("seed", [3, 16, 24, 25])
 def test_bars_of_sampled_controllers(seed: int) -> None:
     """They look at their inputs when they tick: what is given in between is not an error of the coupling."""
-    case = sampled.judge(seed)
+    case = sampled.check_bars(seed)
     assert 1.0 < case.bar / case.true < 5.0
     assert case.verdict != "unknown"
 
 
 def test_a_sampled_controller_that_is_asked_in_time_makes_no_error() -> None:
-    case = sampled.judge(18)
+    case = sampled.check_bars(18)
     assert case.true < 1e-12
     assert case.bar < 1e-9
     assert case.verdict == "fine"

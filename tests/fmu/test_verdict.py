@@ -184,7 +184,7 @@ def test_a_real_loop_that_newton_solves_is_fine() -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 13, 6, 7])
 def test_couplings_that_are_drawn(seed: int) -> None:
     """One of each kind: stiff, chains, control, sampled, relays, clutches, play, oscillators."""
-    found = verdicts.judge("drawn", seed)
+    found = verdicts.check_verdicts("drawn", seed)
     assert found
     assert {each.verdict for each in found}.isdisjoint({"unknown", "unstable"})
     for each in found:
@@ -207,7 +207,7 @@ def test_the_truth_of_a_sampled_system_has_both_sides_of_a_tick() -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("which", ["known", "drawn"])
 def test_bars_hold_and_are_not_wide(which: str) -> None:
-    found = [each for seed in range(5000, 5160) for each in verdicts.judge(which, seed)]
+    found = [each for seed in range(5000, 5160) for each in verdicts.check_verdicts(which, seed)]
     figures = verdicts.figures(found)
     assert figures["hold"] >= 0.95
     assert figures["median"] < 4.0
@@ -251,8 +251,9 @@ def test_a_step_is_advised_to_one_digit_and_never_rounded_up() -> None:
         (0.1, 0.0101, "0.09"),
         (0.1, 0.1, "0.01"),
         (1.0, 1.0, "0.01"),
+        (1.0, float("inf"), "0"),
     ):
-        _, sentence = advise(relative, step, Jacobi(), [])
+        _, sentence = advise(relative, step, Jacobi(), {})
         assert f"step of {said} s" in sentence
 
 
@@ -290,7 +291,7 @@ def test_a_second_run_disturbs_nobody() -> None:
 @pytest.mark.parametrize("seed", [81003, 81004, 81006])
 def test_bars_that_are_verified_hold_for_what_samples_and_switches(seed: int) -> None:
     """With 1.25 times the difference of the order of the algorithm, half of them did not."""
-    found = verdicts.judge("drawn", seed, verify=True)
+    found = verdicts.check_verdicts("drawn", seed, verify=True)
     assert found
     assert {each.verdict for each in found}.isdisjoint({"unknown", "unstable"})
     for each in found:

@@ -16,6 +16,8 @@ OF_STANDARD = re.compile(
 )
 PLAIN = {"names.h", "plain_names.h"}
 """Headers of the shell that are written here for a model."""
+PARTS = {"exchange_records": "container", "foreign_calls": "foreign"}
+"""Headers that others include."""
 BUILD_DESCRIPTION = "buildDescription.xml"
 
 
@@ -45,7 +47,7 @@ def source_files(
         What they define besides the model and its entry points.
     """
     others = {"fmi2", "fmi3", "container", "foreign"} - {unit.stem for unit in units}
-    others |= {"exchange_records"} if "container" in others else set()
+    others |= {name for name, of in PARTS.items() if of in others}
     headers = [p for p in sorted(shell.glob("*.h")) if p.name not in PLAIN and p.stem not in others]
     standard = _names_of_standard(shell / f"fmi{version}.c")
     files = {path.name: path.read_bytes() for path in [*headers, *units]}

@@ -13,19 +13,41 @@ from cosim.kit import c_header
 from cosim_export.native.model_tables import c_integer, c_real, c_start, c_text
 from cosim_master.exchange.exchange_arrays import Algorithm, Answer, Machine, Part, Progress, Report
 from cosim_master.exchange.exchange_machine import records, words_of
-from cosim_master.exchange.lead_exchanges import Sampling
+from cosim_master.exchange.lead_exchanges import AT_ONCE, Sampling
+from cosim_master.exchange.run_exchanges import READ_FAILED, SET_FAILED, STEP_FAILED
+from cosim_master.recording.collect_samples import SAMPLES, STRIDE, Collected
 from cosim_master.run.stepped_run import SteppedRun
-from cosim_master.trust.judge_samples import NOT_KNOWN, UNKNOWN
-from cosim_master.trust.judged_coupling import judged_of
+from cosim_master.trust.assess_samples import NOT_KNOWN, Assessment
+from cosim_master.trust.coupling_assessment import assessment_of
+from cosim_master.trust.run_in_intervals import Wired
+from cosim_master.trust.verdict import UNKNOWN
 
 MEMBER_WORDS, MESSAGE_WORDS, LIFE_WORDS = 64, 256, 9
-"""In eight bytes; as in ``container.h``."""
+"""In eight bytes."""
 ROWS = 32
-OWN = (
-    *("parameters", "inputs", "shown", "clock", "places", "growing", "whole", "numbers", "handed", "written"),
-    *("lives", "members", "room", "message", "times", "foreign", "head", "before", "after", "order"),
-)
-"""Arrays before those of the interpreter, in the order of ``container.h``."""
+OWN = {
+    **dict.fromkeys(("parameters", "inputs", "shown", "clock", "places"), ""),
+    "growing": "none: members have their own",
+    **dict.fromkeys(("whole", "numbers"), ""),
+    "handed": "what members have of the parameters, then of the inputs",
+    "written": "whether it was handed over since the last step",
+    **dict.fromkeys(("lives", "members", "room", "message"), ""),
+    "times": "of members that are values over time: where they are, and where an algorithm goes back to",
+    "foreign": "the address of what FMUs of others need, which belongs to the instance",
+    "head": "",
+    "before": "how outputs are passed on at the start, before members are initialized,",
+    "after": "and after that",
+    "order": "",
+}
+"""Arrays before those of the interpreter, and what they are for where the name does not say it."""
+GROUPS = (Machine, Sampling, Collected, Wired, Assessment)
+"""The arrays that follow, in the order of `run_arrays`; then an `Algorithm` for each algorithm."""
+NUMBERS = {
+    **{"MEMBER_WORDS": MEMBER_WORDS, "MESSAGE_WORDS": MESSAGE_WORDS},
+    **{"SAMPLES": SAMPLES, "STRIDE": STRIDE, "AT_ONCE": AT_ONCE, "IS_UNKNOWN": UNKNOWN},
+    **{"SET_FAILED": SET_FAILED, "STEP_FAILED": STEP_FAILED, "READ_FAILED": READ_FAILED},
+}
+"""What the shell in C means by the same names."""
 SAVED = frozenset(
     (
         *("parameters", "inputs", "clock", "handed", "written", "lives", "times"),
@@ -33,7 +55,7 @@ SAVED = frozenset(
         *("machine.report_words", "machine.clock_words", "machine.grid"),
         *("algorithm.counts", "algorithm.numbers", "algorithm.table", "algorithm.progress_words"),
         *("samples.counts", "samples.clock", "samples.present", "samples.rates", "samples.bends"),
-        *("samples.teeth", "samples.sample", "samples.first", "samples.kept", "judged.found"),
+        *("samples.teeth", "samples.sample", "samples.first", "samples.kept", "assessed.found"),
     )
 )
 KNOWN_OF_PARTS = (
@@ -47,18 +69,35 @@ Vector = NDArray[np.generic]
 
 
 def records_header() -> str:
-    """The text of ``exchange_records.h``: records of the interpreter that the shell in C reads and writes."""
+    """The text of ``exchange_records.h``: arrays and records that the shell in C reads and writes."""
+    own = [f"{name.upper()}, /* {text} */" if text else f"{name.upper()}," for name, text in OWN.items()]
+    others = [f"{name}," for group in GROUPS for name in _array_names(group)]
+    sizes = {f"{cls.__name__.upper()}_ARRAYS": len(cls._fields) for cls in (*GROUPS, Algorithm)}
     return "\n".join(
         (
-            "/* Made of exchange_arrays.py by container_arrays.records_header: not for editing. */",
+            "/* Made by container_arrays.records_header: not for editing. */",
             "#ifndef COSIM_EXCHANGE_RECORDS_H",
             "#define COSIM_EXCHANGE_RECORDS_H",
+            "",
+            "/* The arrays, in this order; behind them those of each algorithm, then those of each member,",
+            "   then copies of these for members that are stepped again. */",
+            "enum {",
+            *(f"    {line}" for line in (*own, *others)),
+            "    FIRST_ALGORITHM",
+            "};",
+            f"enum {{ {', '.join(_array_names(Algorithm))} }};",
+            f"enum {{ {', '.join(f'{name} = {number}' for name, number in (sizes | NUMBERS).items())} }};",
             "",
             c_header(Part, Report, Progress, prefix="Exchange"),
             "#endif",
             "",
         )
     )
+
+
+def _array_names(group: Any) -> list[str]:
+    """Of a group of arrays, as C has them."""
+    return [f"{group.__name__}_{name}".upper() for name in group._fields]
 
 
 def own_arrays(
@@ -90,18 +129,18 @@ def own_arrays(
     return arrays
 
 
-def run_arrays(run: SteppedRun, *, is_judged: bool) -> Iterator[tuple[str, Vector]]:
+def run_arrays(run: SteppedRun, *, is_assessed: bool) -> Iterator[tuple[str, Vector]]:
     """Those of the interpreter as a run begins, without addresses: an instance writes them.
 
     Parameters
     ----------
     run : SteppedRun
         It has begun.
-    is_judged : bool
+    is_assessed : bool
         Whether the error of the coupling is estimated; then rows are what its samples are of.
     """
     machine = run.machine
-    columns = np.array(machine.arrays.columns if is_judged else [], dtype=np.int64)
+    columns = np.array(machine.arrays.columns if is_assessed else [], dtype=np.int64)
     heads = 2 * len(Algorithm._fields) * len(machine.algorithms)
     replaced: dict[str, Vector] = {
         "columns": columns,
@@ -113,7 +152,7 @@ def run_arrays(run: SteppedRun, *, is_judged: bool) -> Iterator[tuple[str, Vecto
     }
     for name, array in machine.arrays._asdict().items():
         yield f"machine.{name}", replaced.get(name, np.array(array))
-    yield from _sample_arrays(run, is_judged)
+    yield from _sample_arrays(run, is_assessed)
     for i, algorithm in enumerate(machine.algorithms):
         progress = Progress(0, 0, -1)  # no Python does anything in between
         fresh = {"progress_words": np.frombuffer(progress, dtype=np.int64)}
@@ -121,21 +160,21 @@ def run_arrays(run: SteppedRun, *, is_judged: bool) -> Iterator[tuple[str, Vecto
             yield f"{i}.algorithm.{name}", np.array(array)
 
 
-def _sample_arrays(run: SteppedRun, is_judged: bool) -> Iterator[tuple[str, Vector]]:
+def _sample_arrays(run: SteppedRun, is_assessed: bool) -> Iterator[tuple[str, Vector]]:
     """Samples of the coupling, and what is known of it; empty where its error is not estimated."""
     samples, places = run.coupled.samples, [place for kind in run.machine.sampled for place in kind]
     collected = samples.begun
     row = 1 + collected.jumps.size + 3 * collected.sources.size
     most = np.array([samples.most * collected.present.size], dtype=np.int64)
     sampling = Sampling(np.array(places, dtype=np.int64), np.zeros(row), most)
-    wired, judged = judged_of(run.coupled, run.algorithm)
-    found = np.full(judged.found.size + 1, NOT_KNOWN)  # the last one never is
+    wired, known = assessment_of(run.coupled, run.algorithm)
+    found = np.full(known.found.size + 1, NOT_KNOWN)  # the last one never is
     found[0] = UNKNOWN
-    judged = judged._replace(found=found)
-    groups: dict[str, Any] = {"sampling": sampling, "samples": collected, "wired": wired, "judged": judged}
+    groups: dict[str, Any] = {"sampling": sampling, "samples": collected, "wired": wired}
+    groups["assessed"] = known._replace(found=found)
     for prefix, group in groups.items():
         for name, array in group._asdict().items():
-            yield f"{prefix}.{name}", array if is_judged else np.zeros(0, dtype=array.dtype)
+            yield f"{prefix}.{name}", array if is_assessed else np.zeros(0, dtype=array.dtype)
 
 
 def _parts(run: SteppedRun) -> Any:

@@ -15,12 +15,12 @@ from cosim_export.interface.names import c_identifier
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.recording.recorder import Recorder
+from cosim_master.trust.verdict import VERDICTS
 
 TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean", "string": "String"}
 START = {"Real": 0.0, "Integer": 0, "Boolean": False, "String": ""}
 COUPLING = "coupling"
 """With it begin the names of variables for the error of the coupling."""
-VERDICTS = ("fine", "smaller step", "tighter tolerance", "other algorithm", "unknown", "unstable")
 UNKNOWN = -1.0
 """An error that is not known."""
 
@@ -209,8 +209,8 @@ def _of_coupling(
     for name, description in loop.descriptions.items():
         for variable in description.variables.values():
             port = name, variable.name
-            is_judged = variable.type == "real" and (port in starts or port in ports)
-            if is_judged and not description.over_time and variable.causality in ("output", "local"):
+            is_assessed = variable.type == "real" and (port in starts or port in ports)
+            if is_assessed and not description.over_time and variable.causality in ("output", "local"):
                 path = f"{COUPLING}.{name}.{variable.name}"
                 yield FmuVariable(
                     *(path, path, *computed, "Real", "local", "discrete", "calculated"),

@@ -49,7 +49,7 @@ from cosim_master.participants.system_participant import ACCURACY
 from cosim_master.recording.recorder import Recorder
 from cosim_master.run.stepped_run import SteppedRun, can_divide
 from cosim_master.start.initialize_participants import passing_order
-from cosim_master.trust.judge_samples import JUDGING
+from cosim_master.trust.assess_samples import ASSESSING
 
 STOPS = (
     *("it failed", "its inputs could not be set", "its step failed", "its outputs could not be read"),
@@ -61,7 +61,7 @@ STOPS = (
 )
 """What has stopped the interpreter, by its code (`run_exchanges`)."""
 LEADING_IN_C = {f"cosim_{name}": entry for name, entry in LEADING.items()}
-JUDGING_IN_C = {f"cosim_{name}": entry for name, entry in JUDGING.items()}
+ASSESSING_IN_C = {f"cosim_{name}": entry for name, entry in ASSESSING.items()}
 FOREIGN_CALLS = {
     name: f"foreign_{name}" for name in ("open", "close", "save_states", "restore_states", "free_states")
 }
@@ -118,8 +118,8 @@ class NativeContainer:
             raise cosim.ModelError(problems)
         self.version = version
         # sources allocate nothing while they run, and samples of the coupling need ever more memory
-        self.is_judged = history_entries is None
-        is_left_out = "" if self.is_judged else f"{COUPLING}."
+        self.is_assessed = history_entries is None
+        is_left_out = "" if self.is_assessed else f"{COUPLING}."
         shown = [v for v in interface.variables if not (is_left_out and v.name.startswith(is_left_out))]
         self.texts = [v.name for v in shown if v.type == "String" and _is_unset_text(v, loop)]
         shown = [v for v in shown if v.name not in self.texts]
@@ -143,8 +143,8 @@ class NativeContainer:
         more: tuple[str, ...] = ("foreign", "foreign2", "foreign3") if self.has_fmus else ()
         if any(member.series is not None for member in self._members):
             more += ("series",)
-        if self.is_judged:
-            more += ("judged",)
+        if self.is_assessed:
+            more += ("assessment",)
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, "container", *more, f"fmi{version}")]
         self.codes, self._units = list[MachineCode](), list[str]()
         self.generated, self.printed = dict[str, str](), dict[str, bytes]()
@@ -170,7 +170,7 @@ class NativeContainer:
         """Compile and print all functions, then write tables and description, with a digest of all that."""
         printed, names, rooms = dict[str, str](), list[str](), [0]
         if has_library:
-            called = LEADING_IN_C | (JUDGING_IN_C if self.is_judged else {})
+            called = LEADING_IN_C | (ASSESSING_IN_C if self.is_assessed else {})
             self.codes.append(MachineCode([lower(called)], list(called)))
         for i, member in enumerate(self._systems):
             program = member.program
@@ -258,7 +258,7 @@ class NativeContainer:
         own = own_arrays(starts, self._parameters, len(self._outputs), len(self._members), room, times)
         order = [numbers[name] for name in coupled.order]
         own |= {n: np.array(x, dtype=np.int64) for n, x in zip(ORDERS, (*orders, order), strict=True)}
-        self._arrays = {name: own[name] for name in OWN} | dict(run_arrays(run, is_judged=self.is_judged))
+        self._arrays = {name: own[name] for name in OWN} | dict(run_arrays(run, is_assessed=self.is_assessed))
 
     def _owner(self, variable: FmuVariable) -> tuple[int, NativeMember, str]:
         """The participant that a variable belongs to, its number before it, and its own name for it."""
@@ -333,7 +333,7 @@ class NativeContainer:
         algorithms = sum(name.endswith(".algorithm.program") for name in self._arrays)
         values = {
             **{"member_count": len(self._members), "members": "members", "algorithm_count": algorithms},
-            "judging": "&cosim_judging" if self.is_judged else "NULL",
+            "assessing": "&cosim_assessing" if self.is_assessed else "NULL",
             **{"parameter_count": self._parameters, "setting_count": len(self._settings)},
             **{"settings": here("settings", self._settings), "output_count": len(self._outputs)},
             **{"outputs": here("outputs", self._outputs), "start": c_real(self.interface.start_time)},
@@ -346,7 +346,7 @@ class NativeContainer:
     def _place(self, variable: FmuVariable) -> tuple[int, int, tuple[int, int]]:
         """Where a variable of the FMU lies among its arrays."""
         if variable.name.startswith(f"{COUPLING}."):
-            found, listed = list(self._arrays).index("judged.found"), self._errors
+            found, listed = list(self._arrays).index("assessed.found"), self._errors
             known = variable.name in listed
             return found, listed.index(variable.name) if known else len(listed), (-1, -1)
         array, variables = "shown", self._outputs
@@ -354,7 +354,7 @@ class NativeContainer:
             array, variables = "parameters", self._settings
         elif variable.causality == "input":
             array, variables = "inputs", self._settings[self._parameters :]
-        return OWN.index(array), [v.name for v in variables].index(variable.name), (-1, -1)
+        return list(OWN).index(array), [v.name for v in variables].index(variable.name), (-1, -1)
 
     def _model(self, token: str, digest: bytes, arrays: int) -> Mapping[str, str]:
         """What the shell knows of it."""
@@ -378,8 +378,8 @@ class NativeContainer:
             **{"initialize": "container_initialize", "advance": "container_advance"},
             **{"step": "container_advance", "check": "container_check", "evaluate": "container_evaluate"},
             "accuracy_given": "container_accuracy" if self._takes_tolerance else "NULL",
-            **({"ask": "container_judge"} if self.is_judged else {}),
-            **{"stop_given": "container_stop", "asked": "FOUND"},
+            **({"refresh": "container_assess"} if self.is_assessed else {}),
+            **{"stop_given": "container_stop", "refreshed": "ASSESSMENT_FOUND"},
             **{"explain": "container_message", "refuse_step": "container_refuse_step"},
             **(FOREIGN_CALLS if self.has_fmus else {}),
             "foreign_count": str(len(self._members) if self.has_fmus else 0),
@@ -394,7 +394,7 @@ class NativeContainer:
 
 ORDERS = ("before", "after", "order")
 JUDGED_NAMES = (f"{COUPLING}.verdict", f"{COUPLING}.error")
-"""The first of `Judged.found`."""
+"""The first of `Assessment.found`."""
 
 
 def _of_numbers(loop: CoSimulation) -> CoSimulation:

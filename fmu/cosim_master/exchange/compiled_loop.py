@@ -335,7 +335,7 @@ class CompiledLoop:
         if code != run_exchanges.DONE:
             index = int(report.step)
             self._rows.watched_step = index
-            self._python.do(index, self.memory, (call, name), code, int(report.status))
+            self._python.complete(index, self.memory, (call, name), code, int(report.status))
 
     def advance_together(self, names: Sequence[str]) -> bool:
         """Step participants at the same time for such an algorithm, if threads are worth it here."""
@@ -351,7 +351,7 @@ class CompiledLoop:
         for name in names:
             if name in unusual:
                 self._rows.watched_step = index
-                self._python.do(index, self.memory, (ADVANCE, name), *unusual[name])
+                self._python.complete(index, self.memory, (ADVANCE, name), *unusual[name])
             else:
                 self._record_waiting_step(name)
         return True
@@ -394,7 +394,7 @@ class CompiledLoop:
                 place = self._step_together(index, algorithm, place)
             else:
                 operation = self._operations(algorithm)[place]
-                self._python.do(index, algorithm.memory, operation, code, int(report.status))
+                self._python.complete(index, algorithm.memory, operation, code, int(report.status))
                 self._rows.watched_step = index
         except CoSimulationError as error:
             takes_it = programmed is not None and programmed.retries_discarded
@@ -442,7 +442,7 @@ class CompiledLoop:
             if p not in together:
                 self.operate(call, name)
             elif name in unusual:
-                self._python.do(index, algorithm.memory, (call, name), *unusual[name])
+                self._python.complete(index, algorithm.memory, (call, name), *unusual[name])
             else:
                 self._record_waiting_step(name)
         return len(covers) - 1

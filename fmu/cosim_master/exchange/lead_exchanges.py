@@ -259,7 +259,7 @@ def start_samples(address, samples):
     return DONE
 
 
-def take_rows(a, samples):
+def collect_rows(a, samples):
     """The rows of exchanges become samples; whether there is no room for those of further ones."""
     report = report_of(a)
     if samples == 0:
@@ -314,7 +314,7 @@ def lead(address, samples, target, slack):
             clock.end = following if is_whole else target
             main.counts[PHASE] = BEGIN
             progress.under_way = DECIDING
-        stop = take_part(address, samples, is_whole)
+        stop = run_part(address, samples, is_whole)
         if stop == PAUSED:
             report.noticed = 1
             return DONE
@@ -329,7 +329,7 @@ def lead(address, samples, target, slack):
     return DONE
 
 
-def take_part(address, samples, is_whole):
+def run_part(address, samples, is_whole):
     """Finish the communication step under way, or the part of it that ends at the end of the clock.
 
     PAUSED where samples need room before it is finished.
@@ -340,7 +340,7 @@ def take_part(address, samples, is_whole):
         report.rows = 0
         report.left = MANY
         stop = run_steps(address, report.step, report.step + 1) if is_whole else run_algorithms(a)
-        is_full = take_rows(a, samples)
+        is_full = collect_rows(a, samples)
         if stop == PAUSED and is_full:
             return stop
         if stop == DONE and is_full:

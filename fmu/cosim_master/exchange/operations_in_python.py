@@ -53,7 +53,7 @@ class OperationsInPython:
         self._coupled, self._machine, self._values = coupled, machine, values
         self._calls, self._called, self._in_python = calls, called, in_python
 
-    def do(self, index: int, memory: ExchangeMemory, operation: Call, code: int, status: int) -> None:
+    def complete(self, index: int, memory: ExchangeMemory, operation: Call, code: int, status: int) -> None:
         """Do an operation that was not as usual, in the communication step `index`.
 
         Parameters

@@ -291,7 +291,7 @@ def do_operation(a, d, call, number):
         return DONE
     if call in (BEGIN_STEP, COLLECT_STEP):
         start_step(a, d, number)
-        begin_elsewhere(a, d, number, 1 if call == BEGIN_STEP else 0)
+        send_step(a, d, number, 1 if call == BEGIN_STEP else 0)
         return DONE
     if call == FINISH_STEP:
         return finish_step(a, d, number)
@@ -394,7 +394,7 @@ def advance(a, d, number):
     return finish_step(a, d, number)
 
 
-def begin_elsewhere(a, d, number, is_last):
+def send_step(a, d, number, is_last):
     """Have a step begin elsewhere, unless it is left to Python; the last one of a message sends it."""
     part = parts_of(a)[number]
     begin = d.numbers[TIME]

@@ -141,7 +141,7 @@ def exchange(head_at, no, none, nothing, void):
             code = call_with_array(head[SOLVER], head_at, i, 0, 0, 0)
             i += operations[OPERATION * i + 2] + operations[OPERATION * i + 3]
         else:
-            code = do(head_at, i)
+            code = perform_operation(head_at, i)
         if code != OK:
             return code
         i += 1
@@ -153,11 +153,13 @@ def put_all(head_at):
     head = integers_at(head_at, SIZE)
     if head[FAILED] != 0:
         return FAULT
-    code = do_some(head_at, 0, head[INSTANCES])  # the first operations are one PUT for each
+    code = perform_operations(head_at, 0, head[INSTANCES])  # the first operations are one PUT for each
+    if code != OK or head[OPERATIONS] == head[INSTANCES]:
+        return code  # or nothing passes between them
     for i in range(head[INSTANCES]):
         if integers_at(block_of(head_at, i), instance.SIZE)[STOPPED] != 0:
             return code
-    return code if code != OK else call_with_array(head[EXCHANGE], head_at, 0, 0, 0, 0)
+    return call_with_array(head[EXCHANGE], head_at, 0, 0, 0, 0)
 
 
 def block_of(head_at, i):
@@ -184,7 +186,7 @@ def lose(head_at, why, which, value):
     return WITHOUT_INPUTS
 
 
-def do(head_at, i):
+def perform_operation(head_at, i):
     """Do one operation that is not a loop."""
     head = integers_at(head_at, SIZE)
     operations = integers_at(head[OPERATIONS_AT], OPERATION * head[OPERATIONS])
@@ -242,10 +244,10 @@ def pass_on(head_at, first, count):
     return OK
 
 
-def do_some(head_at, first, count):
+def perform_operations(head_at, first, count):
     """Do operations that are no loops."""
     for i in range(first, first + count):
-        code = do(head_at, i)
+        code = perform_operation(head_at, i)
         if code != OK:
             return code
     return OK
@@ -257,7 +259,7 @@ def solve(head_at, i, none, nothing, void):
     words = integers_at(head[OPERATIONS_AT] + REAL * OPERATION * i, OPERATION)
     row = head[LOOPS_AT] + REAL * loops.LOOP * words[1]
     loop = integers_at(row, loops.LOOP)
-    code = do_some(head_at, i + 1, words[2]) if loop[loops.KNOWN] == 0 else OK
+    code = perform_operations(head_at, i + 1, words[2]) if loop[loops.KNOWN] == 0 else OK
     if code != OK:
         return code
     slots = reals_at(head[VALUES_AT] + REAL * loop[loops.FIRST], loop[loops.COUNT])
@@ -267,9 +269,9 @@ def solve(head_at, i, none, nothing, void):
         tried = reals_at(place(row, loops.TRIED), loop[loops.COUNT])
         for j in range(loop[loops.COUNT]):
             slots[j] = tried[j]
-        code = do_some(head_at, i + 1 + words[2], words[3])
+        code = perform_operations(head_at, i + 1 + words[2], words[3])
         if code == OK:
-            code = do_some(head_at, i + 1, words[2])
+            code = perform_operations(head_at, i + 1, words[2])
         if code == FAULT:
             return FAULT
         store_value(row, slots, code == OK)

@@ -104,7 +104,7 @@ def serve_calls(address):
         count = receive_request(service, wire)
         if count == NOTHING_CAME:
             return STILL
-        if count == ELSEWHERE or not begin_answer(service, wire):
+        if count == ELSEWHERE or not write_answer_head(service, wire):
             return OTHER_MESSAGE
         service.served += 1
         service.busy = 1
@@ -137,7 +137,7 @@ def receive_request(service, wire):
     return service.arrived if service.arrived == size else ELSEWHERE
 
 
-def begin_answer(service, wire):
+def write_answer_head(service, wire):
     """Write the whole numbers of the answer to a message; whether all its calls are known."""
     at = service.request_at + FIRST
     end = at + INTEGER * service.integers

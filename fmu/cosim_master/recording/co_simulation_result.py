@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -36,8 +37,10 @@ class EstimatedError:
 
     @property
     def relative(self) -> float:
-        """Error over range; 0 where there is no error."""
-        return self.error / self.scale if self.error > 0.0 else 0.0
+        """Error over range; 0 where there is no error, infinite where an output that is 0 has one."""
+        if not self.error > 0.0:
+            return 0.0
+        return self.error / self.scale if self.scale > 0.0 else math.inf
 
     def __str__(self) -> str:
         unit = "" if self.unit == "1" else f" {self.unit}"

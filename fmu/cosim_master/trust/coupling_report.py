@@ -14,9 +14,10 @@ from cosim_master.recording.co_simulation_result import UNSTABLE, CouplingReport
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.advice import advise
 from cosim_master.trust.explained_run import spans_of
-from cosim_master.trust.run_in_intervals import ROUNDING
+from cosim_master.trust.verdict import put_scales
 
 Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
 RESIDUAL = "energy.residual"
 NOTHING_BUT_ERROR = 0.5
 """Of the range: an error from here on may come from an exchange that is unstable."""
@@ -57,7 +58,7 @@ def report_of_bars(
     # what jumps an exchange later is off by its jump, however short the step is
     smooth = [each for each in signals if each.name not in jumps] or signals
     worst = max((each.relative for each in smooth), default=0.0)
-    word, advice = advise(worst, step, algorithm, coupled.descriptions.values())
+    word, advice = advise(worst, step, algorithm, coupled.descriptions)
     if worst >= NOTHING_BUT_ERROR and (name := exploded_output(coupled, samples, EXPLODED)):
         word, advice = UNSTABLE, f"{name}, all of it error: the exchange is unstable; {OTHER}"
     energy = created_energy(coupled, samples)
@@ -101,8 +102,7 @@ def exploded_output(coupled: CoupledParticipants, samples: Samples, growth: floa
 
 def signal_errors(coupled: CoupledParticipants, samples: Samples, bars: Vector) -> list[EstimatedError]:
     """The error of each output that is exchanged or recorded."""
-    units = [coupled.descriptions[name].variables[port].unit or "1" for name, port in coupled.sampled_ports]
-    scales, wanted = output_scales(coupled, samples, units), set(coupled.judged)
+    units, scales, wanted = units_of(coupled), output_scales(coupled, samples), set(coupled.judged)
     return [
         EstimatedError(".".join(port), float(bars[i]), float(scales[i]), units[i])
         for i, port in enumerate(coupled.sampled_ports)
@@ -110,19 +110,25 @@ def signal_errors(coupled: CoupledParticipants, samples: Samples, bars: Vector) 
     ]
 
 
-def output_scales(coupled: CoupledParticipants, samples: Samples, units: Sequence[str]) -> Vector:
-    """The range of each output; of one that may be nothing but rounding of a larger one, that of the larger.
-
-    The residual of the energies is an error itself: its scale is that of the energies.
-    """
+def output_scales(coupled: CoupledParticipants, samples: Samples) -> Vector:
+    """The sizes on which errors of outputs count (`put_scales`)."""
     scales = spans_of(samples.outputs)
-    largest: dict[tuple[str, str], float] = {}
-    for (name, _), unit, scale in zip(coupled.sampled_ports, units, scales.tolist(), strict=True):
-        largest[name, unit] = max(scale, largest.get((name, unit), 0.0))
-    for i, (name, port) in enumerate(coupled.sampled_ports):
-        if scales[i] <= ROUNDING * largest[name, units[i]] or port.endswith(RESIDUAL):
-            scales[i] = largest[name, units[i]]
+    put_scales(scales, *groups_of(coupled), np.zeros_like(scales))
     return scales
+
+
+def groups_of(coupled: CoupledParticipants) -> tuple[Integers, Integers]:
+    """Of each output a number that those of its participant and unit have; 1 for a residual of energies."""
+    units = units_of(coupled)
+    kinds = [(name, unit) for (name, _), unit in zip(coupled.sampled_ports, units, strict=True)]
+    numbers = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
+    residual = [port.endswith(RESIDUAL) for _, port in coupled.sampled_ports]
+    return np.array([numbers[kind] for kind in kinds], dtype=np.int64), np.array(residual, dtype=np.int64)
+
+
+def units_of(coupled: CoupledParticipants) -> list[str]:
+    """Of each output that is sampled."""
+    return [coupled.descriptions[name].variables[port].unit or "1" for name, port in coupled.sampled_ports]
 
 
 def created_energy(coupled: CoupledParticipants, samples: Samples) -> dict[str, float]:

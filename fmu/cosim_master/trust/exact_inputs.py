@@ -66,7 +66,7 @@ def are_exact(table, width, outputs, sources, changes, at_once):
     Parameters
     ----------
     table : view
-        Rows of samples (`run_in_intervals.take_course`).
+        Rows of samples (`run_in_intervals.resample_course`).
     width, outputs : int
         Of a row; how many outputs it has.
     sources : view

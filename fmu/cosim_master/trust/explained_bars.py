@@ -16,8 +16,8 @@ from cosim_master.trust.run_in_intervals import (
     course_room,
     most_intervals,
     read_wired,
+    resample_course,
     span_of,
-    take_course,
 )
 
 reals_at = foreign.reals_at
@@ -53,7 +53,7 @@ def linear_bars(table, width, k, room):
     Parameters
     ----------
     table : view
-        Rows of samples (`take_course`).
+        Rows of samples (`resample_course`).
     width : int
         Of a row.
     k : Wired
@@ -66,7 +66,7 @@ def linear_bars(table, width, k, room):
         k.spans[y] = span_of(table, 1 + y, width, len(table) // width)
     if not has_order(table, width):
         return NONE
-    course = take_course(room, table, width, k, POINTS)
+    course = resample_course(room, table, width, k, POINTS)
     rest = room[course_room(len(course.times) - 1, n, m) : len(room)]
     found = bars_of(course, k, rest, k.direct)
     if found == NONE and not is_same(k.direct, k.surely):

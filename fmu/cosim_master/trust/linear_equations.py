@@ -11,7 +11,9 @@ All functions are kernel functions: libraries without Python call them as well.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
+from cosim.kit import Reals
 from cosim_master.trust.least_squares import (
     add_row,
     apply,
@@ -40,6 +42,27 @@ LONGEST = 3.0
 SETTLED, SMALL_CHANGE = 1e-13, 1e-12
 
 
+class Equations(NamedTuple):
+    """w' = A w + B u + c, and y = S w + P u + d of the outputs that are no states; matrices row by row."""
+
+    a: Reals
+    b: Reals
+    c: Reals
+    shown: Reals
+    passed: Reals
+    constant: Reals
+
+
+class Fit(NamedTuple):
+    """Least squares of one participant: the sizes of states and inputs, and the equation that is added."""
+
+    scales: Reals
+    row: Reals
+    wanted: Reals
+    rates: Reals
+    once: Reals
+
+
 def room_needed(intervals, outputs, inputs):
     """Numbers for the equations, of a course of so many intervals."""
     wide = outputs + inputs + 1
@@ -63,17 +86,19 @@ def linear_answer(course, k, room, direct, weight, errors, misfit):
     n = len(k.owners)
     m = len(k.targets)
     square = (n + m + 1) * (n + m + 1)
-    a = room[0:square]
-    b = room[square : 2 * square]
-    shown = room[2 * square : 3 * square]
-    passed = room[3 * square : 4 * square]
     vectors = room[12 * square : 12 * square + 40 * (n + m + 1)]
     data = room[12 * square + 40 * (n + m + 1) : len(room)]
-    c = vectors[0:n]
-    constant = vectors[n : 2 * n]
+    e = Equations(
+        room[0:square],
+        room[square : 2 * square],
+        vectors[0:n],
+        room[2 * square : 3 * square],
+        room[3 * square : 4 * square],
+        vectors[n : 2 * n],
+    )
     rest = room[4 * square : 12 * square]
-    for matrix in (a, b, shown, passed, c, constant):
-        clear(matrix)
+    for part in (e.a, e.b, e.c, e.shown, e.passed, e.constant):
+        clear(part)
     states = 0
     for y in range(n):
         k.states[y] = -1
@@ -82,17 +107,19 @@ def linear_answer(course, k, room, direct, weight, errors, misfit):
             states += 1
     for y in range(n):
         if k.states[y] >= 0:
-            shown[states * y + k.states[y]] = 1.0
+            e.shown[states * y + k.states[y]] = 1.0
     more = vectors[2 * n : len(vectors)]
     for owner in range(n + m):
         if not has_inputs(k, owner):
             continue
-        if not fit_rates(course, k, owner, states, weight, a, b, c, rest, more, data):
+        own = list_states(k, owner)
+        given = list_inputs(k, owner)
+        if own > 0 and not fit_rates(course, k, own, given, states, weight, e, rest, more, data):
             return False
         for y in range(n):
             if k.owners[y] == owner and k.states[y] < 0:
-                fit_value(course, k, owner, y, states, weight, shown, passed, constant, rest, more)
-    return follow_equations(course, k, states, a, b, c, shown, passed, constant, rest, more, errors, misfit)
+                fit_value(course, k, y, own, given, states, weight, e, rest, more)
+    return follow_equations(course, k, states, e, rest, more, errors, misfit)
 
 
 def has_inputs(k, owner):
@@ -111,8 +138,28 @@ def follows_any(direct, y, m):
     return False
 
 
-def fit_rates(course, k, owner, states, weight, a, b, c, rest, more, data):
-    """A, B and c of a participant; False where nothing finite comes out.
+def list_states(k, owner):
+    """List the places of a participant's states among all outputs; how many there are."""
+    own = 0
+    for y in range(len(k.owners)):
+        if k.owners[y] == owner and k.states[y] >= 0:
+            k.own[own] = y
+            own += 1
+    return own
+
+
+def list_inputs(k, owner):
+    """List the places of a participant's inputs; how many there are."""
+    given = 0
+    for u in range(len(k.targets)):
+        if k.targets[u] == owner:
+            k.given[given] = u
+            given += 1
+    return given
+
+
+def fit_rates(course, k, own, given, states, weight, e, rest, more, data):
+    """A, B and c of the participant that is listed; False where nothing finite comes out.
 
     Integrals of states follow from their rates, and rates from the equations: they are made consistent in
     rounds, of which many may pass without progress before it comes.
@@ -120,18 +167,6 @@ def fit_rates(course, k, owner, states, weight, a, b, c, rest, more, data):
     n = len(k.owners)
     m = len(k.targets)
     count = len(course.times) - 1
-    own = 0
-    given = 0
-    for y in range(n):
-        if k.owners[y] == owner and k.states[y] >= 0:
-            k.own[own] = y
-            own += 1
-    for u in range(m):
-        if k.targets[u] == owner:
-            k.given[given] = u
-            given += 1
-    if own == 0:
-        return True
     size = own + given + 1
     square = (n + m + 1) * (n + m + 1)
     triangle = rest[0 : size * size]
@@ -142,11 +177,14 @@ def fit_rates(course, k, owner, states, weight, a, b, c, rest, more, data):
     before = rest[5 * square : 5 * square + size * own]
     twice = rest[6 * square : 6 * square + own * own]
     width = size + own
-    scales = more[0:size]
-    row = more[size : 2 * size]
-    wanted = more[2 * size : 3 * size]
-    rates = more[3 * size : 3 * size + own]
-    once = more[4 * size : 5 * size]
+    fit = Fit(
+        more[0:size],
+        more[size : 2 * size],
+        more[2 * size : 3 * size],
+        more[3 * size : 3 * size + own],
+        more[4 * size : 5 * size],
+    )
+    scales = fit.scales
     for i in range(own):
         scales[i] = size_of(course.outputs, k.own[i], n, count + 1)
     for j in range(given):
@@ -159,20 +197,22 @@ def fit_rates(course, k, owner, states, weight, a, b, c, rest, more, data):
         clear(right)
         multiply(found, found, twice, own, own, own)
         for i in range(count):
-            put_rates(course, k, i, own, given, scales, found, is_known, twice, row, wanted, rates, once)
+            put_rates(course, k, i, own, given, fit)
+            if is_known:
+                correct_integrals(course, k, i, own, given, fit, found, twice)
             for j in range(size):
-                data[width * i + j] = row[j]
+                data[width * i + j] = fit.row[j]
             for x in range(own):
-                data[width * i + size + x] = wanted[x]
-            add_row(triangle, right, row, wanted, size, own)
+                data[width * i + size + x] = fit.wanted[x]
+            add_row(triangle, right, fit.row, fit.wanted, size, own)
         for i in range(size * own):
             before[i] = found[i]
         solve_triangle(triangle, right, found, turns, size, own, CUT)
         missed = 0.0
         for i in range(count):
-            apply_transposed(found, data[width * i : width * i + size], once[0:own], size, own)
+            apply_transposed(found, data[width * i : width * i + size], fit.once[0:own], size, own)
             for x in range(own):
-                value = once[x] - data[width * i + size + x]
+                value = fit.once[x] - data[width * i + size + x]
                 missed = max(missed, abs(value)) if value - value == 0.0 else math.inf
         if missed - missed != 0.0:
             break
@@ -195,61 +235,54 @@ def fit_rates(course, k, owner, states, weight, a, b, c, rest, more, data):
     for i in range(own):
         state = k.states[k.own[i]]
         for j in range(own):
-            a[states * state + k.states[k.own[j]]] = best[own * j + i] * scales[i] / scales[j]
+            e.a[states * state + k.states[k.own[j]]] = best[own * j + i] * scales[i] / scales[j]
         for j in range(given):
-            b[m * state + k.given[j]] = best[own * (own + j) + i] * scales[i] / scales[own + j]
-        c[state] = best[own * (own + given) + i] * scales[i]
+            e.b[m * state + k.given[j]] = best[own * (own + j) + i] * scales[i] / scales[own + j]
+        e.c[state] = best[own * (own + given) + i] * scales[i]
     return True
 
 
-def put_rates(course, k, i, own, given, scales, found, is_known, twice, row, wanted, rates, once):
-    """One equation: integrals of states, means of inputs and 1; wanted are the rates of the states.
-
-    By Euler and Maclaurin, with derivatives at both ends from the equations as they are known.
-    """
+def put_rates(course, k, i, own, given, fit):
+    """One equation: integrals of states, means of inputs and 1; wanted are the rates of the states."""
     n = len(k.owners)
     m = len(k.targets)
     h = course.times[i + 1] - course.times[i]
     for x in range(own):
-        first = course.outputs[n * i + k.own[x]] / scales[x]
-        last = course.outputs[n * (i + 1) + k.own[x]] / scales[x]
-        row[x] = 0.5 * (last + first)
-        wanted[x] = (last - first) / h
+        first = course.outputs[n * i + k.own[x]] / fit.scales[x]
+        last = course.outputs[n * (i + 1) + k.own[x]] / fit.scales[x]
+        fit.row[x] = 0.5 * (last + first)
+        fit.wanted[x] = (last - first) / h
     for j in range(given):
-        row[own + j] = course.means[m * i + k.given[j]] / scales[own + j]
-    row[own + given] = 1.0
-    if not is_known:
-        return
+        fit.row[own + j] = course.means[m * i + k.given[j]] / fit.scales[own + j]
+    fit.row[own + given] = 1.0
+
+
+def correct_integrals(course, k, i, own, given, fit, found, twice):
+    """Correct integrals of states by Euler and Maclaurin, with derivatives from the equations as known."""
+    m = len(k.targets)
+    h = course.times[i + 1] - course.times[i]
+    once = fit.once
+    rates = fit.rates
     for j in range(own):
-        once[j] = wanted[j] * h
+        once[j] = fit.wanted[j] * h
     for j in range(given):
-        once[own + j] = course.slopes[m * i + k.given[j]] * h / scales[own + j]
+        once[own + j] = course.slopes[m * i + k.given[j]] * h / fit.scales[own + j]
     apply_transposed(found, once, rates, own + given, own)
     power = h
     for coefficient in BERNOULLI:
         for x in range(own):
-            row[x] -= coefficient * power * rates[x]
+            fit.row[x] -= coefficient * power * rates[x]
         apply_transposed(twice, rates, once[0:own], own, own)
         for x in range(own):
             rates[x] = once[x]
         power = power * h * h
 
 
-def fit_value(course, k, owner, y, states, weight, shown, passed, constant, rest, more):
+def fit_value(course, k, y, own, given, states, weight, e, rest, more):
     """How an output follows states and inputs at once."""
     n = len(k.owners)
     m = len(k.targets)
     count = len(course.times) - 1
-    own = 0
-    given = 0
-    for x in range(n):
-        if k.owners[x] == owner and k.states[x] >= 0:
-            k.own[own] = x
-            own += 1
-    for u in range(m):
-        if k.targets[u] == owner:
-            k.given[given] = u
-            given += 1
     size = own + given + 1
     square = (n + m + 1) * (n + m + 1)
     triangle = rest[0 : size * size]
@@ -276,14 +309,15 @@ def fit_value(course, k, owner, y, states, weight, shown, passed, constant, rest
         add_row(triangle, right, row, wanted, size, 1)
     solve_triangle(triangle, right, found, turns, size, 1, CUT)
     for j in range(own):
-        shown[states * y + k.states[k.own[j]]] = found[j] / scales[j]
+        e.shown[states * y + k.states[k.own[j]]] = found[j] / scales[j]
     for j in range(given):
-        passed[m * y + k.given[j]] = found[own + j] / scales[own + j]
-    constant[y] = found[own + given]
+        e.passed[m * y + k.given[j]] = found[own + j] / scales[own + j]
+    e.constant[y] = found[own + given]
 
 
-def follow_equations(course, k, states, a, b, c, shown, passed, constant, rest, more, errors, misfit):
+def follow_equations(course, k, states, e, rest, more, errors, misfit):
     """The coupled equations along the run; False where a series over an interval does not converge."""
+    a, b, shown, passed, constant = e.a, e.b, e.shown, e.passed, e.constant
     n = len(k.owners)
     m = len(k.targets)
     square = (n + m + 1) * (n + m + 1)
@@ -371,7 +405,7 @@ def follow_equations(course, k, states, a, b, c, shown, passed, constant, rest, 
                 apply(b, force, slip, states, m)
             factor = factor * h / (j + 1)
             for x in range(states):
-                state[x] = off[x] + slip[x] + (c[x] if j == 0 else 0.0)
+                state[x] = off[x] + slip[x] + (e.c[x] if j == 0 else 0.0)
                 reached[x] += factor * state[x]
                 pushed[x] += factor * error[x]
         # what the equations do not explain

@@ -91,7 +91,7 @@ def course_room(intervals, outputs, inputs):
     return (intervals + 1) * (1 + outputs + inputs) + 2 * intervals * inputs
 
 
-def take_course(room, table, width, k, most):
+def resample_course(room, table, width, k, most):
     """Means and slopes of the inputs over intervals that are not too many.
 
     Parameters
@@ -151,9 +151,9 @@ def take_course(room, table, width, k, most):
 
 
 def course_at(table, width, at, most, room, pieces):
-    """`take_course` of a group with this address, and pieces of free outputs by power, interval, output."""
+    """`resample_course` of a group with this address, and pieces of free outputs: power, interval, output."""
     k = read_wired(integers_at(at, WIRED_HEAD))
-    course = take_course(room, table, width, k, most)
+    course = resample_course(room, table, width, k, most)
     place = 0
     for power in range(POWERS):
         for i in range(len(course.times) - 1):

@@ -126,8 +126,8 @@ void write_head(const Array *arrays, int64_t first, int64_t count, int64_t *head
 static void bind_members(Array *arrays)
 {
     const Container *container = &cosim_container;
-    ExchangePart *parts = arrays[PART_WORDS].data;
-    ExchangeReport *report = arrays[REPORT_WORDS].data;
+    ExchangePart *parts = arrays[MACHINE_PART_WORDS].data;
+    ExchangeReport *report = arrays[MACHINE_REPORT_WORDS].data;
     const Life *lives = arrays[LIVES].data;
     for (int64_t i = 0; i < container->member_count; i++) {
         const Member *member = &container->members[i];
@@ -165,15 +165,15 @@ static void bind_members(Array *arrays)
     }
     report->inputs_at = address_of(arrays[MACHINE_INPUTS].data);
     report->outputs_at = address_of(arrays[MACHINE_OUTPUTS].data);
-    report->answers_at = address_of(arrays[ANSWER_WORDS].data);
-    write_head(arrays, FIRST_ALGORITHM, ALGORITHM_ARRAYS * container->algorithm_count, arrays[ALGORITHM_WORDS].data);
-    write_head(arrays, PART_WORDS, MACHINE_ARRAYS, arrays[HEAD].data);
+    report->answers_at = address_of(arrays[MACHINE_ANSWER_WORDS].data);
+    write_head(arrays, FIRST_ALGORITHM, ALGORITHM_ARRAYS * container->algorithm_count, arrays[MACHINE_ALGORITHM_WORDS].data);
+    write_head(arrays, MACHINE_PART_WORDS, MACHINE_ARRAYS, arrays[HEAD].data);
 }
 
 static void store_lives(Array *arrays)
 {
     Life *lives = arrays[LIVES].data;
-    ExchangeReport *report = arrays[REPORT_WORDS].data;
+    ExchangeReport *report = arrays[MACHINE_REPORT_WORDS].data;
     report->inputs_at = report->outputs_at = report->answers_at = 0; /* a saved state has no addresses */
     for (int64_t i = 0; i < cosim_container.member_count; i++) lives[i] = member_at(arrays, i)->instance.life;
 }
@@ -194,14 +194,14 @@ static int64_t machine_of(const Array *arrays) { return address_of(arrays[HEAD].
 static int64_t fail(Array *arrays, int64_t stop)
 {
     const Container *container = &cosim_container;
-    const ExchangeReport *report = arrays[REPORT_WORDS].data;
+    const ExchangeReport *report = arrays[MACHINE_REPORT_WORDS].data;
     const Array *algorithm = &arrays[FIRST_ALGORITHM + ALGORITHM_ARRAYS * report->algorithm];
-    const ExchangeProgress *progress = algorithm[PROGRESS_WORDS].data;
+    const ExchangeProgress *progress = algorithm[ALGORITHM_PROGRESS_WORDS].data;
     int64_t member = report->part;
     char *text = arrays[MESSAGE].data;
     if (text[0] == '\0') {
-        if (progress->under_way == container->exchanging && 2 * progress->place < algorithm[PROGRAM].rows)
-            member = ((const int64_t *)algorithm[PROGRAM].data)[2 * progress->place + 1];
+        if (progress->under_way == container->exchanging && 2 * progress->place < algorithm[ALGORITHM_PROGRAM].rows)
+            member = ((const int64_t *)algorithm[ALGORITHM_PROGRAM].data)[2 * progress->place + 1];
         if (member < 0 || member >= container->member_count) member = 0;
         (void)snprintf(text, MESSAGE_WORDS * ITEM, "t = %.17g s: %s: %s", reals(arrays, CLOCK)[TIME_NOW],
                        container->members[member].name,
@@ -233,7 +233,7 @@ static int64_t hand_over(Array *arrays)
 {
     const Container *container = &cosim_container;
     double *handed = reals(arrays, HANDED);
-    ExchangeReport *report = arrays[REPORT_WORDS].data;
+    ExchangeReport *report = arrays[MACHINE_REPORT_WORDS].data;
     for (int64_t i = 0; i < container->setting_count; i++) {
         const Setting *setting = &container->settings[i];
         double value = i < container->parameter_count ? reals(arrays, PARAMETERS)[i]
@@ -286,8 +286,8 @@ int64_t container_check(Array *arrays, double none)
 int64_t container_initialize(Array *arrays, double time)
 {
     const Container *container = &cosim_container;
-    int64_t stop = 0, connected = arrays[SCALES].rows / 2;
-    ExchangeReport *report = arrays[REPORT_WORDS].data;
+    int64_t stop = 0, connected = arrays[MACHINE_SCALES].rows / 2;
+    ExchangeReport *report = arrays[MACHINE_REPORT_WORDS].data;
     int ends = 0;
     memset(arrays[MESSAGE].data, 0, bytes_of(&arrays[MESSAGE]));
     reals(arrays, CLOCK)[TIME_NOW] = time;
@@ -352,7 +352,7 @@ int64_t container_initialize(Array *arrays, double time)
         cosim_exchange_first(&stop, machine_of(arrays), address_of(arrays[ORDER].data), arrays[ORDER].rows) != 0 ||
         stop != 0)
         return fail(arrays, stop);
-    if (container->judging != NULL && !container->judging->start(arrays)) return fail(arrays, stop);
+    if (container->assessing != NULL && !container->assessing->start(arrays)) return fail(arrays, stop);
     reals(arrays, CLOCK)[HAS_VALUES] = 1.0;
     store_lives(arrays);
     return ends || has_stopped(arrays) ? HAS_ENDED : IS_REACHED;
@@ -375,8 +375,8 @@ int64_t container_advance(Array *arrays, double target)
 {
     double slack = reals(arrays, NUMBERS)[MEETING], *now = &reals(arrays, CLOCK)[TIME_NOW];
     int64_t stop = 0, head[2 * SAMPLE_ARRAYS];
-    const Judging *judging = cosim_container.judging;
-    ExchangeReport *report = arrays[REPORT_WORDS].data;
+    const Assessing *assessing = cosim_container.assessing;
+    ExchangeReport *report = arrays[MACHINE_REPORT_WORDS].data;
     int ends;
     memset(arrays[MESSAGE].data, 0, bytes_of(&arrays[MESSAGE]));
     bind_members(arrays);
@@ -384,9 +384,9 @@ int64_t container_advance(Array *arrays, double target)
     integers(arrays, PLACES)[STAGE] = NOT_SHOWN;
     report->noticed = 0;
     do {
-        if (judging != NULL && !judging->make_room(arrays)) return fail(arrays, stop);
-        write_head(arrays, SAMPLE_PLACES, SAMPLE_ARRAYS, head);
-        if (cosim_lead(&stop, machine_of(arrays), judging == NULL ? 0 : address_of(head), target, slack) != 0 || stop != 0)
+        if (assessing != NULL && !assessing->make_room(arrays)) return fail(arrays, stop);
+        write_head(arrays, SAMPLING_PLACES, SAMPLE_ARRAYS, head);
+        if (cosim_lead(&stop, machine_of(arrays), assessing == NULL ? 0 : address_of(head), target, slack) != 0 || stop != 0)
             return fail(arrays, stop);
         (void)cosim_time_reached(now, machine_of(arrays));
         ends = has_stopped(arrays);

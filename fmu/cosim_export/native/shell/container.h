@@ -5,91 +5,11 @@
 #include "arrays.h"
 #include "exchange_records.h"
 
-/* The arrays, in this order; behind them nine for each algorithm, then those of each member, then copies of these for
-   members that are stepped again. */
-enum {
-    PARAMETERS,
-    INPUTS,
-    SHOWN,
-    CLOCK,
-    PLACES,
-    GROWING, /* none: members have their own */
-    WHOLE,
-    NUMBERS,
-    HANDED,  /* what members have of the parameters, then of the inputs */
-    WRITTEN, /* whether it was handed over since the last step */
-    LIVES,
-    MEMBERS,
-    ROOM,
-    MESSAGE,
-    TIMES,   /* of members that are values over time: where they are, and where an algorithm goes back to (`series.c`) */
-    FOREIGN, /* the address of what FMUs of others need, which belongs to the instance */
-    HEAD,
-    BEFORE, /* how outputs are passed on at the start, before members are initialized (`settle_values`), */
-    AFTER,  /* and after that */
-    ORDER,
-    PART_WORDS, /* from here on those of the interpreter (`Machine`) */
-    LINK_WORDS,
-    SCALES,
-    PAIRS,
-    OWN_VALUES,
-    COLUMNS,
-    MACHINE_INPUTS,
-    MACHINE_OUTPUTS,
-    ANSWER_WORDS,
-    STEP_TIME_WORDS,
-    ROWS,
-    REPORT_WORDS,
-    CLOCK_WORDS,
-    GRID,
-    ALGORITHM_WORDS,
-    SAMPLE_PLACES, /* what the samples of the coupling are of (`lead_exchanges.Sampling`) */
-    SAMPLE_ROW,
-    SAMPLE_LIMITS,
-    SOURCES, /* the samples (`Collected`) */
-    JUMPS,
-    SAMPLE_BONDS,
-    SAMPLE_SCALES,
-    SAMPLE_COUNTS,
-    SAMPLE_CLOCK,
-    PRESENT,
-    RATES,
-    BENDS,
-    TEETH,
-    SAMPLE,
-    SAMPLE_FIRST,
-    KEPT,
-    OWNERS, /* what is known of the coupling (`Wired`) */
-    JUDGED_SOURCES,
-    TARGETS,
-    DIRECT,
-    SURELY,
-    DRIVEN,
-    HOLDS,
-    RUNS_STRAIGHT,
-    STATES,
-    OWN,
-    GIVEN,
-    ANSWERS,
-    BARS,
-    SPANS,
-    WANTED, /* and of its error (`Judged`); one head has both */
-    IS_RESIDUAL,
-    GROUPS,
-    FACTS,
-    JUDGED_CHANGES,
-    JUDGED_AT_ONCE,
-    FOUND,
-    FIRST_ALGORITHM
-};
-enum { PROGRAM, PORTS, BACK_MEMBERS, SAVED, COUNTS, DECISION, TABLE, BONDS, PROGRESS_WORDS }; /* of an algorithm */
-enum { MEMBER_WORDS = 64, MESSAGE_WORDS = 256 };
-enum { MACHINE_ARRAYS = ALGORITHM_WORDS - PART_WORDS + 1, ALGORITHM_ARRAYS = PROGRESS_WORDS + 1 };
-enum { SAMPLE_ARRAYS = KEPT - SAMPLE_PLACES + 1, COLLECTED_ARRAYS = KEPT - SOURCES + 1, JUDGED_ARRAYS = FOUND - OWNERS + 1 };
-enum { TIME_NOW, JUMPED, NEXT_EVENT, CHANGED, HAS_VALUES, JUDGED_STEPS }; /* in CLOCK; the last one is -1 at first */
+enum { SAMPLE_ARRAYS = SAMPLING_ARRAYS + COLLECTED_ARRAYS, KNOWN_ARRAYS = WIRED_ARRAYS + ASSESSMENT_ARRAYS }; /* with one head */
+enum { TIME_NOW, JUMPED, NEXT_EVENT, CHANGED, HAS_VALUES, ASSESSED_STEPS }; /* in CLOCK; the last one is -1 at first */
 enum { STAGE, NEEDED, HALTS, ENTRY, MOST };                  /* in PLACES */
 enum { MEETING, TOLERANCE, STOP_TIME };                      /* in NUMBERS */
-enum { SET_FAILED = 1, STEP_FAILED, READ_FAILED, NOT_STARTED = 10 }; /* of the codes that stop the interpreter */
+enum { NOT_STARTED = 10 };                                    /* beside the codes that stop the interpreter */
 enum { NOT_SHOWN, IS_SHOWN };                                /* at STAGE */
 enum { IS_DONE, IS_REACHED, HAS_ENDED, IS_FULL, HAS_STEPPED, HAS_EVENT, HAS_FAILED }; /* what entry points return */
 
@@ -220,18 +140,18 @@ int foreign_save_states(Instance *instance, void **states);
 int foreign_restore_states(Instance *instance, void *const *states);
 void foreign_free_states(Instance *instance, void **states);
 
-/* The error of the coupling (`judged.c`). */
+/* The error of the coupling (`assessment.c`). */
 typedef struct {
     int (*start)(Array *arrays);
     int (*make_room)(Array *arrays);
-} Judging;
+} Assessing;
 
-extern const Judging cosim_judging;
+extern const Assessing cosim_assessing;
 
 typedef struct {
     int64_t member_count;
     const Member *members;
-    const Judging *judging; /* NULL: the error is not estimated */
+    const Assessing *assessing; /* NULL: the error is not estimated */
     int64_t algorithm_count;
     int64_t parameter_count; /* of the settings, which inputs come after */
     int64_t setting_count;
@@ -257,7 +177,7 @@ int64_t container_stop(Array *arrays, double stop);
 int64_t container_check(Array *arrays, double none);
 const char *container_message(const Array *arrays);
 const char *container_refuse_step(Array *arrays, double target, double slack);
-void container_judge(Array *arrays);
+void container_assess(Array *arrays);
 void write_head(const Array *arrays, int64_t first, int64_t count, int64_t *head);
 
 /* What the interpreter calls. */
@@ -270,8 +190,8 @@ int32_t cosim_settle_values(int64_t *stop, int64_t machine, int64_t words, int64
 int32_t cosim_exchange_first(int64_t *stop, int64_t machine, int64_t order, int64_t count);
 int32_t cosim_start_samples(int64_t *stop, int64_t machine, int64_t samples);
 int32_t cosim_lead(int64_t *stop, int64_t machine, int64_t samples, double target, double slack);
-int32_t cosim_judge_room(int64_t *size, int64_t samples, int64_t judged);
-int32_t cosim_judge(int64_t *stop, int64_t samples, int64_t judged, int64_t room, int64_t size);
+int32_t cosim_assessment_room(int64_t *size, int64_t samples, int64_t assessed);
+int32_t cosim_assess_samples(int64_t *stop, int64_t samples, int64_t assessed, int64_t room, int64_t size);
 int32_t cosim_time_reached(double *time, int64_t machine);
 int32_t cosim_is_point(int64_t *answer, int64_t machine, double time, double slack);
 

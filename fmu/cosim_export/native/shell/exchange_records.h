@@ -1,6 +1,87 @@
-/* Made of exchange_arrays.py by container_arrays.records_header: not for editing. */
+/* Made by container_arrays.records_header: not for editing. */
 #ifndef COSIM_EXCHANGE_RECORDS_H
 #define COSIM_EXCHANGE_RECORDS_H
+
+/* The arrays, in this order; behind them those of each algorithm, then those of each member,
+   then copies of these for members that are stepped again. */
+enum {
+    PARAMETERS,
+    INPUTS,
+    SHOWN,
+    CLOCK,
+    PLACES,
+    GROWING, /* none: members have their own */
+    WHOLE,
+    NUMBERS,
+    HANDED, /* what members have of the parameters, then of the inputs */
+    WRITTEN, /* whether it was handed over since the last step */
+    LIVES,
+    MEMBERS,
+    ROOM,
+    MESSAGE,
+    TIMES, /* of members that are values over time: where they are, and where an algorithm goes back to */
+    FOREIGN, /* the address of what FMUs of others need, which belongs to the instance */
+    HEAD,
+    BEFORE, /* how outputs are passed on at the start, before members are initialized, */
+    AFTER, /* and after that */
+    ORDER,
+    MACHINE_PART_WORDS,
+    MACHINE_LINK_WORDS,
+    MACHINE_SCALES,
+    MACHINE_PAIRS,
+    MACHINE_OWN_VALUES,
+    MACHINE_COLUMNS,
+    MACHINE_INPUTS,
+    MACHINE_OUTPUTS,
+    MACHINE_ANSWER_WORDS,
+    MACHINE_STEP_TIME_WORDS,
+    MACHINE_ROWS,
+    MACHINE_REPORT_WORDS,
+    MACHINE_CLOCK_WORDS,
+    MACHINE_GRID,
+    MACHINE_ALGORITHM_WORDS,
+    SAMPLING_PLACES,
+    SAMPLING_ROW,
+    SAMPLING_LIMITS,
+    COLLECTED_SOURCES,
+    COLLECTED_JUMPS,
+    COLLECTED_BONDS,
+    COLLECTED_SCALES,
+    COLLECTED_COUNTS,
+    COLLECTED_CLOCK,
+    COLLECTED_PRESENT,
+    COLLECTED_RATES,
+    COLLECTED_BENDS,
+    COLLECTED_TEETH,
+    COLLECTED_SAMPLE,
+    COLLECTED_FIRST,
+    COLLECTED_KEPT,
+    WIRED_OWNERS,
+    WIRED_SOURCES,
+    WIRED_TARGETS,
+    WIRED_DIRECT,
+    WIRED_SURELY,
+    WIRED_DRIVEN,
+    WIRED_HOLDS,
+    WIRED_RUNS_STRAIGHT,
+    WIRED_STATES,
+    WIRED_OWN,
+    WIRED_GIVEN,
+    WIRED_ANSWERS,
+    WIRED_BARS,
+    WIRED_SPANS,
+    ASSESSMENT_WANTED,
+    ASSESSMENT_IS_RESIDUAL,
+    ASSESSMENT_GROUPS,
+    ASSESSMENT_FACTS,
+    ASSESSMENT_CHANGES,
+    ASSESSMENT_AT_ONCE,
+    ASSESSMENT_LARGEST,
+    ASSESSMENT_FOUND,
+    FIRST_ALGORITHM
+};
+enum { ALGORITHM_PROGRAM, ALGORITHM_PORTS, ALGORITHM_MEMBERS, ALGORITHM_SAVED, ALGORITHM_COUNTS, ALGORITHM_NUMBERS, ALGORITHM_TABLE, ALGORITHM_BONDS, ALGORITHM_PROGRESS_WORDS };
+enum { MACHINE_ARRAYS = 15, SAMPLING_ARRAYS = 3, COLLECTED_ARRAYS = 13, WIRED_ARRAYS = 14, ASSESSMENT_ARRAYS = 8, ALGORITHM_ARRAYS = 9, MEMBER_WORDS = 64, MESSAGE_WORDS = 256, SAMPLES = 3, STRIDE = 4, AT_ONCE = 40, IS_UNKNOWN = 5, SET_FAILED = 1, STEP_FAILED = 2, READ_FAILED = 3 };
 
 #include <stdint.h>
 

@@ -619,7 +619,7 @@ static void connect(Array *all, int64_t i, void *room, ExchangePart *part)
     Foreign *foreign = foreign_at(all, i);
     (void)room;
     foreign->message = all[MESSAGE].data;
-    foreign->report = all[REPORT_WORDS].data;
+    foreign->report = all[MACHINE_REPORT_WORDS].data;
     part->instance = part->access = (int64_t)(intptr_t)foreign;
     part->set_at = (int64_t)(intptr_t)(AccessCall *)set_values;
     part->get_at = (int64_t)(intptr_t)(AccessCall *)get_values;

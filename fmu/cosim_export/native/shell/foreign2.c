@@ -36,9 +36,8 @@ typedef struct {
     SetIntegers *set_integers, *set_booleans;
 } Functions;
 
-static const Functions *of(const Foreign *foreign) { return foreign->functions; }
-
-static Status status_of(fmi2Status status) { return status <= fmi2Warning ? OK : status == fmi2Discard ? DISCARD : ERROR; }
+#define FMI(name) fmi2##name
+#include "foreign_calls.h"
 
 static void log_error(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
                       fmi2String format, ...)
@@ -102,8 +101,6 @@ static Status enter(Foreign *foreign, double time)
     (void)time;
     return status_of(of(foreign)->enter(foreign->component));
 }
-
-static Status leave(Foreign *foreign) { return status_of(of(foreign)->exit(foreign->component)); }
 
 static Status write_reals(Foreign *foreign, const uint32_t *references, size_t count, const double *values)
 {
@@ -171,30 +168,6 @@ static Status update_states(Foreign *foreign, int *again, int *ends, double *nex
 {
     (void)foreign, (void)again, (void)ends, (void)next_event;
     return ERROR;
-}
-
-static Status get_state(Foreign *foreign, void **state)
-{
-    const Functions *f = of(foreign);
-    return f->get_state == NULL ? ERROR : status_of(f->get_state(foreign->component, state));
-}
-
-static Status set_state(Foreign *foreign, void *state)
-{
-    const Functions *f = of(foreign);
-    return f->set_state == NULL ? ERROR : status_of(f->set_state(foreign->component, state));
-}
-
-static void free_state(Foreign *foreign, void **state)
-{
-    if (of(foreign)->free_state != NULL) (void)of(foreign)->free_state(foreign->component, state);
-}
-
-static void end(Foreign *foreign, int is_stepping)
-{
-    const Functions *f = of(foreign);
-    if (is_stepping && f->terminate != NULL) (void)f->terminate(foreign->component);
-    f->free_instance(foreign->component);
 }
 
 const FmiCalls cosim_fmi2_calls = {

@@ -42,9 +42,8 @@ typedef struct {
 #undef ACCESS
 } Functions;
 
-static const Functions *of(const Foreign *foreign) { return foreign->functions; }
-
-static Status status_of(fmi3Status status) { return status <= fmi3Warning ? OK : status == fmi3Discard ? DISCARD : ERROR; }
+#define FMI(name) fmi3##name
+#include "foreign_calls.h"
 
 static void log_error(fmi3InstanceEnvironment environment, fmi3Status status, fmi3String category, fmi3String message)
 {
@@ -123,8 +122,6 @@ static Status enter(Foreign *foreign, double time)
     return status_of(of(foreign)->enter(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, has_stop,
                                       has_stop ? foreign->stop : 0.0));
 }
-
-static Status leave(Foreign *foreign) { return status_of(of(foreign)->exit(foreign->component)); }
 
 static Status write_reals(Foreign *foreign, const uint32_t *references, size_t count, const double *values)
 {
@@ -245,30 +242,6 @@ static Status update_states(Foreign *foreign, int *again, int *ends, double *nex
     *ends = terminates;
     *next_event = defined ? next : HUGE_VAL;
     return status;
-}
-
-static Status get_state(Foreign *foreign, void **state)
-{
-    const Functions *f = of(foreign);
-    return f->get_state == NULL ? ERROR : status_of(f->get_state(foreign->component, state));
-}
-
-static Status set_state(Foreign *foreign, void *state)
-{
-    const Functions *f = of(foreign);
-    return f->set_state == NULL ? ERROR : status_of(f->set_state(foreign->component, state));
-}
-
-static void free_state(Foreign *foreign, void **state)
-{
-    if (of(foreign)->free_state != NULL) (void)of(foreign)->free_state(foreign->component, state);
-}
-
-static void end(Foreign *foreign, int is_stepping)
-{
-    const Functions *f = of(foreign);
-    if (is_stepping && f->terminate != NULL) (void)f->terminate(foreign->component);
-    f->free_instance(foreign->component);
 }
 
 const FmiCalls cosim_fmi3_calls = {

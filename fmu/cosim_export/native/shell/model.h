@@ -170,8 +170,8 @@ typedef struct {
     /* Of a co-simulation; NULL: it is none, or has no FMUs of others in it. */
     const char *(*explain)(const Array *arrays); /* why an entry point has failed */
     const char *(*refuse_step)(Array *arrays, double target, double slack); /* NULL is its answer where a step may end */
-    void (*ask)(Array *arrays); /* computes the array `asked`, when it is read */
-    int64_t asked;
+    void (*refresh)(Array *arrays); /* computes the array `refreshed`, when it is read */
+    int64_t refreshed;
     int64_t foreign_count;
     int (*open)(struct Instance *instance, const char *function, const char *resources);
     void (*close)(struct Instance *instance);

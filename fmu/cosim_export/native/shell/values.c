@@ -100,7 +100,7 @@ static Array *read_from(Instance *instance, const char *function, const Variable
         if (variable->computed && compute(instance, function) != OK) return NULL;
         arrays = instance->arrays;
     }
-    if (model->ask != NULL && variable->array == model->asked) model->ask(arrays);
+    if (model->refresh != NULL && variable->array == model->refreshed) model->refresh(arrays);
     return arrays;
 }
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from cosim.kit import Integers, Reals, foreign, group_reader, integers_at
 from cosim_master.exchange.coupled_participants import LARGEST
 from cosim_master.exchange.lead_exchanges import start_samples
-from cosim_master.recording.co_simulation_result import FINE
 from cosim_master.recording.collect_samples import (
     HEAD,
     SAMPLES,
@@ -22,26 +21,23 @@ from cosim_master.recording.collect_samples import (
     finish_samples,
     read_collected,
 )
-from cosim_master.trust.advice import MOST_SHORTER
 from cosim_master.trust.coupling_error import LEAST, TOO_MANY
 from cosim_master.trust.coupling_report import EXPLODED, EXPLODED_UNKNOWN, NOTHING_BUT_ERROR
 from cosim_master.trust.exact_inputs import are_exact
 from cosim_master.trust.explained_bars import KNOWN, bars_room, linear_bars
 from cosim_master.trust.least_squares import clear
-from cosim_master.trust.run_in_intervals import ROUNDING, WIRED_HEAD, read_wired
+from cosim_master.trust.run_in_intervals import WIRED_HEAD, read_wired
+from cosim_master.trust.verdict import FACTS, IS_FINE, UNKNOWN, UNSTABLE, put_scales, verdict_of
 
 reals_at = foreign.reals_at
-VERDICTS = ("fine", "smaller step", "tighter tolerance", "other algorithm", "unknown", "unstable")
-IS_FINE, SMALLER_STEP, TIGHTER, OTHER_ALGORITHM, UNKNOWN, UNSTABLE = range(1, len(VERDICTS) + 1)
 NOT_KNOWN = -1.0
 """An error that is not known."""
-ORDER, IS_TIGHTENED, HAS_OTHER, MAY_BE_EXACT, FACTS = range(5)
-"""Of the algorithm: its order, whether it has a tolerance, whether another one errs less; and whether inputs
-may be exact."""
+MAY_BE_EXACT = FACTS
+"""Behind the facts of the algorithm: whether inputs may be exact."""
 VERDICT, ERROR, FIRST_BAR = range(3)
 
 
-class Judged(NamedTuple):
+class Assessment(NamedTuple):
     """What else is known of a coupling before it runs; its head follows that of `Wired`.
 
     Attributes
@@ -54,6 +50,8 @@ class Judged(NamedTuple):
     changes : ndarray
     at_once : ndarray of int, shape (inputs,)
         Of `PossiblyExact`, if inputs may be exact.
+    largest : ndarray, shape (outputs,)
+        Room.
     found : ndarray, shape (2 + outputs,)
         The verdict, the largest error of the range of its output, and each error.
     """
@@ -64,35 +62,36 @@ class Judged(NamedTuple):
     facts: Reals
     changes: Reals
     at_once: Integers
+    largest: Reals
     found: Reals
 
 
-read_judged = group_reader(Judged)
-JUDGED_HEAD = 2 * len(Judged._fields)
+read_assessment = group_reader(Assessment)
+ASSESSMENT_HEAD = 2 * len(Assessment._fields)
 WORD = 8
 """Bytes of a word of a head."""
 
 
-def judge_room(address, at):
-    """How many numbers `judge` needs for the samples (`Collected`) and the coupling (`Wired`)."""
+def assessment_room(address, at):
+    """How many numbers `assess_samples` needs for the samples (`Collected`) and the coupling (`Wired`)."""
     s = read_collected(integers_at(address, HEAD))
     w = read_wired(integers_at(at, WIRED_HEAD))
     return bars_room(s.counts[SAMPLES] // s.counts[STRIDE] + 4, len(w.owners), len(w.targets))
 
 
-def judge(address, at, room_at, size):
-    """Work the error out, into `Judged.found`; the samples are used up.
+def assess_samples(address, at, room_at, size):
+    """Work the error out, into `Assessment.found`; the samples are used up.
 
     Parameters
     ----------
     address, at : int
-        Of `Collected`, with room for three more samples; of `Wired` and `Judged`.
+        Of `Collected`, with room for three more samples; of `Wired` and `Assessment`.
     room_at, size : int
         Address of so many reals.
     """
     s = read_collected(integers_at(address, HEAD))
     w = read_wired(integers_at(at, WIRED_HEAD))
-    k = read_judged(integers_at(at + WORD * WIRED_HEAD, JUDGED_HEAD))
+    k = read_assessment(integers_at(at + WORD * WIRED_HEAD, ASSESSMENT_HEAD))
     n = len(w.owners)
     m = len(w.targets)
     for y in range(n):
@@ -147,6 +146,7 @@ def report(table, width, s, w, k):
     n = len(w.owners)
     bars = w.bars
     scales = w.spans
+    put_scales(scales, k.groups, k.is_residual, k.largest)
     has_smooth = False
     for y in range(n):
         if k.wanted[y] != 0 and s.jumps[y] == 0:
@@ -155,16 +155,9 @@ def report(table, width, s, w, k):
     for y in range(n):
         if k.wanted[y] == 0:
             continue
-        larger = 0.0
-        for x in range(n):
-            if k.groups[x] == k.groups[y]:
-                larger = max(larger, scales[x])
-        scale = scales[y]
-        if scale <= ROUNDING * larger or k.is_residual[y] != 0:
-            scale = larger
         relative = 0.0
         if bars[y] > 0.0:
-            relative = bars[y] / scale if scale > 0.0 else math.inf
+            relative = bars[y] / scales[y] if scales[y] > 0.0 else math.inf
         k.found[FIRST_BAR + y] = bars[y]
         if s.jumps[y] == 0 or not has_smooth:
             worst = max(worst, relative)
@@ -172,18 +165,6 @@ def report(table, width, s, w, k):
     k.found[VERDICT] = float(verdict_of(worst, k.facts))
     if worst >= NOTHING_BUT_ERROR and has_grown(table, width, n, EXPLODED):
         k.found[VERDICT] = float(UNSTABLE)
-
-
-def verdict_of(relative, facts):
-    """As `assess_coupling.verdict`."""
-    if relative <= FINE:
-        return IS_FINE
-    if facts[IS_TIGHTENED] != 0.0:
-        return TIGHTER
-    shorter = math.pow(relative / FINE, 1.0 / facts[ORDER])
-    if facts[HAS_OTHER] != 0.0 and (shorter > MOST_SHORTER or relative > 1.0):
-        return OTHER_ALGORITHM
-    return SMALLER_STEP
 
 
 def has_grown(table, width, n, growth):
@@ -205,9 +186,9 @@ def has_grown(table, width, n, growth):
     return largest > growth * max(early, 1e-300)
 
 
-JUDGING: dict[str, tuple[Callable[..., Any], str]] = {
+ASSESSING: dict[str, tuple[Callable[..., Any], str]] = {
     "start_samples": (start_samples, "ii>i"),
-    "judge_room": (judge_room, "ii>i"),
-    "judge": (judge, "iiii>i"),
+    "assessment_room": (assessment_room, "ii>i"),
+    "assess_samples": (assess_samples, "iiii>i"),
 }
 """What a library calls, with the signatures."""

@@ -14,10 +14,16 @@ from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.recording.collect_samples import Collected
 from cosim_master.trust.assess_coupling import EXACT_INPUTS, assess_coupling
+from cosim_master.trust.assess_samples import (
+    ERROR,
+    FIRST_BAR,
+    VERDICT,
+    assess_samples,
+    assessment_room,
+)
+from cosim_master.trust.coupling_assessment import assessment_of
 from cosim_master.trust.explained_bars import KNOWN, bars_room
 from cosim_master.trust.explained_run import linear_bars_of
-from cosim_master.trust.judge_samples import ERROR, FIRST_BAR, VERDICT, VERDICTS, judge, judge_room
-from cosim_master.trust.judged_coupling import judged_of
 from cosim_master.trust.least_squares import (
     add_row,
     exponential,
@@ -28,6 +34,7 @@ from cosim_master.trust.least_squares import (
 from cosim_master.trust.linear_equations import room_needed
 from cosim_master.trust.run_in_intervals import POINTS, course_room, interval_count
 from cosim_master.trust.sampled_wiring import wiring_of
+from cosim_master.trust.verdict import VERDICTS
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -65,7 +72,7 @@ def test_matrices_without_an_inverse_and_without_powers() -> None:
     assert spectral_radius(np.array([0.0, 1.0, 0.0, 0.0]), room, room.copy(), 2) == 0.0
 
 
-def judged(loop: CoSimulation, result: Any, *, is_plain: bool) -> tuple[np.ndarray[Any, Any], list[str]]:
+def assessed(loop: CoSimulation, result: Any, *, is_plain: bool) -> tuple[np.ndarray[Any, Any], list[str]]:
     """What the kernel functions find after a run."""
     coupled = result.evidence
     coupled.samples.samples()  # all of them have been added
@@ -74,12 +81,12 @@ def judged(loop: CoSimulation, result: Any, *, is_plain: bool) -> tuple[np.ndarr
     copied = Collected(
         *(np.concatenate([x, more]) if n == "kept" else x.copy() for n, x in collected._asdict().items())
     )
-    wired, known = judged_of(coupled, loop.algorithm)
+    wired, known = assessment_of(coupled, loop.algorithm)
     heads = [head_of(copied), np.concatenate([head_of(wired), head_of(known)])]
     at = [int(head.ctypes.data) for head in heads]
-    functions: list[Callable[..., int]] = [judge_room, judge]
+    functions: list[Callable[..., int]] = [assessment_room, assess_samples]
     if not is_plain:
-        functions = [compile_function(judge_room, "ii>i"), compile_function(judge, "iiii>i")]
+        functions = [compile_function(assessment_room, "ii>i"), compile_function(assess_samples, "iiii>i")]
     room = np.zeros(functions[0](*at))
     functions[1](*at, int(room.ctypes.data), room.size)
     return known.found, [".".join(port) for port in coupled.sampled_ports]
@@ -114,7 +121,7 @@ def test_drawn_couplings(seed: int) -> None:
     result = loop.simulate(0.8 if is_short else 3.0, record=["*.x*", "*.y*"])
     report = assess_coupling(result.evidence, loop.algorithm, loop.step)
     for is_plain in (False, True)[: 1 + is_short]:
-        found, names = judged(loop, result, is_plain=is_plain)
+        found, names = assessed(loop, result, is_plain=is_plain)
         assert VERDICTS[int(found[VERDICT]) - 1] == report.verdict
         errors = dict(zip(names, found[FIRST_BAR:], strict=True))
         assert report.signals
@@ -146,7 +153,7 @@ def test_inputs_that_change_at_exchanges_are_exact(
     is_exact = error == 0.0 and not (passes and series[-1][0] < 2.0)
     assert (report.how == EXACT_INPUTS) is is_exact
     for is_plain in (False, True) if is_exact else (False,):
-        found, names = judged(loop, result, is_plain=is_plain)
+        found, names = assessed(loop, result, is_plain=is_plain)
         places = [FIRST_BAR + names.index(each.name) for each in report.signals]
         assert (found[places] == 0.0).all() == is_exact
         assert (VERDICTS[int(found[VERDICT]) - 1], found[ERROR]) == ("fine", 0.0) or not is_exact

@@ -1,0 +1,41 @@
+"""What `assess_samples` works on, of a coupling that is about to run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import cosim
+from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.trust.assess_samples import Assessment
+from cosim_master.trust.coupling_report import groups_of
+from cosim_master.trust.exact_inputs import possibly_exact
+from cosim_master.trust.run_in_intervals import Wired
+from cosim_master.trust.sampled_wiring import wiring_of
+from cosim_master.trust.verdict import facts_of
+from cosim_master.trust.wired_arrays import wired_arrays
+
+
+def assessment_of(coupled: CoupledParticipants, algorithm: cosim.MasterAlgorithm) -> tuple[Wired, Assessment]:
+    """The arrays of both groups.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+    algorithm : MasterAlgorithm
+        Of the master.
+    """
+    ports = list(coupled.sampled_ports)
+    groups, is_residual = groups_of(coupled)
+    wiring, wanted = wiring_of(coupled), set(coupled.judged)
+    exact = possibly_exact(coupled, wiring)
+    assessed = Assessment(
+        wanted=np.array([port in wanted for port in ports], dtype=np.int64),
+        is_residual=is_residual,
+        groups=groups,
+        facts=np.append(facts_of(algorithm, coupled.descriptions), exact is not None),
+        changes=np.zeros(0) if exact is None else exact.changes,
+        at_once=np.zeros(wiring.sources.size, dtype=np.int64) if exact is None else exact.at_once,
+        largest=np.zeros(len(ports)),
+        found=np.zeros(2 + len(ports)),
+    )
+    return wired_arrays(wiring, len(ports)), assessed

@@ -1,0 +1,89 @@
+"""From the error bars of outputs to the verdict on a coupling: kernel functions, for runs and for libraries.
+
+An error of order p falls to f^-p of itself with a step f times shorter, so the error over `FINE` tells the
+step that is short enough. Where that is too short, an algorithm that errs less is the better advice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+import cosim
+from cosim.kit import ParticipantDescription, Reals
+from cosim_master.recording.co_simulation_result import FINE
+from cosim_master.trust.run_in_intervals import ROUNDING
+
+VERDICTS = ("fine", "smaller step", "tighter tolerance", "other algorithm", "unknown", "unstable")
+IS_FINE, SMALLER_STEP, TIGHTER, OTHER_ALGORITHM, UNKNOWN, UNSTABLE = range(1, len(VERDICTS) + 1)
+MOST_SHORTER = 20.0
+"""Beyond so many times shorter steps another algorithm is worth it."""
+ORDER, IS_TIGHTENED, HAS_OTHER, FACTS = range(4)
+"""Of the algorithm: its order, whether it has a tolerance, whether another one errs less."""
+
+
+def facts_of(algorithm: cosim.MasterAlgorithm, descriptions: Mapping[str, ParticipantDescription]) -> Reals:
+    """What `verdict_of` needs to know of an algorithm, and of what the participants allow."""
+    facts = np.zeros(FACTS)
+    facts[ORDER], facts[IS_TIGHTENED] = algorithm.order, algorithm.tightened() is not None
+    facts[HAS_OTHER] = bool(better_algorithm(algorithm, descriptions))
+    return facts
+
+
+def better_algorithm(
+    algorithm: cosim.MasterAlgorithm, descriptions: Mapping[str, ParticipantDescription]
+) -> str:
+    """An algorithm that these participants allow and that errs less; empty when there is none."""
+    restores = all(each.can_restore for each in descriptions.values())
+    varies = all(each.variable_step for each in descriptions.values())
+    if restores and varies:
+        return 'algorithm = "adaptive" with options.iterations = 5'
+    if restores and not algorithm.restores:
+        return 'algorithm = "interface_newton"'
+    if restores and algorithm.order == 1:
+        return 'options.hold = "line"'
+    if varies and algorithm.order == 1:
+        return 'algorithm = "adaptive"'
+    return "options.extrapolation = 1" if algorithm.order == 1 else ""
+
+
+def shorter_steps(relative, facts):
+    """How many times shorter steps have to be for an error of `FINE`."""
+    return math.pow(relative / FINE, 1.0 / facts[ORDER])
+
+
+def verdict_of(relative, facts):
+    """The verdict on the largest error over the range of its output."""
+    if relative <= FINE:
+        return IS_FINE
+    if facts[IS_TIGHTENED] != 0.0:
+        return TIGHTER
+    if facts[HAS_OTHER] != 0.0 and (shorter_steps(relative, facts) > MOST_SHORTER or relative > 1.0):
+        return OTHER_ALGORITHM
+    return SMALLER_STEP
+
+
+def put_scales(spans, groups, is_residual, largest):
+    """Make ranges of outputs the sizes on which their errors count.
+
+    That is the range; of an output that may be nothing but rounding of a larger one, that of the larger. The
+    residual of the energies is an error itself: its scale is that of the energies.
+
+    Parameters
+    ----------
+    spans : view
+        The range of each output; receives the scale.
+    groups, is_residual : view of int
+        Outputs of one participant and one unit have one number; 1 for a residual.
+    largest : view
+        Room, for each output one.
+    """
+    for y in range(len(spans)):
+        largest[y] = 0.0
+    for y in range(len(spans)):
+        largest[groups[y]] = max(largest[groups[y]], spans[y])
+    for y in range(len(spans)):
+        if spans[y] <= ROUNDING * largest[groups[y]] or is_residual[y] != 0:
+            spans[y] = largest[groups[y]]
