@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,8 +26,9 @@ from cosim.system import adapter, copy_blocks
 from cosim.system.blocks import Block, Slot
 from cosim.system.dependency_graph import Graph
 from cosim.system.elements import resize
-from cosim.system.layout import Layout
+from cosim.system.layout import STATE_KINDS, Layout
 from cosim.system.linked_slots import Connection
+from cosim.system.of_declarations import OfDeclarations
 from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
 from cosim.system.signals import split_derivative
@@ -162,13 +164,10 @@ class Assembly:
         layout = self.layout
         layout.allocate_states((name, part.declarations) for name, part in self.parts_by_name.items())
         self.side = layout.allocate("c", 1, "side")
-        kinds: dict[int, Any] = {}  # by dictionaries, which parts share
+        kinds = OfDeclarations(lambda listed: tuple((d.name, d.kind, d.size) for d in listed.values()))
         alike: dict[Any, list[Component]] = {}
         for part in self.parts_by_name.values():
-            listed = part.declarations
-            if id(listed) not in kinds:
-                kinds[id(listed)] = tuple((d.name, d.kind, d.size) for d in listed.values())
-            alike.setdefault(kinds[id(listed)], []).append(part)
+            alike.setdefault(kinds(part), []).append(part)
         for parts in alike.values():
             owners = [part.name for part in parts]
             slots_of = [layout.slots[owner] for owner in owners]
@@ -180,6 +179,9 @@ class Assembly:
                     numbers = [_repeated(part.values.numbers[key], size) for part in parts]
                     self.start["p"].frombytes(np.concatenate(numbers, dtype=np.float64).tobytes())
                     made = layout.allocate_each("p", size, "", owners)
+                elif kind == "option":
+                    self.start["p"].extend(_option_number(part, key) for part in parts)
+                    made = layout.allocate_each("p", 1, "", owners)
                 else:
                     for part, declaration in zip(parts, declarations, strict=True):
                         self._allocate_declared(part.name, part, declaration)
@@ -194,8 +196,6 @@ class Assembly:
         if kind == "input":
             slots[key] = layout.allocate("c", size, key, name)
             slots[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
-        elif kind == "option":
-            slots[key] = self.constant("p", [_option_number(part, key)])
         elif kind in ("discrete", "integer", "signal"):
             numbers = _repeated(start_values.get(key, np.zeros(1)), size)
             slots[key] = slot = self.constant("d" if kind == "discrete" else "k", numbers)
@@ -230,7 +230,7 @@ class Assembly:
     def _make_blocks(self) -> None:
         for part in self.parts_by_name.values():
             owner = (part.name,)  # the blocks of a part share it
-            for name, kernel in (*part.kernels.items(), *part.kink_functions.items()):
+            for name, kernel in chain(part.kernels.items(), part.kink_functions.items()):
                 if not (kernel.when or kernel.unless) or kernel.applies_to(partial(self.holds, part)):
                     self._make_block(part, name, kernel, owner)
             for name, handler in part.handlers.items():
@@ -246,12 +246,9 @@ class Assembly:
             return
         function = self._function(part, name, kernel, plan.arguments)
         count = self.elements.get(part.name, 1)
-        declared_stage = kernel.stage or Stage.INSTANCE
-        stage = (
-            Stage[part.values.options[declared_stage].upper()]
-            if isinstance(declared_stage, str)
-            else declared_stage
-        )
+        stage = kernel.stage or Stage.INSTANCE
+        if isinstance(stage, str):
+            stage = Stage[part.values.options[stage].upper()]
         for slots in choices:
             rows = plan.rows(slots, count)
             writes = of_names(slots, plan.writes)
@@ -347,6 +344,8 @@ class Assembly:
 
     def _row_choices(self, part: Component, plan: RowPlan) -> list[dict[str, Slot]]:
         """Slots by argument name: one dictionary, or one for each attachment (or collected slot)."""
+        if plan.has_own_alone and plan.own_names <= self.layout.slots[part.name].keys():
+            return [self.layout.slots[part.name]]
         choices: list[dict[str, Slot]] = [{}]
         for argument in plan.collected:
             collected = self._collected(argument.slot, part)
@@ -441,39 +440,40 @@ class Assembly:
         return path
 
     def _zero_accumulators(self) -> None:
+        accumulating = OfDeclarations(
+            lambda listed: [d.name for d in listed.values() if d.accumulates and d.size]
+        )
         for name, part in self.parts_by_name.items():
-            for declaration in part.declarations.values():
-                if declaration.accumulates and declaration.size:
-                    slot = self.layout.slots[name][declaration.name]
-                    rows, label = [[slot.offset, slot.size]], f"zeroing of {name}.{declaration.name}"
-                    self.blocks.append(
-                        Block(copy_blocks.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
-                    )
+            for quantity in accumulating(part):
+                slot = self.layout.slots[name][quantity]
+                rows, label = [[slot.offset, slot.size]], f"zeroing of {name}.{quantity}"
+                self.blocks.append(
+                    Block(copy_blocks.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
+                )
 
     def _check_results(self, written: set[int]) -> None:
         """Derivatives of states, and outputs, that no function writes."""
-        for name, part in self.parts_by_name.items():
-            for declaration in part.declarations.values():
-                is_state = declaration.kind in ("position", "speed", "auxiliary")
-                is_output = declaration.kind == "output" and not declaration.accumulates
-                if not (is_state or is_output) or not declaration.size:
-                    continue
-                result = f"{declaration.name}_dot" if is_state else declaration.name
-                if self.layout.region_of(self.layout.slots[name][result].offset) not in written:
-                    self.problem(
-                        name,
-                        f"nothing computes {result}: give {type(part).__name__} a kernel function that "
-                        f"writes {result}[0] = …",
-                    )
+        results_of, slots = OfDeclarations(_results), self.layout.slots
+        listed = [
+            (name, r, slots[name][r]) for name, part in self.parts_by_name.items() for r in results_of(part)
+        ]
+        for (name, result, _), region in zip(
+            listed, self.layout.first_regions(s for *_, s in listed), strict=True
+        ):
+            if region not in written:
+                cls = type(self.parts_by_name[name]).__name__
+                text = f"nothing computes {result}: give {cls} a kernel function that writes {result}[0] = …"
+                self.problem(name, text)
 
     def _mark_unknown(self, written: set[int]) -> None:
         """A declared derivative that is not computed is not a number."""
-        for name, part in self.parts_by_name.items():
-            for declared in part.declarations:
-                base, order = split_derivative(declared)
-                slot = self.layout.slots[name].get(declared) if order and base in part.declarations else None
-                if slot and slot.array == "c" and self.layout.region_of(slot.offset) not in written:
-                    self.nan_slots.append(slot)
+        derivatives_of, slots = OfDeclarations(_declared_derivatives), self.layout.slots
+        listed = [slots[n].get(d) for n, part in self.parts_by_name.items() for d in derivatives_of(part)]
+        in_cache = [slot for slot in listed if slot is not None and slot.array == "c"]
+        regions = self.layout.first_regions(in_cache)
+        self.nan_slots += [
+            slot for slot, region in zip(in_cache, regions, strict=True) if region not in written
+        ]
 
     def _check_sources(self, written: set[int]) -> None:
         """Report each value that a component reads from the cache and that no block computes, once."""
@@ -498,6 +498,21 @@ class Assembly:
     def _raise(self) -> None:
         if self._problems:
             raise ModelError(self._problems)
+
+
+def _results(listed: Mapping[str, Declaration]) -> list[str]:
+    """The derivatives of states and the outputs that functions have to write."""
+    results = []
+    for declaration in listed.values():
+        is_output = declaration.kind == "output" and not declaration.accumulates
+        if declaration.size and (is_output or declaration.kind in STATE_KINDS):
+            results.append(declaration.name if is_output else f"{declaration.name}_dot")
+    return results
+
+
+def _declared_derivatives(listed: Mapping[str, Declaration]) -> list[str]:
+    """The quantities that are derivatives of others, by their names."""
+    return [name for name in listed if split_derivative(name)[1] and split_derivative(name)[0] in listed]
 
 
 def _repeated(numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
