@@ -169,8 +169,8 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
     def __init__(self, **values: Any) -> None:
         if lacking := _missing_law(type(self)):
             raise ContractError(lacking)
-        self.name = ""
-        self.values = read_values(self.declarations, values)
+        held = self.__dict__  # neither name is one of a value that is given
+        held["name"], held["values"] = "", read_values(self.declarations, values)
         if self.values.declarations is not self.declarations:
             self.declarations = dict(self.values.declarations)  # type: ignore[misc]
         for name, value in self.values.public().items():

@@ -66,33 +66,51 @@ class Values:
         return {**shown, **self.options, **self.attachments}
 
 
+class _Reading:
+    """How values are read for declarations; made once for all parts that share them."""
+
+    def __init__(self, declarations: Mapping[str, Declaration]) -> None:
+        self.declarations = declarations
+        self.accepted = {n: d for n, d in declarations.items() if d.kind in GIVEN}
+        self.has_free_lengths = any(declaration.free_length for declaration in declarations.values())
+        self.bounds = {n: _bounds(d) for n, d in self.accepted.items() if _is_plain_number(d)}
+
+
+_readings: dict[int, _Reading] = {}
+
+
+def _reading_of(declarations: Mapping[str, Declaration]) -> _Reading:
+    reading = _readings.get(id(declarations))
+    if reading is None:
+        reading = _readings[id(declarations)] = _Reading(declarations)
+    return reading
+
+
 def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str, Any]) -> Values:
-    """Check everything that was given; `ModelError` lists every fault."""
+    """Check everything that was given to a part of these declarations; `ModelError` lists every fault."""
     arguments = {name: _without_labels(value) for name, value in arguments.items()}
-    values = Values(declarations, arguments=dict(arguments))
+    values, reading = Values(declarations, arguments=dict(arguments)), _reading_of(declarations)
     problems: list[Problem] = []
-    accepted = [n for n, d in declarations.items() if d.kind in GIVEN]
     misspelt: set[str | None] = set()
     for name in arguments:
-        if name not in accepted:
+        if name not in reading.accepted:
+            accepted = list(reading.accepted)
             near = nearest(name, accepted)
             misspelt.add(near)
             hint = f"Nearest: {near}." if near else f"There are: {', '.join(sorted(accepted)) or 'none'}."
             problems.append(Problem(name, f"no parameter '{name}'. {hint}"))
-    for name, declaration in declarations.items():
-        if declaration.kind in NUMERIC and name in misspelt and name not in arguments:
-            continue  # said already, as the misspelt name
+    for name, declaration in reading.accepted.items():
         try:
-            if declaration.kind in NUMERIC:
-                _add_numbers(values, declaration, name)
-            elif declaration.kind == "option":
+            if declaration.kind == "option":
                 values.options[name] = _read_option(declaration, arguments.get(name, declaration.start))
             elif declaration.kind == "attachment":
                 values.attachments[name] = _read_attachment(name, arguments.get(name))
+            elif name in arguments or name not in misspelt:  # else it is said already, as the misspelt name
+                _add_numbers(values, declaration, name, reading.bounds.get(name))
         except (ValueError, TypeError, CosimError) as error:
             problems.append(Problem(name, str(error)))
     if not problems:
-        values.declarations = _with_lengths(values, problems)
+        values.declarations = _with_lengths(values, problems) if reading.has_free_lengths else declarations
         for name, numbers in values.numbers.items():
             if numbers.ndim != 1:
                 values.numbers[name] = numbers.reshape(-1)
@@ -101,12 +119,19 @@ def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str,
     return values
 
 
-def _add_numbers(values: Values, declaration: Declaration, name: str) -> None:
+def _add_numbers(
+    values: Values, declaration: Declaration, name: str, bounds: tuple[float, float] | None
+) -> None:
     """Read the numbers of a parameter, a start value or an input, with the unit that they were given in."""
     if name not in values.arguments:
         values.numbers[name] = _default_numbers(declaration)
         return
     value = values.arguments[name]
+    if type(value) is float and bounds is not None:  # as most are
+        least, most = bounds
+        if least <= value <= most and value - value == 0.0:
+            values.numbers[name] = np.array((value,))
+            return
     unit = given_unit(value) if declaration.unit_rule is not None else ""
     if unit:
         unit = coherent(unit)
@@ -116,8 +141,19 @@ def _add_numbers(values: Values, declaration: Declaration, name: str) -> None:
     values.numbers[name] = _read_shaped(declaration, value)
 
 
+def _is_plain_number(declaration: Declaration) -> bool:
+    """Whether a float within the bounds is read as it is."""
+    is_real = (
+        declaration.kind in NUMERIC and declaration.kind != "integer" and declaration.dtype not in (bool, int)
+    )
+    is_converted = declaration.convert is not None or bool(words_of(declaration))
+    return is_real and not is_converted and declaration.shape == () and not declaration.free_length
+
+
 def _without_labels(value: Any) -> Any:
     """An array of a column of pandas, of xarray and the like; anything else as it is."""
+    if type(value) in (float, str, int):
+        return value
     is_other = hasattr(value, "__array__") and not isinstance(value, (np.ndarray, np.generic, type))
     return np.asarray(value) if is_other else value
 
@@ -133,8 +169,6 @@ def given_unit(value: Any) -> str:
 
 def _with_lengths(values: Values, problems: list[Problem]) -> Mapping[str, Declaration]:
     """The declarations with the lengths that were given in place of free ones."""
-    if not any(declaration.free_length for declaration in values.declarations.values()):
-        return values.declarations
     declarations: dict[str, Declaration] = dict(values.declarations)
     lengths: dict[str, tuple[str, int]] = {}
     for name, declaration in declarations.items():
@@ -299,8 +333,7 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
 
 
 def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
-    least = -math.inf if declaration.minimum is None else declaration.minimum
-    most = math.inf if declaration.maximum is None else declaration.maximum
+    least, most = _bounds(declaration)
     for index, number in enumerate(flat.tolist()):
         if least <= number <= most and math.isfinite(number):
             continue
@@ -318,6 +351,12 @@ def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
             raise ValueError(f"{says}, needs at least {least:g}")
         if number > most:
             raise ValueError(f"{says}, needs at most {most:g}")
+
+
+def _bounds(declaration: Declaration) -> tuple[float, float]:
+    """The least and the most that is allowed."""
+    least = -math.inf if declaration.minimum is None else declaration.minimum
+    return least, math.inf if declaration.maximum is None else declaration.maximum
 
 
 def words_of(declaration: Declaration) -> tuple[str, ...]:

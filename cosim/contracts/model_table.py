@@ -180,7 +180,7 @@ class ModelTable(AbstractClosedAttributes):
                 example = f"{self.prefix or 'acme'}.thing"
                 report("type", f'type {fault}, needs the id of a component, such as "{example}"')
                 return None
-        for key in sorted(RESERVED.intersection(values)):
+        for key in () if RESERVED.isdisjoint(values) else sorted(RESERVED.intersection(values)):
             report(key, f"no parameter '{key}': the name of a part stands in the header, its kind at 'type'")
             del values[key]
         added: Component = model.add(self.full_id(kind), name, **values)

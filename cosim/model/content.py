@@ -21,6 +21,9 @@ ITSELF = (
 )
 """These stand for themselves; parts are looked into one by one."""
 PLAIN = (int, complex, bytes, str)
+MANY = 16
+"""Values of one kind from which on they are looked into together, attribute by attribute."""
+NOT_BY_ATTRIBUTES = (Mapping, list, tuple, Set, np.ndarray)
 _unequal = itertools.count()
 
 
@@ -51,6 +54,10 @@ def _contents(values: Collection[Any], containers: dict[int, Any], identities: d
     if len(kinds) == 1 and _is_itself(*kinds):
         identities.update((id(value), value) for value in values)
         return list(map(id, values))
+    if len(kinds) == 1 and len(values) >= MANY:
+        together = _together(list(values), next(iter(kinds)), containers, identities)
+        if together is not None:
+            return together
     contents: list[Any] = []
     for value in values:
         kind: Any = type(value)
@@ -74,6 +81,50 @@ def _contents(values: Collection[Any], containers: dict[int, Any], identities: d
             containers[id(value)] = value
             contents.append((id(kind), *_inside(value, containers, identities)))
     return contents
+
+
+def _together(
+    values: list[Any], kind: Any, containers: dict[int, Any], identities: dict[int, Any]
+) -> list[Any] | None:
+    """The contents of many values of one kind, attribute by attribute; None where that is not possible."""
+    identities[id(kind)] = kind
+    if kind in (bool, int, bytes):
+        return [id(kind), values]
+    if kind is float:
+        return [id(kind), np.array(values).tobytes()]
+    if kind is np.ndarray:
+        forms = {(value.shape, value.dtype) for value in values}
+        (_, dtype), *others = forms
+        if others or dtype.hasobject or dtype.names is not None:
+            return None
+        return [
+            id(kind),
+            [(shape, dtype.str) for shape, dtype in forms],
+            b"".join([v.tobytes() for v in values]),
+        ]
+    if kind is not dict and (
+        _leaf(kind) or issubclass(kind, NOT_BY_ATTRIBUTES) or not hasattr(values[0], "__dict__")
+    ):
+        return None
+    distinct = {id(value): value for value in values}
+    if len(distinct) < len(values):
+        numbers = dict(zip(distinct, itertools.count(), strict=False))
+        inside = _contents(distinct.values(), containers, identities)
+        return [id(kind), [numbers[id(value)] for value in values], inside]
+    held = values if kind is dict else list(map(vars, values))
+    names = list(map(tuple, held))
+    alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for key, attributes in zip(names, held, strict=True):
+        alike.setdefault(key, []).append(attributes)
+    if not distinct.keys().isdisjoint(containers) or {*map(type, itertools.chain(*alike))} - {str}:
+        return None
+    containers.update(distinct)
+    places = dict(zip(alike, itertools.count(), strict=False))
+    columns = [
+        (key, [_contents([attributes[name] for attributes in rows], containers, identities) for name in key])
+        for key, rows in alike.items()
+    ]
+    return [id(kind), [places[key] for key in names], columns]
 
 
 def _inside(value: Any, containers: dict[int, Any], identities: dict[int, Any]) -> tuple[Any, ...]:

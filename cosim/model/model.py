@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, overload
@@ -213,10 +213,10 @@ class Model(ClosedAttributes):
     def _located(self, cls: type[Component], values: dict[str, Any]) -> dict[str, Any]:
         """The values, with whole paths of data files."""
         located = dict(values)
-        for name, value in values.items():
-            declared = cls.declarations.get(name)
-            if self.folder and declared and declared.options.get("file") and isinstance(value, (str, Path)):
-                located[name] = str(self.folder / value)
+        if self.folder is not None:
+            for name in _file_names(cls):
+                if isinstance(value := values.get(name), (str, Path)):
+                    located[name] = str(self.folder / value)
         return located
 
     @overload
@@ -299,8 +299,9 @@ class Model(ClosedAttributes):
 
     def _content(self) -> tuple[bytes, dict[int, Any]]:
         """A digest of all that a system follows from, and what in it is compared by identity."""
-        parts = ((name, part, vars(part)) for name, part in self.parts.items())
-        return content(chain([self.name, self.settings, self.connections, self.starts], parts))
+        parts = self.parts.values()
+        of_parts = [list(self.parts), list(parts), list(map(vars, parts))]
+        return content([self.name, self.settings, self.connections, self.starts, *of_parts])
 
     @property
     def solver_base(self) -> type[Solver] | None:
@@ -592,7 +593,8 @@ class Model(ClosedAttributes):
         readers = registry().entries("model_reader")
         fitting = [entry for entry in readers if path.suffix.lower() in entry.suffixes]
         if len(fitting) == 1:
-            model: Model = fitting[0].cls().read(path)
+            with without_collection():
+                model: Model = fitting[0].cls().read(path)
             log.info("read %s", path)
             return model
         if fitting:
@@ -612,6 +614,12 @@ class Model(ClosedAttributes):
         if isinstance(kind, type) and issubclass(kind, Component):
             return kind
         raise LookUpError("component", repr(kind), [], "Give an id, a Component class or a component.")
+
+
+@functools.cache
+def _file_names(cls: type[Component]) -> list[str]:
+    """The values of a class that are paths of data files."""
+    return [name for name, declared in cls.declarations.items() if declared.options.get("file")]
 
 
 def _plain_text(value: Any) -> str:

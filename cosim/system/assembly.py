@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,6 +28,7 @@ from cosim.system.dependency_graph import Graph
 from cosim.system.elements import resize
 from cosim.system.layout import Layout
 from cosim.system.linked_slots import Connection
+from cosim.system.of_declarations import OfDeclarations
 from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
 from cosim.system.timers import check_timers
@@ -167,13 +169,10 @@ class Assembly:
         layout = self.layout
         layout.allocate_states((name, part.declarations) for name, part in self.parts_by_name.items())
         self.side = layout.allocate("c", 1, "side")
-        kinds: dict[int, Any] = {}  # by dictionaries, which parts share
+        kinds = OfDeclarations(lambda listed: tuple((d.name, d.kind, d.size) for d in listed.values()))
         alike: dict[Any, list[Component]] = {}
         for part in self.parts_by_name.values():
-            declared = part.declarations
-            if id(declared) not in kinds:
-                kinds[id(declared)] = tuple((d.name, d.kind, d.size) for d in declared.values())
-            alike.setdefault(kinds[id(declared)], []).append(part)
+            alike.setdefault(kinds(part), []).append(part)
         for parts in alike.values():
             owners = [part.name for part in parts]
             slots_of = [layout.slots[owner] for owner in owners]
@@ -185,6 +184,9 @@ class Assembly:
                     numbers = [_repeated(part.values.numbers[key], size) for part in parts]
                     self.start["p"].frombytes(np.concatenate(numbers, dtype=np.float64).tobytes())
                     new_slots = layout.allocate_each("p", size, "", owners)
+                elif kind == "option":
+                    self.start["p"].extend(_option_number(part, key) for part in parts)
+                    new_slots = layout.allocate_each("p", 1, "", owners)
                 else:
                     for part, declaration in zip(parts, declarations, strict=True):
                         self._allocate_declared(part.name, part, declaration)
@@ -199,8 +201,6 @@ class Assembly:
         if kind == "input":
             slots[key] = layout.allocate("c", size, key, name)
             slots[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
-        elif kind == "option":
-            slots[key] = self.constant("p", [_option_number(part, key)])
         elif kind in ("discrete", "integer", "signal"):
             numbers = _repeated(start_values.get(key, np.zeros(1)), size)
             slots[key] = slot = self.constant("d" if kind == "discrete" else "k", numbers)
@@ -235,7 +235,7 @@ class Assembly:
     def _make_blocks(self) -> None:
         for part in self.parts_by_name.values():
             owner = (part.name,)  # the blocks of a part share it
-            for name, kernel in (*part.kernels.items(), *part.kink_functions.items()):
+            for name, kernel in chain(part.kernels.items(), part.kink_functions.items()):
                 if not (kernel.when or kernel.unless) or kernel.applies_to(partial(self.holds, part)):
                     self._make_block(part, name, kernel, owner)
             for name, handler in part.handlers.items():
@@ -352,6 +352,8 @@ class Assembly:
 
     def _row_choices(self, part: Component, plan: RowPlan) -> list[dict[str, Slot]]:
         """Slots by argument name: one dictionary, or one for each attachment (or collected slot)."""
+        if plan.has_own_alone and plan.own_names <= self.layout.slots[part.name].keys():
+            return [self.layout.slots[part.name]]
         choices: list[dict[str, Slot]] = [{}]
         for argument in plan.collected:
             collected = self._collected(argument.slot, part)
@@ -446,14 +448,16 @@ class Assembly:
         return path
 
     def _zero_accumulators(self) -> None:
+        accumulating = OfDeclarations(
+            lambda listed: [d.name for d in listed.values() if d.accumulates and d.size]
+        )
         for name, part in self.parts_by_name.items():
-            for declaration in part.declarations.values():
-                if declaration.accumulates and declaration.size:
-                    slot = self.layout.slots[name][declaration.name]
-                    rows, label = [[slot.offset, slot.size]], f"zeroing of {name}.{declaration.name}"
-                    self.blocks.append(
-                        Block(copy_blocks.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
-                    )
+            for quantity in accumulating(part):
+                slot = self.layout.slots[name][quantity]
+                rows, label = [[slot.offset, slot.size]], f"zeroing of {name}.{quantity}"
+                self.blocks.append(
+                    Block(copy_blocks.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
+                )
 
     def _raise(self) -> None:
         if self._problems:

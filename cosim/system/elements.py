@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-
-import numpy as np
-from numpy.typing import NDArray
 
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
@@ -23,7 +21,8 @@ def resize(parts: Mapping[str, Component], problem: Report) -> dict[str, int]:
     Parameters
     ----------
     parts : mapping of str to Component
-        The instances that change get declarations of their own, with the shapes that they have here.
+        The instances that change get other declarations, with the shapes that they have here. Parts of one
+        class that grow alike share them.
     problem : callable
         Takes the name of a part and a sentence.
 
@@ -33,23 +32,37 @@ def resize(parts: Mapping[str, Component], problem: Report) -> dict[str, int]:
         The number of elements of each elementwise part.
     """
     counts: dict[str, int] = {}
+    resized: dict[tuple[int, int, tuple[str, ...]], dict[str, Declaration]] = {}
     for name, part in parts.items():
         if not part.elementwise:
             continue
         count = counts[name] = _count(name, parts, counts, ())
-        part.__dict__["declarations"] = dict(part.values.declarations)
+        listed = part.values.declarations
         if count != 1:
-            resized = {n: _resized(part, d, count) for n, d in part.declarations.items()}
-            part.__dict__["declarations"] = resized
+            growing = tuple(n for n, d in listed.items() if _grows(part, d))
+            key = id(listed), count, growing
+            if key not in resized:
+                sizes = dict.fromkeys(growing, (count,))
+                resized[key] = {n: replace(d, shape=sizes.get(n, d.shape)) for n, d in listed.items()}
+            listed = resized[key]
+        part.__dict__["declarations"] = listed
         _check(name, part, parts, counts, problem)
     return counts
 
 
-def _resized(part: Component, declaration: Declaration, count: int) -> Declaration:
-    kind, each = declaration.kind, declaration.options.get("each")
-    numbers = part.values.numbers.get(declaration.name)
-    grows = kind in RESIZED or (kind == "parameter" and each and numbers is not None and numbers.size > 1)
-    return replace(declaration, shape=(count,)) if grows and declaration.shape == () else declaration
+def _grows(part: Component, declaration: Declaration) -> bool:
+    """Whether a quantity has as many elements as the sources of its part."""
+    if declaration.shape != ():
+        return False
+    if declaration.kind == "parameter" and declaration.options.get("each"):
+        return part.values.numbers[declaration.name].size > 1
+    return declaration.kind in RESIZED
+
+
+@functools.cache
+def _each_names(cls: type[Component]) -> list[str]:
+    """The parameters that may have a number for each element."""
+    return [name for name, declared in cls.declarations.items() if declared.options.get("each")]
 
 
 def _count(name: str, parts: Mapping[str, Component], counts: dict[str, int], above: tuple[str, ...]) -> int:
@@ -58,8 +71,10 @@ def _count(name: str, parts: Mapping[str, Component], counts: dict[str, int], ab
         return counts[name]
     if name in above:
         return 1
-    sizes = [size_of(path, parts, counts, (*above, name)) for _, path in _sources(parts[name])]
-    sizes += [n.size for d, n in _each(parts[name])]
+    part = parts[name]
+    sizes = [size for _, size in _each(part)]
+    if part.values.attachments:
+        sizes += [size_of(path, parts, counts, (*above, name)) for _, path in _sources(part)]
     return max(sizes, default=1)
 
 
@@ -96,21 +111,19 @@ def _sources(part: Component) -> list[tuple[str, str]]:
     return sources
 
 
-def _each(part: Component) -> list[tuple[Declaration, NDArray[np.float64]]]:
-    return [
-        (d, part.values.numbers[n])
-        for n, d in part.values.declarations.items()
-        if d.options.get("each") and n in part.values.numbers
-    ]
+def _each(part: Component) -> list[tuple[str, int]]:
+    """The parameters that may have a number for each element, with how many they have."""
+    numbers = part.values.numbers
+    return [(name, numbers[name].size) for name in _each_names(type(part)) if name in numbers]
 
 
 def _check(
     name: str, part: Component, parts: Mapping[str, Component], counts: dict[str, int], problem: Report
 ) -> None:
     """Everything that is taken element by element has one element or all of them."""
-    count = counts[name]
-    sizes = [(f"{n} = '{path}'", size_of(path, parts, counts)) for n, path in _sources(part)]
-    sizes += [(d.name, n.size) for d, n in _each(part)]
+    count, sizes = counts[name], _each(part)
+    if part.values.attachments:
+        sizes = [(f"{n} = '{path}'", size_of(path, parts, counts)) for n, path in _sources(part)] + sizes
     wrong = [f"{label} has {size}" for label, size in sizes if size not in (1, count)]
     if wrong:
         problem(name, f"{', '.join(wrong)} elements, the largest source {count}; give one number or {count}.")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
+
+import numpy as np
 
 from cosim.component.declaration import Declaration
 from cosim.system.blocks import Slot
@@ -49,7 +52,9 @@ class Layout:
         """As `allocate`, a stretch for each of these owners, one behind the other."""
         start, count = self.sizes[array], len(owners)
         self.sizes[array] = start + count * size
-        slots = [Slot(array, start + i * size, size) for i in range(count)]
+        starts = range(start, start + count * size, size) if size else repeat(start, count)
+        stretches = zip(repeat(array), starts, repeat(size))
+        slots = [*map(tuple.__new__, repeat(Slot), stretches)]  # a fifth of the time of calls of `Slot`
         if array == "c" and size:
             self.regions += range(start, start + count * size, size)
             self._names += [name] * count
@@ -59,6 +64,12 @@ class Layout:
     def region_of(self, offset: int) -> int:
         """Index of the allocation in the cache that holds this offset."""
         return bisect.bisect_right(self.regions, offset) - 1
+
+    def first_regions(self, slots: Iterable[Slot]) -> list[int]:
+        """The index of the allocation in the cache in which each of these slots begins."""
+        offsets = [slot.offset for slot in slots]
+        regions: list[int] = (np.searchsorted(self.regions, offsets, side="right") - 1).tolist()
+        return regions
 
     def regions_of(self, slots: Iterable[Slot]) -> list[int]:
         """The regions of the cache in which these slots lie; empty slots have none, long ones several."""
@@ -83,18 +94,21 @@ class Layout:
         listed = list(parts)
         self.slots = {part: {} for part, _ in listed}
         counts = []
+        states: dict[int, list[Declaration]] = {}  # by dictionaries, which parts share
+        for _, declarations in listed:
+            if id(declarations) not in states:
+                states[id(declarations)] = [d for d in declarations.values() if d.kind in STATE_KINDS]
+        moving = [
+            (part, states[id(declarations)]) for part, declarations in listed if states[id(declarations)]
+        ]
         for kind in STATE_KINDS:
             before = self.sizes["y"]
-            for part, declaration in _of_kind(listed, kind):
-                name, part_slots = declaration.name, self.slots[part]
-                part_slots[name] = self.allocate("y", declaration.size)
-                part_slots[f"{name}_dot"] = self.allocate("c", declaration.size, f"{name}_dot", part)
+            for part, declared in moving:
+                part_slots = self.slots[part]
+                for declaration in declared:
+                    if declaration.kind == kind:
+                        name = declaration.name
+                        part_slots[name] = self.allocate("y", declaration.size)
+                        part_slots[f"{name}_dot"] = self.allocate("c", declaration.size, f"{name}_dot", part)
             counts.append(self.sizes["y"] - before)
         self.nq, self.nu, self.nz = counts
-
-
-def _of_kind(parts: list[tuple[str, dict[str, Declaration]]], kind: str) -> Iterator[tuple[str, Declaration]]:
-    for part, declarations in parts:
-        for declaration in declarations.values():
-            if declaration.kind == kind:
-                yield part, declaration

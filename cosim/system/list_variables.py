@@ -37,7 +37,7 @@ def listed_quantities(parts: Iterable[Component]) -> Iterator[tuple[Component, l
     """Each part with the variables that it declares, in order; those of a class are listed once."""
     listed: dict[int, list[Quantity]] = {}
     for part in parts:
-        key = id(part.declarations)  # those of a class, or of a part: both live as long as the parts
+        key = id(part.declarations)  # those of a class, or of parts: both live as long as the parts
         if key not in listed:
             listed[key] = list(_quantities_of(part))
         yield part, listed[key]
@@ -92,7 +92,7 @@ def list_variables(system: System) -> Iterator[Variable]:
 def nominal_sizes(system: System) -> NDArray[np.float64]:
     """The ``nominal`` of every continuous state, 0 where none is listed that its author has declared."""
     sizes = [0.0] * system.ny
-    for part, quantities in listed_quantities(system.parts.values()):
+    for part, quantities in listed_quantities(system.parts.values() if sizes else ()):
         slots = system.assembly.layout.slots[part.name]
         for _, _, declaration in quantities:
             array, first, size = slots[declaration.name]

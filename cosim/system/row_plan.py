@@ -38,6 +38,10 @@ class RowPlan:
         values.
     own : list of str
         Those whose slots the part has already.
+    own_names : frozenset of str
+        The same.
+    has_own_alone : bool
+        Whether there are no others.
     repeated : dict of str to str
         Attachments to everything of a kind, with the kind.
     reads, writes, adds : list of str
@@ -57,11 +61,9 @@ class RowPlan:
         self.collected = [a for a in self.arguments if a.role == "collected"]
         self.next = [a for a in self.arguments if a.role == "next"]
         offered = {a.of: cls.declarations[a.of].options for a in self.arguments if a.role == "offered"}
-        self.repeated = {
-            attachment: options["attachment"]
-            for attachment, options in offered.items()
-            if options.get("each")
-        }
+        self.repeated = {of: options["attachment"] for of, options in offered.items() if options.get("each")}
+        self.own_names = frozenset(self.own)
+        self.has_own_alone = not (self.placed or self.collected or self.repeated)
         self.reads, self.writes, self.adds = (
             [a.name for a in columns if a.effect == effect] for effect in ("read", "write", "add")
         )

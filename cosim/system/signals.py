@@ -11,6 +11,7 @@ from cosim.component.declaration import Declaration
 from cosim.errors import LookUpError, ModelError
 from cosim.system.blocks import Slot
 from cosim.system.layout import Layout
+from cosim.system.of_declarations import OfDeclarations
 from cosim.unit_text import unit_product
 
 PATH = re.compile(r"^(?P<part>[A-Za-z_]\w*)(?:\.(?P<name>[A-Za-z_]\w*))?(?:\[(?P<index>\d+)\])?$")
@@ -80,6 +81,7 @@ class Paths:
         self._parts, self._layout = parts, layout
         self.found_units: Mapping[tuple[str, str], tuple[str, ...]] = {}
         self._known: dict[tuple[int, str], _Known] = {}
+        self._main_outputs = OfDeclarations(_main_output)
 
     def signal(self, path: str) -> Signal:
         """Find ``part``, ``part.name``, ``part.name[i]`` or ``part.alias``.
@@ -89,9 +91,9 @@ class Paths:
         LookUpError
             With the nearest name and what exists.
         """
-        place = self.place(path)
-        units = (place.unit,) if place.unit else self._units_at(place)
-        return Signal(place.part, place.name, place.slot, units, place.declaration)
+        part, name, slot, declaration, _, unit = place = self.place(path)
+        units = (unit,) if unit else self._units_at(place)
+        return Signal(part, name, slot, units, declaration)
 
     def units(self, part: Component, declaration: Declaration) -> tuple[str, ...]:
         """Declared units, or those that were found."""
@@ -104,8 +106,10 @@ class Paths:
 
     def place(self, path: str) -> Place:
         """Find what `signal` finds, without its units."""
-        part_name, _, name = path.partition(".")
+        part_name, dot, name = path.partition(".")
         part = self._parts.get(part_name)
+        if part is not None and not dot:
+            name = self._main_outputs.of(part.declarations)
         found_before = None if part is None else self._known.get((id(part.declarations), name))
         if found_before is None:
             return self._searched(path)
@@ -166,9 +170,13 @@ def split_derivative(name: str) -> tuple[str, int]:
 
 def main_output_or_none(part: Component) -> str:
     """What a part's bare name means: a measure's value, or its only output; empty for other parts."""
-    if "value" in part.declarations and part.declarations["value"].kind not in NOT_READABLE:
+    return _main_output(part.declarations)
+
+
+def _main_output(declarations: Mapping[str, Declaration]) -> str:
+    if "value" in declarations and declarations["value"].kind not in NOT_READABLE:
         return "value"
-    outputs = [n for n, d in part.declarations.items() if d.kind == "output"]
+    outputs = [n for n, d in declarations.items() if d.kind == "output"]
     return outputs[0] if len(outputs) == 1 else ""
 
 

@@ -15,6 +15,7 @@ from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.component.unit_rules import read_rule
 from cosim.errors import CosimError, UnitError
+from cosim.system.of_declarations import OfDeclarations
 from cosim.system.signals import Place
 from cosim.unit_text import coherent, unit_product
 from cosim.units import conversion
@@ -99,10 +100,12 @@ class UnitInference:
             for operand in equation.operands:
                 self._using.setdefault(operand.key, []).append(number)
         self._solve()
+        units_of: dict[str, list[tuple[str, Units]]] = {original: [] for original in copies.values()}
+        for (name, quantity), units in self.units.items():
+            if name in units_of:
+                units_of[name].append((quantity, units))
         for name, original in copies.items():
-            for quantity in parts[name].declarations:
-                if (original, quantity) in self.units:
-                    self.units[name, quantity] = self.units[original, quantity]
+            self.units.update({(name, quantity): units for quantity, units in units_of[original]})
         self._convert(report)
 
     def _collect(self, name: str, part: Component) -> None:
@@ -286,12 +289,16 @@ def _unconnected_copies(
                 connected.add(path.name if isinstance(path, Component) else _head(str(path)))
     originals: dict[tuple[Any, ...], str] = {}
     copies: dict[str, str] = {}
+    identities = OfDeclarations(lambda listed: tuple(map(id, listed.values())))
+    units_named_by = OfDeclarations(
+        lambda listed: [d.name for d in listed.values() if "unit_of" in d.options]
+    )
     for name, part in parts.items():
         if name in connected:
             continue
-        declarations, values = part.declarations.values(), part.values
-        named = (values.options[d.name] for d in declarations if "unit_of" in d.options)
-        kind = (*map(id, declarations), None, *named, None, *values.given_units.items())
+        values = part.values
+        named = [values.options[option] for option in units_named_by(part)]
+        kind = (identities(part), *named, None, *values.given_units.items())
         original = originals.setdefault(kind, name)
         if original != name:
             copies[name] = original

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from cosim.component.declaration import Declaration
+from cosim.system.layout import STATE_KINDS
+from cosim.system.of_declarations import OfDeclarations
 from cosim.system.signals import split_derivative
 
 if TYPE_CHECKING:
@@ -12,29 +16,27 @@ if TYPE_CHECKING:
 
 def check_results(assembly: Assembly, written: set[int]) -> None:
     """Derivatives of states, and outputs, that no function writes."""
-    for name, part in assembly.parts_by_name.items():
-        for declaration in part.declarations.values():
-            is_state = declaration.kind in ("position", "speed", "auxiliary")
-            is_output = declaration.kind == "output" and not declaration.accumulates
-            if not (is_state or is_output) or not declaration.size:
-                continue
-            result = f"{declaration.name}_dot" if is_state else declaration.name
-            if assembly.layout.region_of(assembly.layout.slots[name][result].offset) not in written:
-                assembly.problem(
-                    name,
-                    f"nothing computes {result}: give {type(part).__name__} a kernel function that "
-                    f"writes {result}[0] = …",
-                )
+    parts, slots, results_of = assembly.parts_by_name, assembly.layout.slots, OfDeclarations(_results)
+    listed = [
+        (name, result, slots[name][result]) for name, part in parts.items() for result in results_of(part)
+    ]
+    regions = assembly.layout.first_regions(slot for *_, slot in listed)
+    for (name, result, _), region in zip(listed, regions, strict=True):
+        if region not in written:
+            cls = type(parts[name]).__name__
+            text = f"nothing computes {result}: give {cls} a kernel function that writes {result}[0] = …"
+            assembly.problem(name, text)
 
 
 def mark_unknown(assembly: Assembly, written: set[int]) -> None:
     """A declared derivative that is not computed is not a number."""
-    for name, part in assembly.parts_by_name.items():
-        for declared in part.declarations:
-            base, order = split_derivative(declared)
-            slot = assembly.layout.slots[name].get(declared) if order and base in part.declarations else None
-            if slot and slot.array == "c" and assembly.layout.region_of(slot.offset) not in written:
-                assembly.nan_slots.append(slot)
+    parts, derivatives_of = assembly.parts_by_name, OfDeclarations(_declared_derivatives)
+    slots = [assembly.layout.slots[name].get(d) for name, part in parts.items() for d in derivatives_of(part)]
+    in_cache = [slot for slot in slots if slot is not None and slot.array == "c"]
+    regions = assembly.layout.first_regions(in_cache)
+    assembly.nan_slots += [
+        slot for slot, region in zip(in_cache, regions, strict=True) if region not in written
+    ]
 
 
 def check_sources(assembly: Assembly, written: set[int]) -> None:
@@ -58,3 +60,18 @@ def check_sources(assembly: Assembly, written: set[int]) -> None:
                 assembly.problem(
                     name.partition(".")[0], f"{reader} reads {name}, which nothing here computes"
                 )
+
+
+def _results(listed: Mapping[str, Declaration]) -> list[str]:
+    """The derivatives of states and the outputs that functions have to write."""
+    results = []
+    for declaration in listed.values():
+        is_output = declaration.kind == "output" and not declaration.accumulates
+        if declaration.size and (is_output or declaration.kind in STATE_KINDS):
+            results.append(declaration.name if is_output else f"{declaration.name}_dot")
+    return results
+
+
+def _declared_derivatives(listed: Mapping[str, Declaration]) -> list[str]:
+    """The quantities that are derivatives of others, by their names."""
+    return [name for name in listed if split_derivative(name)[1] and split_derivative(name)[0] in listed]

@@ -16,6 +16,7 @@ from cosim.stage import Stage
 from cosim.system import copy_blocks
 from cosim.system.blocks import Block, Slot, element_by_element
 from cosim.system.linked_slots import Connection
+from cosim.system.of_declarations import OfDeclarations
 from cosim.system.port_types import type_fault
 from cosim.system.signals import Paths, Signal, split_derivative
 from cosim.system.unit_inference import UnitInference
@@ -72,11 +73,11 @@ class Wiring:
             except CosimError as error:
                 self.assembly.problem(where, str(error))
         self._find_units()
+        inputs = OfDeclarations(lambda listed: [d.name for d in listed.values() if d.kind == "input"])
         for name, part in self.assembly.parts_by_name.items():
-            for declaration in part.declarations.values():
-                path = f"{name}.{declaration.name}"
-                if declaration.kind == "input" and path not in sources:
-                    self._free_input(path, name, declaration.name, part.values.numbers[declaration.name])
+            for port_name in inputs(part):
+                if (path := f"{name}.{port_name}") not in sources:
+                    self._free_input(path, name, port_name, part.values.numbers[port_name])
         self._sources = sources
         wired: set[str] = set()
         for target in sources:

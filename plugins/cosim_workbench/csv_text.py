@@ -15,6 +15,9 @@ from cosim_workbench.number_text import LONGEST, REAL, ROWS_SIGNATURE, TEXT, WHO
 
 VALUES = 1 << 16
 """Whose text is in memory at once. For fewer, machine code takes longer to load than Python to write them."""
+WIDE_VALUES = 1 << 21
+"""That are taken from very many columns at once, for several pieces of text of a few rows each."""
+FEW_ROWS = 64
 
 
 def quoted(text: str) -> str:
@@ -29,16 +32,18 @@ def row_texts(result: cosim.Result, first: int) -> Iterator[bytes | memoryview]:
     A real has the shortest text that reads back as the same number, that of `repr`.
     """
     columns = [result.time, *result.signals.values()]
-    widths = [column.shape[1] if column.ndim == 2 else 1 for column in columns]
-    rows = max(1, VALUES // sum(widths))
-    is_small = (len(result) - first) * sum(widths) <= VALUES
-    write = _lines if is_small or is_plain() or 0 in widths else _compiled_writer(columns, rows)
-    for begin in range(first, len(result), rows):
-        yield write([column[begin : begin + rows] for column in columns])
+    width = sum([column.shape[1] if column.ndim == 2 else 1 for column in columns])
+    rows = max(1, VALUES // width)
+    taken = rows if rows >= FEW_ROWS else max(rows, WIDE_VALUES // width)
+    is_small = (len(result) - first) * width <= VALUES
+    has_empty = any(column.shape[1:] == (0,) for column in columns)
+    write = _lines if is_small or is_plain() or has_empty else _compiled_writer(columns, taken, rows)
+    for begin in range(first, len(result), taken):
+        yield from write([column[begin : begin + taken] for column in columns])
 
 
-def _lines(columns: Sequence[NDArray[Any]]) -> bytes:
-    return ("\n".join(map(",".join, zip(*map(_cells, columns), strict=True))) + "\n").encode()
+def _lines(columns: Sequence[NDArray[Any]]) -> Iterator[bytes]:
+    yield ("\n".join(map(",".join, zip(*map(_cells, columns), strict=True))) + "\n").encode()
 
 
 def _cells(values: NDArray[Any]) -> Iterable[str]:
@@ -52,31 +57,35 @@ def _cells(values: NDArray[Any]) -> Iterable[str]:
 
 
 def _compiled_writer(
-    columns: Sequence[NDArray[Any]], rows: int
-) -> Callable[[Sequence[NDArray[Any]]], bytes | memoryview]:
-    """A function that does as `_lines`, of parts of these columns with so many rows at most."""
-    flat = [_flat(column[:0]) for column in columns]
-    kinds = np.concatenate([np.full(part.shape[1], _kind(part), dtype=np.int64) for part in flat])
+    columns: Sequence[NDArray[Any]], taken: int, rows: int
+) -> Callable[[Sequence[NDArray[Any]]], Iterator[bytes | memoryview]]:
+    """A function that does as `_lines`, of `taken` rows at most, some rows of text at a time."""
+    widths = [column.shape[1] if column.ndim == 2 else 1 for column in columns]
+    kinds = np.repeat(np.array([_kind(column) for column in columns], dtype=np.int64), widths)
     ends = np.full(len(kinds), ord(" "), dtype=np.int64)
-    ends[np.cumsum([part.shape[1] for part in flat]) - 1] = ord(",")
+    ends[np.cumsum(widths) - 1] = ord(",")
     ends[-1] = ord("\n")
-    numbers = np.zeros((rows, len(kinds)), dtype=np.int64)
+    numbers = np.zeros((taken, len(kinds)), dtype=np.int64)
     text = np.zeros(rows * len(kinds) * LONGEST // 8 + 2, dtype=np.int64)
     append = compile_function(append_rows, ROWS_SIGNATURE)
-    places = [place for place, kind in enumerate(kinds) if kind == TEXT]
+    has_texts = bool(np.any(kinds == TEXT))
+    are_reals = len(kinds) == len(columns) and bool(np.all(kinds == REAL))
 
-    def write(parts: Sequence[NDArray[Any]]) -> bytes | memoryview:
-        flat, at = [_flat(part) for part in parts], 0
-        for part in flat:
-            end = at + part.shape[1]
-            numbers[: len(part), at:end] = 0 if part.dtype == object else _bits(part)
-            at = end
-        length = append(numbers.ravel(), kinds, ends, text, len(flat[0]))
-        written = text.view(np.uint8)[:length].data
-        if not places:
-            return written
-        table = np.hstack([part for part in flat if part.dtype == object])
-        return _with_texts(bytes(written), map(quoted, table.ravel().tolist()))
+    def write(parts: Sequence[NDArray[Any]]) -> Iterator[bytes | memoryview]:
+        count = len(parts[0])
+        if are_reals:
+            numbers[:count] = np.array(parts).view(np.int64).T
+        else:
+            numbers[:count] = np.hstack([_bits(_flat(part)) for part in parts])
+        for begin in range(0, count, rows):
+            some = numbers[begin : begin + min(rows, count - begin)]
+            length = append(some.ravel(), kinds, ends, text, len(some))
+            written = text.view(np.uint8)[:length].data
+            if has_texts:
+                table = [_flat(part[begin : begin + rows]) for part in parts if part.dtype == object]
+                yield _with_texts(bytes(written), map(quoted, np.hstack(table).ravel().tolist()))
+            else:
+                yield written
 
     return write
 
@@ -90,6 +99,8 @@ def _kind(values: NDArray[Any]) -> int:
 
 
 def _bits(values: NDArray[Any]) -> NDArray[np.int64]:
+    if values.dtype == object:
+        return np.zeros(values.shape, dtype=np.int64)
     return values.astype(np.int64) if values.dtype == np.bool_ else values.view(np.int64)
 
 

@@ -318,25 +318,33 @@ class ModelFile:
             self._add((*path, *_steps(key_path)), label, _naming(key_path, text))
 
         before = len(self.model.parts)
-        with self._collected(path, label, name):
+        try:
             table.read(self.model, name, dict(entry), report)
-        for part in islice(reversed(self.model.parts), len(self.model.parts) - before):
+        except cosim.CosimError as error:
+            self._record(error, path, label, name)
+        added = len(self.model.parts) - before
+        for part in islice(reversed(self.model.parts), added):
             self._owners[part] = path
 
     @contextmanager
-    def _collected(self, path: KeyPath, label: str, part: str = "") -> Iterator[None]:
+    def _collected(self, path: KeyPath, label: str) -> Iterator[None]:
         """Record an error as a problem of this place."""
         try:
             yield
-        except cosim.ModelError as error:
+        except cosim.CosimError as error:
+            self._record(error, path, label)
+
+    def _record(self, error: cosim.CosimError, path: KeyPath, label: str, part: str = "") -> None:
+        """Record an error as a problem of a place, or of what it names inside of that."""
+        if isinstance(error, cosim.ModelError):
             for problem in error.problems:
                 where = problem.where.removeprefix(f"{part}.") if problem.where != part else ""
                 self._add((*path, *_steps(where)), label, _naming(where, problem.text))
-        except cosim.LookUpError as error:
+        elif isinstance(error, cosim.LookUpError):
             key_path = self.file.find(error.name)
             inside = key_path if key_path is not None and key_path[: len(path)] == path else None
             self._add(inside or (*path, "type"), label, str(error))
-        except cosim.CosimError as error:
+        else:
             self._add(path, label, str(error))
 
     def _is_cut_short(self) -> bool:

@@ -95,3 +95,51 @@ def test_arrays_of_any_kind_are_looked_into(array: Any, model: cosim.Model, buil
     np.asarray(vars(model.parts["first"])["_note"])[...] = 3.0
     model.simulate(until=0.1)
     assert len(built) == 2
+
+
+class Note:
+    """An attribute that holds others."""
+
+    def __init__(self, number: float) -> None:
+        self.number, self.texts, self.more = number, ["a"], {"b": [1.0, 2.0]}
+
+
+@pytest.fixture
+def many() -> cosim.Model:
+    """As many parts of a class as are looked into together."""
+    model = cosim.Model("many")
+    for i in range(40):
+        part = model.add(Decay, f"part{i}", weights=np.array([1.0, 0.0]))
+        part.__dict__["_note"] = Note(float(i))
+    return model
+
+
+def _note(model: cosim.Model, i: int = 17) -> Any:
+    return vars(model.parts[f"part{i}"])["_note"]
+
+
+CHANGES_OF_ONE: dict[str, Callable[[cosim.Model], Any]] = {
+    "number in place": lambda model: model.parts["part17"].values.numbers["weights"].__setitem__(0, 3.0),
+    "sign of zero": lambda model: model.parts["part17"].values.numbers["weights"].__setitem__(1, -0.0),
+    "number": lambda model: setattr(_note(model), "number", 18.0),
+    "kind of a number": lambda model: setattr(_note(model), "number", 17),
+    "text in a list": lambda model: _note(model).texts.append("b"),
+    "number in a dictionary": lambda model: _note(model).more["b"].__setitem__(1, 3.0),
+    "another attribute": lambda model: setattr(_note(model), "last", 1.0),
+    "an attribute less": lambda model: delattr(_note(model), "texts"),
+    "one for two": lambda model: model.parts["part17"].__dict__.update(_note=_note(model, 18)),
+    "around itself": lambda model: setattr(_note(model), "more", _note(model)),
+    "order": lambda model: model.parts.update(part0=model.parts.pop("part0")),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES_OF_ONE)
+def test_a_change_in_one_of_many_parts_is_seen(change: str, many: cosim.Model, built: list[Any]) -> None:
+    many.simulate(until=0.1)
+    many.simulate(until=0.1)
+    assert len(built) == 1
+    CHANGES_OF_ONE[change](many)
+    many.simulate(until=0.1)
+    assert len(built) == 2
+    many.simulate(until=0.1)
+    assert len(built) == 2

@@ -1,0 +1,51 @@
+"""What follows from the declarations of a part, found once for all parts that share them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar
+
+from cosim.component.component import Component
+from cosim.component.declaration import Declaration
+
+T = TypeVar("T")
+Declarations = Mapping[str, Declaration]
+
+
+class OfDeclarations(Generic[T]):
+    """A function of declarations that is called once for each mapping of them.
+
+    Very many parts of a class share one mapping: what is done for each of them is to look it up.
+
+    Parameters
+    ----------
+    find : callable
+        From declarations to what follows from them.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Spring(cosim.Component):
+    ...     '''A spring.'''
+    ...     stiffness = cosim.parameter(default=1.0)
+    >>> names = OfDeclarations(list)
+    >>> names(Spring()), names(Spring()) is names(Spring())
+    (['stiffness'], True)
+    """
+
+    def __init__(self, find: Callable[[Declarations], T]) -> None:
+        self._find = find
+        self._found: dict[
+            int, tuple[T, Declarations]
+        ] = {}  # with the mapping, whose identity nothing else gets
+
+    def __call__(self, part: Component) -> T:
+        """What follows from the declarations of a part."""
+        return self.of(part.declarations)
+
+    def of(self, declarations: Declarations) -> T:
+        """What follows from declarations."""
+        known = self._found.get(id(declarations))
+        if known is None:
+            known = self._found[id(declarations)] = self._find(declarations), declarations
+        return known[0]
