@@ -24,7 +24,10 @@ def fuzz(path: Path, first: int, count: int) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("make", [oscillator, ball, fuse])
+LONG = pytest.mark.thorough
+
+
+@pytest.mark.parametrize("make", [ball, pytest.param(oscillator, marks=LONG), pytest.param(fuse, marks=LONG)])
 def test_no_sequence_of_calls_is_fatal(make: Any, tmp_path: Path) -> None:
     found = fuzz(export(make(), tmp_path / "x.fmu"), 1, many(70) if make is oscillator else many(20))
     assert found["wrong"] == []

@@ -144,7 +144,7 @@ def test_systems_in_a_co_simulation(compiled: bool) -> None:
     observe = None if compiled else (lambda time, values: None)
     loop = CoSimulation({"a": model(), "b": model()}, [], "jacobi", "100 ms", steps={"b": "300 ms"})
     names = ["a.s.height", "b.s.height"]
-    found = loop.simulate(2100.0 if compiled else 21.0, record=names, observe=observe, inside="nothing")
+    found = loop.simulate(900.0 if compiled else 21.0, record=names, observe=observe, inside="nothing")
     count = found.time.size
     assert list(found.statistics["in_python"]) == ([] if compiled else ["a", "b"])
     assert found.time.tolist() == [i / 10 for i in range(count)]

@@ -24,7 +24,7 @@ def found(path: Path, timeout: float = 20.0) -> list[Finding]:
     return [*check_file(path), *check_run(path, timeout)]
 
 
-@pytest.mark.parametrize("make", [oscillator, ball])
+@pytest.mark.parametrize("make", [ball, pytest.param(oscillator, marks=pytest.mark.thorough)])
 def test_ours_have_no_findings(make: Callable[..., object], tmp_path: Path) -> None:
     assert found(export(make(), tmp_path / "x.fmu", step_size=0.01, stop_time=1.0)) == []
 

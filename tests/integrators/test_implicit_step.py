@@ -32,6 +32,7 @@ class TestAm3(IntegratorContract):
     make = author_third_order.Am3
 
 
+@pytest.mark.thorough
 def test_what_changes_with_time_is_exact_to_the_second_power() -> None:
     """Of a method of order 3 solutions that are cubics in time are exact."""
     TestRos3p().test_polynomials_are_exact()

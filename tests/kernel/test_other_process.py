@@ -30,9 +30,11 @@ def through(tmp_path_factory):
 @pytest.mark.parametrize(
     "plain",
     [
-        *(pytest.param((p, p), marks=pytest.mark.thorough) for p in (False, True)),
         (True, False),
-        (False, True),
+        *(
+            pytest.param(ways, marks=pytest.mark.thorough)
+            for ways in ((False, True), (False, False), (True, True))
+        ),
     ],
 )
 def test_saved_and_going_on_in_a_new_process(through, tmp_path, plain):

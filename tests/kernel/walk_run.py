@@ -6,6 +6,7 @@ no adapters and entry points, which are made from declarations, and no stand-in 
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from collections.abc import Callable
@@ -35,7 +36,13 @@ RESTITUTION = 0.7312345678
 
 def file_of(frame: FrameType) -> str:
     """The file of ours that a function stands in; "" for others."""
-    path = Path(frame.f_code.co_filename)
+    return file_called(frame.f_code.co_filename)
+
+
+@functools.cache
+def file_called(name: str) -> str:
+    """The same by the name that Python has for the file; it is asked for in each call and return."""
+    path = Path(name)
     home = next((home for home in HOMES if home in path.parents), None)
     return "" if home is None else f"{HOMES[home]}/{path.relative_to(home).as_posix()}"
 

@@ -5,6 +5,7 @@ The table in docs/measures.md is made here: `python tests/measures/test_delay_ac
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import math
 from pathlib import Path
@@ -29,6 +30,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "measures.md"
 BY_NAME = {source.name: source for source in SOURCES}
 
 
+@functools.cache
 def worst(source: Source, integrator: str, interpolation: str, accuracy: float) -> float:
     """The error in accuracies."""
     error, result = run(source, integrator, accuracy, interpolation=interpolation)
