@@ -306,6 +306,7 @@ if TYPE_CHECKING:
     from cosim_compiler.array_groups import Reals as Reals
     from cosim_compiler.array_groups import group_reader as group_reader
     from cosim_compiler.array_groups import head_of as head_of
+    from cosim_compiler.calls import compiled_together as compiled_together
     from cosim_compiler.calls import data_of as data_of
     from cosim_compiler.calls import indirect_call as indirect_call
     from cosim_compiler.calls import length_of as length_of

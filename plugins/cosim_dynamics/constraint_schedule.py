@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import cosim
-from cosim.kit import Block, width_of
+from cosim.kit import BLOCK_SIGNATURE, Block, compiled_together, width_of
+from cosim_dynamics import projection_blocks as corrections
 from cosim_dynamics.constraint_block import constraint_block
 from cosim_dynamics.constraint_groups import ConstraintGroup
 from cosim_dynamics.constraint_records import ConstraintRecords
@@ -17,6 +18,14 @@ from cosim_dynamics.tree_assembly import Accelerations, TreeAssembly
 
 if TYPE_CHECKING:
     from cosim.kit import Slot
+
+SOLVING = (
+    constraint_block,
+    *(corrections.velocity_block, corrections.direction_block),
+    *(corrections.speed_estimate_block, corrections.position_estimate_block),
+)
+"""Blocks that eliminate the equations: the same helpers do it, and are most of their machine code."""
+compiled_together(SOLVING, BLOCK_SIGNATURE)
 
 #: How many reals an array of m equations and n degrees of freedom has.
 ARRAYS: dict[str, Callable[[int, int], int]] = {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
 from cosim_mechanics.model_tables import MechanicsTable, Report
-from cosim_mechanics.scene import scene
-from cosim_mechanics.shapes import Shape
+
+if TYPE_CHECKING:
+    from cosim_mechanics.shapes import Shape
 
 
 class CollisionsTable(MechanicsTable):
@@ -44,6 +45,8 @@ class CollisionsTable(MechanicsTable):
             except (cosim.LookUpError, ValueError) as error:
                 report(f"shapes[{i}]", str(error))
         if sum(map(len, shapes.values())) == len(listed):
+            from cosim_mechanics.scene import scene  # every start reads this module, few models have shapes
+
             values = scene(model, shapes, ignore)
             self.add(model, name, {"type": "collisions", **values, **entry}, report)
 
