@@ -44,6 +44,7 @@ TOLERANCE = 1e-10
 CONSTRAINT_TOLERANCE = TOLERANCE  # its name in `cosim.kit`
 LOOSE = 1e-7  # accepted where rounding or constraints that contradict each other allow no less
 MOST_CORRECTIONS = 30
+STILL_FALLS = 0.9  # times the previous error, at most, while corrections help
 NOT_MET = -4  # among the answers of steps' helpers: 0, 1 + the index of a block, -1 not finite, …
 
 
@@ -94,12 +95,12 @@ def correcting(error_of, correct):
 
     def correct_until_met(system, corrections, t):
         errors = system.errors(corrections)
-        before = math.inf
+        previous = math.inf
         for _ in range(MOST_CORRECTIONS):
             error = error_of(errors)
-            if error <= TOLERANCE * errors.allowed or not error < 0.9 * before:
+            if error <= TOLERANCE * errors.allowed or not error < STILL_FALLS * previous:
                 break
-            before = error
+            previous = error
             status = correct(system, corrections, t)
             if status == 0:
                 status = system.evaluate(t)
@@ -241,6 +242,7 @@ def failure_code(status, work, otherwise):
 MEET_SIGNATURE = "TIiifFFFIFFIiiF>i"
 MOST_ATTEMPTS = 100
 LONGEST = 0.5  # largest change of a coordinate in one step, rad or m
+SMALLEST_PART = 1e-4  # of Newton's step that is tried
 NEAR = 1e-3  # a position error from which the corrections of steps go on
 
 
@@ -275,23 +277,33 @@ def assemble_system(system, corrections, t, nq, nu, spare):
             break
         for m in range(n):
             nearest[m] = y[m]
-        factor = 1.0
-        shorter = math.inf
-        while factor > 1e-4:
-            move_part_of_way(system, corrections, t, nq, nu, factor)
-            shorter = position_error(system, corrections, t)
-            if shorter < error:
-                break
-            for m in range(n):
-                y[m] = nearest[m]
-            position_error(system, corrections, t)
-            factor *= 0.5
-        if not shorter < error:
+        smaller = come_nearer(system, corrections, t, nq, nu, nearest, error)
+        if not smaller < error:
             break
-        error = shorter
+        error = smaller
     if error <= NEAR:
         return project(system, corrections, t)
     return NOT_MET
+
+
+def come_nearer(system, corrections, t, nq, nu, nearest, error):
+    """Go from `y`, equal to `nearest`, to a state with a smaller error than this, and return its error.
+
+    Newton's step is halved until there is one. Where none is found, `y` is as before.
+    """
+    y = system.y
+    smaller = math.inf
+    factor = 1.0
+    while factor > SMALLEST_PART:
+        move_part_of_way(system, corrections, t, nq, nu, factor)
+        smaller = position_error(system, corrections, t)
+        if smaller < error:
+            break
+        for m in range(system.size):
+            y[m] = nearest[m]
+        position_error(system, corrections, t)
+        factor *= 0.5
+    return smaller
 
 
 def move_part_of_way(system, corrections, t, nq, nu, factor):

@@ -156,9 +156,8 @@ class MethodSlots(Record):
     """What a method finds in the cache, and which rows of the table it walks."""
 
     corrections: Corrections
-    inner_first: (
-        int  # the rows that a derivative needs inside a step: the cache is complete at its ends alone
-    )
+    # the rows that a derivative needs inside a step: the cache is complete at its ends alone
+    inner_first: int
     inner_last: int
     errors: int  # how many slots report an error,
     smooth: int  # how many until when they are smooth,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +119,15 @@ def inverse_kinematics(
     raise cosim.SimulationError(start.time, search.complaint(best[1] if best else None, max(1, tries)))
 
 
+class _Target(NamedTuple):
+    """Where a frame on a link has to be."""
+
+    link: int
+    frame: Array  # its pose on the link
+    rotation: Array | None  # in Ground; None: any
+    position: Array  # in Ground, m
+
+
 class _Search:
     """What stays the same in all tries."""
 
@@ -142,7 +151,7 @@ class _Search:
             if name not in targets:
                 raise cosim.LookUpError("target", name, targets)
         self.targets = [
-            (motion.index(name), np.array(pose(frames.get(name, (0.0, 0.0, 0.0)))), *_target(goal))
+            _Target(motion.index(name), np.array(pose(frames.get(name, (0.0, 0.0, 0.0)))), *_goal(goal))
             for name, goal in targets.items()
         ]
         self.closed = holds(system)
@@ -228,21 +237,22 @@ class _Search:
 
         motion = TreeMotion(self.system, state.realize(cosim.Stage.VELOCITY))
         parts = [np.zeros(0)]
-        for link, frame, R_wanted, p_wanted in self.targets:
-            R, p = motion.pose(link)
+        for target in self.targets:
+            R, p = motion.pose(target.link)
             turn = np.zeros(3)
-            if R_wanted is not None:
-                turn = Rotation.from_matrix(R_wanted @ (R @ frame[:9].reshape(3, 3)).T).as_rotvec()
-            parts += [self.size * turn, p_wanted - p - R @ frame[9:]]
+            if target.rotation is not None:
+                R_GF = R @ target.frame[:9].reshape(3, 3)
+                turn = Rotation.from_matrix(target.rotation @ R_GF.T).as_rotvec()
+            parts += [self.size * turn, target.position - p - R @ target.frame[9:]]
         return np.concatenate(parts)
 
     def _jacobian(self, state: cosim.State) -> Array:
         motion = TreeMotion(self.system, state)
         rows = [np.zeros((0, self.system.nu))]
-        for link, frame, R_wanted, _ in self.targets:
-            R, p = motion.pose(link)
-            J = motion.jacobian(link, p + R @ frame[9:])
-            rows += [J[:3] * (self.size if R_wanted is not None else 0.0), J[3:]]
+        for target in self.targets:
+            R, p = motion.pose(target.link)
+            J = motion.jacobian(target.link, p + R @ target.frame[9:])
+            rows += [J[:3] * (self.size if target.rotation is not None else 0.0), J[3:]]
         return np.vstack(rows)
 
     def _step(self, state: cosim.State, J: Array, missing: Array, damping: float) -> Array:
@@ -293,7 +303,7 @@ class _Search:
         state.set_y(y)
 
 
-def _target(goal: Any) -> tuple[Array | None, Array]:
+def _goal(goal: Any) -> tuple[Array | None, Array]:
     """Rotation, or None where it does not matter, and position."""
     if np.size(np.asarray(goal, dtype=object)) == 3 and np.ndim(goal) == 1:
         return None, np.array(pose(goal))[9:]

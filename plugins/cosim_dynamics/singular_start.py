@@ -71,44 +71,47 @@ class SingularStart:
 
     def _find_singular(self, state: cosim.State) -> None:
         arrays = constraint_arrays(state.arrays["c"], self._mechanism, self._group)
-        G, Z, sizes = (x.copy() for x in (arrays.jacobian, arrays.eliminated, arrays.cholesky.sizes))
+        jacobian, eliminated, sizes = (
+            x.copy() for x in (arrays.jacobian, arrays.eliminated, arrays.cholesky.sizes)
+        )
         holding = np.flatnonzero(sizes > 0.0)
         if not holding.size:
             return
         dofs = [self._mechanism.dofs[member.number] for member in arrays.members]
         D = np.array([state.arrays["c"][dof.D] for dof in dofs])
-        speeds = np.array([dof.u for dof in dofs])
         usual = np.sqrt(sizes[holding])
-        self._state = state
-        left, values, _ = np.linalg.svd((Z[holding] / np.sqrt(D)) / usual[:, None])
+        left, values, _ = np.linalg.svd((eliminated[holding] / np.sqrt(D)) / usual[:, None])
         lost = left[:, np.count_nonzero(values > VANISHED) :]  # combinations of equations that hold nothing
         if not lost.shape[1]:
             return
-        self._lost, self._usual, self._held = lost, usual, holding
+        self._state, self._lost, self._usual, self._held = state, lost, usual, holding
         self._find_contradictions(state)
-        free = self._free_speeds(G[holding] / usual[:, None], len(holding) - lost.shape[1], speeds)
+        speeds = np.array([dof.u for dof in dofs])
+        free = self._free_speeds(jacobian[holding] / usual[:, None], len(holding) - lost.shape[1], speeds)
         if not free.size:
             return
-        # How far such combinations are from being met by speeds of the size 1, in general
+        changes, scale = self._changes_in_general(free)
+        if scale == 0.0:
+            return
+        around = np.abs(lost @ changes.T).max(axis=1)
+        names = (self._owners[r] for r, x in zip(holding, around, strict=True) if x > ALONG * around.max())
+        self.constraints = list(dict.fromkeys(names))
+        branches = []
+        if free.shape[1] == 2:  # a plane, in which the only combination has two tangents
+            branches = self._tangents(free, np.linalg.svd(changes)[2][0])
+        self._describe_motion(state, scale, branches)
+
+    def _changes_in_general(self, free: Array) -> tuple[Array, float]:
+        """How far combinations that hold nothing are from being met by free speeds of size 1; the largest."""
         changes, scale = [], 0.0
         rng = np.random.default_rng(0)
         for _ in range(TRIED):
             u = free @ rng.normal(size=free.shape[1])
             change, added = self._second_order(u / np.abs(u).max())
-            scale = max(
-                scale, float(np.abs(change).max()) if np.abs(change).max() > LEFT_OVER * added else 0.0
-            )
+            largest = float(np.abs(change).max())
+            scale = max(scale, largest if largest > LEFT_OVER * added else 0.0)
             changes.append(change)
-        if scale == 0.0:
-            return
-        around = np.abs(lost @ np.array(changes).T).max(axis=1)
-        names = (self._owners[r] for r, x in zip(holding, around, strict=True) if x > ALONG * around.max())
-        self.constraints = list(dict.fromkeys(names))
-        combination = np.linalg.svd(np.array(changes))[2][
-            0
-        ]  # the only combination, where a plane has two tangents
-        branches = self._tangents(free, combination) if free.shape[1] == 2 else []
-        self._describe_motion(state, scale, branches)
+        return np.array(changes), scale
 
     def _find_contradictions(self, state: cosim.State) -> None:
         """Name the constraints whose accelerations no motion has: what holds nothing has to be met."""

@@ -27,6 +27,7 @@ from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes
 from cosim_ensembles.chunks import Job
 from cosim_ensembles.compiled_runs import CompiledRuns
+from cosim_ensembles.ensemble_call import EnsembleCall, Progress
 from cosim_ensembles.in_executor import run_in_executor
 from cosim_ensembles.own_processes import OwnProcesses
 from cosim_ensembles.plan import Plan
@@ -40,10 +41,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 log = logging.getLogger("cosim.ensemble")
-Progress = Callable[[int, int], "bool | None"]
 LOOK = 0.1  # s, wall-clock time, between calls of `progress`
 PART_TIME, PART_SHARE = 2.0, 0.02  # s that runs take which are given on together, or part of all the time
-FULL = 8  # of them for each thread at least, so that few threads wait for the last one
+RUNS_OF_THREAD = 8  # that are given on together, at least, so that few threads wait for the last one
+LARGEST_GROWTH = 4  # of how many they are, from one part to the next
 SERIES_PARTS = "workbench.series_parts"
 """Id of the result sink that writes values over time in parts."""
 
@@ -120,8 +121,9 @@ class BatchEnsemble(cosim.Ensemble):
         if parts is not None and not self.plan.keeps_series:
             raise ModelError.of("parts", "nothing is recorded over time: name signals beside the reductions")
         block = self.new_block(changes.runs, keeps_series=parts is None and each is None)
+        call = EnsembleCall(self.plan, changes, block, progress, parts, each)
         try:
-            message = self._run_all(changes, block, progress, executor, chunk, parts, each)
+            message = self._run_all(call, executor, chunk)
         except (KeyboardInterrupt, CosimError) as error:
             result = BatchResult(self.plan, changes.given, block, str(error) or "interrupted", parts)
             error.result = result  # type: ignore[union-attr]
@@ -131,37 +133,21 @@ class BatchEnsemble(cosim.Ensemble):
                 parts.remove_others(block.parts.values())
         return BatchResult(self.plan, changes.given, block, message, parts)
 
-    def _run_all(
-        self,
-        changes: Changes,
-        block: Block,
-        progress: Progress | None,
-        executor: Executor | None,
-        chunk: int | None,
-        parts: Any,
-        each: Callable[[int, BatchResult], Any] | None,
-    ) -> str:
+    def _run_all(self, call: EnsembleCall, executor: Executor | None, chunk: int | None) -> str:
         """Do the runs wherever they can be done; why they were stopped, or done elsewhere."""
         message = ""
-
-        def take(first: int, last: int, rows: dict[str, Any]) -> None:
-            block.take(first, last, rows)
-            if each is not None:
-                rows_done = Block.of(rows)
-                each(first, BatchResult(self.plan, changes.some(first, last).given, rows_done, parts=parts))
-
         if executor is not None:
-            stopped = run_in_executor(self, changes, block, executor, progress, chunk, parts, take)
+            stopped = run_in_executor(self, call, executor, chunk)
         elif self.in_python:
             message = f"in processes, since these are Python: {', '.join(self.in_python)}"
             log.warning("%s", message)
             with OwnProcesses(self.threads) as pool:
-                stopped = run_in_executor(self, changes, block, pool, progress, chunk, parts, take)
-        elif parts is not None or each is not None:
-            stopped = self._run_in_parts(changes, block, progress, parts, take)
+                stopped = run_in_executor(self, call, pool, chunk)
+        elif call.parts is not None or call.each is not None:
+            stopped = self._run_in_parts(call)
         else:
-            stopped = self.run_here(changes, block, progress)
-        return f"stopped after {int((block.codes >= 0).sum())} of {block.runs} runs" if stopped else message
+            stopped = self.run_here(call.changes, call.block, call.progress)
+        return f"stopped after {call.block.ended} of {call.block.runs} runs" if stopped else message
 
     def new_block(self, runs: int, *, keeps_series: bool = True) -> Block:
         """Room for the results of some runs."""
@@ -192,39 +178,37 @@ class BatchEnsemble(cosim.Ensemble):
             name = parts.add(BatchResult(self.plan, changes.given, block))
             block.series, block.parts = None, {0: name} if name else {}
 
-    def _run_in_parts(
-        self,
-        changes: Changes,
-        block: Block,
-        progress: Progress | None,
-        parts: Any,
-        take: Callable[[int, int, dict[str, Any]], None],
-    ) -> bool:
+    def _run_in_parts(self, call: EnsembleCall) -> bool:
         """Do runs in threads of this process, and give on what some of them have left; as `run_here`."""
-        first, stopped, start = 0, False, wall.perf_counter()
-        most_runs = self.plan.most_runs if self.plan.keeps_series else block.runs
-        size = least_runs = min(most_runs, FULL * self.threads)
-        while first < block.runs and not stopped:
-            last = min(first + size, block.runs)
-            changes_of_part, part = changes.some(first, last), self.new_block(last - first)
-
-            def report(ended: int, total: int, first: int = first) -> bool | None:
-                return None if progress is None else progress(first + ended, block.runs)
-
+        runs, start = call.block.runs, wall.perf_counter()
+        most_runs = self.plan.most_runs if self.plan.keeps_series else runs
+        size = least_runs = min(most_runs, RUNS_OF_THREAD * self.threads)
+        first, stopped = 0, False
+        while first < runs and not stopped:
+            last = min(first + size, runs)
             began = wall.perf_counter()
-            try:
-                stopped = self.run_here(changes_of_part, part, report)
-            finally:
-                if parts is not None:
-                    self._write_part(changes_of_part, part, parts.some(first, last))
-                take(first, last, vars(part))
+            stopped = self._run_part(call, first, last)
             time = wall.perf_counter()
-            rate, seconds = (
-                (last - first) / max(time - began, 1e-9),
-                max(PART_TIME, PART_SHARE * (time - start)),
-            )
-            first, size = last, min(max(least_runs, min(4 * size, int(seconds * rate))), most_runs)
+            runs_per_second = (last - first) / max(time - began, 1e-9)
+            runs_in_time = int(runs_per_second * max(PART_TIME, PART_SHARE * (time - start)))
+            size = min(max(least_runs, min(LARGEST_GROWTH * size, runs_in_time)), most_runs)
+            first = last
         return stopped
+
+    def _run_part(self, call: EnsembleCall, first: int, last: int) -> bool:
+        """Do runs `first` … `last` - 1 and give on what they have left; as `run_here`."""
+        changes, block = call.changes.some(first, last), self.new_block(last - first)
+        progress = call.progress
+
+        def report(ended: int, total: int) -> bool | None:
+            return None if progress is None else progress(first + ended, call.block.runs)
+
+        try:
+            return self.run_here(changes, block, report)
+        finally:
+            if call.parts is not None:
+                self._write_part(changes, block, call.parts.some(first, last))
+            call.take(first, last, vars(block))
 
     def run_here(self, changes: Changes, block: Block, progress: Progress | None = None) -> bool:
         """Do runs in threads of this process; whether `progress` has stopped them."""
@@ -258,7 +242,7 @@ class BatchEnsemble(cosim.Ensemble):
                 while worker.is_alive():
                     worker.join(LOOK)
                     if progress is not None and not stop[0]:
-                        stopped = progress(int((block.codes >= 0).sum()), block.runs) is False
+                        stopped = progress(block.ended, block.runs) is False
                         stop[0] = int(stopped)
         finally:
             stop[0] = 1

@@ -53,6 +53,11 @@ class Block:
         self.failures: dict[int, FailedRun] = {}
         self.parts: dict[int, str] = {}
 
+    @property
+    def ended(self) -> int:
+        """How many runs have ended."""
+        return int((self.codes >= 0).sum())
+
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> Block:
         """The block that was given as `vars`."""

@@ -23,18 +23,18 @@ def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     words : sequence of str
         Those after ``cosim``, up to the cursor; the last one is what has been typed of a word, or empty.
     """
-    *before, typed = [_unquoted(word) for word in words if word != "="] or [
-        ""
-    ]  # bash cuts `--until=2` in three
-    if typed.startswith("--") and "=" in typed:  # zsh and fish do not
+    # bash cuts `--until=2` in three words, zsh and fish leave it whole
+    whole_words = [_unquoted(word) for word in words if word != "="]
+    *before, typed = whole_words or [""]
+    if typed.startswith("--") and "=" in typed:
         option, _, typed = typed.partition("=")
         before.append(option)
-    at = next((i for i, word in enumerate(before) if not word.startswith("-")), None)
+    command = next((i for i, word in enumerate(before) if not word.startswith("-")), None)
     try:
-        if at is None:
+        if command is None:
             offers = _commands() if not typed.startswith("-") else _options(None)
         else:
-            offers = _arguments(before[at], before[at + 1 :], typed)
+            offers = _arguments(before[command], before[command + 1 :], typed)
     except cosim.CosimError:  # half a line is no place for messages
         return
     files = [item for item in offers if item[0] == FILES]
@@ -64,24 +64,9 @@ def _arguments(name: str, before: Sequence[str], typed: str) -> list[tuple[str, 
     if name not in by_name:
         return []
     parser = CommandParser(by_name[name].cls())
-    by_option = {word: action for action in parser.arguments for word in action.option_strings}
-    positionals = [action for action in parser.arguments if not action.option_strings]
-    waiting: argparse.Action | None = None  # an option whose value comes next
-    count = 0
-    for word in before:
-        if word.startswith("-") and word in by_option:
-            waiting = by_option[word] if by_option[word].nargs != 0 else None
-        elif waiting is not None:
-            waiting = waiting if waiting.nargs in ("*", "+") else None
-        elif not word.startswith("-"):
-            count += 1
     if typed.startswith("-"):
         return _options(parser)
-    action = waiting
-    if action is None and positionals:
-        last = positionals[-1]
-        repeats = last.nargs in ("*", "+")
-        action = positionals[count] if count < len(positionals) else last if repeats else None
+    action = _expected(parser, before)
     if action is None:
         return _options(parser) if not typed else []
     offers = completions(action, before)
@@ -91,6 +76,31 @@ def _arguments(name: str, before: Sequence[str], typed: str) -> list[tuple[str, 
         endings = Counter(word.rpartition(".")[2] for word in offers)  # which stands for the whole id
         offers = [word for word, often in endings.items() if often == 1]
     return [(word, "") for word in offers]
+
+
+def _expected(parser: CommandParser, before: Sequence[str]) -> argparse.Action | None:
+    """The option or the positional argument of which the next word is a value."""
+    by_option = {word: action for action in parser.arguments for word in action.option_strings}
+    waiting: argparse.Action | None = None  # an option whose value comes next
+    count_of_positionals = 0
+    for word in before:
+        if word.startswith("-") and word in by_option:
+            waiting = by_option[word] if by_option[word].nargs != 0 else None
+        elif waiting is not None:
+            waiting = waiting if _repeats(waiting) else None
+        elif not word.startswith("-"):
+            count_of_positionals += 1
+    positionals = [action for action in parser.arguments if not action.option_strings]
+    if waiting is not None or not positionals:
+        return waiting
+    if count_of_positionals < len(positionals):
+        return positionals[count_of_positionals]
+    return positionals[-1] if _repeats(positionals[-1]) else None
+
+
+def _repeats(action: argparse.Action) -> bool:
+    """Whether more than one word may be its values."""
+    return action.nargs in ("*", "+")
 
 
 def _unquoted(word: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import cosim
 from cosim_toml.toml_file import TomlFile
@@ -21,6 +21,15 @@ ELSEWHERE = {"participants": "cosimulate", "master": "cosimulate"}
 MOST_PROBLEMS = 100
 """That one file is searched for: the nearest name of each takes some milliseconds."""
 STEP = re.compile(r'\[(\d+)\]|"([^"]*)"|([^.\[\]"]+)')
+
+
+class Entry(NamedTuple):
+    """One part of a table: where it stands, what messages call it, its name, and what is written."""
+
+    path: KeyPath
+    label: str
+    name: str
+    content: Any
 
 
 class ModelFile:
@@ -119,22 +128,20 @@ class ModelFile:
         written = {n for table in self.file.data.values() if isinstance(table, dict) for n in table}
         missing = written - set(self.model.parts)
         reported = {self._label(problem.where) for problem in self.problems}
+        refused: tuple[cosim.Problem, ...] = ()
         try:
             cosim.Model.build(self.model)
         except cosim.ModelError as error:
-            for problem in error.problems:
-                path, label = self._place(problem.where)
-                mentioned = set(re.findall(r"\w+", f"{problem.where} {problem.text.partition('.')[0]}"))
-                is_of_a_quantity = "." in problem.where or problem.text.startswith(("no signal", "no part"))
-                if (
-                    path
-                    and is_of_a_quantity
-                    and not mentioned & missing
-                    and label.partition(" (")[0] not in reported
-                ):
-                    self._add(path, label, problem.text)
+            refused = tuple(error.problems)
         except cosim.CosimError:
             pass  # it follows from a problem that is listed already
+        for problem in refused:
+            path, label = self._place(problem.where)
+            mentioned = set(re.findall(r"\w+", f"{problem.where} {problem.text.partition('.')[0]}"))
+            is_of_a_quantity = "." in problem.where or problem.text.startswith(("no signal", "no part"))
+            follows = bool(mentioned & missing) or label.partition(" (")[0] in reported
+            if path and is_of_a_quantity and not follows:
+                self._add(path, label, problem.text)
         self._check_heads(missing | {label.rpartition(".")[2] for label in reported})
 
     def _label(self, where: str) -> str:
@@ -199,17 +206,30 @@ class ModelFile:
 
     def _read_header(self, tables: dict[str, cosim.ModelTable]) -> None:
         """Table ``[model]``: the name, and what tables and the model itself claim as settings."""
+        self._read_name()
+        written = {key: value for key, value in self._header.items() if key != "name"}
+        self._read_settings(written, {key for table in tables.values() for key in table.settings})
+        if "dynamics" in written:
+            self._check_solver()
+        for key, table in tables.items():
+            if key in self.file.data or any(setting in written for setting in table.settings):
+                settings = {name: written.get(name, default) for name, default in table.settings.items()}
+                with self._collected(("model",), "model"):
+                    table.begin(self.model, settings)
+
+    def _read_name(self) -> None:
         if not isinstance(self.file.data.get("model", {}), dict):
             self._add(("model",), "model", "model is not a table: write [model]")
-        values = dict(self._header)
-        name = values.pop("name", self.model.name)
+        name = self._header.get("name", self.model.name)
         if not isinstance(name, str) or not name:
             self._add(("model", "name"), "model", f"name is {name!r}, needs a text")
         else:
             self.model.name = name
-        claimed = {key for table in tables.values() for key in table.settings}
+
+    def _read_settings(self, written: dict[str, Any], claimed: set[str]) -> None:
+        """Settings of the model itself; those that tables claim are read by them."""
         model_settings = set(self.model.settings)
-        for key, value in values.items():
+        for key, value in written.items():
             if key in model_settings:
                 self.model.settings[key] = value
             elif key in cosim.Model.ABOUT:
@@ -219,17 +239,14 @@ class ModelFile:
             elif key not in claimed:
                 text = unknown("key", key, ["name", *sorted(model_settings | claimed | {*cosim.Model.ABOUT})])
                 self._add(("model", key), "model", text)
+
+    def _check_solver(self) -> None:
+        """The solver that the file names; ``tree`` stands for ``dynamics.tree``."""
         solver = self.model.settings.get("dynamics")
-        if "dynamics" in values:
-            if isinstance(solver, str) and "." not in solver:
-                solver = self.model.settings["dynamics"] = f"dynamics.{solver}"
-            with self._collected(("model", "dynamics"), "model"):
-                cosim.registry().get("dynamics_solver", str(solver))
-        for key, table in tables.items():
-            if key in self.file.data or any(setting in values for setting in table.settings):
-                settings = {k: values.get(k, default) for k, default in table.settings.items()}
-                with self._collected(("model",), "model"):
-                    table.begin(self.model, settings)
+        if isinstance(solver, str) and "." not in solver:
+            solver = self.model.settings["dynamics"] = f"dynamics.{solver}"
+        with self._collected(("model", "dynamics"), "model"):
+            cosim.registry().get("dynamics_solver", str(solver))
 
     def _read_table(self, table: cosim.ModelTable) -> None:
         content, key = self.file.data[table.table], table.table
@@ -238,58 +255,51 @@ class ModelFile:
             if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
                 self._add((key,), key, f"is not a list of tables: write {needs}")
                 return
-            entries: list[tuple[KeyPath, str, Any]] = [
-                ((key, i), str(i), row) for i, row in enumerate(content)
-            ]
         elif not isinstance(content, dict):
             self._add((key,), key, f"is not a table: write {needs}")
             return
-        elif table.form == "table":
-            entries = [((key,), "", content)]
-        else:
-            entries = [((key, name), name, entry) for name, entry in content.items()]
-        for path, name, entry in entries:
-            label = (
-                key
-                if table.form == "table"
-                else f"{key}[{name}]"
-                if table.form == "rows"
-                else f"{key}.{name}"
-            )
+        for entry in _entries(table, content):
             if len(self.problems) >= MOST_PROBLEMS:
-                self._add(path, key, f"there are {MOST_PROBLEMS} problems above: the rest is not read")
+                self._add(entry.path, key, f"there are {MOST_PROBLEMS} problems above: the rest is not read")
                 return
-            if isinstance(entry, dict):
-                self._read_entry(table, path, label, name, entry)
+            if isinstance(entry.content, dict):
+                self._read_entry(table, entry)
             else:
-                self._add(
-                    path, key, f"{name} = {entry!r} is not a table: write {needs.replace('name', name)}"
-                )
+                write = needs.replace("name", entry.name)
+                self._add(entry.path, key, f"{entry.name} = {entry.content!r} is not a table: write {write}")
 
     def _check_names(self, tables: dict[str, cosim.ModelTable]) -> None:
         """Check that attachments and both ends of connections begin with the name of a part."""
+        of_parts = [
+            table
+            for key, table in tables.items()
+            if table.form == "entries" and isinstance(self.file.data.get(key), dict)
+        ]
         names = set(self.model.parts)
-        for key, table in tables.items():
-            if table.form == "entries" and isinstance(self.file.data.get(key), dict):
-                names.update(self.file.data[key])  # a part that could not be made is not missing besides
+        for table in of_parts:
+            names.update(self.file.data[table.table])  # a part that could not be made is not missing besides
         for name, part in self.model.parts.items():
             for attachment, value in part.values.attachments.items():
-                path, label = self._place(f"{name}.{attachment}")
                 for attached in value if isinstance(value, list) else [value]:
-                    if isinstance(attached, cosim.Component) or attached is None:
-                        continue
-                    if not isinstance(attached, str):
-                        self._add(path, label, f"{attachment} is {attached!r}, needs the name of a part")
-                    elif _head(attached) not in names:
-                        self._add(path, label, f"{attachment}: {unknown('part', _head(attached), names)}")
-        for key, table in tables.items():
-            if table.form == "entries" and isinstance(self.file.data.get(key), dict):
-                self._check_attached(table, names)
+                    self._check_attachment(f"{name}.{attachment}", attached, names)
+        for table in of_parts:
+            self._check_attached(table, names)
         for index, ends in enumerate(self.model.connections):
             for key, end in zip(("from", "to"), ends[:2], strict=True):
                 if _head(end) not in names:
                     text = f"{key}: {unknown('part', _head(end), names)}"
                     self._add(("connections", index, key), f"connections[{index}]", text)
+
+    def _check_attachment(self, where: str, attached: Any, names: set[str]) -> None:
+        """Check what one attachment of a part that was built is attached to."""
+        if isinstance(attached, cosim.Component) or attached is None:
+            return
+        path, label = self._place(where)
+        attachment = where.rpartition(".")[2]
+        if not isinstance(attached, str):
+            self._add(path, label, f"{attachment} is {attached!r}, needs the name of a part")
+        elif _head(attached) not in names:
+            self._add(path, label, f"{attachment}: {unknown('part', _head(attached), names)}")
 
     def _check_attached(self, table: cosim.ModelTable, names: set[str]) -> None:
         """Check the attachments of parts that could not be built, as they are written."""
@@ -300,31 +310,27 @@ class ModelFile:
                 cls = cosim.registry().get("component", table.full_id(str(entry.get("type", ""))))
             except cosim.LookUpError:
                 continue
-            for declaration in cls.declarations.values():
+            attachments = (d for d in cls.declarations.values() if d.kind == "attachment")
+            for declaration in attachments:
                 attached = entry.get(declaration.name)
-                if (
-                    declaration.kind == "attachment"
-                    and isinstance(attached, str)
-                    and _head(attached) not in names
-                ):
+                if isinstance(attached, str) and _head(attached) not in names:
                     path = (table.table, name, declaration.name)
                     text = f"{declaration.name}: {unknown('part', _head(attached), names)}"
                     self._add(path, f"{table.table}.{name}", text)
 
-    def _read_entry(
-        self, table: cosim.ModelTable, path: KeyPath, label: str, name: str, entry: dict[str, Any]
-    ) -> None:
+    def _read_entry(self, table: cosim.ModelTable, entry: Entry) -> None:
+        """Let a table read one of its parts, and remember where the parts of the model are from."""
+
         def report(key_path: str, text: str) -> None:
-            self._add((*path, *_steps(key_path)), label, _naming(key_path, text))
+            self._add((*entry.path, *_steps(key_path)), entry.label, _naming(key_path, text))
 
         before = len(self.model.parts)
         try:
-            table.read(self.model, name, dict(entry), report)
+            table.read(self.model, entry.name, dict(entry.content), report)
         except cosim.CosimError as error:
-            self._record(error, path, label, name)
-        added = len(self.model.parts) - before
-        for part in islice(reversed(self.model.parts), added):
-            self._owners[part] = path
+            self._record(error, entry.path, entry.label, entry.name)
+        for part in islice(reversed(self.model.parts), len(self.model.parts) - before):
+            self._owners[part] = entry.path
 
     @contextmanager
     def _collected(self, path: KeyPath, label: str) -> Iterator[None]:
@@ -376,6 +382,16 @@ class ModelFile:
         if key in ELSEWHERE:
             return f"no table of a model: this is a scenario, run it with `cosim {ELSEWHERE[key]}`"
         return unknown("table", key, tables)
+
+
+def _entries(table: cosim.ModelTable, content: Any) -> list[Entry]:
+    """The parts of what is written in a table, by its form."""
+    key = table.table
+    if table.form == "rows":
+        return [Entry((key, i), f"{key}[{i}]", str(i), row) for i, row in enumerate(content)]
+    if table.form == "table":
+        return [Entry((key,), key, "", content)]
+    return [Entry((key, name), f"{key}.{name}", name, entry) for name, entry in content.items()]
 
 
 def _check_signal(system: cosim.System, pattern: Any) -> None:

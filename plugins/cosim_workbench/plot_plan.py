@@ -23,7 +23,9 @@ SAME = 1e-9
 CLOSE, SEEN = 0.008, 0.05
 """Of the panel's range: lines that are closer hide each other; those with less range are flat."""
 BALANCE = ("kinetic", "potential", "dissipated", "supplied", "total", "residual")
-
+RESIDUAL = "energy.residual"
+LEAST_BALANCE = 3
+"""Energies of a system of which a balance is drawn; fewer are signals like others."""
 FAR = 2.0
 """Times the largest change in a balance: an energy that begins so far away is shown from its start."""
 BALANCE_KEY = ("J", 1.0)
@@ -32,6 +34,7 @@ SIMILAR = 8.0
 
 Values = NDArray[np.float64]
 Groups = dict[tuple[str, float], dict[str, Values]]
+"""Columns by name, of each panel by its unit and size (see `_key`)."""
 
 
 @dataclass(frozen=True)
@@ -100,44 +103,65 @@ def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
     if not columns:
         has = f"all signals are text ({texts})" if texts else "the result has no signals but the time"
         raise cosim.CosimError(f"nothing to draw: {has}")
-    by_name = {name for name in columns if {name, name.rpartition("[")[0]} & set(signals)}
-    constant = {
-        n: float(v[0]) for n, v in columns.items() if n not in by_name and v.size and np.ptp(v) == 0.0
-    }
-    if len(constant) == len(columns):
-        constant = {}
-    moving = {name: values for name, values in columns.items() if name not in constant}
     notes = [f"text, not drawn: {texts}"] * bool(texts)
-    if constant:
-        units = {name: pretty_unit(result.unit(name)) for name in constant}
-        notes.append(f"constant: {listed(f'{n} = {v:.4g} {units[n]}'.strip() for n, v in constant.items())}")
+    named = {name for name in columns if {name, name.rpartition("[")[0]} & set(signals)}
+    moving = _moving(result, columns, named, notes)
     balance = [f"energy.{kind}" for kind in BALANCE if f"energy.{kind}" in moving]
-    if len(balance) > 2:
-        parts = [n for n in moving if n.endswith("_energy") and n not in by_name]
-        parts = [n for n in parts if result.unit(n) in ("J", "1")]  # files without units have 1
-        if parts and not signals:
-            notes.append(f"energies of parts, together in the balance: {listed(parts)}")
-            moving = {name: values for name, values in moving.items() if name not in parts}
-    groups: Groups = {}
-    for name, values in moving.items():
-        if len(balance) > 2 and name in balance:
-            groups[BALANCE_KEY] = {kind: moving[kind] for kind in balance}
-        else:
-            groups.setdefault(_key(result.unit(name), values, groups), {})[name] = values
+    if len(balance) < LEAST_BALANCE:
+        balance = []
+    if balance and not signals:
+        moving = _without_energies_of_parts(result, moving, notes)
+    groups = _by_panel(result, moving, balance)
     if not signals:
-        groups, omitted = _most_telling(groups)
-        notes += omitted
+        groups = _most_telling(groups, notes)
     panels = []
     for (unit, _), group in groups.items():
         lines, undrawn = _lines(group, None if signals else MOST_LINES)
         if undrawn:
             notes.append(f"not drawn in {pretty_unit(unit) or 'no unit'}: {listed(undrawn)}")
-        names = [line.name for line in lines]
-        label = axis_label(names, unit)
-        panels.append(PlotPanel(label, tuple(lines)))
-    marks, unmarked = _marks(result)
+        panels.append(PlotPanel(axis_label([line.name for line in lines], unit), tuple(lines)))
+    marks = _marks(result, notes)
     title = str(result.statistics.get("model", ""))
-    return PlotPlan(title, result.time, tuple(panels), marks, (*notes, *unmarked))
+    return PlotPlan(title, result.time, tuple(panels), marks, tuple(notes))
+
+
+def _moving(
+    result: cosim.Result, columns: Mapping[str, Values], named: set[str], notes: list[str]
+) -> dict[str, Values]:
+    """The columns that change or were named, or all where none does; the constant ones are noted."""
+    constant = {
+        name: float(values[0])
+        for name, values in columns.items()
+        if name not in named and values.size and np.ptp(values) == 0.0
+    }
+    if len(constant) == len(columns):
+        return dict(columns)
+    if constant:
+        units = {name: pretty_unit(result.unit(name)) for name in constant}
+        notes.append(f"constant: {listed(f'{n} = {v:.4g} {units[n]}'.strip() for n, v in constant.items())}")
+    return {name: values for name, values in columns.items() if name not in constant}
+
+
+def _without_energies_of_parts(
+    result: cosim.Result, moving: dict[str, Values], notes: list[str]
+) -> dict[str, Values]:
+    """The columns but the energies of single parts, which a balance has together; these are noted."""
+    # files without units have 1
+    parts = [n for n in moving if n.endswith("_energy") and result.unit(n) in ("J", "1")]
+    if parts:
+        notes.append(f"energies of parts, together in the balance: {listed(parts)}")
+    return {name: values for name, values in moving.items() if name not in parts}
+
+
+def _by_panel(result: cosim.Result, moving: Mapping[str, Values], balance: Sequence[str]) -> Groups:
+    """The columns of each panel; those of the balance stand in its own order."""
+    groups: Groups = {}
+    for name, values in moving.items():
+        if name in balance:
+            groups[BALANCE_KEY] = {kind: moving[kind] for kind in balance}
+        else:
+            groups.setdefault(_key(result.unit(name), values, groups), {})[name] = values
+    return groups
 
 
 def _key(unit: str, values: Values, groups: Groups) -> tuple[str, float]:
@@ -149,18 +173,18 @@ def _key(unit: str, values: Values, groups: Groups) -> tuple[str, float]:
     return next(near, ("1", size))
 
 
-def _most_telling(groups: Groups) -> tuple[Groups, list[str]]:
-    """The first panels; a balance is among them, the last. What is left out, in words."""
+def _most_telling(groups: Groups, notes: list[str]) -> Groups:
+    """The first panels; a balance is among them, the last. What is left out is noted."""
     unbalanced = [key for key in groups if key != BALANCE_KEY]
     most_panels = MOST_PANELS - (BALANCE_KEY in groups)
     counts: dict[str, int] = {}
-    for key in unbalanced[most_panels:]:
-        counts[key[0]] = counts.get(key[0], 0) + len(groups[key])
+    for unit, size in unbalanced[most_panels:]:
+        counts[unit] = counts.get(unit, 0) + len(groups[unit, size])
     omitted = ", ".join(f"{count} in {pretty_unit(unit) or 'no unit'}" for unit, count in counts.items())
+    if omitted:
+        notes.append(f"not drawn: {omitted}; name the signals to see them")
     shown = unbalanced[:most_panels] + [BALANCE_KEY] * (BALANCE_KEY in groups)
-    return {key: groups[key] for key in shown}, [
-        f"not drawn: {omitted}; name the signals to see them"
-    ] * bool(omitted)
+    return {key: groups[key] for key in shown}
 
 
 def _offsets(balance: Mapping[str, Values]) -> dict[str, float]:
@@ -174,10 +198,31 @@ def _lines(group: Mapping[str, Values], most_lines: int | None) -> tuple[list[Pl
     """Lines of a panel: signals that are the same share one, and one that hides another is dashed."""
     shifts = _offsets(group) if set(group) <= {f"energy.{kind}" for kind in BALANCE} else {}
     group = {name: values - shifts.get(name, 0.0) for name, values in group.items()}
+    twins, undrawn = _twins(group, most_lines)
+    low = min((np.nanmin(group[n]) for n in twins if np.isfinite(group[n]).any()), default=0.0)
+    high = max((np.nanmax(group[n]) for n in twins if np.isfinite(group[n]).any()), default=0.0)
+    lines: list[PlotLine] = []
+    for name, same in twins.items():
+        values, label = group[name], " = ".join(same[:3]) + (" = …" if len(same) > 3 else "")
+        if name == RESIDUAL:
+            label += f" (at most {np.nanmax(np.abs(values), initial=0.0):.2g} J)"
+        if name in shifts:
+            label += f" {'−' if shifts[name] > 0.0 else '+'} {abs(shifts[name]):.4g} J"
+        least = 0.0 if name == RESIDUAL else SEEN  # which lies on the total where that is shifted
+        earlier = lines[:MOST_COMPARED]
+        below = next((o for o in earlier if _hides(values, o.values, high - low, least)), None)
+        if below is not None:
+            label += f" ≈ {below.name.removeprefix('energy.')}"
+        lines.append(PlotLine(name, label, values, below is not None))
+    return lines, undrawn
+
+
+def _twins(group: Mapping[str, Values], most_lines: int | None) -> tuple[dict[str, list[str]], list[str]]:
+    """Names of the signals that are the same, by the first of each line; and those beyond the last line."""
     names: dict[str, list[str]] = {}
     undrawn = []
     for name, values in group.items():
-        drawn_names = () if name == "energy.residual" else islice(names, MOST_COMPARED)
+        drawn_names = () if name == RESIDUAL else islice(names, MOST_COMPARED)
         twin = next((o for o in drawn_names if _gap(values, group[o]) <= SAME * _range(values)), None)
         if twin is not None:
             names[twin].append(name)
@@ -185,22 +230,7 @@ def _lines(group: Mapping[str, Values], most_lines: int | None) -> tuple[list[Pl
             names[name] = [name]
         else:
             undrawn.append(name)
-    low = min((np.nanmin(group[n]) for n in names if np.isfinite(group[n]).any()), default=0.0)
-    high = max((np.nanmax(group[n]) for n in names if np.isfinite(group[n]).any()), default=0.0)
-    lines: list[PlotLine] = []
-    for name, same in names.items():
-        values, label = group[name], " = ".join(same[:3]) + (" = …" if len(same) > 3 else "")
-        if name == "energy.residual":
-            label += f" (at most {np.nanmax(np.abs(values), initial=0.0):.2g} J)"
-        if name in shifts:
-            label += f" {'−' if shifts[name] > 0.0 else '+'} {abs(shifts[name]):.4g} J"
-        least = 0.0 if name == "energy.residual" else SEEN  # which lies on the total where that is shifted
-        earlier = lines[:MOST_COMPARED]
-        below = next((o for o in earlier if _hides(values, o.values, high - low, least)), None)
-        if below is not None:
-            label += f" ≈ {below.name.removeprefix('energy.')}"
-        lines.append(PlotLine(name, label, values, below is not None))
-    return lines, undrawn
+    return names, undrawn
 
 
 def _hides(values: Values, other: Values, height: float, least: float) -> bool:
@@ -218,13 +248,14 @@ def _range(values: Values) -> float:
     return float(np.ptp(finite)) if finite.size else 0.0
 
 
-def _marks(result: cosim.Result) -> tuple[dict[str, Values], list[str]]:
-    """Times of events by handler, those of the fewest events first, and which are not marked."""
+def _marks(result: cosim.Result, notes: list[str]) -> dict[str, Values]:
+    """Times of events by handler, those of the fewest events first; which are not marked is noted."""
     times: dict[str, list[float]] = {}
     for event in result.events:
         if event.cause.name in ("TRIGGERED", "SCHEDULED", "SIGNALED"):
             times.setdefault(event.handler, []).append(event.time)
     few = [n for n in sorted(times, key=lambda n: len(times[n])) if len(times[n]) <= MOST_MARKS][:MOST_ROWS]
     unmarked = [f"{len(times[name])} × {name}" for name in times if name not in few]
-    marks = {f"{len(times[name])} × {name}": np.array(times[name]) for name in few}
-    return marks, [f"events, not marked: {listed(unmarked)}"] if unmarked else []
+    if unmarked:
+        notes.append(f"events, not marked: {listed(unmarked)}")
+    return {f"{len(times[name])} × {name}": np.array(times[name]) for name in few}

@@ -106,13 +106,7 @@ class RunCommand(cosim.Command):
         if arguments.verify and arguments.resume is not None:
             raise cosim.ModelError.of("--verify", "compares whole runs: leave --resume out")
         model = cosim.Model.from_file(arguments.model)
-        settings = {"until": UNTIL, **model.simulation, **_overrides(arguments)}
-        if "until" not in model.simulation and arguments.until is None and not arguments.quiet:
-            assumption = f"{arguments.model} gives no end, so it is run for {UNTIL:g} s"
-            print(f"{assumption}: write until = … into [simulation], or --until", file=sys.stderr)
-        for option in own_options(model.simulation.get("integrator")):
-            if option not in own_options(settings.get("integrator")):
-                settings.pop(option, None)
+        settings = _settings(model, arguments)
         target = arguments.output or Path(f"{arguments.model.stem}.csv")
         sink = sink_for(target)
         if arguments.plot is not None:
@@ -122,9 +116,6 @@ class RunCommand(cosim.Command):
             check_ending(arguments.animate, *page.suffixes)
             check_folder(arguments.animate)
             settings = page.settings(model, settings)
-        if arguments.checkpoint is not None:
-            interval = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
-            settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, interval)
         resumed = ResumedResults(sink, target)
         in_memory = arguments.plot or arguments.animate or arguments.verify or arguments.resume
         if not in_memory and _is_streamed(sink, target, settings):
@@ -144,14 +135,10 @@ class RunCommand(cosim.Command):
         self._print_summary(model, result, arguments, target)
         if arguments.plot is not None:
             result.plot(path=arguments.plot)
-            self.report(picture=arguments.plot)
-            if not arguments.quiet:
-                print(f"plot → {arguments.plot}")
+            self._report_written(arguments, "plot", picture=arguments.plot)
         if arguments.animate is not None:
             page.write(result, arguments.animate, model)
-            self.report(page=arguments.animate)
-            if not arguments.quiet:
-                print(f"animation → {arguments.animate}")
+            self._report_written(arguments, "animation", page=arguments.animate)
         return self._verified(model, settings, first, arguments) if arguments.verify else 0
 
     def _save_partial(self, sink: cosim.ResultSink, partial: cosim.Result, model: str, target: Path) -> None:
@@ -161,9 +148,20 @@ class RunCommand(cosim.Command):
                 cosim.save_result(sink, partial, target)
         except (cosim.CosimError, OSError) as lost:
             print(lost, file=sys.stderr)
-            return
+        else:
+            self._report_partial(partial, model, target)
+
+    def _report_partial(self, partial: cosim.Result, model: str, target: Path) -> None:
+        """Say how far the file has the results of a run that has failed."""
         self.report(model=model, results=target, **reported_result(partial))
         print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
+
+    def _report_written(self, arguments: argparse.Namespace, noun: str, **path_by_key: Path) -> None:
+        """Say that a picture or a page was written."""
+        self.report(**path_by_key)
+        if not arguments.quiet:
+            for path in path_by_key.values():
+                print(f"{noun} → {path}")
 
     def _run_streaming(
         self,
@@ -180,8 +178,7 @@ class RunCommand(cosim.Command):
         except (cosim.SimulationError, KeyboardInterrupt) as error:
             partial = _result_of(error)
             if partial is not None and len(partial):
-                self.report(model=model.name, results=target, **reported_result(partial))
-                print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
+                self._report_partial(partial, model.name, target)
             raise
         self._print_summary(model, result, arguments, target)
         return 0
@@ -221,6 +218,21 @@ class RunCommand(cosim.Command):
         )
         print(opinion.verdict if arguments.quiet else f"\n{opinion}")
         return 0 if opinion.is_confirmed else 1
+
+
+def _settings(model: cosim.Model, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Settings of the run: those of the file, and before them those that were typed."""
+    settings = {"until": UNTIL, **model.simulation, **_overrides(arguments)}
+    if "until" not in model.simulation and arguments.until is None and not arguments.quiet:
+        assumption = f"{arguments.model} gives no end, so it is run for {UNTIL:g} s"
+        print(f"{assumption}: write until = … into [simulation], or --until", file=sys.stderr)
+    for option in own_options(model.simulation.get("integrator")):
+        if option not in own_options(settings.get("integrator")):
+            settings.pop(option, None)
+    if arguments.checkpoint is not None:
+        interval = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
+        settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, interval)
+    return settings
 
 
 def _is_streamed(sink: cosim.ResultSink, target: Path, settings: dict[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,15 @@ OF_EVERY_RUN = (
 )
 TOLERANCES = ("relative_tolerance", "absolute_tolerance")
 OF_THE_RUN = ("progress", "checkpoint", "keep", "stream", "state")
+
+
+class Trial(NamedTuple):
+    """One run beside the one that was given: what it is called, of which system, how it is solved."""
+
+    name: str
+    system: System
+    solver_id: str
+    options: dict[str, Any]
 
 
 class SecondOpinion(RunComparison):
@@ -103,17 +112,17 @@ class Trials:
 
     def compare(self) -> SecondOpinion:
         """Run, compare, and where there is doubt find out what it comes from."""
-        tried = {}
-        for name, of, solver, options in self._others():
-            tried[name] = options
-            self.runs.append(self._run(name, of, solver, options))
+        options_of = {}
+        for trial in self._others():
+            options_of[trial.name] = trial.options
+            self.runs.append(self._run(trial))
         self._move_by_rounding()
         if _has_witnesses(self.system):
             self._move_by_accuracy()
         opinion = self._compared(self.runs)
         if opinion.is_confirmed:
             return opinion
-        second = self._without_first_rival(opinion, tried)
+        second = self._without_first_rival(opinion, options_of.get(RIVAL, {}))
         if second is not None and second.is_confirmed:
             return second
         if not _has_witnesses(self.system) and any(a.standing is Standing.DIFFERS for a in opinion.doubtful):
@@ -139,7 +148,7 @@ class Trials:
         return grid[np.all([np.isin(grid, times) for times in common], axis=0)]
 
     def _without_first_rival(
-        self, opinion: SecondOpinion, tried: Mapping[str, dict[str, Any]]
+        self, opinion: SecondOpinion, rival_options: dict[str, Any]
     ) -> SecondOpinion | None:
         """The comparison with a tenth of the other method's tolerance, where that method alone is off."""
         is_alone = {agreement.odd for agreement in opinion.doubtful} <= {RIVAL}
@@ -148,31 +157,33 @@ class Trials:
         if not is_alone or not (opinion.doubtful or differences) or opinion.failed:
             return None
         at = [run.name for run in self.runs].index(RIVAL)
-        options = _tightened(tried[RIVAL], tried[RIVAL]["accuracy"])
-        again = self._run(RIVAL, self.system, self.model.solver_id, options)
+        options = _tightened(rival_options, rival_options["accuracy"])
+        again = self._run(Trial(RIVAL, self.system, self.model.solver_id, options))
         if again.failure:
             return None
         runs = [*self.runs[:at], again, *self.runs[at + 1 :]]
         return self._compared(runs, self.runs[at : at + 1])
 
-    def _others(self) -> Iterator[tuple[str, System, str, dict[str, Any]]]:
-        """Name, system, solver and options of the runs beside the one that was given, from the same start."""
+    def _others(self) -> Iterator[Trial]:
+        """The runs from the same start."""
         settings, system, solver = self.recorded, self.system, self.model.solver_id
         fixed = "fixed_step" in settings
         tighter = _tightened(settings, self.accuracy)
-        yield ("half the step" if fixed else "tenth of the tolerance"), system, solver, tighter
+        yield Trial("half the step" if fixed else "tenth of the tolerance", system, solver, tighter)
         constrained = has_constraints(corrections_of(system))
         rival = _rival_method(str(settings.get("integrator", DEFAULT)), constrained)
         if rival:
             options = {name: settings[name] for name in OF_EVERY_RUN if name in settings}
-            yield RIVAL, system, solver, {**options, "integrator": rival, "accuracy": TIGHTER * self.accuracy}
+            options |= {"integrator": rival, "accuracy": TIGHTER * self.accuracy}
+            yield Trial(RIVAL, system, solver, options)
         if not fixed and system.ny:
-            yield "shorter steps", system, solver, {**settings, "maximum_step": self._short_step()}
+            shorter = {**settings, "maximum_step": self._short_step()}
+            yield Trial("shorter steps", system, solver, shorter)
         # in the middle of a run the sections of a State are those of its solver
         if constrained and (self.start is None or not self.start.agenda.initialized):
-            alternative = _with_other_solver(self.model)
-            if alternative is not None:
-                yield "another solver", alternative[1], alternative[0], tighter
+            other_id, other_system = _with_other_solver(self.model)
+            if other_system is not None:
+                yield Trial("another solver", other_system, other_id, tighter)
 
     def _short_step(self) -> float:
         """Half of the mean step, at least so short that what lies between two recorded points is seen, s."""
@@ -221,25 +232,18 @@ class Trials:
         """Run as given from a start with other continuous states; it is among the runs then."""
         start = self.system.default_state() if self.start is None else self.start.copy()
         start.set_y(y)
-        run = self._run(name, self.system, self.model.solver_id, self.recorded, start, moved_by)
+        trial = Trial(name, self.system, self.model.solver_id, self.recorded)
+        run = self._run(trial, start, moved_by)
         self.runs.append(run)
         return run
 
-    def _run(
-        self,
-        name: str,
-        system: System,
-        solver: str,
-        options: dict[str, Any],
-        start: State | None = None,
-        moved_by: float = 0.0,
-    ) -> VerifiedRun:
-        words = self._words(options, system, solver)
+    def _run(self, trial: Trial, start: State | None = None, moved_by: float = 0.0) -> VerifiedRun:
+        words = self._words(trial.options, trial.system, trial.solver_id)
         try:
-            return VerifiedRun(name, words, self._simulate(system, options, start), start_moved_by=moved_by)
+            result, failure = self._simulate(trial.system, trial.options, start), ""
         except SimulationError as error:
-            partial = getattr(error, "result", None) or Result([], {})
-            return VerifiedRun(name, words, partial, str(error), moved_by)
+            result, failure = getattr(error, "result", None) or Result([], {}), str(error)
+        return VerifiedRun(trial.name, words, result, failure, moved_by)
 
     def _simulate(self, system: System, options: dict[str, Any], start: State | None = None) -> Result:
         if start is None and self.start is not None:
@@ -296,11 +300,11 @@ def _rival_method(method: str, constrained: bool) -> str:
     return min(listed, default=(0, ""))[1]
 
 
-def _with_other_solver(model: cosim.Model) -> tuple[str, System] | None:
-    """Id of another dynamics solver that takes this model, and the system that it makes of it."""
+def _with_other_solver(model: cosim.Model) -> tuple[str, System | None]:
+    """Id of another dynamics solver that takes this model, and the system that it makes of it; or neither."""
     base = model.solver_base
     if base is None:
-        return None
+        return "", None
     settings = dict(model.settings)
     other_ids = [entry.id for entry in registry().entries(kinds_of(base)[0]) if entry.id != model.solver_id]
     for id in other_ids:
@@ -311,7 +315,7 @@ def _with_other_solver(model: cosim.Model) -> tuple[str, System] | None:
             continue
         finally:
             model.settings = settings
-    return None
+    return "", None
 
 
 def _same_start(system: System, state: Any) -> Any:

@@ -102,10 +102,7 @@ class ButcherTableau(FixedAttributes):
             order, a, b, c, {"error": error, "second_error": second_error}, extra, dense
         )
         if lift is not None:
-            if not 0.0 < lift < 1.0 or lift == 0.5:
-                problems.append(_problem(f"lift is {lift}, must be between 0 and 1, and not 1/2."))
-            if extra or dense is not None:
-                problems.append(_problem("lift replaces extra and dense: leave those out."))
+            problems += _lift_problems(lift, is_alone=not extra and dense is None)
         if problems:
             raise ModelError(problems)
         self.order = order
@@ -119,9 +116,8 @@ class ButcherTableau(FixedAttributes):
         # With the end of the step and the extra stages as further rows, for the dense output.
         self.extra = len(extra)
         size = self.stages + 1 + self.extra
-        self._all_a, self._all_c = np.zeros((size, size)), np.array([*c, 1.0, *(node for node, _ in extra)])
-        for i, row in enumerate([*a, b, *(row for _, row in extra)]):
-            self._all_a[i, : len(row)] = row
+        self._all_a = _filled(size, [*a, b, *(row for _, row in extra)])
+        self._all_c = np.array([*c, 1.0, *(node for node, _ in extra)])
         self.a = self._all_a[: self.stages, : self.stages]
         self.dense: NDArray[np.float64] | None = None
         if dense is not None:
@@ -210,6 +206,14 @@ class ButcherTableau(FixedAttributes):
         return self.order
 
 
+def _filled(size: int, rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    """A square matrix whose rows begin with these; the rest is zero."""
+    matrix = np.zeros((size, size))
+    for i, row in enumerate(rows):
+        matrix[i, : len(row)] = row
+    return matrix
+
+
 def lifted(b: Sequence[float], node: float) -> tuple[list[tuple[float, list[float]]], list[list[float]]]:
     """The extra stage of the quartic that `node` lifts, and its coefficients, as a tableau takes them.
 
@@ -233,6 +237,13 @@ def lifted(b: Sequence[float], node: float) -> tuple[list[tuple[float, list[floa
 
 def _problem(text: str) -> Problem:
     return Problem("ButcherTableau", text)
+
+
+def _lift_problems(lift: float, *, is_alone: bool) -> Iterator[Problem]:
+    if not 0.0 < lift < 1.0 or lift == 0.5:
+        yield _problem(f"lift is {lift}, must be between 0 and 1, and not 1/2.")
+    if not is_alone:
+        yield _problem("lift replaces extra and dense: leave those out.")
 
 
 def _shape_problems(

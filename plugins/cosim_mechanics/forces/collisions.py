@@ -12,298 +12,45 @@ from cosim_mechanics import contracts
 from cosim_mechanics.contracts.bodies_attachment import BodiesAttachment
 from cosim_mechanics.contracts.body_attachment import BODY
 from cosim_mechanics.contracts.contact_law import (
-    damped_force,
     damping_ratio_of,
     hertz_force,
-    hertz_stiffness,
     mindlin_stiffness,
     sticking_force,
     tangential_part,
 )
-from cosim_mechanics.forces.capsule_contact import closest_places
-from cosim_mechanics.forces.convex_contact import depth_on_capsule
+from cosim_mechanics.forces.collision_forces import (
+    add_force,
+    hold_bristle,
+    normal_of,
+    point_of,
+    push_of,
+    slot_of_contact,
+    stretch_in_ground,
+    velocity_at,
+)
 from cosim_mechanics.forces.neighbour_cells import LEVELS, list_pairs, sort_by_size
-from cosim_mechanics.forces.rim_contact import steepest_direction
 from cosim_mechanics.forces.solids import (
     CONTACT,
-    CYLINDER,
     DEPTH,
-    FEATURE,
-    FEATURES,
     FIRST_SHAPE,
     HALF_SPACE,
     MESH,
-    NORMAL,
-    POINT,
     RADIUS,
     ROUND,
     SECOND_SHAPE,
     extent_of,
-    free_slot,
-    is_listed,
-    put_contact,
-    search_solid,
-    slot_of,
 )
+from cosim_mechanics.forces.touching_shapes import is_ignored, place_shapes, touch_half_spaces, touch_pair
 from cosim_mechanics.spatial import (
     IDENTITY,
-    Reals,
-    add_force_at,
-    angular,
-    compose,
-    cross,
     dot,
-    inverse,
     is_pose,
-    minus,
-    norm,
     plus,
-    point_velocity,
-    rotate,
-    rotate_inverse,
     scaled,
-    station,
 )
 
 ROOM = 8
 """Contacts for each shape: equal balls touch 12 others at most, so there are 6 for each."""
-
-
-def effective_mass(inverse_mass: float) -> float:
-    """Of two bodies, from the sum of 1 / mass; 0 where neither moves.
-
-    >>> effective_mass(4.0), effective_mass(0.0)
-    (0.25, 0.0)
-    """
-    return 1.0 / inverse_mass if inverse_mass > 0.0 else 0.0
-
-
-def held_stretch(stretch: Reals, normal: Reals, longest: float) -> tuple[float, float, float]:
-    """The stretch of a bristle that the cone of friction lets it keep: along the surfaces, not too long.
-
-    >>> held_stretch((3.0, 0.0, 4.0), (0.0, 0.0, 1.0), 1.5)
-    (1.5, 0.0, 0.0)
-    >>> held_stretch((0.0, 0.0, 1.0), (0.0, 0.0, 1.0), 1.0)
-    (0.0, 0.0, 0.0)
-    """
-    along = tangential_part(stretch, normal)
-    size = norm(along)
-    if size <= longest:
-        return along
-    return scaled(longest / size, along)
-
-
-def place_shapes(s: Any) -> None:
-    """Compute poses and middles of all shapes."""
-    for i in range(len(s.reaches)):
-        X = compose(pose_of(s, int(s.owners[i])), s.frames[12 * i : 12 * i + 12])
-        for k in range(12):
-            s.poses[12 * i + k] = X[k]
-        for k in range(3):
-            s.middles[3 * i + k] = X[9 + k]
-
-
-def is_ignored(s: Any, i: int, j: int) -> bool:
-    """Whether the bodies of two shapes do not touch."""
-    owner1 = min(s.owners[i], s.owners[j])
-    owner2 = max(s.owners[i], s.owners[j])
-    return owner1 == owner2 or is_listed(s.ignored, owner1, owner2)
-
-
-def corners_of(s: Any, j: int) -> int:
-    """How many points of a solid a half-space may touch: ends, ends of two lines of a cylinder, corners."""
-    if s.kinds[j] == ROUND:
-        is_sphere = s.sizes[4 * j] == 0.0 and s.sizes[4 * j + 1] == 0.0 and s.sizes[4 * j + 2] == 0.0
-        return 1 if is_sphere else 2
-    if s.kinds[j] == CYLINDER:
-        return 4
-    return int(s.sizes[4 * j + 3]) if s.kinds[j] == MESH else 8
-
-
-def corner_of(s: Any, j: int, corner: int, n: Reals) -> Reals:
-    """The middle of the rounding at a corner of a solid, in Ground; of a cylinder towards `-n`."""
-    X = s.poses[12 * j : 12 * j + 12]
-    r = s.roundings[j]
-    sizes = s.sizes[4 * j : 4 * j + 4]
-    first = 1.0 if corner % 2 == 1 else -1.0
-    second = 1.0 if corner // 2 % 2 == 1 else -1.0
-    if s.kinds[j] == ROUND:
-        return station(X, scaled(first, sizes))
-    if s.kinds[j] == CYLINDER:
-        axis = (X[2], X[5], X[8])
-        out = steepest_direction(axis, n, (X[1], X[4], X[7]))
-        on_axis = plus(X[9:12], scaled(first * (0.5 * sizes[1] - r), axis))
-        return plus(on_axis, scaled(-second * (sizes[0] - r), out))
-    if s.kinds[j] == MESH:
-        at = 3 * (int(sizes[2]) + corner)
-        return station(X, s.vertices[at : at + 3])
-    third = 1.0 if corner // 4 == 1 else -1.0
-    return station(
-        X, (first * (0.5 * sizes[0] - r), second * (0.5 * sizes[1] - r), third * (0.5 * sizes[2] - r))
-    )
-
-
-def touch_half_space(s: Any, i: int, j: int, number: int) -> int:
-    """Append where a solid touches a half-space; how many contacts there are then."""
-    plane = s.poses[12 * i : 12 * i + 12]
-    n = (plane[2], plane[5], plane[8])
-    r = s.roundings[j]
-    for corner in range(corners_of(s, j)):
-        center = corner_of(s, j, corner, n)
-        x = r - dot(n, minus(center, plane[9:12]))
-        if x > 0.0:
-            number = put_contact(s.places, number, i, j, corner, x, r, n, minus(center, scaled(r, n)))
-    return number
-
-
-def touch_half_spaces(s: Any, number: int) -> int:
-    """Append where solids touch half-spaces; how many contacts there are then."""
-    count = len(s.reaches)
-    for place in range(int(s.bounded), count):
-        i = int(s.order[place])
-        plane = s.poses[12 * i : 12 * i + 12]
-        n = (plane[2], plane[5], plane[8])
-        height = dot(n, plane[9:12])
-        for j in range(count):
-            if dot(n, s.middles[3 * j : 3 * j + 3]) - height < s.reaches[j] and not is_ignored(s, i, j):
-                number = touch_half_space(s, i, j, number)
-    return number
-
-
-def touch_round(s: Any, i: int, j: int, number: int) -> int:
-    """Append where two spheres or capsules touch."""
-    X1 = s.poses[12 * i : 12 * i + 12]
-    X2 = s.poses[12 * j : 12 * j + 12]
-    d1 = rotate(X1, s.sizes[4 * i : 4 * i + 3])
-    d2 = rotate(X2, s.sizes[4 * j : 4 * j + 3])
-    at1, at2 = closest_places(X1[9:12], d1, X2[9:12], d2)
-    near = plus(X1[9:12], scaled(at1, d1))
-    between = minus(plus(X2[9:12], scaled(at2, d2)), near)
-    distance = norm(between)
-    r1 = s.roundings[i]
-    r2 = s.roundings[j]
-    x = r1 + r2 - distance
-    if x > 0.0:
-        if distance == 0.0:
-            raise ValueError("the centres of two shapes meet, so their contact has no direction")
-        n = scaled(1.0 / distance, between)
-        point = plus(near, scaled(r1 - 0.5 * x, n))
-        number = put_contact(s.places, number, i, j, 0, x, r1 * r2 / (r1 + r2), n, point)
-    return number
-
-
-def touch_convex(s: Any, i: int, j: int, number: int) -> int:
-    """Append where a sphere or capsule (the second) touches a box, cylinder or mesh."""
-    X_GF = s.poses[12 * i : 12 * i + 12]
-    X2 = s.poses[12 * j : 12 * j + 12]
-    sizes = s.sizes[4 * i : 4 * i + 4]
-    triangles = s.triangles[0:0]
-    if s.kinds[i] == MESH:
-        triangles = s.triangles[9 * int(sizes[0]) : 9 * int(sizes[1])]
-    solid = (s.kinds[i], (sizes[0], sizes[1], sizes[2]), s.roundings[i], triangles)
-    center = station(inverse(X_GF), X2[9:12])
-    axis = rotate_inverse(X_GF, rotate(X2, s.sizes[4 * j : 4 * j + 3]))
-    bulge = s.crown * s.roundings[j]
-    share, distance, away = search_solid(solid, center, axis, bulge)
-    radii = s.roundings[i] + s.roundings[j]
-    x = depth_on_capsule(radii, distance, 0.5 * bulge * share * share, dot(axis, axis) == 0.0)
-    if not x <= 0.0:
-        n = rotate(X_GF, away)
-        middle = station(X_GF, plus(center, scaled(share, axis)))
-        point = minus(middle, scaled(s.roundings[j] - 0.5 * x, n))
-        number = put_contact(s.places, number, i, j, 0, x, s.roundings[j], n, point)
-    return number
-
-
-def pose_of(s: Any, owner: int) -> Any:
-    """Pose of a body in Ground, 0 for body 1."""
-    if owner == 0:
-        return s.X_GB1[0:12]
-    return s.X_GB[12 * owner - 12 : 12 * owner]
-
-
-def velocity_of(s: Any, owner: int) -> Any:
-    """Spatial velocity of a body in Ground, 0 for body 1."""
-    if owner == 0:
-        return s.V_GB1[0:6]
-    return s.V_GB[6 * owner - 6 : 6 * owner]
-
-
-def inverse_mass_of(s: Any, owner: int) -> float:
-    """1 / mass of a body, 0 for what does not move."""
-    if owner == 0:
-        return float(s.inverse_mass1)
-    return float(s.inverse_mass[owner - 1])
-
-
-def point_of(contact: Reals) -> tuple[float, float, float]:
-    """Where the forces of a contact act."""
-    return (contact[POINT], contact[POINT + 1], contact[POINT + 2])
-
-
-def normal_of(contact: Reals) -> tuple[float, float, float]:
-    """From the first shape to the second."""
-    return (contact[NORMAL], contact[NORMAL + 1], contact[NORMAL + 2])
-
-
-def velocity_at(s: Any, contact: Reals) -> tuple[float, float, float]:
-    """Velocity of the second body on the first at a contact."""
-    p = point_of(contact)
-    owner1 = int(s.owners[int(contact[FIRST_SHAPE])])
-    owner2 = int(s.owners[int(contact[SECOND_SHAPE])])
-    v1 = point_velocity(velocity_of(s, owner1), pose_of(s, owner1), p)
-    return minus(point_velocity(velocity_of(s, owner2), pose_of(s, owner2), p), v1)
-
-
-def push_of(s: Any, contact: Reals, rate: float) -> tuple[float, float, float]:
-    """Effective mass, elastic force and normal force of a contact whose surfaces approach at a rate."""
-    inverse_mass = inverse_mass_of(s, int(s.owners[int(contact[FIRST_SHAPE])]))
-    mass = effective_mass(inverse_mass + inverse_mass_of(s, int(s.owners[int(contact[SECOND_SHAPE])])))
-    strength = mass * hertz_stiffness(s.stiffness, contact[RADIUS])
-    elastic = hertz_force(s.stiffness, contact[RADIUS], contact[DEPTH])
-    push = damped_force(elastic, s.dissipation, s.damping_ratio, strength, contact[DEPTH], rate)
-    return mass, elastic, push
-
-
-def slot_of_contact(s: Any, contact: Reals) -> tuple[int, float]:
-    """Where the bristle of a contact stands, -1 for nowhere, and the key that names the contact there."""
-    first = int(contact[FIRST_SHAPE])
-    second = int(contact[SECOND_SHAPE])
-    key = (float(first) * len(s.reaches) + second) * FEATURES + contact[FEATURE] + 1.0
-    return slot_of(s.held, s.slots, key, first, second), key
-
-
-def add_force(s: Any, owner: int, point: Reals, f: Reals) -> None:
-    """Add a force at a point to a body, 0 for body 1."""
-    if owner == 0:
-        add_force_at(s.F_GB1, s.X_GB1, point, f)
-    else:
-        at = owner - 1
-        add_force_at(s.F_GB[6 * at : 6 * at + 6], s.X_GB[12 * at : 12 * at + 12], point, f)
-
-
-def stretch_in_ground(s: Any, slot: int, contact: Reals, slip: Reals) -> tuple[float, float, float]:
-    """What a bristle is stretched by now, m, in Ground: what it held when the step began, and the slip since.
-
-    Between spheres and capsules the bristle turns with the line between the middles; else it is fixed to the
-    first body, as the surface is.
-    """
-    first = int(contact[FIRST_SHAPE])
-    second = int(contact[SECOND_SHAPE])
-    owner1 = int(s.owners[first])
-    n = normal_of(contact)
-    stretch = rotate(pose_of(s, owner1), s.stretches[3 * slot : 3 * slot + 3])
-    rate = plus(slip, (0.0, 0.0, 0.0))
-    if s.kinds[first] == ROUND:
-        r1 = s.roundings[first] - 0.5 * contact[DEPTH]
-        r2 = s.roundings[second] - 0.5 * contact[DEPTH]
-        w1 = angular(velocity_of(s, owner1))
-        w2 = angular(velocity_of(s, int(s.owners[second])))
-        middles = plus(slip, plus(scaled(r2, cross(w2, n)), scaled(r1, cross(w1, n))))
-        turning = scaled(1.0 / (r1 + r2), cross(n, middles))
-        spin = 0.5 * (dot(n, w1) + dot(n, w2))
-        rate = plus(slip, cross(minus(plus(turning, scaled(spin, n)), w1), stretch))
-    return plus(stretch, scaled(s.t - s.held_until, rate))
 
 
 class ShapeBodies(BodiesAttachment):
@@ -561,12 +308,8 @@ class Collisions(contracts.Force):
             i = int(s.pairs[2 * k])
             j = int(s.pairs[2 * k + 1])
             if not is_ignored(s, i, j):
-                if s.kinds[i] == ROUND and s.kinds[j] == ROUND:
-                    number = touch_round(s, i, j, number)
-                elif s.kinds[j] == ROUND:
-                    number = touch_convex(s, i, j, number)
-                elif s.kinds[i] == ROUND:
-                    number = touch_convex(s, j, i, number)
+                if s.kinds[i] == ROUND or s.kinds[j] == ROUND:
+                    number = touch_pair(s, i, j, number)
                 else:
                     unmet = 1.0
         number = touch_half_spaces(s, number)
@@ -582,7 +325,7 @@ class Collisions(contracts.Force):
 
     @cosim.kernel
     def force(s):
-        lost = 0.0
+        dissipated_power = 0.0
         unheld = 0.0
         for k in range(int(s.contacts)):
             contact = s.places[CONTACT * k : CONTACT * k + CONTACT]
@@ -591,7 +334,7 @@ class Collisions(contracts.Force):
             rate = -dot(v, n)
             slip = plus(v, scaled(rate, n))
             mass, elastic, push = push_of(s, contact, rate)
-            rub = (0.0, 0.0, 0.0)
+            friction = (0.0, 0.0, 0.0)
             limit = s.friction * push
             if limit > 0.0:
                 stiffness = mindlin_stiffness(s.stiffness, contact[RADIUS], contact[DEPTH], s.poisson_ratio)
@@ -602,12 +345,12 @@ class Collisions(contracts.Force):
                 else:
                     stretch = tangential_part(stretch_in_ground(s, slot, contact, slip), n)
                 c = 2.0 * s.stick_damping * math.sqrt(stiffness * mass)
-                rub = sticking_force(stiffness, c, stretch, slip, limit)
-            f = plus(scaled(push, n), rub)
-            lost += (push - elastic) * rate - dot(rub, slip)
+                friction = sticking_force(stiffness, c, stretch, slip, limit)
+            f = plus(scaled(push, n), friction)
+            dissipated_power += (push - elastic) * rate - dot(friction, slip)
             add_force(s, int(s.owners[int(contact[SECOND_SHAPE])]), point_of(contact), f)
             add_force(s, int(s.owners[int(contact[FIRST_SHAPE])]), point_of(contact), scaled(-1.0, f))
-        s.dissipated_energy_dot = lost
+        s.dissipated_energy_dot = dissipated_power
         s.unheld = unheld
 
     @cosim.update
@@ -616,27 +359,4 @@ class Collisions(contracts.Force):
             s.held_next[slot] = 0.0
         if s.friction > 0.0:
             for k in range(int(s.contacts)):
-                contact = s.places[CONTACT * k : CONTACT * k + CONTACT]
-                first = int(contact[FIRST_SHAPE])
-                n = normal_of(contact)
-                v = velocity_at(s, contact)
-                rate = -dot(v, n)
-                _, _, push = push_of(s, contact, rate)
-                stretch = (0.0, 0.0, 0.0)
-                slot, key = slot_of_contact(s, contact)
-                if slot >= 0:
-                    stiffness = mindlin_stiffness(
-                        s.stiffness, contact[RADIUS], contact[DEPTH], s.poisson_ratio
-                    )
-                    drawn = stretch_in_ground(s, slot, contact, plus(v, scaled(rate, n)))
-                    longest = s.friction * push / stiffness if stiffness > 0.0 else 0.0
-                    stretch = rotate_inverse(
-                        pose_of(s, int(s.owners[first])), held_stretch(drawn, n, longest)
-                    )
-                else:
-                    slot = free_slot(s.held, s.held_next, s.slots, first, int(contact[SECOND_SHAPE]))
-                if slot >= 0:
-                    s.held_next[slot] = key
-                    for i in range(3):
-                        s.stretches_next[3 * slot + i] = stretch[i]
-                    s.held_until_next = s.t
+                hold_bristle(s, s.places[CONTACT * k : CONTACT * k + CONTACT])

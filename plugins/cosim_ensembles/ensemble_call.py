@@ -1,0 +1,49 @@
+"""The runs of one call of an ensemble, and where their results go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cosim_ensembles.batch_result import BatchResult
+from cosim_ensembles.block import Block
+from cosim_ensembles.changes import Changes
+from cosim_ensembles.plan import Plan
+
+Progress = Callable[[int, int], "bool | None"]
+"""Gets how many runs have ended, and how many there are; False stops them."""
+
+
+@dataclass(frozen=True)
+class EnsembleCall:
+    """The runs of one call.
+
+    Attributes
+    ----------
+    plan : Plan
+    changes : Changes
+        What is different in each run.
+    block : Block
+        Where their results are kept.
+    progress, parts, each
+        As for `Ensemble.run`.
+    """
+
+    plan: Plan
+    changes: Changes
+    block: Block
+    progress: Progress | None
+    parts: Any
+    each: Callable[[int, BatchResult], Any] | None
+
+    def take(self, first: int, last: int, rows: dict[str, Any]) -> None:
+        """Keep the results of runs `first` … `last` - 1, given as `vars` of a block, and give them on."""
+        self.block.take(first, last, rows)
+        if self.each is not None:
+            given = self.changes.some(first, last).given
+            self.each(first, BatchResult(self.plan, given, Block.of(rows), parts=self.parts))
+
+    def goes_on(self) -> bool:
+        """Tell how many runs have ended; whether the others are to be done."""
+        return self.progress is None or self.progress(self.block.ended, self.block.runs) is not False

@@ -1,0 +1,177 @@
+"""What acts at a contact of `Collisions`: motion of the bodies there, bristles, forces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cosim_mechanics.contracts.contact_law import (
+    damped_force,
+    hertz_force,
+    hertz_stiffness,
+    mindlin_stiffness,
+    tangential_part,
+)
+from cosim_mechanics.forces.solids import (
+    DEPTH,
+    FEATURE,
+    FEATURES,
+    FIRST_SHAPE,
+    NORMAL,
+    POINT,
+    RADIUS,
+    ROUND,
+    SECOND_SHAPE,
+    free_slot,
+    slot_of,
+)
+from cosim_mechanics.forces.touching_shapes import pose_of
+from cosim_mechanics.spatial import (
+    Reals,
+    add_force_at,
+    angular,
+    cross,
+    dot,
+    minus,
+    norm,
+    plus,
+    point_velocity,
+    rotate,
+    rotate_inverse,
+    scaled,
+)
+
+
+def effective_mass(inverse_mass: float) -> float:
+    """Of two bodies, from the sum of 1 / mass; 0 where neither moves.
+
+    >>> effective_mass(4.0), effective_mass(0.0)
+    (0.25, 0.0)
+    """
+    return 1.0 / inverse_mass if inverse_mass > 0.0 else 0.0
+
+
+def held_stretch(stretch: Reals, normal: Reals, longest: float) -> tuple[float, float, float]:
+    """The stretch of a bristle that the cone of friction lets it keep: along the surfaces, not too long.
+
+    >>> held_stretch((3.0, 0.0, 4.0), (0.0, 0.0, 1.0), 1.5)
+    (1.5, 0.0, 0.0)
+    >>> held_stretch((0.0, 0.0, 1.0), (0.0, 0.0, 1.0), 1.0)
+    (0.0, 0.0, 0.0)
+    """
+    along = tangential_part(stretch, normal)
+    size = norm(along)
+    if size <= longest:
+        return along
+    return scaled(longest / size, along)
+
+
+def velocity_of(s: Any, owner: int) -> Any:
+    """Spatial velocity of a body in Ground, 0 for body 1."""
+    if owner == 0:
+        return s.V_GB1[0:6]
+    return s.V_GB[6 * owner - 6 : 6 * owner]
+
+
+def inverse_mass_of(s: Any, owner: int) -> float:
+    """1 / mass of a body, 0 for what does not move."""
+    if owner == 0:
+        return float(s.inverse_mass1)
+    return float(s.inverse_mass[owner - 1])
+
+
+def point_of(contact: Reals) -> tuple[float, float, float]:
+    """Where the forces of a contact act."""
+    return (contact[POINT], contact[POINT + 1], contact[POINT + 2])
+
+
+def normal_of(contact: Reals) -> tuple[float, float, float]:
+    """From the first shape to the second."""
+    return (contact[NORMAL], contact[NORMAL + 1], contact[NORMAL + 2])
+
+
+def velocity_at(s: Any, contact: Reals) -> tuple[float, float, float]:
+    """Velocity of the second body on the first at a contact."""
+    p = point_of(contact)
+    owner1 = int(s.owners[int(contact[FIRST_SHAPE])])
+    owner2 = int(s.owners[int(contact[SECOND_SHAPE])])
+    v1 = point_velocity(velocity_of(s, owner1), pose_of(s, owner1), p)
+    return minus(point_velocity(velocity_of(s, owner2), pose_of(s, owner2), p), v1)
+
+
+def push_of(s: Any, contact: Reals, rate: float) -> tuple[float, float, float]:
+    """Effective mass, elastic force and normal force of a contact whose surfaces approach at a rate."""
+    inverse_mass = inverse_mass_of(s, int(s.owners[int(contact[FIRST_SHAPE])]))
+    mass = effective_mass(inverse_mass + inverse_mass_of(s, int(s.owners[int(contact[SECOND_SHAPE])])))
+    strength = mass * hertz_stiffness(s.stiffness, contact[RADIUS])
+    elastic = hertz_force(s.stiffness, contact[RADIUS], contact[DEPTH])
+    push = damped_force(elastic, s.dissipation, s.damping_ratio, strength, contact[DEPTH], rate)
+    return mass, elastic, push
+
+
+def slot_of_contact(s: Any, contact: Reals) -> tuple[int, float]:
+    """Where the bristle of a contact stands, -1 for nowhere, and the key that names the contact there."""
+    first = int(contact[FIRST_SHAPE])
+    second = int(contact[SECOND_SHAPE])
+    key = (float(first) * len(s.reaches) + second) * FEATURES + contact[FEATURE] + 1.0
+    return slot_of(s.held, s.slots, key, first, second), key
+
+
+def stretch_in_ground(s: Any, slot: int, contact: Reals, slip: Reals) -> tuple[float, float, float]:
+    """What a bristle is stretched by now, m, in Ground: what it held when the step began, and the slip since.
+
+    Between spheres and capsules the bristle turns with the line between the middles; else it is fixed to the
+    first body, as the surface is.
+    """
+    first = int(contact[FIRST_SHAPE])
+    second = int(contact[SECOND_SHAPE])
+    owner1 = int(s.owners[first])
+    n = normal_of(contact)
+    stretch = rotate(pose_of(s, owner1), s.stretches[3 * slot : 3 * slot + 3])
+    rate = plus(slip, (0.0, 0.0, 0.0))
+    if s.kinds[first] == ROUND:
+        r1 = s.roundings[first] - 0.5 * contact[DEPTH]
+        r2 = s.roundings[second] - 0.5 * contact[DEPTH]
+        w1 = angular(velocity_of(s, owner1))
+        w2 = angular(velocity_of(s, int(s.owners[second])))
+        middles = plus(slip, plus(scaled(r2, cross(w2, n)), scaled(r1, cross(w1, n))))
+        turning = scaled(1.0 / (r1 + r2), cross(n, middles))
+        spin = 0.5 * (dot(n, w1) + dot(n, w2))
+        rate = plus(slip, cross(minus(plus(turning, scaled(spin, n)), w1), stretch))
+    return plus(stretch, scaled(s.t - s.held_until, rate))
+
+
+def add_force(s: Any, owner: int, point: Reals, f: Reals) -> None:
+    """Add a force at a point to a body, 0 for body 1."""
+    if owner == 0:
+        add_force_at(s.F_GB1, s.X_GB1, point, f)
+    else:
+        at = owner - 1
+        add_force_at(s.F_GB[6 * at : 6 * at + 6], s.X_GB[12 * at : 12 * at + 12], point, f)
+
+
+def longest_stretch(s: Any, contact: Reals, push: float) -> float:
+    """How long the bristle of a contact gets before it slips, m."""
+    stiffness = mindlin_stiffness(s.stiffness, contact[RADIUS], contact[DEPTH], s.poisson_ratio)
+    return float(s.friction * push / stiffness) if stiffness > 0.0 else 0.0
+
+
+def hold_bristle(s: Any, contact: Reals) -> None:
+    """At the end of a step keep what the bristle of a contact is stretched by; a new contact gets one."""
+    first = int(contact[FIRST_SHAPE])
+    stretch = (0.0, 0.0, 0.0)
+    slot, key = slot_of_contact(s, contact)
+    if slot >= 0:
+        n = normal_of(contact)
+        v = velocity_at(s, contact)
+        rate = -dot(v, n)
+        _, _, push = push_of(s, contact, rate)
+        drawn = stretch_in_ground(s, slot, contact, plus(v, scaled(rate, n)))
+        kept = held_stretch(drawn, n, longest_stretch(s, contact, push))
+        stretch = rotate_inverse(pose_of(s, int(s.owners[first])), kept)
+    else:
+        slot = free_slot(s.held, s.held_next, s.slots, first, int(contact[SECOND_SHAPE]))
+    if slot >= 0:
+        s.held_next[slot] = key
+        for i in range(3):
+            s.stretches_next[3 * slot + i] = stretch[i]
+        s.held_until_next = s.t
