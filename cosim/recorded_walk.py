@@ -12,15 +12,15 @@ from cosim_compiler.derivatives.own_tangents import recorded_by
 from cosim_compiler.derivatives.tape_ends import pop, push
 from cosim_compiler.tables import zeros
 
-RECORD_SIGNATURE = "fFFFIFFIiifFFFFiiiiF>v"
-REVERSE_SIGNATURE = "FFFFFF>v"
-RECORDED_WALK_SIGNATURE = "TIiifFFFIFFfFFFFF>i"
+RECORD_SIGNATURE = "fFFFIFFIiifFFFFFiiiiiF>v"
+REVERSE_SIGNATURE = "FFFFFFF>v"
+RECORDED_WALK_SIGNATURE = "TIiifFFFIFFfFFFFFF>i"
 REVERSED_WALK_SIGNATURE = "FFFFFF>f"
 
 call_record = status_call(RECORD_SIGNATURE)
-"""Record a block: its arguments, the tangents of t, y, p, d and c, where these four begin, the tape."""
+"""Record a block: its arguments, the tangents of t, y, p, d, h and c, where these five begin, the tape."""
 call_reverse = indirect_call(REVERSE_SIGNATURE)
-"""Go back along a block: the roots of y, p, d and c, the tape, and a view for the adjoint of the time."""
+"""Go back along a block: the roots of y, p, d, h and c, the tape, and a view for the adjoint of the time."""
 
 
 def reverse_walk(y_root, p_root, d_root, h_root, c_root, tape):
@@ -29,15 +29,15 @@ def reverse_walk(y_root, p_root, d_root, h_root, c_root, tape):
     bars = zeros(1)
     total = 0.0
     for _ in range(count):
-        call_reverse(int(pop(tape)), (y_root, p_root, d_root, c_root, tape, bars))
+        call_reverse(int(pop(tape)), (y_root, p_root, d_root, h_root, c_root, tape, bars))
         total += bars[0]
     return total
 
 
 def record_blocks(walked, dots, starts, tape):
-    """As `walk`, of blocks that are recorded; histories are fixed.
+    """As `walk`, of blocks that are recorded.
 
-    `starts` says of y, p, d and c where in their roots they begin.
+    `starts` says of y, p, d, h and c where in their roots they begin.
     """
     behind = walked.table.shape[0] // 2
     for i in range(walked.first, walked.last):
@@ -45,7 +45,7 @@ def record_blocks(walked, dots, starts, tape):
             walked.table[i, 0],
             walked.t, walked.y, walked.p, walked.d, walked.k, walked.h, walked.c,
             walked.ints, walked.table[i, 1], walked.table[i, 2],
-            dots.t, dots.y, dots.p, dots.d, dots.c, *starts, tape,
+            dots.t, dots.y, dots.p, dots.d, dots.h, dots.c, *starts, tape,
         )  # fmt: skip
         if status != 0:
             return i + 1
@@ -54,22 +54,20 @@ def record_blocks(walked, dots, starts, tape):
     return 0
 
 
-WHOLE = 0, 0, 0, 0
+WHOLE = 0, 0, 0, 0, 0
 """Where arrays begin that are their own roots."""
 STARTS = WALKED + len(WalkedDots._fields)
-AT_H, TAPE = STARTS + 3, STARTS + 5
+TAPE = STARTS + len(WHOLE)
 
 
 @recorded_by(walk, reverse_walk)
 def record_walk(*arguments):
     """`record_blocks` for the compiler: `Walked`, `WalkedDots`, where y, p, d, h and c begin, the tape."""
-    starts = arguments[STARTS:AT_H] + arguments[AT_H + 1 : TAPE]
     dots = WalkedDots(*arguments[WALKED:STARTS])
-    return record_blocks(Walked(*arguments[:WALKED]), dots, starts, arguments[TAPE])
+    return record_blocks(Walked(*arguments[:WALKED]), dots, arguments[STARTS:TAPE], arguments[TAPE])
 
 
 def record_whole(*arguments):
-    """`record_blocks` of whole arrays: `Walked`, the tangents of t, y, p, d and c, the tape."""
-    t_dot, y_dot, p_dot, d_dot, c_dot, tape = arguments[WALKED:]
-    walked = Walked(*arguments[:WALKED])
-    return record_blocks(walked, WalkedDots(t_dot, y_dot, p_dot, d_dot, walked.h, c_dot), WHOLE, tape)
+    """`record_blocks` of whole arrays: `Walked`, the tangents of t, y, p, d, h and c, the tape."""
+    dots = WalkedDots(*arguments[WALKED:STARTS])
+    return record_blocks(Walked(*arguments[:WALKED]), dots, WHOLE, arguments[STARTS])

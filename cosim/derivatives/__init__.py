@@ -13,6 +13,7 @@ In the order in which they are read:
 `adjoint_run`                               going back on the trail, from its end
 `adjoint_parts`                             blocks and functions of methods: recorded, gone back along
 `adjoint_steps`, `adjoint_rows`             a step and the rows inside it; weights of recorded values
-`adjoint_events`                            handlers, updates of variables, states that meet constraints
+`adjoint_events`                            handlers, states that meet constraints
+`adjoint_memory`                            histories and auto-update variables
 =========================================== ===============================================================
 """

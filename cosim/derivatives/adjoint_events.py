@@ -1,4 +1,4 @@
-"""Going back over an instant: handlers, updates of variables, states that meet constraints."""
+"""Going back over an instant: handlers, and states that meet constraints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cosim.derivatives.adjoint_parts import (
     reverse_redo,
     reverse_time_shift,
 )
-from cosim.derivatives.carrier import IS_REPORT, NOT_FRESH, method_of, own_part, part_of, realize_tangents
+from cosim.derivatives.carrier import IS_REPORT, NOT_FRESH, method_of, part_of, realize_tangents
 from cosim.derivatives.tangent_events import copy_to_working, load_results, store_results
 from cosim.derivatives.trail import ALONG, events_at, load_record
 from cosim.run_data.records import IN_K, SCHEDULED, TIMED, TRIGGERED
@@ -146,40 +146,6 @@ def last_call(back, first, end):
             place = at
         at += int(event.length)
     return place
-
-
-def reverse_memory(run, carrier, back, at, head):
-    """Go back over new values of auto-update variables."""
-    load_record(carrier, back, at)
-    notes = back.notes
-    rows = run.plan.end_updates
-    if not record_present(
-        run, carrier, back, run.plan.first_row, run.plan.derivatives.last, head.time, head.time_dot
-    ):
-        fail(back, head.time)
-        return
-    c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
-    d_dot = part_of(carrier.d_dots, ALONG, carrier.d)
-    carrier.c[run.plan.side] = head.detail
-    k = own_part(carrier, carrier.k, ALONG)
-    for swap in run.swaps:
-        is_whole = swap.array == IN_K
-        carrier.c[swap.update] = float(k[swap.offset]) if is_whole else carrier.d[swap.offset]
-        c_dot[swap.update] = 0.0 if is_whole else d_dot[swap.offset]
-    if not record_present(run, carrier, back, rows.first, rows.last, head.time, head.time_dot):
-        fail(back, head.time)
-        return
-    for swap in run.swaps:
-        if swap.array != IN_K:
-            back.c[swap.update] += back.d[swap.offset]
-            back.d[swap.offset] = 0.0
-    notes.time_bar += reverse_present(back)
-    for swap in run.swaps:
-        if swap.array != IN_K:
-            back.d[swap.offset] += back.c[swap.update]
-        back.c[swap.update] = 0.0
-    notes.time_bar += reverse_present(back)
-    clear(back.c)
 
 
 def reverse_assembly(run, carrier, back, at, head):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from cosim.contracts.method_entries import by_address
 from cosim.contracts.method_layout import OdeSystem
-from cosim.derivatives.carrier import method_of, moved_along, own_part, part_of
+from cosim.derivatives.carrier import method_of, moved_along, own_part, part_of, walked_dots
 from cosim.derivatives.trail import ALONG, FULL_TAPE, NO_WAY
 from cosim.recorded_walk import WHOLE, record_blocks, reverse_walk
-from cosim.walker import Walked, WalkedDots, call_redo_record, call_redo_reverse
+from cosim.walker import Walked, call_redo_record, call_redo_reverse
 from cosim_compiler.derivatives.rates import product
 
 
@@ -21,26 +21,25 @@ def record_present(run, carrier, back, first, last, t, t_dot):
     """Evaluate blocks at the present states, on the tape; whether that was possible."""
     y_dot = part_of(carrier.y_dots, ALONG, carrier.y)
     c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
-    k = own_part(carrier, carrier.k, ALONG)
-    y, c = carrier.y, carrier.c
-    walked = Walked(back.table, run.ints, first, last, t, y, carrier.p, carrier.d, k, run.h, c)
-    return record_blocks(walked, fixed_past_dots(carrier, back, t_dot, y_dot, c_dot), WHOLE, back.tape) == 0
+    return record_at(run, carrier, back, (first, last), (t, t_dot), (carrier.y, y_dot), (carrier.c, c_dot))
 
 
 def record_spare(run, carrier, back, first, last, t, t_dot):
     """As `record_present`, at the spare states and into the spare cache."""
+    at_spare = (carrier.spare_y, carrier.spare_y_dot)
+    return record_at(
+        run, carrier, back, (first, last), (t, t_dot), at_spare, (carrier.spare_c, carrier.spare_c_dot)
+    )
+
+
+def record_at(run, carrier, back, rows, time, states, cache):
+    """Evaluate rows of the table on the tape: at a time, on states, into a cache, each with its tangent."""
     k = own_part(carrier, carrier.k, ALONG)
-    y, c = carrier.spare_y, carrier.spare_c
-    walked = Walked(back.table, run.ints, first, last, t, y, carrier.p, carrier.d, k, run.h, c)
-    dots = fixed_past_dots(carrier, back, t_dot, carrier.spare_y_dot, carrier.spare_c_dot)
+    h = own_part(carrier, carrier.h, ALONG)
+    y = states[0]
+    walked = Walked(back.table, run.ints, rows[0], rows[1], time[0], y, carrier.p, carrier.d, k, h, cache[0])
+    dots = walked_dots(carrier, ALONG, time[1], states[1], cache[1])
     return record_blocks(walked, dots, WHOLE, back.tape) == 0
-
-
-def fixed_past_dots(carrier, back, t_dot, y_dot, c_dot):
-    """The tangents of what blocks read; those of time, states and cache are given."""
-    p_dot = part_of(carrier.p_dots, ALONG, carrier.p)
-    d_dot = part_of(carrier.d_dots, ALONG, carrier.d)
-    return WalkedDots(t_dot, y_dot, p_dot, d_dot, back.h, c_dot)
 
 
 def reverse_present(back):
@@ -59,8 +58,9 @@ def record_redo(run, carrier, back, address, t, y, y_dot, c, c_dot):
     moved = moved_along(run, carrier, ALONG)
     rows = run.plan.derivatives
     k = own_part(carrier, carrier.k, ALONG)
-    system = OdeSystem(back.table, run.ints, rows.first, rows.last, y, carrier.p, carrier.d, k, run.h, c)
-    dots = fixed_past_dots(carrier, back, carrier.time_dots[ALONG], y_dot, c_dot)
+    h = own_part(carrier, carrier.h, ALONG)
+    system = OdeSystem(back.table, run.ints, rows.first, rows.last, y, carrier.p, carrier.d, k, h, c)
+    dots = walked_dots(carrier, ALONG, carrier.time_dots[ALONG], y_dot, c_dot)
     behind = (moved.memory_numbers, moved.work_numbers, 0, 0, 0, 0, 0, 0, 0, back.tape)
     return call_redo_record(address, by_address(system, method, t) + dots + behind)
 

@@ -11,11 +11,12 @@ an event shifts the time, y + f shift, the shift gets the adjoint f y.
 
 from __future__ import annotations
 
-from cosim.derivatives.adjoint_events import reverse_assembly, reverse_memory, reverse_phase
+from cosim.derivatives.adjoint_events import reverse_assembly, reverse_phase
+from cosim.derivatives.adjoint_memory import reverse_memory
 from cosim.derivatives.adjoint_rows import has_weights, reverse_row
 from cosim.derivatives.adjoint_steps import reverse_step
 from cosim.derivatives.carrier import carrier_at
-from cosim.derivatives.trail import TrailRecord, adjoint_arrays_at
+from cosim.derivatives.trail import PAST_CHANGED, TrailRecord, adjoint_arrays_at, undo_changes
 from cosim.run_data.run import arrays_at
 from cosim.step import event_log as log
 from cosim_compiler.record import rows_of
@@ -43,6 +44,8 @@ def reverse_run(run, carrier, back, end):
             reverse_memory(run, carrier, back, at, head)
         elif kind == log.ASSEMBLED:
             reverse_assembly(run, carrier, back, at, head)
+        elif kind == PAST_CHANGED:
+            undo_changes(carrier, back, at)
         if back.notes.status == 0.0:
             end = at
     return end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cosim.contracts.method_layout import DONE, MethodArrays
+from cosim.derivatives.adjoint_memory import record_inside, restore_past, reverse_points, save_past
 from cosim.derivatives.adjoint_parts import (
     add_to,
     fail,
@@ -16,8 +17,14 @@ from cosim.derivatives.adjoint_parts import (
 )
 from cosim.derivatives.adjoint_rows import add_weights, has_weights
 from cosim.derivatives.carrier import copy_cache_aside, method_of, moved_along, part_of
-from cosim.derivatives.tangent_steps import BEHIND_KINK, end_before_kink, is_at_kink, reaches_kink
-from cosim.derivatives.trail import ALONG, INSIDE_WIDTH, TrailRecord, load_record
+from cosim.derivatives.tangent_steps import (
+    BEHIND_KINK,
+    end_before_kink,
+    is_at_kink,
+    is_smooth_break,
+    reaches_kink,
+)
+from cosim.derivatives.trail import ALONG, INSIDE_WIDTH, PAST_CHANGED, TrailRecord, load_record
 from cosim.step import event_log as log
 from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_record, call_dense_reverse
@@ -29,6 +36,7 @@ def reverse_step(run, carrier, back, at, head):
     """Go back over a step, and over the rows inside it, which stand behind it on the trail."""
     copy_reals(part_of(carrier.memory_dots, 0, carrier.memory), back.memory_flow)  # at its end
     load_record(carrier, back, at)
+    save_past(carrier, back)
     notes = back.notes
     t = head.start
     if not record_present(
@@ -68,8 +76,19 @@ def reverse_step(run, carrier, back, at, head):
         if code != DONE or back.tape[1] != 0.0:
             fail(back, t)
             return
+        remembers = run.plan.remembers != 0
+        is_completed = remembers and run.plan.method.complete != 0
+        if is_completed and not record_completion(run, carrier, back, head):
+            return
+        if remembers and not record_inside(run, carrier, back, head.start, head.time):
+            fail(back, t)
+            return
     if not reverse_inside(run, carrier, back, at, head):
         return
+    if n > 0 and run.plan.remembers != 0:
+        reverse_points(run, back)
+        if run.plan.method.complete != 0:
+            reverse_completion(run, back)
     reached = kink_that_shifts(run, carrier, head)
     if reached >= 0:
         back.kinks[reached] += reverse_time_shift(carrier, back, back.memory_flow)
@@ -100,12 +119,13 @@ def reverse_step(run, carrier, back, at, head):
         back.c[run.kinks[j]] += back.kinks[j]
     notes.time_bar += reverse_present(back)
     clear(back.c)
+    restore_past(carrier, back)
 
 
 def kink_that_shifts(run, carrier, head):
     """The kink with which the time of the end of a step moves, as `tangent_steps.pass_kinks` says; or -1."""
     for j in range(len(run.kinks)):
-        if reaches_kink(head, carrier.kept[j]):
+        if reaches_kink(head, carrier.kept[j]) and not is_smooth_break(carrier, j):
             return j
     return -1
 
@@ -152,7 +172,7 @@ def first_inside(back, at, head):
     place = at + int(head.length)
     while place < end:
         update = rows_of(TrailRecord, back.trail, place, 1)[0]
-        if int(update.kind) != log.MEMORY_UPDATED:
+        if int(update.kind) != log.MEMORY_UPDATED and int(update.kind) != PAST_CHANGED:
             break
         place += int(update.length)
     return place
@@ -179,14 +199,11 @@ def reverse_inside(run, carrier, back, at, head):
     first = first_inside(back, at, head)
     count = rows_inside(back, first)
     wanted = 0
+    completes = run.plan.method.complete != 0 and run.plan.remembers == 0
     for i in range(count):
         row = rows_of(TrailRecord, back.trail, first + i * INSIDE_WIDTH, 1)[0]
         if has_weights(run, back, int(row.row)):
-            if (
-                wanted == 0
-                and run.plan.method.complete != 0
-                and not record_completion(run, carrier, back, head)
-            ):
+            if wanted == 0 and completes and not record_completion(run, carrier, back, head):
                 return False
             wanted += 1
             if not record_dense_row(run, carrier, back, row):
@@ -196,13 +213,18 @@ def reverse_inside(run, carrier, back, at, head):
         row = rows_of(TrailRecord, back.trail, first + i * INSIDE_WIDTH, 1)[0]
         if has_weights(run, back, int(row.row)):
             reverse_dense_row(run, back, row)
-    if wanted > 0 and run.plan.method.complete != 0:
-        clear(back.spare_y)
-        clear(back.spare_c)
-        back.notes.time_bar += reverse_redo(run, back, back.plan.complete_back, back.spare_y, back.spare_c)
-        add_to(back.y, back.spare_y)
-        add_to(back.c, back.spare_c)
+    if wanted > 0 and completes:
+        reverse_completion(run, back)
     return True
+
+
+def reverse_completion(run, back):
+    """Go back over what dense output needs."""
+    clear(back.spare_y)
+    clear(back.spare_c)
+    back.notes.time_bar += reverse_redo(run, back, back.plan.complete_back, back.spare_y, back.spare_c)
+    add_to(back.y, back.spare_y)
+    add_to(back.c, back.spare_c)
 
 
 def record_completion(run, carrier, back, head):

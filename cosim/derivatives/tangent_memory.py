@@ -31,12 +31,12 @@ def history_of(run, carrier, i, number):
     return history_at(own_part(carrier, carrier.h, i), own_part(carrier, carrier.k, i), run.rings[number])
 
 
-def has_room(run, carrier):
-    """Whether each history has room for what a step can bring."""
+def has_room(run, carrier, needed):
+    """Whether each history has room for so many entries."""
     found = True
     for number in range(len(run.rings)):
         ring = history_of(run, carrier, 0, number).ring
-        found = found and ring.capacity - ring.count >= run.plan.room
+        found = found and ring.capacity - ring.count >= needed
     carrier.notes.needs_room = 0.0 if found else 1.0
     return found
 
@@ -172,6 +172,11 @@ def add_point(run, carrier, i, t):
     t_dot = time_dot_of(carrier, i)
     walk_spare(run, carrier, i, derivatives.first, derivatives.last, t, t_dot, carrier.spare_y_dot)
     walk_spare(run, carrier, i, rows.first, rows.last, t, t_dot, carrier.spare_y_dot)
+    return added_since(run, carrier, i, t)
+
+
+def added_since(run, carrier, i, t):
+    """Since when histories differ to which a point was added at `t`, or infinity; no point counts twice."""
     changed = math.inf
     for number in range(len(run.rings)):
         history = history_of(run, carrier, i, number)

@@ -300,9 +300,8 @@ def pass_kinks(run, carrier, step):
         at = carrier.kept[j]
         if not reaches_kink(step, at):
             continue
-        order = carrier.break_orders[j]
-        if order >= 0 and 0.0 < carrier.c[order] < math.inf:
-            continue  # derivatives do not jump there
+        if is_smooth_break(carrier, j):
+            continue
         if notes.passed_kinks == NO_KINK:
             notes.passed_kinks = KINKS_ALIKE
             for m in range(carrier.y.shape[0]):
@@ -316,6 +315,12 @@ def pass_kinks(run, carrier, step):
     if notes.passed_kinks != NO_KINK:
         shift_time(run, carrier, carrier.wanted)
         notes.freshness = NOT_FRESH  # its side before the kink
+
+
+def is_smooth_break(carrier, j):
+    """Whether a kink at the present time is a delayed break at which derivatives do not jump."""
+    order = carrier.break_orders[j]
+    return order >= 0 and 0.0 < carrier.c[order] < math.inf
 
 
 def settle_kinks(run, carrier):

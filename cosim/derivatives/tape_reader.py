@@ -22,6 +22,9 @@ from cosim.run_data.run import arrays_at
 from cosim.step import event_log as log
 from cosim.step.tape import logged_mark
 
+OF_INSTANT = 4
+"""Entries that an instant may bring: fewer than what a step leaves of its room."""
+
 
 def carry(run, carrier, used, is_last):
     """Follow the records of the tape, `used` numbers; the place of the first that cannot be followed yet."""
@@ -42,7 +45,7 @@ def is_ready(run, carrier, at, used, is_last):
         width = (carrier.directions - 1) * run.chosen.values
         return int(carrier.notes.rows_used) + width <= carrier.rows.shape[0]
     if kind in (log.STEP_TAKEN, log.MEMORY_UPDATED) and carrier.notes.lost == 0.0:
-        return has_room(run, carrier)
+        return has_room(run, carrier, run.plan.room if kind == log.STEP_TAKEN else OF_INSTANT)
     return True
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.derivatives.carrier import carrier_at, own_part, part_of
+from cosim.derivatives.carrier import LOOKS_AHEAD, carrier_at, lose, own_part, part_of
 from cosim.derivatives.tangent_events import begin_phase
 from cosim.derivatives.tape_reader import end_of_phase, follow_record, is_ready
 from cosim.run_data.run import Integers, Reals, arrays_at
 from cosim.step import event_log as log
-from cosim.step.saved_variables import copy_reals
+from cosim.step.saved_variables import copy_reals, different
 from cosim.step.tape import assembled_states, logged_mark, logged_step, step_numbers
 from cosim_compiler.array_groups import Table, address_reader
 from cosim_compiler.record import Record, rows_of, width_of
@@ -29,11 +29,11 @@ class TrailRecord(Record):
     length: float
     kind: float
     time: float  # s; of a step its end
-    start: float  # of a step, s
+    start: float  # of a step, s; of an update the smoothness of what goes into histories
     detail: float  # of a phase its cause, of a row whether it lies inside a step, of an update its side
     is_shifted: float  # whether an event of the instant has shifted the time before
     row: float  # its number
-    events: float  # how many numbers the events of a phase are
+    events: float  # how many numbers the events of a phase are; of changed histories, how many have changed
     time_dot: float
 
 
@@ -47,12 +47,16 @@ class TrailNotes(Record):
     failed_time: float
     time_bar: float  # the adjoint of the time
     is_full: float  # the trail has no room
+    may_have_changed: float  # whether histories may have, since they were last compared
 
 
 TRAIL_WIDTH, TRAIL_NOTES = width_of(TrailRecord), width_of(TrailNotes)
 INSIDE_WIDTH = TRAIL_WIDTH + 1
 """Of the record of a row inside a step."""
 FULL_TAPE, NO_WAY = 1.0, 2.0
+IN_STEP = 1e-9  # of a step: less is its start
+PAST_CHANGED = -200
+"""The kind of a record of the trail alone: what was in histories before the record before it was followed."""
 
 
 class AdjointPlan(Record):
@@ -90,6 +94,10 @@ class AdjointArrays(NamedTuple):
     working: Reals  # y, p and d, to which handlers write
     kinks: Reals
     bars: Reals  # of reals that are passed
+    known_past: Reals  # histories, and their tangents, as they were when they were last compared
+    former_past: Reals  # the same before a record is done once more, which changes them
+    inner_c: Reals  # of points inside a step
+    delayed: Integers  # where in the cache times are whose values are read, s
 
     @property
     def plan(back):
@@ -108,12 +116,76 @@ adjoint_arrays_at = address_reader("B", AdjointArrays)
 def trace(run, carrier, back, used, is_last):
     """As `carry`; each record is written to the trail before it is followed."""
     at = int(carrier.notes.log_used)
-    while at < used and is_ready(run, carrier, at, used, is_last):
+    while write_changes(carrier, back) and at < used and is_ready(run, carrier, at, used, is_last):
+        kind = int(logged_mark(run, at).kind)
         if not trace_record(run, carrier, back, at, used):
             break
-        at = follow_record(run, carrier, at, used)
+        following = follow_record(run, carrier, at, used)
+        if kind == log.STEP_TAKEN and carrier.notes.lost == 0.0:
+            refuse_looks_ahead(carrier, back, logged_step(run, at))
+        at = following
+        if kind in (log.STEP_TAKEN, log.MEMORY_UPDATED):
+            back.notes.may_have_changed = 1.0
     carrier.notes.log_used = float(at)
     return at
+
+
+def refuse_looks_ahead(carrier, back, step):
+    """Give up where a step has looked into itself: rows inside it know more of the past than it did."""
+    for slot in back.delayed:
+        ahead = carrier.c[slot] - step.start
+        if ahead > IN_STEP * (step.time - step.start) and carrier.c[slot] < step.time:
+            lose(carrier, carrier.notes.time, LOOKS_AHEAD, 0)
+
+
+def write_changes(carrier, back):
+    """Write what was in histories before the last record; whether there was room."""
+    notes = back.notes
+    if notes.may_have_changed == 0.0:
+        return True
+    h = own_part(carrier, carrier.h, ALONG)
+    h_dot = own_part(carrier, carrier.h_dots, ALONG)
+    size = h.shape[0]
+    known = back.known_past[:size]
+    known_dot = back.known_past[size : 2 * size]
+    count = 0
+    for m in range(size):
+        count += 1 if different(known[m], h[m]) or different(known_dot[m], h_dot[m]) else 0
+    if count > 0:
+        place = int(notes.used)
+        length = TRAIL_WIDTH + 3 * count + 1
+        if place + length > back.trail.shape[0]:
+            notes.is_full = 1.0
+            return False
+        notes.used = float(place + length)
+        head = rows_of(TrailRecord, back.trail, place, 1)[0]
+        head.length = float(length)
+        head.kind = float(PAST_CHANGED)
+        head.events = float(count)
+        back.trail[place + length - 1] = float(length)
+        at = place + TRAIL_WIDTH
+        for m in range(size):
+            if different(known[m], h[m]) or different(known_dot[m], h_dot[m]):
+                back.trail[at] = float(m)
+                back.trail[at + 1] = known[m]
+                back.trail[at + 2] = known_dot[m]
+                at += 3
+                known[m] = h[m]
+                known_dot[m] = h_dot[m]
+    notes.may_have_changed = 0.0
+    return True
+
+
+def undo_changes(carrier, back, at):
+    """Restore histories as they were before the record that stands before the one at a place on the trail."""
+    h_dot = own_part(carrier, carrier.h_dots, ALONG)
+    place = at + TRAIL_WIDTH
+    for _ in range(int(rows_of(TrailRecord, back.trail, at, 1)[0].events)):
+        m = int(back.trail[place])
+        for i in range(carrier.directions):
+            own_part(carrier, carrier.h, i)[m] = back.trail[place + 1]
+        h_dot[m] = back.trail[place + 2]
+        place += 3
 
 
 def trace_record(run, carrier, back, at, used):
@@ -224,7 +296,9 @@ def write_record(run, carrier, back, at, flag, last):
     if kind == log.STEP_TAKEN:
         notes.last_step = float(place)
         head.start = logged_step(run, at).start
-        write_start(run, at, trail_numbers(carrier, back, place))
+        write_start(run, carrier, at, trail_numbers(carrier, back, place))
+    elif kind == log.MEMORY_UPDATED:
+        head.start = mark.smoothness
     elif kind == log.ASSEMBLED:
         copy_reals(assembled_states(run, at), trail_numbers(carrier, back, place).y)
     copy_reals(run.log[last - events : last], trail_numbers(carrier, back, place).events)
@@ -248,13 +322,14 @@ def write_numbers(carrier, numbers):
         copy_reals(part_of(carrier.p_dots, ALONG, carrier.p), numbers.p_dot)
 
 
-def write_start(run, at, numbers):
-    """Write the values with which the run took the step at a place on the tape."""
+def write_start(run, carrier, at, numbers):
+    """Write the values with which the run took the step at a place on the tape; its histories are longer."""
     start = step_numbers(run, at)
     copy_reals(start.y, numbers.y)
     copy_reals(start.memory, numbers.memory)
     copy_reals(start.d, numbers.d)
-    copy_reals(start.k, numbers.k)
+    for m in carrier.integers:
+        numbers.k[m] = start.k[m]
 
 
 def load_record(carrier, back, at):

@@ -347,6 +347,10 @@ class CarriedTangents:
             text = self._held_text
         elif reason == carrier.MEETS_EXCHANGE:
             text = "an event whose time moves falls on an exchange of values: one-sided"
+        elif reason == carrier.LOOKS_AHEAD:
+            text = (
+                "a step looks into itself, since a delay is shorter: gradients do not go back over that yet"
+            )
         elif reason == carrier.BLOCK_FAILED:
             what = ", ".join(self._system.tangents.block_of(subject).owners)
             text = "its tangent cannot be computed"

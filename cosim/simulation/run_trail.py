@@ -10,12 +10,14 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.component.history import ENTRY_WIDTH, Ring
 from cosim.contracts.constraints import settle_by_address
+from cosim.contracts.method_kernels import slots_named
 from cosim.derivatives import adjoint_run, trail
 from cosim.derivatives.adjoint_run import REVERSE_RUN_SIGNATURE
 from cosim.derivatives.carrier import Carrier
@@ -69,8 +71,28 @@ TRAIL_LENGTH = 4_000_000
 """Numbers of the trail that are written at once: 32 MB."""
 IN_MEMORY = 32
 """So many pieces of the trail stay in memory; older ones go to files."""
+PAST = "h", "h_dots"
+"""The arrays of histories, and of their tangents, direction by direction."""
+DELAYED = "delayed_time", "window_start"
+"""Cache slots of these names are times whose values are read from what is remembered, s."""
 AGREES = 1e-7
 """By so much of the sizes of what is added up the gradient and the tangent along one direction may differ."""
+
+
+class Lengthened(NamedTuple):
+    """What histories were before they were lengthened.
+
+    Attributes
+    ----------
+    past : dict of str to ndarray
+        Their numbers, and tangents of them.
+    former, present : list of ndarray
+        Of each history, where among the numbers of a direction those of its entries lay, and lie since then.
+    """
+
+    past: dict[str, Reals]
+    former: list[NDArray[np.int64]]
+    present: list[NDArray[np.int64]]
 
 
 class Trail(CarriedTangents):
@@ -122,11 +144,18 @@ class Trail(CarriedTangents):
             "working": np.zeros(n + parameters + discrete),
             "kinks": np.zeros(len(step.arrays.kinks)),
             "bars": np.zeros(1),
+            "known_past": np.zeros(0),
+            "former_past": np.zeros(0),
+            "delayed": np.array(
+                [slot for name in DELAYED for slot in slots_named(self._system, name)], dtype=np.int64
+            ),
         }
         draw = np.random.default_rng(0)
         self._direction = [draw.uniform(0.5, 1.5, slot.size) for slot in self._slots]
+        inner = int(step.arrays.plan.points_inside) * arrays["c"].size if self._system.rings else 0
+        self._back["inner_c"] = np.zeros(inner)
         self._folder = ""
-        self._chunks: list[Reals | Path] = []
+        self._chunks: list[Reals | Path | Lengthened] = []
 
     def renewed(self) -> Trail:
         """One for another run, with arrays of its own; results of runs before keep theirs."""
@@ -151,6 +180,36 @@ class Trail(CarriedTangents):
         self._back["notes_numbers"][:] = 0.0
         self._trail_notes = rows_of(TrailNotes, self._back["notes_numbers"], 0, 1)[0]
         super().begin(state)
+        self._know_past()
+
+    def _know_past(self) -> None:
+        """Note what is in histories now, and their tangents along the one direction."""
+        part = slice(self._arrays["h"].size // 2, None)
+        self._back["known_past"] = np.concatenate([self._arrays[name][part] for name in PAST])
+
+    def _lengthen_histories(self) -> None:
+        """As for tangents; what was before is kept, as is the order in which entries lay."""
+        order = [
+            ENTRY_WIDTH * entries[:, None] + ring.start + np.arange(ENTRY_WIDTH)
+            for ring, entries in self._rings()
+        ]
+        before = {name: self._arrays[name].copy() for name in PAST}
+        super()._lengthen_histories()
+        places = [
+            ring.start + np.arange(old.size).reshape(old.shape)
+            for old, (ring, _) in zip(order, self._rings(), strict=True)
+        ]
+        notes = self._trail_notes
+        self._chunks.append(self._back["trail"][: int(notes.used)].copy())
+        self._chunks.append(Lengthened(before, order, places))
+        notes.used = notes.last_step = 0.0
+        self._know_past()
+
+    def _rings(self) -> list[tuple[Any, NDArray[np.int64]]]:
+        """Histories along the one direction, and where each entry lies in its stretch, the oldest first."""
+        k = self._arrays["k"].reshape(2, -1)[ALONG]
+        rings = [rows_of(Ring, k, slot.offset, 1)[0] for slot in self._system.rings]
+        return [(ring, (ring.oldest + np.arange(ring.capacity)) % ring.capacity) for ring in rings]
 
     def _set_directions(self) -> None:
         for slot, direction in zip(self._slots, self._direction, strict=True):
@@ -180,7 +239,7 @@ class Trail(CarriedTangents):
             return
         self._chunks.append(written[:cut].copy())
         oldest = len(self._chunks) - IN_MEMORY - 1
-        if oldest >= 0:
+        if oldest >= 0 and not isinstance(self._chunks[oldest], Lengthened):
             self._chunks[oldest] = self._written_piece(self._chunks[oldest])
         written[: used - cut] = written[cut:used].copy()
         notes.used, notes.last_step = float(used - cut), 0.0
@@ -200,6 +259,7 @@ class Trail(CarriedTangents):
         self._chunks.append(self._back["trail"][: int(self._trail_notes.used)].copy())
         self._back["trail"] = np.zeros(0)
         self._last_parameters = self._arrays["p"].copy()
+        self._last_past = {name: self._arrays[name].copy() for name in PAST}
         choice = self._step.arrays.choice.copy()
         self._run = self._step.arrays._replace(choice=choice)
         self._rows = np.concatenate([np.zeros(0), *self._pieces])
@@ -241,12 +301,18 @@ class Trail(CarriedTangents):
     def _reverse_run(self, weights: Reals) -> bool:
         """Go back over the whole run; False where the tape was too short."""
         back, notes = self._back, self._trail_notes
-        for name in ("y", "p", "d", "c", "memory", "work", "spare_y", "spare_c"):
+        for name in ("y", "p", "d", "c", "memory", "work", "spare_y", "spare_c", "inner_c"):
             back[name][:] = 0.0
         back["weights"] = weights
+        self._arrays |= {name: past.copy() for name, past in self._last_past.items()}
+        back["h"] = np.zeros(self._arrays["h"].size // 2)
+        back["former_past"] = np.zeros(self._arrays["h"].size)
         self._arrays["p"][:] = self._last_parameters
         notes.status = notes.time_bar = 0.0
         for chunk in reversed(self._chunks):
+            if isinstance(chunk, Lengthened):
+                self._shorten_histories(chunk)
+                continue
             piece: Reals = np.load(chunk) if isinstance(chunk, Path) else chunk
             notes.used = float(piece.size)
             arrays = Carrier(**self._arrays), AdjointArrays(**{**back, "trail": piece})
@@ -265,6 +331,15 @@ class Trail(CarriedTangents):
                     notes.failed_time, "going back over the run, it could not be done once more"
                 )
         return True
+
+    def _shorten_histories(self, before: Lengthened) -> None:
+        """Histories, and the adjoints of their entries, as they lay before they were lengthened."""
+        self._arrays |= {name: past.copy() for name, past in before.past.items()}
+        size = self._arrays["h"].size
+        adjoints = np.zeros(size // 2)
+        for former, present in zip(before.former, before.present, strict=True):
+            adjoints[former] = self._back["h"][present]
+        self._back["h"], self._back["former_past"] = adjoints, np.zeros(size)
 
     def _compare(self, found: Mapping[str, Reals], weights: Reals) -> None:
         """Compare the gradient with the tangent along the direction that went along with the run."""
@@ -309,12 +384,6 @@ def method_adjoints(
 
 def faults_of_adjoints(system: System) -> list[Problem]:
     """What stands against gradients of runs of a system; its adjoints are made."""
-    remembering = [
-        Problem(part, "remembers a signal: gradients do not go back over what is remembered yet")
-        for part in dict.fromkeys(system.remembering)
-    ]
-    if remembering:
-        return remembering
     handlers = [row for row in system.handler_blocks.values() if row >= 0]
     rows = [*rows_of_run(system), *handlers]
     return [

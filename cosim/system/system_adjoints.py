@@ -17,7 +17,7 @@ from cosim.recorded_walk import (
     reverse_walk,
 )
 from cosim.stage import Stage
-from cosim.walker import BLOCK_SIGNATURE, HISTORIES
+from cosim.walker import BLOCK_SIGNATURE
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.derivatives.adjoints import HEAD, Adjoint, adjoint_function
@@ -50,7 +50,7 @@ def function_adjoint(function: Any) -> Adjoint:
         It cannot be followed; says why.
     """
     try:
-        adjoint = adjoint_function(function, BLOCK_SIGNATURE, HISTORIES)
+        adjoint = adjoint_function(function, BLOCK_SIGNATURE)
     except ContractError as fault:
         raise NoTangentError(str(fault)) from fault
     assert (adjoint.record_signature, adjoint.reverse_signature) == (RECORD_SIGNATURE, REVERSE_SIGNATURE)
@@ -159,13 +159,14 @@ class SystemAdjoints:
     ) -> tuple[Reals, Reals, Reals, Reals, float]:
         """Record blocks that were prepared, and go back: the adjoints of y, p, d, the cache and the time.
 
-        `weights` are those of y, p, d and the cache at the end; `by` may have ``"c"``, too.
+        `weights` are those of y, p, d and the cache at the end; `by` may have ``"c"``. Histories are fixed.
         """
         system = self._system
         while True:
             values = [np.array(array) for array in system.arrays(state)]
             moved = [np.array(by[letter], dtype=float) for letter in "ypd"]
             c_dot = np.array(by["c"]) if "c" in by else np.zeros_like(values[5])
+            past = np.zeros_like(values[4])
             self._tape[:HEAD] = HEAD, 0.0
             with np.errstate(all="ignore"):
                 failed = int(
@@ -178,6 +179,7 @@ class SystemAdjoints:
                         *values,
                         time,
                         *moved,
+                        past,
                         c_dot,
                         self._tape,
                     )
@@ -189,7 +191,7 @@ class SystemAdjoints:
             raise system.failure(state, failed - 1)
         y, p, d, c = (np.array(array, dtype=float) for array in weights)
         with np.errstate(all="ignore"):
-            t_bar = float(self._reverse(y, p, d, np.zeros(0), c, self._tape))
+            t_bar = float(self._reverse(y, p, d, np.zeros_like(past), c, self._tape))
         return y, p, d, c, t_bar
 
 

@@ -443,9 +443,6 @@ def test_what_cannot_be_asked_for_is_refused() -> None:
         run.gradient("x.y")["x.b"]
     with pytest.raises(cosim.LookUpError, match="gradient"):
         model.simulate(until=1.0).gradient("x.y")
-    model.add("measures.delay", "late", source="x.y", delay=0.1)
-    with pytest.raises(cosim.ModelError, match="late.*remembers a signal"):
-        model.gradient("x.y", ["x.a"], until=1.0)
 
 
 @pytest.mark.thorough

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from how_many import many
 
 import cosim
 
@@ -150,6 +151,41 @@ def compared(system: cosim.System, seed: int, paths: list[str]) -> tuple[int, fl
 def test_a_random_system(system: cosim.System) -> None:
     count, worst = compared(system, 9, ["h.top", "h.pause", "late.delay"])
     assert count == 3 and worst < 1e-6
+
+
+def check_gradient(system: cosim.System, seed: int, **options) -> bool:
+    """Compare the gradient of a random sum of all that is recorded with derivatives; whether it has one."""
+    settings = {"until": UNTIL, "output_interval": 0.11, "signals": SIGNALS, "accuracy": 1e-8, **options}
+    draw = np.random.default_rng(seed)
+    forward = cosim.simulate(system, state=drawn(system, seed), derivatives=BY, **settings)
+    back = cosim.simulate(system, state=drawn(system, seed), gradient=BY, **settings)
+    weights = {path: draw.uniform(-1.0, 1.0, forward[path].shape) for path in SIGNALS}
+    gradient = back.gradient(lambda _: (0.0, weights))
+    assert len(back.findings) >= len(forward.findings)
+    if any(finding.kind == "no derivative" for finding in back.findings):
+        assert np.isnan(gradient.vector).all()
+        return False
+    for path in BY:
+        terms = [np.ravel(w * forward.derivative(of, path)) for of, w in weights.items()]
+        size = sum(abs(term).sum() for term in terms)
+        assert gradient[path].item() == pytest.approx(
+            sum(term.sum() for term in terms), abs=1e-9 * (size + 1e-2)
+        )
+    return True
+
+
+@pytest.mark.parametrize("method", ["dormand_prince", "radau5"])
+def test_gradients_of_random_systems(system: cosim.System, method: str) -> None:
+    """Ten in the short run; where there is none it says so, as derivatives do."""
+    options = {"integrator": f"integrators.{method}", "maximum_step": 0.1}
+    found = [check_gradient(system, seed, **options) for seed in range(many(10))]
+    assert sum(found) > 0.6 * len(found)
+
+
+@pytest.mark.thorough
+def test_gradients_of_a_thousand_random_systems(system: cosim.System) -> None:
+    found = [check_gradient(system, seed, maximum_step=0.1) for seed in range(1000)]
+    assert sum(found) > 600
 
 
 @pytest.mark.thorough

@@ -25,12 +25,12 @@ from cosim_integrators.implicit.recorded_matrices import solve_real_transposed
 def record_again(walked, dots, number, behind):
     """As `newton.walk_along`; only the last iteration stays on the tape.
 
-    `behind` has where y, p, d and c begin in their roots, where the iteration begins on the tape, and that.
+    `behind` has where y, p, d, h and c begin in their roots, where it begins on the tape, and the tape.
     """
-    tape = behind[5]
+    tape = behind[6]
     if number == 0:
-        tape[0] = behind[4]
-    return record_blocks(walked, dots, behind[:4], tape)
+        tape[0] = behind[5]
+    return record_blocks(walked, dots, behind[:5], tape)
 
 
 record_iteration = iterating_stage(record_again)
@@ -103,8 +103,7 @@ def record_stage(*arguments):
     """
     system, method, t, weighted = arguments[0:4]
     y_dot, p_dot, d_dot, h_dot, c_dot, memory_dot, work_dot, t_dot = arguments[4:12]
-    y_at, p_at, d_at = arguments[13:16]
-    c_at = arguments[17]
+    starts = arguments[13:18]  # of y, p, d, h and c
     work_at = arguments[19]
     tape = arguments[20]
     n = method.n
@@ -114,14 +113,14 @@ def record_stage(*arguments):
         tape[at + m] = shift[m] / weighted
     moved = moved_method(method, memory_dot, work_dot)
     dots = WalkedDots(t_dot, y_dot, p_dot, d_dot, h_dot, c_dot)
-    behind = (y_at, p_at, d_at, c_at, tape[0], tape)
+    behind = starts + (tape[0], tape)  # noqa: RUF005
     status = record_iteration(system, method, moved, dots, t, weighted, behind)
     walks_end = tape[0]
     push(tape, float(at))
     push(tape, float(n))
     push(tape, method.matrices.made_for.recorded_at)
-    push(tape, float(y_at))
+    push(tape, float(starts[0]))
     push(tape, float(work_at + WORK_HEADER + BASE * n))
-    push(tape, float(c_at))
+    push(tape, float(starts[4]))
     push(tape, walks_end)
     return status

@@ -163,8 +163,7 @@ def record_stages(*arguments):
     """Solve for all stages and their tangents, on the tape; as `recorded_stage.record_stage`."""
     system, method, t, t_end = arguments[0:4]
     y_dot, p_dot, d_dot, h_dot, c_dot, memory_dot, work_dot, t_dot = arguments[4:12]
-    y_at, p_at, d_at = arguments[13:16]
-    c_at = arguments[17]
+    starts = arguments[13:18]  # of y, p, d, h and c
     work_at = arguments[19]
     tape = arguments[20]
     n = method.n
@@ -173,7 +172,7 @@ def record_stages(*arguments):
     at = reserve(tape, HEADER + 2 * TABLE + 4 * stages * n)
     moved = moved_collocation(method, memory_dot, work_dot)
     dots = WalkedDots(t_dot, y_dot, p_dot, d_dot, h_dot, c_dot)
-    behind = (y_at, p_at, d_at, c_at, tape[0], tape)
+    behind = starts + (tape[0], tape)  # noqa: RUF005
     status = record_iterations(system, method, moved, dots, t, t_end, behind)
     head = rows_of(RecordedStages, tape, at, 1)[0]
     head.size = float(n)
@@ -184,8 +183,8 @@ def record_stages(*arguments):
     head.pair_real = numbers.pair_real
     head.pair_imaginary = numbers.pair_imaginary
     head.matrices_at = method.matrices.made_for.recorded_at
-    head.y_at = float(y_at)
-    head.c_at = float(c_at)
+    head.y_at = float(starts[0])
+    head.c_at = float(starts[4])
     family_at = work_at + WORK_HEADER + FAMILY * n
     head.start_at = float(work_at + WORK_HEADER)
     head.z_at = float(family_at)
