@@ -137,8 +137,10 @@ class CouplingTangents:
                 other.initialize(coupling.start, stop, values, tolerance)
 
             begin = partial(initialize, tolerance=coupling.tolerances[name])
+            own = self._own[name]
             self._tangents[name] = NeighborTangents(
-                name, participant, self._own[name], increments, begin, values
+                *(name, participant, own, increments, begin, values),
+                varies=bool(own or coupled.input_names[name]),
             )
 
     def begin(self, face: ExchangeFace, algorithm: ProgrammedAlgorithm) -> RecordedAlgorithm:
