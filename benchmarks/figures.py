@@ -1,6 +1,8 @@
 """Small figures of the documentation that no other benchmark measures, one by its name.
 
-    python benchmarks/figures.py impact | one_long_step | repeated_run | run_derivatives | runner
+    python benchmarks/figures.py ACT
+
+ACT is coupled_derivatives, impact, one_long_step, repeated_run, run_derivatives or runner.
 
 CPU times, the least of several rounds; each prints a line.
 """
@@ -115,6 +117,19 @@ def run_derivatives() -> None:
         print(f"{len(by)} directions: {carried / plain:.2f} runs of {1e3 * plain:.2f} ms")
 
 
+def coupled_derivatives() -> None:
+    """A communication step of two balls under jacobi, for each of them: with derivatives, and without."""
+    model = cosim.Model("ball")
+    model.add(Ball, "ball")
+    systems = {name: model.build() for name in ("one", "two")}
+    loop = CoSimulation(systems, [], "jacobi", step=1e-3)
+    paths = ["one.ball.e", "one.ball.g", "two.ball.e"]
+    for by in ([], paths[:1], paths):
+        loop.simulate(0.01, derivatives=by)
+        spent = least(lambda by=by: loop.simulate(0.3, inside="nothing", derivatives=by)) / 600
+        print(f"{len(by)} directions: {1e3 * spent:.3f} ms per step and participant")
+
+
 def one_long_step() -> None:
     """100 s of the engine mount as a native FMU: in one communication step, and in a hundred."""
     with tempfile.TemporaryDirectory() as folder:
@@ -128,6 +143,5 @@ def one_long_step() -> None:
 
 
 if __name__ == "__main__":
-    {act.__name__: act for act in (impact, one_long_step, repeated_run, run_derivatives, runner)}[
-        sys.argv[1]
-    ]()
+    acts = coupled_derivatives, impact, one_long_step, repeated_run, run_derivatives, runner
+    {act.__name__: act for act in acts}[sys.argv[1]]()

@@ -14,7 +14,7 @@ from cosim_ensembles.plan import Plan
 
 
 class SimulatorRuns:
-    """The same as `CompiledRuns`, in Python, with the interpreter's lock.
+    """The same as `CompiledRuns`, in Python: its steps and tangents are compiled code without a lock.
 
     Parameters
     ----------
@@ -24,6 +24,7 @@ class SimulatorRuns:
 
     def __init__(self, plan: Plan, integrator: Integrator) -> None:
         self.plan, self._integrator = plan, integrator
+        self._simulator: Simulator | None = None
         self._reducing = [compiled(r.function, REDUCTION_SIGNATURE) for r in plan.reductions]
 
     def prepare(self, start: State, changes: Changes, block: Block, stop: NDArray[np.int64]) -> None:
@@ -41,11 +42,7 @@ class SimulatorRuns:
     def _one(self, run: int) -> None:
         plan, block = self.plan, self._block
         state = self._changes.state_of(self._start, run)
-        integrator = self._integrator.with_accuracy(self._integrator.accuracy)
-        limit = 1 if plan.derivatives else 0  # events are on their tape
-        simulator = Simulator(
-            plan.system, state, integrator, endless_events=plan.endless_events, event_limit=limit
-        )
+        simulator = self._simulator_of(state)
         carried = simulator.carry_tangents(plan.derivatives) if plan.derivatives else None
         code = failures.REACHED
         failed: SimulationError | None = None
@@ -80,6 +77,22 @@ class SimulatorRuns:
         if failed is not None:
             saved = simulator.state.to_bytes()
             block.failures[run] = FailedRun(run, failed.time, failed.reason, saved)
+            self._simulator = None
+
+    def _simulator_of(self, state: State) -> Simulator:
+        """The Simulator of the last run, if all of it is compiled and has ended well; else a new one."""
+        plan = self.plan
+        if self._simulator is not None:
+            self._simulator.reset_run(state)
+            return self._simulator
+        integrator = self._integrator.with_accuracy(self._integrator.accuracy)
+        limit = 1 if plan.derivatives else 0  # events are on their tape
+        simulator = Simulator(
+            plan.system, state, integrator, endless_events=plan.endless_events, event_limit=limit
+        )
+        if plan.derivatives:  # which no system with parts in Python has
+            self._simulator = simulator
+        return simulator
 
     def _store_run(self, run: int, code: int, rows: NDArray[np.float64], ended: NDArray[np.float64]) -> None:
         block = self._block

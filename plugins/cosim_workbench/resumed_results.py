@@ -33,7 +33,7 @@ class ResumedResults:
         state : State
             The checkpoint.
         names : sequence of str
-            What is going to be recorded.
+            What is going to be recorded, derivatives behind signals.
 
         Raises
         ------
@@ -60,7 +60,7 @@ class ResumedResults:
 
         The first point, which only says where it was resumed, is left out where the run before has none.
         """
-        earlier = self._earlier
+        earlier, result = self._earlier, result.with_derivatives()
         if earlier is None or not len(result):
             return result
         before, start = earlier.time < result.time[0], 0
@@ -86,7 +86,7 @@ def _describe_mismatch(earlier: cosim.Result, state: cosim.State, names: Sequenc
     if time - times[-1] > spacing * (1.0 + 1e-9):  # a checkpoint may lie between two points of the output
         return f"they end at t = {times[-1]:.9g} s"
     state.realize(cosim.Stage.REPORT)
-    values = {name: np.asarray(state[name]) for name in names}
+    values = {name: np.asarray(state[name]) for name in names if not name.startswith("d(")}
     if any(earlier[name][0].size != value.size for name, value in values.items()):
         return "other signals"
     rows = np.flatnonzero(times == time)

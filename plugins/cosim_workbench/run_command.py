@@ -13,6 +13,7 @@ from cosim.kit import (
     DEFAULT,
     check_ending,
     choose_signals,
+    derivative_name,
     file_digest,
     python_in_steps,
     seconds,
@@ -69,6 +70,11 @@ class RunCommand(cosim.Command):
                 help=f"for all states, or for q, u, z or a path: {option} engine.q=1e-9",
             )
         parser.add_argument(
+            "--derivatives",
+            metavar="PATHS",
+            help="also record derivatives with respect to these: b.restitution,b.height",
+        )
+        parser.add_argument(
             "--references", action="store_true", help="print BibTeX entries of the methods that were used"
         )
         parser.add_argument(
@@ -105,6 +111,8 @@ class RunCommand(cosim.Command):
         """Read, check, run, write; what was computed is written when the run fails, too."""
         if arguments.verify and arguments.resume is not None:
             raise cosim.ModelError.of("--verify", "compares whole runs: leave --resume out")
+        if arguments.verify and arguments.derivatives is not None:
+            raise cosim.ModelError.of("--verify", "compares values: leave --derivatives out")
         model = cosim.Model.from_file(arguments.model)
         settings = _settings(model, arguments)
         target = arguments.output or Path(f"{arguments.model.stem}.csv")
@@ -265,7 +273,8 @@ def _simulate(
         if resumed is not None and arguments.resume is not None:
             state = cosim.read_checkpoint(system, arguments.resume)
             settings = {**settings, "state": state}
-            names = choose_signals(system, settings.get("signals"))
+            names = list(choose_signals(system, settings.get("signals")))
+            names += [derivative_name(of, by) for of in names for by in settings.get("derivatives", ())]
             message = resumed.go_on_from(state.copy(), names)
             if not arguments.quiet:
                 print(message, file=sys.stderr)
@@ -281,6 +290,8 @@ def _simulate(
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     """Settings that were typed, checked."""
     settings = typed_settings(arguments)
+    if arguments.derivatives is not None:
+        settings["derivatives"] = [path.strip() for path in arguments.derivatives.split(",")]
     for key in TOLERANCES:
         texts = getattr(arguments, key)
         if texts:

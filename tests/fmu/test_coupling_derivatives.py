@@ -8,11 +8,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from coupled_oscillators import ALGORITHMS, STARTS, STEP, Ball, Oscillator, oscillators, system_of
+from coupled_oscillators import (
+    ALGORITHMS,
+    STARTS,
+    STEP,
+    TIGHT,
+    Ball,
+    Oscillator,
+    Spring,
+    oscillators,
+    system_of,
+)
 from scipy.linalg import expm, expm_frechet
 
 import cosim
-from cosim_fmu import CoSimulation
+from cosim.cli import main
+from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_fmu import CoSimulation, TimedInputs
 
 MakeFmu = Callable[..., Path]
 Make = Callable[[Mapping[str, float]], CoSimulation]
@@ -93,6 +105,34 @@ def test_through_the_exchanges_of_each_algorithm(algorithm: str) -> None:
     assert not result.findings
     plain = oscillators(algorithm, starts).simulate(UNTIL, record=names)
     assert all(plain[name].tolist() == result[name].tolist() for name in names)
+
+
+@pytest.mark.parametrize("algorithm", ["gauss_seidel", "interface_newton"])
+@pytest.mark.parametrize("gain", [0.5, -3.0])
+def test_closed_loops_of_direct_feedthrough(algorithm: str, gain: float) -> None:
+    """Two springs in a ring: what each gives depends directly on the other, not linearly; it is iterated."""
+
+    def make(starts: Mapping[str, float]) -> CoSimulation:
+        springs = {name: system_of(name, Spring()) for name in ("first", "second")}
+        return CoSimulation(
+            {**springs, "one": system_of("one", Oscillator())},
+            [
+                {"from": "first.m.force", "to": "second.m.other", "convert": False, "factor": gain},
+                {"from": "second.m.force", "to": "first.m.other", "convert": False, "factor": -0.4},
+                ("one.m.place", "first.m.one"),
+                {"from": "first.m.force", "to": "one.m.force", "factor": -1.0},
+            ],
+            algorithm,
+            STEP,
+            options=TIGHT if algorithm == "interface_newton" else {},
+            tolerance=1e-12,
+            starts=dict(starts),
+        )
+
+    starts = {"first.m.stiffness": 0.7, "second.m.stiffness": 0.9, "one.m.k": 2.0, "one.m.x": 0.3}
+    close = 1e-7 if algorithm == "interface_newton" else 2e-6  # gauss_seidel settles its loops to 1e-8
+    result = check(make, starts, ["one.m.x", "first.m.force", "second.m.force"], close)
+    assert np.abs(result.derivative("second.m.force", "one.m.x")).min() > 0.0
 
 
 def test_adaptive_exchanges_count_as_they_were_taken() -> None:
@@ -194,9 +234,6 @@ def test_a_single_participant_is_its_own_run() -> None:
     assert wanted[-1] != 0.0
 
 
-MASSES = {"one.k": 2.0, "one.x": 1.0, "one.kc": 0.7, "two.k": 3.0}
-
-
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel along lines", "interface_newton"])
 def test_fmus_by_differences_of_their_own(make_fmu: MakeFmu, algorithm: str) -> None:
     """An FMU, and a system of ours that feels its spring."""
@@ -235,6 +272,81 @@ def test_an_fmu_that_cannot_go_back(make_fmu: MakeFmu) -> None:
     assert result.derivative("one.x", "one.k")[0] == 0.0 and result.derivative("one.x", "one.k")[1] < 0.0
     with pytest.raises(cosim.CosimError, match="one"):
         make("interface_newton").simulate(STEP, derivatives=["one.k"])
+
+
+class Cubic(cosim.Participant):
+    """Adds up the cube of its input, in Python: y' = gain u^3."""
+
+    def describe(self) -> ParticipantDescription:
+        variables = {
+            name: ParticipantVariable(name, causality, "real", "1", start)
+            for name, causality, start in (
+                ("gain", "parameter", 2.0),
+                ("u", "input", 0.0),
+                ("y", "output", None),
+            )
+        }
+        return ParticipantDescription("python", variables, {"y": frozenset()}, can_restore=False)
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        self.gain, self.u, self.y = float(values.get("gain", 2.0)), 0.0, 0.0
+
+    def set(self, names: Sequence[str], values: Any) -> None:
+        (self.u,) = values
+
+    def step(self, time: float, size: float) -> float:
+        self.y += size * self.gain * self.u**3
+        return time + size
+
+    def get(self, names: Sequence[str]) -> Any:
+        return [self.y for _ in names]
+
+    def close(self) -> None:
+        pass
+
+
+def test_an_object_in_python_behind_values_over_time() -> None:
+    """The sum of cubes of an oscillator; what values over time feed has no derivative."""
+    source = TimedInputs({"u": ([0.0, 1.0], [1.0, 3.0])})
+    loop = CoSimulation(
+        {"one": system_of("one", Oscillator()), "sum": Cubic(), "values": source, "other": Cubic()},
+        [{"from": "one.m.x", "to": "sum.u", "convert": False}, "values.u -> other.u"],
+        "jacobi",
+        STEP,
+        tolerance=1e-10,
+    )
+    result = loop.simulate(UNTIL, record=["one.m.x", "sum.y", "other.y"], derivatives=["one.m.k", "sum.gain"])
+    x, by_k = result["one.m.x"], result.derivative("one.m.x", "one.m.k")
+    steps = np.diff(result.time)
+    assert result.derivative("sum.y", "sum.gain") == pytest.approx(result["sum.y"] / 2.0, rel=1e-9)
+    wanted = np.concatenate([[0.0], np.cumsum(steps * 6.0 * x[:-1] ** 2 * by_k[:-1])])
+    assert result.derivative("sum.y", "one.m.k") == pytest.approx(wanted, abs=1e-9)
+    for by in ("one.m.k", "sum.gain"):
+        assert set(result.derivative("other.y", by).tolist()) == {0.0}
+
+
+def test_a_scenario_writes_them(
+    tmp_path: Path, make_fmu: MakeFmu, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_fmu("mass")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.toml").write_text(
+        'connections = ["one.x -> two.x_other", "two.x -> one.x_other"]\n'
+        '[participants.one]\nfmu = "mass.fmu"\n[participants.two]\nfmu = "mass.fmu"\n'
+        'parameters = { kc = 0.5 }\n[master]\nalgorithm = "jacobi"\nstep = 0.05\nuntil = 0.5\n'
+    )
+    assert main(["cosimulate", "loop.toml", "-q", "--derivatives", "two.kc, one.k"]) == 0
+    written = cosim.read_result(tmp_path / "loop.csv")
+    loop = CoSimulation.from_file(tmp_path / "loop.toml")
+    result = loop.simulate(derivatives=["two.kc", "one.k"])
+    for by in ("two.kc", "one.k"):
+        found = written.derivative("two.x", by)
+        assert found.tolist() == result.derivative("two.x", by).tolist()
+        assert abs(found[-1]) > 1e-4
+    assert main(["cosimulate", "loop.toml", "-q", "--derivatives", "two.weight"]) == 2
+    assert "two.weight" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

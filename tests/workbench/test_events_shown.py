@@ -135,6 +135,23 @@ def test_results_of_a_resumed_run_go_on_behind_those_before(
     assert sink.read(with_balls / "other.csv").time[0] == 0.7
 
 
+def test_derivatives_of_a_resumed_run_go_on(with_balls: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    by = ["--derivatives", "ball.height, ball.speed"]
+    grid = ["-q", "--integrator", "runge_kutta_4", "--fixed-step", "1 ms", *by]
+    assert main(["run", "ball.toml", "--until", "1.5", "-o", "whole.csv", *grid]) == 0
+    assert main(["run", "ball.toml", "--until", "0.7", "--checkpoint", "half.state", *grid]) == 0
+    assert main(["run", "ball.toml", "--until", "1.5", "--resume", "half.state", *grid]) == 0
+    whole, parts = (cosim.read_result(with_balls / f"{name}.csv") for name in ("whole", "ball"))
+    for path in ("ball.height", "ball.speed"):
+        found = parts.derivative("ball.height", path)[parts.time > 0.7]
+        assert found == pytest.approx(whole.derivative("ball.height", path)[whole.time > 0.7], rel=1e-9)
+    assert whole.derivative("ball.height", "ball.height")[0] == 1.0
+    assert main(["run", "ball.toml", "-q", "--until", "1.5", "--resume", "half.state"]) == 2
+    assert main(["run", "ball.toml", "-q", "--derivatives", "ball.weight"]) == 2
+    assert "ball.weight" in capsys.readouterr().err
+    assert main(["run", "ball.toml", *grid, "--verify"]) == 2
+
+
 def test_a_checkpoint_between_two_points_of_the_output_is_resumed_without_a_gap(with_balls: Path) -> None:
     grid = ["-q", "--fixed-step", "1 ms", "--integrator", "runge_kutta_4"]
     model = with_balls / "grid.toml"

@@ -121,6 +121,11 @@ class CosimulateCommand(cosim.Command):
             "or known; if it is unknown, verify it first",
         )
         parser.add_argument(
+            "--derivatives",
+            metavar="PATHS",
+            help="also write derivatives with respect to these: plant.mass,plant.x",
+        )
+        parser.add_argument(
             "--checkpoint", type=Path, metavar="FILE", help="save the state of the co-simulation in this file"
         )
         parser.add_argument(
@@ -193,7 +198,13 @@ class CosimulateCommand(cosim.Command):
         if arguments.output is None and scenario.file is not None and target.exists():
             check_is_own(sink, target)
         checkpoint = _checkpoint(arguments)
-        whole = (checkpoint, arguments.resume, arguments.plot)  # what needs the results in memory
+        by = [path.strip() for path in (arguments.derivatives or "").split(",") if path.strip()]
+        whole = (
+            checkpoint,
+            arguments.resume,
+            arguments.plot,
+            arguments.derivatives,
+        )  # what needs the results in memory
         streams = all(given is None for given in whole) and _is_streamed(sink, target, _steps(loop, until))
         if arguments.plot is not None:
             check_picture(arguments.plot)
@@ -231,7 +242,10 @@ class CosimulateCommand(cosim.Command):
             _ = result.coupling  # into the statistics, which files of results keep
             if saved is not None:
                 with uninterrupted():
-                    saved.write(result)
+                    if by:  # further columns of rows that are in the file
+                        sink.write(result.with_derivatives(), target)
+                    else:
+                        saved.write(result)
             black_box.words[black_box.SAVED] = 1
 
         log.info("running to t = %g s", until)
@@ -245,6 +259,7 @@ class CosimulateCommand(cosim.Command):
                     "stream": stream,
                     "checkpoint": checkpoint,
                     "keep": keep,
+                    "derivatives": by,
                 }
                 result = _simulate(loop, until, settings, saved, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):

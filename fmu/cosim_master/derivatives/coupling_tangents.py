@@ -23,8 +23,6 @@ from cosim_master.exchange.exchange_algorithms import ExchangeFace
 from cosim_master.participants.system_participant import SystemParticipant
 
 Reals = NDArray[np.float64]
-MOST_SWEEPS = 200
-"""Over the participants at the start: so many settle closed loops of direct feedthrough, or none do."""
 
 
 class CouplingTangents:
@@ -74,16 +72,13 @@ class CouplingTangents:
                 "take jacobi, gauss_seidel, adaptive, waveform_iteration or interface_newton for derivatives"
             )
             problems.append(cosim.Problem("master.algorithm", text))
-        if coupling.loops and not self._is_iterated:
-            text = "a closed loop of direct feedthrough has derivatives with interface_newton alone"
-            problems.append(cosim.Problem("master.algorithm", text))
         if getattr(algorithm, "iterations", 0) and not self._is_iterated:
             problems.append(cosim.Problem("master.options.iterations", "has no derivatives: leave it out"))
         for name, participant in coupling.participants.items():
             description = coupling.descriptions[name]
             if isinstance(participant, SystemParticipant):
                 continue
-            if self._is_iterated and not description.can_restore:
+            if (self._is_iterated or coupling.loops) and not description.can_restore:
                 text = "cannot save and restore its state, which derivatives by differences of it need here"
                 problems.append(cosim.Problem(name, text))
         return problems
@@ -137,8 +132,10 @@ class CouplingTangents:
                 other.initialize(coupling.start, stop, values, tolerance)
 
             begin = partial(initialize, tolerance=coupling.tolerances[name])
+            own = self._own[name]
             self._tangents[name] = NeighborTangents(
-                name, participant, self._own[name], increments, begin, values
+                *(name, participant, own, increments, begin, values),
+                varies=bool(own or coupled.input_names[name]),
             )
 
     def begin(self, face: ExchangeFace, algorithm: ProgrammedAlgorithm) -> RecordedAlgorithm:
@@ -166,17 +163,20 @@ class CouplingTangents:
         values = {name: list(coupled.held[name]) for name in coupled.order}
         for name, tangents in self._tangents.items():
             board[name][:] = read(name, tangents)
-        for _ in range(MOST_SWEEPS):
-            before = {name: dots.copy() for name, dots in board.items()}
+
+        def pass_on(lines: Reals | None) -> Reals:
             for name in coupled.order:
                 names = coupled.input_names[name]
-                self._tangents[name].set_inputs(names, values[name], self._exchange.input_dots(name, None))
+                self._tangents[name].set_inputs(names, values[name], self._exchange.input_dots(name, lines))
                 board[name][:] = read(name, self._tangents[name])
+            return self._exchange.interface()
+
+        for _ in range(len(coupled.order) + 1):
+            before = {name: dots.copy() for name, dots in board.items()}
+            pass_on(None)
             if all(_is_settled(before[name], dots) for name, dots in board.items()):
                 return
-        raise cosim.ModelError.of(
-            "derivatives", "those of a closed loop of direct feedthrough do not settle at the start"
-        )
+        self._exchange.solve(pass_on, len(coupled.places))  # closed loops of direct feedthrough
 
     def _follow(self, records: Sequence[ExchangeRecord]) -> None:
         for record in records:

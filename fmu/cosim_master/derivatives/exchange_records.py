@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +29,7 @@ class ExchangeRecord:
     counts: NDArray[np.int64]
     numbers: Vector
     steps: dict[str, StepRecord] = field(default_factory=dict)
-    reads: list[ReadRecord] = field(default_factory=list)  # in the order of the calls
+    reads: dict[str, list[ReadRecord]] = field(default_factory=lambda: defaultdict(list))
 
 
 class RecordedExchange:
@@ -58,6 +59,7 @@ class RecordedExchange:
         self._exchange, self._coupled, self._algorithm = exchange, coupled, algorithm
         self._tangents, self._index = tangents, index
         self._length = sum(call not in (layout.TAKE_KNOWN, layout.PUT_END) for call, _ in calls)
+        self._is_one = bool(algorithm.memory.counts[layout.KIND] == layout.ONCE)
         self._done = 0
         self.records: list[ExchangeRecord] = []
 
@@ -65,8 +67,8 @@ class RecordedExchange:
         return getattr(self._exchange, name)
 
     def _next(self) -> ExchangeRecord:
-        """The exchange under way; each call of it counts."""
-        if self._done == 0:
+        """The exchange under way; each call of it counts, unless there is one exchange in a step."""
+        if self._done == 0 and not (self._is_one and self.records):
             memory = self._algorithm.memory
             self.records.append(ExchangeRecord(self._index, memory.counts.copy(), memory.numbers.copy()))
         self._done = (self._done + 1) % self._length
@@ -105,7 +107,7 @@ class RecordedExchange:
         self._exchange.read_outputs(name, end)
         coupled = self._coupled
         is_set = end is not None and coupled.rereads_inputs[name]
-        record.reads.append(
+        record.reads[name].append(
             ReadRecord(self._exchange.values.held(name) if is_set else None, self._tangents[name].at_read())
         )
 
@@ -114,11 +116,12 @@ class RecordedExchange:
         return self._exchange.save(names), len(self.records)
 
     def restore(self, token: Any) -> None:
-        """What was done since then has not happened."""
+        """What was done since then has not happened: in a loop of an exchange it is replaced later."""
         states, count = token
         self._exchange.restore(states)
-        del self.records[count:]
-        self._done = 0
+        if not self._is_one:
+            del self.records[count:]
+            self._done = 0
 
 
 class RecordedAlgorithm(cosim.MasterAlgorithm):

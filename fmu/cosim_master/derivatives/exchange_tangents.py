@@ -9,7 +9,7 @@ passing unit tangents through the exchange that was kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,8 @@ class ExchangeTangents:
         """Tangents of a row of the table of the algorithm, shape (directions, values): a view."""
         return self._memory.row(row).reshape(self._directions, self._size)
 
-    def _interface(self) -> Reals:
+    def interface(self) -> Reals:
+        """The tangents of the interface, shape (directions, values)."""
         columns = [self.board[name][:, place] for name, place in self._coupled.places]
         return np.array(columns).T.reshape(self._directions, self._size)
 
@@ -86,7 +87,7 @@ class ExchangeTangents:
         memory, counts, numbers = self._memory, self._memory.counts, self._memory.numbers
         numbers[layout.TIME], numbers[layout.LENGTH] = record.numbers[[layout.TIME, layout.LENGTH]]
         time, length = float(numbers[layout.TIME]), float(numbers[layout.LENGTH])
-        self._row(layout.NOW)[:] = self._interface()
+        self._row(layout.NOW)[:] = self.interface()
         if self._kind == layout.ONCE:
             counts[layout.PHASE] = layout.BEGIN
             exchange_once(counts, numbers, memory.table, time, length)
@@ -105,19 +106,60 @@ class ExchangeTangents:
 
     def _solve(self, record: ExchangeRecord) -> None:
         """An exchange whose end was iterated until it is what comes out: so it is of the tangents."""
-        states = {name: each.save() for name, each in self._tangents.items()}
+
+        def end(guess: Reals) -> Reals:
+            self._row(layout.GUESS)[:] = guess
+            follow_guess(self._memory.counts, self._memory.numbers, self._memory.table)
+            self._pass(record)
+            return self.interface()
+
+        self.solve(self._again(self._coupled.order, end), self._size)
+
+    def _iterate(self, first: str, record: ExchangeRecord) -> None:
+        """The same for the loop that begins with a participant, whose inputs are held."""
+        coupled = self._coupled
+        loop = next(loop for loop in coupled.loops if loop.participants[0] == first)
+        places = [coupled.interface_names.index(name) for name in loop.values]
+        members = loop.participants
+
+        def end(guess: Reals) -> Reals:
+            lines = self.interface()
+            lines[:, places] = guess
+            self._put(lines)
+            for name in members:
+                self._set(name, record, along=False)
+            for name in members:
+                self._advance(name, record)
+            for name in members:
+                self._read(name, record.reads[name][-1], record, at_end=False)
+            return self.interface()[:, places]
+
+        self.solve(self._again(members, end), len(places))
+
+    def _again(self, names: Sequence[str], end: Callable[[Reals], Reals]) -> Callable[[Reals], Reals]:
+        """The same function of a guess, from where these participants are now."""
+        states = {name: self._tangents[name].save() for name in names}
         board = {name: dots.copy() for name, dots in self.board.items()}
 
         def answer(guess: Reals) -> Reals:
             for name, state in states.items():
                 self._tangents[name].restore(state)
-                self.board[name][:] = board[name]
-            self._row(layout.GUESS)[:] = guess
-            follow_guess(self._memory.counts, self._memory.numbers, self._memory.table)
-            self._pass(record)
-            return self._interface()
+            for name, dots in board.items():
+                self.board[name][:] = dots
+            return end(guess)
 
-        n, m = self._directions, self._size
+        return answer
+
+    def solve(self, answer: Callable[[Reals], Reals], m: int) -> None:
+        """Find the guess that is its own answer, which is linear in it; the last call is with this guess.
+
+        Parameters
+        ----------
+        answer : callable
+            Of an array, shape (directions, m).
+        m : int
+        """
+        n = self._directions
         start = answer(np.zeros((n, m)))
         matrix = np.zeros((m, m))
         for first in range(0, m, n):
@@ -134,11 +176,13 @@ class ExchangeTangents:
 
     def _pass(self, record: ExchangeRecord) -> None:
         """The operations of an exchange, one after the other."""
-        reads = iter(record.reads)
+        reads = {name: iter(each) for name, each in record.reads.items()}
         for call, name in self._calls:
             self._operate(call, name, record, reads)
 
-    def _operate(self, call: int, name: str, record: ExchangeRecord, reads: Iterator[ReadRecord]) -> None:
+    def _operate(
+        self, call: int, name: str, record: ExchangeRecord, reads: Mapping[str, Iterator[ReadRecord]]
+    ) -> None:
         """The rule of an operation; a participant in the middle of a longer step rests."""
         if call == layout.PUT_END:
             self._put(self._row(layout.END))
@@ -151,7 +195,9 @@ class ExchangeTangents:
             if name in record.steps:
                 self._set(name, record, along=call == layout.SET_ALONG)
         elif call in (layout.READ, layout.READ_AT_END):
-            self._read(name, next(reads), record, at_end=call == layout.READ_AT_END)
+            self._read(name, next(reads[name]), record, at_end=call == layout.READ_AT_END)
+        elif call == layout.ITERATE:
+            self._iterate(name, record)
         elif call == layout.TAKE_KNOWN:
             self._take_known(name)
 

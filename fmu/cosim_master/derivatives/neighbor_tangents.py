@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -45,6 +46,8 @@ class NeighborTangents(ParticipantTangents):
         Initializes a participant, with the start values that it takes as an argument.
     values : mapping of str to object
         These of the participant itself.
+    varies : bool
+        Whether anything in it varies; else no neighbors are needed.
     """
 
     def __init__(
@@ -55,10 +58,14 @@ class NeighborTangents(ParticipantTangents):
         increments: Sequence[float],
         initialize: Callable[[cosim.Participant, Mapping[str, Any]], None],
         values: Mapping[str, Any],
+        *,
+        varies: bool,
     ) -> None:
         self._name, self._increments, self._initialize = name, list(increments), initialize
         self._own, self._values = own, values
-        self._neighbors = [[_another(participant) for _ in OFFSETS] for _ in increments]
+        self._neighbors = [
+            [_another(participant) for _ in OFFSETS] if varies else [] for _ in self._increments
+        ]
         self._is_begun = False
         self._slopes: tuple[Sequence[str], Reals | None] = (), None
         self._largest: dict[str, float] = {}
@@ -70,7 +77,7 @@ class NeighborTangents(ParticipantTangents):
         return [
             (i, offset * self._increments[i], neighbor)
             for i, neighbors in enumerate(self._neighbors)
-            for offset, neighbor in zip(OFFSETS, neighbors, strict=True)
+            for offset, neighbor in zip(OFFSETS, neighbors, strict=False)  # none where nothing varies
         ]
 
     def begin(self, names: Sequence[str]) -> Reals:
@@ -121,8 +128,8 @@ class NeighborTangents(ParticipantTangents):
         return self._differences(names)
 
     def _differences(self, names: Sequence[str]) -> Reals:
-        found = np.full((len(self._increments), len(names)), np.nan)
-        if not names:
+        found = np.zeros((len(self._increments), len(names)))
+        if not names or not self._all():
             return found
         for i, neighbors in enumerate(self._neighbors):
             values = [self._attempt(_numbers, neighbor, names) for neighbor in neighbors]
@@ -151,8 +158,8 @@ class NeighborTangents(ParticipantTangents):
 
     @property
     def findings(self) -> list[Finding]:
-        if self._lost is not None:
-            return [self._lost]
+        if self._lost is not None or not self._all():
+            return [] if self._lost is None else [self._lost]
         worst = max(
             (
                 error / self._largest[name]
@@ -170,9 +177,13 @@ class NeighborTangents(ParticipantTangents):
 
 
 def _another(participant: cosim.Participant) -> Any:
-    """Another one, as it is made in another process."""
-    made: Any = participant.__reduce__()
-    return made[0](*made[1])
+    """Another one, as it was before it was initialized."""
+    try:
+        return copy.deepcopy(participant)
+    except Exception as error:
+        raise cosim.ModelError.of(
+            "derivatives", f"no second {type(participant).__name__} can be made for differences: {error}"
+        ) from error
 
 
 def _numbers(participant: cosim.Participant, names: Sequence[str]) -> Reals:
