@@ -63,19 +63,19 @@ def _compiled_writer(
     numbers = np.zeros((rows, len(kinds)), dtype=np.int64)
     text = np.zeros(rows * len(kinds) * LONGEST // 8 + 2, dtype=np.int64)
     append = compile_function(append_rows, ROWS_SIGNATURE)
-    places = [place for place, kind in enumerate(kinds) if kind == TEXT]
+    has_texts = TEXT in kinds
 
     def write(parts: Sequence[NDArray[Any]]) -> bytes | memoryview:
-        flat, at = [_flat(part) for part in parts], 0
-        for part in flat:
-            end = at + part.shape[1]
-            numbers[: len(part), at:end] = 0 if part.dtype == object else _bits(part)
-            at = end
-        length = append(numbers.ravel(), kinds, ends, text, len(flat[0]))
+        flat_parts, first = [_flat(part) for part in parts], 0
+        for part in flat_parts:
+            last = first + part.shape[1]
+            numbers[: len(part), first:last] = 0 if part.dtype == object else _bits(part)
+            first = last
+        length = append(numbers.ravel(), kinds, ends, text, len(flat_parts[0]))
         written = text.view(np.uint8)[:length].data
-        if not places:
+        if not has_texts:
             return written
-        table = np.hstack([part for part in flat if part.dtype == object])
+        table = np.hstack([part for part in flat_parts if part.dtype == object])
         return _with_texts(bytes(written), map(quoted, table.ravel().tolist()))
 
     return write
