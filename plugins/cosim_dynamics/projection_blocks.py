@@ -227,27 +227,32 @@ def solve_for_correction(p: Any, c: Any, mechanism: Any, level: int) -> None:
     """The correction that makes the values zero, by the equations that are held at this level."""
     for group in mechanism.groups:
         arrays = constraint_arrays(c, mechanism, group)
-        if arrays.state.is_along_tree != 0.0 and has_others(arrays, level):
+        if arrays.state.is_along_tree != 0.0 and has_equations_below(arrays, level):
             set_up_group(p, c, mechanism, group, arrays, level)
-        A = arrays.cholesky.A
         for r, equation in enumerate(arrays.equations):
             if equation.level < level or p[equation.enabled] == 0.0:
-                arrays.values[r] = 0.0
-                if arrays.state.is_along_tree == 0.0:
-                    for s in range(len(arrays.equations)):
-                        A[r, s] = 0.0
-                        A[s, r] = 0.0
+                leave_out(arrays, r)
         solve_group(c, mechanism, group, arrays)
     correct_speeds(c, mechanism)
     for group in mechanism.groups:
         arrays = constraint_arrays(c, mechanism, group)
         if arrays.state.is_along_tree == 0.0:
             set_up_products(c, mechanism, arrays)
-        elif has_others(arrays, level):
+        elif has_equations_below(arrays, level):
             set_up_group(p, c, mechanism, group, arrays, 0)
 
 
-def has_others(arrays: Any, level: int) -> bool:
+def leave_out(arrays: Any, r: int) -> None:
+    """Take an equation out of those of its group: its row and column are zero, and what it asks for."""
+    arrays.values[r] = 0.0
+    if arrays.state.is_along_tree == 0.0:
+        A = arrays.cholesky.A
+        for s in range(len(arrays.equations)):
+            A[r, s] = 0.0
+            A[s, r] = 0.0
+
+
+def has_equations_below(arrays: Any, level: int) -> bool:
     """Whether a group has equations that are not held at a level."""
     lowest = level
     for equation in arrays.equations:

@@ -160,17 +160,19 @@ def list_pairs(
                 if neighbour == MIDDLE and level == level_of_shape:
                     j = int(behind[i])
                 while j >= 0:
-                    if (
-                        meet(middles, reaches, i, j)
-                        and lies_in(cells, levels, j, cell)
-                        and owners[j] != owners[i]
-                    ):
-                        if 2 * count + 1 < len(pairs):
-                            pairs[2 * count] = min(i, j)
-                            pairs[2 * count + 1] = max(i, j)
+                    is_near = meet(middles, reaches, i, j) and lies_in(cells, levels, j, cell)
+                    if is_near and owners[j] != owners[i]:
+                        put_pair(pairs, count, i, j)
                         count += 1
                     j = int(behind[j])
     return count
+
+
+def put_pair(pairs: Slot, count: int, i: int, j: int) -> None:
+    """Write a pair behind as many others, where there is room for it."""
+    if 2 * count + 1 < len(pairs):
+        pairs[2 * count] = min(i, j)
+        pairs[2 * count + 1] = max(i, j)
 
 
 def fill_cells(
