@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +76,18 @@ def test_examples_give_the_bits_of_the_library(name: str, version: int, tmp_path
         assert results[0].tobytes() == results[1].tobytes(), kind
 
 
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Path, list[Path]]]:
+    """Sources of one model, which several tests look at: printing them takes long."""
+
+    @functools.cache
+    def sources(version: int, **options: Any) -> tuple[Path, list[Path]]:
+        path = tmp_path_factory.mktemp("limited") / "limited.fmu"
+        return opened(export_sources(limited(), path, fmi=version, **options))
+
+    return sources
+
+
 @pytest.mark.parametrize(
     ("version", "options"),
     [
@@ -83,9 +97,11 @@ def test_examples_give_the_bits_of_the_library(name: str, version: int, tmp_path
     ],
     ids=str,
 )
-def test_compilers_have_nothing_to_say(version: int, options: dict[str, Any], tmp_path: Path) -> None:
+def test_compilers_have_nothing_to_say(
+    version: int, options: dict[str, Any], exported: Callable[..., tuple[Path, list[Path]]], tmp_path: Path
+) -> None:
     """An implicit method also prints how tangents are called."""
-    sources, files = opened(export_sources(limited(), tmp_path / "limited.fmu", fmi=version, **options))
+    sources, files = exported(version, **options)
     for file in files:
         run_alone([c_compiler(), *CLEAN, "-c", "-o", str(tmp_path / "object.o"), str(file)], sources)
 
@@ -99,13 +115,13 @@ def test_sources_stay_short_enough_to_read(version: int, tmp_path: Path) -> None
     assert sum(len(path.read_text("utf-8").splitlines()) for path in sources.glob("*.[ch]")) < 10_000
 
 
-def test_functions_say_where_they_come_from(tmp_path: Path) -> None:
-    sources, _ = opened(export_sources(limited(), tmp_path / "limited.fmu"))
+def test_functions_say_where_they_come_from(exported: Callable[..., tuple[Path, list[Path]]]) -> None:
+    sources, _ = exported(3)
     code = (sources / "code.c").read_text("utf-8")
     assert "/* cosim/step/advance.py:" in code
     assert re.search(r"p\.at\[\d+\]", code)  # of a row: the place itself
     texts = [path.read_text("utf-8") for path in sources.iterdir()]
-    here = (str(Path(cosim.__file__).parents[1]), str(tmp_path))
+    here = (str(Path(cosim.__file__).parents[1]), str(sources.parents[1]))
     assert not any(folder in text for folder in here for text in texts)
     assert "fopen" not in "".join(texts)
     included = {name for text in texts for name in re.findall(r'#include "(.*)"', text)}
