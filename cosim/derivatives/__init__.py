@@ -15,5 +15,6 @@ In the order in which they are read:
 `adjoint_steps`, `adjoint_rows`             a step and the rows inside it; weights of recorded values
 `adjoint_events`                            handlers, states that meet constraints
 `adjoint_memory`                            histories and auto-update variables
+`adjoint_holds`, `recorded_field`           what holds witnesses
 =========================================== ===============================================================
 """

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from cosim.contracts.constraints import has_corrections
 from cosim.contracts.method_layout import DONE
+from cosim.derivatives.adjoint_holds import reverse_former
 from cosim.derivatives.adjoint_parts import (
     add_to,
     fail,
+    record_motion,
     record_present,
     record_redo,
+    reverse_motion,
     reverse_present,
     reverse_redo,
     reverse_time_shift,
 )
-from cosim.derivatives.carrier import IS_REPORT, NOT_FRESH, method_of, part_of, realize_tangents
+from cosim.derivatives.carrier import ALONG, IS_REPORT, NOT_FRESH, method_of, part_of, realize_tangents
 from cosim.derivatives.tangent_events import copy_to_working, load_results, store_results
-from cosim.derivatives.trail import ALONG, events_at, load_record
-from cosim.run_data.records import IN_K, SCHEDULED, TIMED, TRIGGERED
+from cosim.derivatives.trail import events_at, load_record
+from cosim.run_data.records import IN_D, IN_K, IN_P, SCHEDULED, TIMED, TRIGGERED
 from cosim.step import event_log as log
 from cosim.step.block_calls import number_of_variable
-from cosim.step.saved_variables import copy_reals
+from cosim.step.saved_variables import copy_reals, different
 from cosim_compiler.derivatives.rates import clear
 from cosim_compiler.record import rows_of
 
 
 def reverse_phase(run, carrier, back, at, head):
     """Go back over the handlers of one kind and cause."""
-    load_record(carrier, back, at)
+    load_record(run, carrier, back, at)
     first = events_at(back, at)
     last = first + int(head.events)
     notes = back.notes
@@ -39,8 +42,9 @@ def reverse_phase(run, carrier, back, at, head):
         carrier.notes.time = head.time
         realize_tangents(run, carrier, IS_REPORT)
         speed = part_of(carrier.c_dots, 0, carrier.c)[run.probes[run.handlers[shifts].flag].value]
-    if not record_present(
-        run, carrier, back, run.plan.first_row, run.plan.report_end, head.time, head.time_dot
+    rows = run.plan.derivatives
+    if not record_motion(run, carrier, back, head.time, head.time_dot) or not record_present(
+        run, carrier, back, rows.last, run.plan.report_end, head.time, head.time_dot
     ):
         fail(back, head.time)
         return
@@ -60,7 +64,9 @@ def reverse_phase(run, carrier, back, at, head):
     add_to(back.y, working.y)
     add_to(back.p, working.p)
     add_to(back.d, working.d)
+    reverse_former(back)
     notes.time_bar += reverse_present(back)
+    notes.time_bar += reverse_motion(run, carrier, back)
     clear(back.c)
     if shifts >= 0:
         reverse_shift(run, carrier, back, run.handlers[shifts], speed, top)
@@ -89,6 +95,7 @@ def reverse_shift(run, carrier, back, handler, speed, top):
         back.c[run.probes[handler.flag].value] -= wanted / speed
         back.tape[0] = top
         notes.time_bar += reverse_present(back)
+        notes.time_bar += reverse_motion(run, carrier, back)
         clear(back.c)
     elif handler.schedule == TIMED:
         back.d[handler.flag] += wanted
@@ -105,9 +112,21 @@ def record_handlers(run, carrier, back, first, last, head):
             block = handler.block
             if not record_present(run, carrier, back, block, block + 1, head.time, head.time_dot):
                 return False
+            note_changes(run, carrier, back, handler)
             store_results(run, carrier, handler, ALONG)
         at += int(event.length)
     return True
+
+
+def note_changes(run, carrier, back, handler):
+    """Note which parameters and discrete variables a handler has changed."""
+    for result in run.results_of(handler):
+        place = number_of_variable(run, result.array, result.offset)
+        at = result.offset if result.array == IN_P else carrier.p.shape[0] + result.offset
+        if result.array == IN_P or result.array == IN_D:
+            for m in range(result.size):
+                if different(carrier.working[place + m], carrier.c[result.at + m]):
+                    back.changed[at + m] = 1.0
 
 
 def reverse_handlers(run, carrier, back, first, last):
@@ -153,7 +172,7 @@ def reverse_assembly(run, carrier, back, at, head):
     method = method_of(run, carrier)
     if not has_corrections(method.corrections):
         return
-    load_record(carrier, back, at)
+    load_record(run, carrier, back, at)
     notes = back.notes
     t = head.time
     is_recorded = record_present(

@@ -14,12 +14,14 @@ from cosim.derivatives.adjoint_parts import (
     add_to,
     fail,
     record_at,
+    record_motion,
     record_present,
+    reverse_motion,
     reverse_present,
 )
-from cosim.derivatives.carrier import method_of, own_part, part_of
+from cosim.derivatives.carrier import ALONG, method_of, own_part, part_of
 from cosim.derivatives.tangent_memory import added_since, history_of
-from cosim.derivatives.trail import ALONG, load_record
+from cosim.derivatives.trail import load_record
 from cosim.recorded_walk import reverse_walk
 from cosim.run_data.records import IN_K
 from cosim.step.histories import CLOSE, FIRST_PART, ROOM_FOR_REFINEMENT, SECOND_PART, SHORTEST, set_side
@@ -51,14 +53,12 @@ def restore_past(carrier, back):
 
 def reverse_memory(run, carrier, back, at, head):
     """Go back over entries and new values of auto-update variables."""
-    load_record(carrier, back, at)
+    load_record(run, carrier, back, at)
     notes = back.notes
     save_past(carrier, back)
     rows = run.plan.end_updates
     c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
-    is_recorded = record_present(
-        run, carrier, back, run.plan.first_row, run.plan.derivatives.last, head.time, head.time_dot
-    )
+    is_recorded = record_motion(run, carrier, back, head.time, head.time_dot)
     set_side(run, carrier.c, head.detail, head.start)
     load_swaps(run, carrier, carrier.c, c_dot)
     is_recorded = is_recorded and record_present(
@@ -70,7 +70,7 @@ def reverse_memory(run, carrier, back, at, head):
     reverse_stored_swaps(run, back, back.c)
     notes.time_bar += reverse_present(back)
     reverse_loaded_swaps(run, back, back.c)
-    notes.time_bar += reverse_present(back)
+    notes.time_bar += reverse_motion(run, carrier, back)
     clear(back.c)
     restore_past(carrier, back)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from cosim.contracts.method_entries import by_address
 from cosim.contracts.method_layout import OdeSystem
-from cosim.derivatives.carrier import method_of, moved_along, own_part, part_of, walked_dots
-from cosim.derivatives.trail import ALONG, FULL_TAPE, NO_WAY
+from cosim.derivatives.adjoint_holds import reverse_holds
+from cosim.derivatives.carrier import ALONG, HELD, method_of, moved_along, own_part, part_of, walked_dots
+from cosim.derivatives.trail import FULL_TAPE, NO_WAY
 from cosim.recorded_walk import WHOLE, record_blocks, reverse_walk
 from cosim.walker import Walked, call_redo_record, call_redo_reverse
 from cosim_compiler.derivatives.rates import product
@@ -32,6 +33,38 @@ def record_spare(run, carrier, back, first, last, t, t_dot):
     )
 
 
+def record_motion(run, carrier, back, t, t_dot):
+    """Evaluate all that the motion needs at the present states, on the tape; whether that was possible."""
+    y_dot = part_of(carrier.y_dots, ALONG, carrier.y)
+    c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
+    return record_motion_at(run, carrier, back, (t, t_dot), (carrier.y, y_dot), (carrier.c, c_dot))
+
+
+def record_motion_at(run, carrier, back, time, states, cache):
+    """As `record_motion`, at a time, on states, into a cache; with what holds witnesses, if any are."""
+    rows = run.plan.derivatives
+    if carrier.notes.is_held != HELD:
+        return record_at(run, carrier, back, (run.plan.first_row, rows.last), time, states, cache)
+    if not record_at(run, carrier, back, (run.plan.first_row, rows.first), time, states, cache):
+        return False
+    k = own_part(carrier, carrier.k, ALONG)
+    h = own_part(carrier, carrier.h, ALONG)
+    held = run.plan.held
+    table, ints, y = back.held_table, back.held_ints, states[0]
+    walked = Walked(table, ints, held.first, held.last, time[0], y, carrier.p, carrier.d, k, h, cache[0])
+    dots = walked_dots(carrier, ALONG, time[1], states[1], cache[1])
+    return record_blocks(walked, dots, WHOLE, back.tape) == 0
+
+
+def reverse_motion(run, carrier, back):
+    """Go back along what `record_motion` has recorded: the adjoint of the time."""
+    t_bar = reverse_present(back)
+    if carrier.notes.is_held == HELD:
+        t_bar += reverse_present(back)
+        reverse_holds(run, carrier, back, back.c)
+    return t_bar
+
+
 def record_at(run, carrier, back, rows, time, states, cache):
     """Evaluate rows of the table on the tape: at a time, on states, into a cache, each with its tangent."""
     k = own_part(carrier, carrier.k, ALONG)
@@ -56,10 +89,14 @@ def record_redo(run, carrier, back, address, t, y, y_dot, c, c_dot):
     """Call the recording function of one of the method's; a method's code."""
     method = method_of(run, carrier)
     moved = moved_along(run, carrier, ALONG)
-    rows = run.plan.derivatives
+    is_held = carrier.notes.is_held == HELD
+    first = run.plan.held.first if is_held else run.plan.derivatives.first
+    last = run.plan.held.last if is_held else run.plan.derivatives.last
+    table = back.held_table if is_held else back.table
+    ints = back.held_ints if is_held else run.ints
     k = own_part(carrier, carrier.k, ALONG)
     h = own_part(carrier, carrier.h, ALONG)
-    system = OdeSystem(back.table, run.ints, rows.first, rows.last, y, carrier.p, carrier.d, k, h, c)
+    system = OdeSystem(table, ints, first, last, y, carrier.p, carrier.d, k, h, c)
     dots = walked_dots(carrier, ALONG, carrier.time_dots[ALONG], y_dot, c_dot)
     behind = (moved.memory_numbers, moved.work_numbers, 0, 0, 0, 0, 0, 0, 0, back.tape)
     return call_redo_record(address, by_address(system, method, t) + dots + behind)
@@ -67,8 +104,8 @@ def record_redo(run, carrier, back, address, t, y, y_dot, c, c_dot):
 
 def reverse_redo(run, back, address, y, c):
     """Go back along it: the adjoint of the time."""
-    memory = back.memory[: run.plan.sizes.memory]
-    call_redo_reverse(address, (y, back.p, back.d, back.h, c, memory, back.work, back.tape, back.bars))
+    memory, work = back.memory, back.work
+    call_redo_reverse(address, (y, back.p, back.d, back.h, c, memory, work, back.tape, back.bars))
     return back.bars[0]
 
 

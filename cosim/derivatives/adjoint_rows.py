@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cosim.derivatives.adjoint_parts import add_to, fail, flow_of, record_present
+from cosim.derivatives.adjoint_holds import reverse_holds
+from cosim.derivatives.adjoint_parts import add_to, fail, flow_of, record_motion, record_present
+from cosim.derivatives.carrier import HELD
 from cosim.derivatives.trail import load_record
 from cosim.recorded_walk import reverse_walk
 from cosim.run_data.records import IN_C, IN_D, IN_P, IN_Y
@@ -40,16 +42,14 @@ def add_weights(run, back, row, y, c):
 
 def reverse_row(run, carrier, back, at, head):
     """Go back over a row that was recorded where the run was."""
-    load_record(carrier, back, at)
+    load_record(run, carrier, back, at)
     notes = back.notes
     clear(back.spare_y)
     has_computed = add_weights(run, back, int(head.row), back.spare_y, back.c)
     if not has_computed and head.time_dot == 0.0:
         add_to(back.y, back.spare_y)
         return
-    is_recorded = record_present(
-        run, carrier, back, run.plan.first_row, run.plan.derivatives.last, head.time, 0.0
-    )
+    is_recorded = record_motion(run, carrier, back, head.time, 0.0)
     for block in run.blocks_outside:
         is_recorded = is_recorded and record_present(run, carrier, back, block, block + 1, head.time, 0.0)
     if not is_recorded:
@@ -58,7 +58,9 @@ def reverse_row(run, carrier, back, at, head):
     if has_computed:
         for _ in run.blocks_outside:
             reverse_walk(back.spare_y, back.p, back.d, back.h, back.c, back.tape)
-        reverse_walk(back.spare_y, back.p, back.d, back.h, back.c, back.tape)
+        for _ in range(2 if carrier.notes.is_held == HELD else 1):
+            reverse_walk(back.spare_y, back.p, back.d, back.h, back.c, back.tape)
+        reverse_holds(run, carrier, back, back.c)
     clear(back.c)
     if head.time_dot != 0.0:
         notes.time_bar -= flow_of(carrier, back.spare_y)

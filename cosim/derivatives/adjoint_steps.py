@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from cosim.contracts.method_layout import DONE, MethodArrays
+from cosim.derivatives.adjoint_holds import reverse_holds
 from cosim.derivatives.adjoint_memory import record_inside, restore_past, reverse_points, save_past
 from cosim.derivatives.adjoint_parts import (
     add_to,
     fail,
-    record_present,
+    record_motion,
+    record_motion_at,
     record_redo,
     record_spare,
-    reverse_present,
+    reverse_motion,
     reverse_redo,
     reverse_spare,
     reverse_time_shift,
 )
 from cosim.derivatives.adjoint_rows import add_weights, has_weights
-from cosim.derivatives.carrier import copy_cache_aside, method_of, moved_along, part_of
+from cosim.derivatives.carrier import ALONG, HELD, copy_cache_aside, method_of, moved_along, part_of
 from cosim.derivatives.tangent_steps import (
     BEHIND_KINK,
     end_before_kink,
@@ -24,7 +26,7 @@ from cosim.derivatives.tangent_steps import (
     is_smooth_break,
     reaches_kink,
 )
-from cosim.derivatives.trail import ALONG, INSIDE_WIDTH, PAST_CHANGED, TrailRecord, load_record
+from cosim.derivatives.trail import INSIDE_WIDTH, PAST_CHANGED, TrailRecord, load_record
 from cosim.step import event_log as log
 from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_record, call_dense_reverse
@@ -35,13 +37,11 @@ from cosim_compiler.record import rows_of
 def reverse_step(run, carrier, back, at, head):
     """Go back over a step, and over the rows inside it, which stand behind it on the trail."""
     copy_reals(part_of(carrier.memory_dots, 0, carrier.memory), back.memory_flow)  # at its end
-    load_record(carrier, back, at)
+    load_record(run, carrier, back, at)
     save_past(carrier, back)
     notes = back.notes
     t = head.start
-    if not record_present(
-        run, carrier, back, run.plan.first_row, run.plan.derivatives.last, t, head.time_dot
-    ):
+    if not record_motion(run, carrier, back, t, head.time_dot):
         fail(back, t)
         return
     count = len(run.kinks)
@@ -53,15 +53,10 @@ def reverse_step(run, carrier, back, at, head):
     at_kink = False
     if n > 0:
         at_kink = prepare_repeated_step(run, carrier, method, head)
-        if at_kink and not record_spare(
-            run,
-            carrier,
-            back,
-            run.plan.first_row,
-            run.plan.derivatives.last,
-            carrier.notes.time,
-            head.time_dot,
-        ):
+        if at_kink and not record_motion_at(
+            run, carrier, back, (carrier.notes.time, head.time_dot),
+            (carrier.spare_y, carrier.spare_y_dot), (carrier.spare_c, carrier.spare_c_dot),
+        ):  # fmt: skip
             fail(back, t)
             return
         if at_kink:
@@ -110,6 +105,9 @@ def reverse_step(run, carrier, back, at, head):
             for m in range(n):
                 back.spare_c[m] = slope[m]
             notes.time_bar += reverse_spare(back)
+            if carrier.notes.is_held == HELD:
+                notes.time_bar += reverse_spare(back)
+                reverse_holds(run, carrier, back, back.spare_c)
             add_to(back.y, back.spare_y)
         else:
             for m in range(n):
@@ -117,7 +115,7 @@ def reverse_step(run, carrier, back, at, head):
         clear(back.work)
     for j in range(count):
         back.c[run.kinks[j]] += back.kinks[j]
-    notes.time_bar += reverse_present(back)
+    notes.time_bar += reverse_motion(run, carrier, back)
     clear(back.c)
     restore_past(carrier, back)
 

@@ -22,6 +22,10 @@ JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED, JUMPS_MEET, MEETS_EXCHANGE, L
 """The same of a state or variable, of a step, of a row of the table, of an exchange."""
 
 
+ALONG = 1
+"""The direction of a run with gradients, beside that of the flow."""
+
+
 class CarryPlan(Record):
     """What carries tangents, and how many."""
 

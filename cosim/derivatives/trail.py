@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.derivatives.carrier import LOOKS_AHEAD, carrier_at, lose, own_part, part_of
+from cosim.derivatives.adjoint_holds import holds_width, load_holds, write_holds
+from cosim.derivatives.carrier import ALONG, LOOKS_AHEAD, carrier_at, lose, own_part, part_of
 from cosim.derivatives.tangent_events import begin_phase
+from cosim.derivatives.tangent_holds import follow_holds
 from cosim.derivatives.tape_reader import end_of_phase, follow_record, is_ready
 from cosim.run_data.run import Integers, Reals, arrays_at
 from cosim.step import event_log as log
@@ -18,9 +20,6 @@ from cosim.step.saved_variables import copy_reals, different
 from cosim.step.tape import assembled_states, logged_mark, logged_step, step_numbers
 from cosim_compiler.array_groups import Table, address_reader
 from cosim_compiler.record import Record, rows_of, width_of
-
-ALONG = 1
-"""The direction, beside that of the flow."""
 
 
 class TrailRecord(Record):
@@ -35,6 +34,8 @@ class TrailRecord(Record):
     row: float  # its number
     events: float  # how many numbers the events of a phase are; of changed histories, how many have changed
     time_dot: float
+    is_held: float  # as `CarryNotes.is_held`
+    holds: float  # how many numbers say what holds witnesses
 
 
 class TrailNotes(Record):
@@ -48,6 +49,7 @@ class TrailNotes(Record):
     time_bar: float  # the adjoint of the time
     is_full: float  # the trail has no room
     may_have_changed: float  # whether histories may have, since they were last compared
+    was_held: float  # whether a witness was
 
 
 TRAIL_WIDTH, TRAIL_NOTES = width_of(TrailRecord), width_of(TrailNotes)
@@ -97,6 +99,10 @@ class AdjointArrays(NamedTuple):
     known_past: Reals  # histories, and their tangents, as they were when they were last compared
     former_past: Reals  # the same before a record is done once more, which changes them
     inner_c: Reals  # of points inside a step
+    held_table: Table  # as of `Carrier`, of blocks that record and, below, of those that go back
+    held_ints: Integers  # see `recorded_field`
+    former: Reals  # as of `Carrier`
+    changed: Reals  # which parameters and variables the handlers of an instant have changed
     delayed: Integers  # where in the cache times are whose values are read, s
 
     @property
@@ -193,6 +199,8 @@ def trace_record(run, carrier, back, at, used):
     mark = logged_mark(run, at)
     kind = int(mark.kind)
     has_room = True
+    if carrier.notes.lost == 0.0 and kind == log.STEP_TAKEN:
+        follow_holds(run, carrier, logged_step(run, at), at)
     if carrier.notes.lost != 0.0:
         pass
     elif kind == log.STEP_TAKEN or kind == log.ASSEMBLED:
@@ -226,6 +234,7 @@ class TrailNumbers(NamedTuple):
     p: Reals
     p_dot: Reals
     events: Reals
+    holds: Reals
 
 
 def trail_numbers(carrier, back, at):
@@ -255,6 +264,7 @@ def trail_numbers(carrier, back, at):
         back.trail[at_p : at_p + parameters],
         back.trail[at_p + parameters : at_events],
         back.trail[at_events : at_events + int(head.events)],
+        back.trail[at + int(head.length) - 1 - int(head.holds) : at + int(head.length) - 1],
     )
 
 
@@ -272,7 +282,10 @@ def write_record(run, carrier, back, at, flag, last):
         events = last - at - int(mark.length)
         length += events + 2 * carrier.p.shape[0]
     is_inside = kind == log.ROW_WRITTEN and flag != 0.0  # it needs nothing but the step before it
+    holds = 0
     if not is_inside:
+        holds = holds_width(run, carrier)
+        length += holds
         length += 2 * (n + carrier.d.shape[0]) + 3 * carrier.memory.shape[0] + run.k.shape[0]
     notes = back.notes
     place = int(notes.used)
@@ -289,6 +302,9 @@ def write_record(run, carrier, back, at, flag, last):
     head.row = notes.rows
     head.events = float(events)
     head.time_dot = carrier.time_dots[ALONG]
+    head.is_held = carrier.notes.is_held
+    head.holds = float(holds)
+    notes.was_held = max(notes.was_held, head.holds)
     back.trail[place + length - 1] = float(length)
     if is_inside:
         return True
@@ -302,6 +318,7 @@ def write_record(run, carrier, back, at, flag, last):
     elif kind == log.ASSEMBLED:
         copy_reals(assembled_states(run, at), trail_numbers(carrier, back, place).y)
     copy_reals(run.log[last - events : last], trail_numbers(carrier, back, place).events)
+    write_holds(run, carrier, trail_numbers(carrier, back, place).holds)
     return True
 
 
@@ -332,8 +349,10 @@ def write_start(run, carrier, at, numbers):
         numbers.k[m] = start.k[m]
 
 
-def load_record(carrier, back, at):
+def load_record(run, carrier, back, at):
     """Restore the values and tangents that a record began with."""
+    carrier.notes.is_held = rows_of(TrailRecord, back.trail, at, 1)[0].is_held
+    load_holds(run, carrier, back, trail_numbers(carrier, back, at).holds)
     numbers = trail_numbers(carrier, back, at)
     copy_reals(numbers.y, carrier.y)
     copy_reals(numbers.d, carrier.d)
@@ -355,7 +374,7 @@ def load_record(carrier, back, at):
 def events_at(back, at):
     """Where the events of a phase begin in the trail."""
     head = rows_of(TrailRecord, back.trail, at, 1)[0]
-    return at + int(head.length) - 1 - int(head.events)
+    return at + int(head.length) - 1 - int(head.holds) - int(head.events)
 
 
 TRACE_SIGNATURE = "iiiii>i"

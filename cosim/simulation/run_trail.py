@@ -19,10 +19,10 @@ from cosim.component.history import ENTRY_WIDTH, Ring
 from cosim.contracts.constraints import settle_by_address
 from cosim.contracts.method_kernels import slots_named
 from cosim.derivatives import adjoint_run, trail
+from cosim.derivatives import recorded_field as recorded_field
 from cosim.derivatives.adjoint_run import REVERSE_RUN_SIGNATURE
-from cosim.derivatives.carrier import Carrier
+from cosim.derivatives.carrier import ALONG, Carrier
 from cosim.derivatives.trail import (
-    ALONG,
     FULL_TAPE,
     TRACE_SIGNATURE,
     TRAIL_NOTES,
@@ -41,7 +41,8 @@ from cosim.simulation.carried_tangents import (
 from cosim.simulation.gradient import Gradient
 from cosim.simulation.objectives import Objective, value_of
 from cosim.simulation.result import Result
-from cosim.system.system_adjoints import FIRST_TAPE, new_tape
+from cosim.step.sliding_field import sliding_field
+from cosim.system.system_adjoints import FIRST_TAPE, function_adjoint, new_tape
 from cosim.walker import (
     DENSE_RECORD_SIGNATURE,
     DENSE_REVERSE_SIGNATURE,
@@ -75,8 +76,11 @@ PAST = "h", "h_dots"
 """The arrays of histories, and of their tangents, direction by direction."""
 DELAYED = "delayed_time", "window_start"
 """Cache slots of these names are times whose values are read from what is remembered, s."""
-AGREES = 1e-7
-"""By so much of the sizes of what is added up the gradient and the tangent along one direction may differ."""
+AGREES, AGREES_HELD = 1e-7, 1e-5
+"""By so much of the sizes of what is added up the gradient and the tangent along one direction may differ.
+
+What holds witnesses is made of differences, in which rounding counts for more.
+"""
 
 
 class Lengthened(NamedTuple):
@@ -110,13 +114,12 @@ class Trail(CarriedTangents):
         Something in the system has no adjoint, or a path stands for nothing that varies.
     """
 
-    _held_text = "a witness is held: gradients do not go back over that yet"
-    _goes_through_holds = False
-
     def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
         super().__init__(step, by, directions=1)
         functions, problems = method_adjoints(step, own_kernels(step))
-        problems += faults_of_adjoints(self._system)
+        held = self._step.tables.held
+        listed = [row for _, _, row in held.copies] if self._follows_holds and held is not None else []
+        problems += faults_of_adjoints(self._system, listed)
         if problems:
             raise ModelError(problems)
         own: list[tuple[Any, str]] = [
@@ -144,6 +147,9 @@ class Trail(CarriedTangents):
             "working": np.zeros(n + parameters + discrete),
             "kinks": np.zeros(len(step.arrays.kinks)),
             "bars": np.zeros(1),
+            "former": np.zeros(parameters + discrete),
+            "changed": np.zeros(parameters + discrete),
+            **self._recorded_holds(),
             "known_past": np.zeros(0),
             "former_past": np.zeros(0),
             "delayed": np.array(
@@ -156,6 +162,27 @@ class Trail(CarriedTangents):
         self._back["inner_c"] = np.zeros(inner)
         self._folder = ""
         self._chunks: list[Reals | Path | Lengthened] = []
+
+    def _recorded_holds(self) -> dict[str, NDArray[np.int64]]:
+        """Tables of what holds witnesses, with the addresses of adjoints."""
+        arrays = {name: getattr(self._step.arrays, name).copy() for name in ("held_table", "held_ints")}
+        held, adjoints = self._step.tables.held, self._system.adjoints
+        if not self._follows_holds or held is None:
+            return arrays
+        recording, reverse = arrays["held_table"], arrays["held_table"].copy()
+        pairs: dict[int, int] = {}
+        for name, place, row in held.copies:
+            record, back = int(adjoints.table[row, 0]), int(adjoints.table[row + len(adjoints.table) // 2, 0])
+            arrays[name].reshape(-1)[place] = record
+            if name == "held_table":
+                reverse.reshape(-1)[place] = back
+            pairs[record] = back
+        field = function_adjoint(sliding_field)
+        recording[-1, 0] = native.function_address(field.record, field.record_signature)
+        reverse[-1, 0] = native.function_address(field.reverse, field.reverse_signature)
+        listed = [number for pair in pairs.items() for number in pair]
+        ints = np.concatenate([arrays["held_ints"], listed, [len(pairs)]]).astype(np.int64)
+        return {"held_table": np.concatenate([recording, reverse]), "held_ints": ints}
 
     def renewed(self) -> Trail:
         """One for another run, with arrays of its own; results of runs before keep theirs."""
@@ -301,7 +328,7 @@ class Trail(CarriedTangents):
     def _reverse_run(self, weights: Reals) -> bool:
         """Go back over the whole run; False where the tape was too short."""
         back, notes = self._back, self._trail_notes
-        for name in ("y", "p", "d", "c", "memory", "work", "spare_y", "spare_c", "inner_c"):
+        for name in ("y", "p", "d", "c", "memory", "work", "spare_y", "spare_c", "inner_c", "former"):
             back[name][:] = 0.0
         back["weights"] = weights
         self._arrays |= {name: past.copy() for name, past in self._last_past.items()}
@@ -346,7 +373,8 @@ class Trail(CarriedTangents):
         parts = [found[path] * v for path, v in zip(self.by, self._direction, strict=True)]
         back, forward = sum(part.sum() for part in parts), weights @ self._rows
         size = sum(np.abs(part).sum() for part in parts) + np.abs(weights) @ np.abs(self._rows)
-        if not abs(back - forward) <= AGREES * size:
+        agrees = AGREES_HELD if self._trail_notes.was_held else AGREES
+        if not abs(back - forward) <= agrees * size:
             raise SimulationError(
                 self._notes.time,
                 f"the gradient disagrees with the derivative along the run: {back:.9g} and {forward:.9g}",
@@ -382,10 +410,13 @@ def method_adjoints(
     return found, []
 
 
-def faults_of_adjoints(system: System) -> list[Problem]:
-    """What stands against gradients of runs of a system; its adjoints are made."""
+def faults_of_adjoints(system: System, listed: Sequence[int] = ()) -> list[Problem]:
+    """What stands against gradients of runs of a system; its adjoints are made.
+
+    `listed` are rows of the table that hold witnesses, beside those of a run.
+    """
     handlers = [row for row in system.handler_blocks.values() if row >= 0]
-    rows = [*rows_of_run(system), *handlers]
+    rows = [*rows_of_run(system), *handlers, *listed]
     return [
         Problem(", ".join(system.tangents.block_of(row).owners), reason)
         for row, reason in system.adjoints.prepare(rows).items()

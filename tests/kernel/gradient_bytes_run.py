@@ -1,11 +1,15 @@
-"""Writes the bytes of gradients: compiled, or in plain Python where the environment says so."""
+"""Prints the bytes of gradients: through events, an implicit step, a delay."""
 
-from test_gradients import Ball, Chain, model_of
+from test_delay_derivatives import BY, behind
+from test_gradients import Ball, Relay, Rod, model_of
 
-import cosim
-
-ball = {"until": 1.0, "output_interval": 0.05}
-objective = cosim.objectives.integral_of_square("x.height")
-print(model_of(Ball()).gradient(objective, ["x.e", "x.g", "x.h0"], **ball).vector.tobytes().hex())
-chain = {"until": 0.1, "output_interval": 0.02}
-print(model_of(Chain()).gradient("x.energy", ["x.k", "x.m"], **chain).vector.tobytes().hex())
+for model, objective, by, until, options in (
+    (model_of(Ball()), "x.height", ["x.h0", "x.e", "x.g"], 1.0, {}),
+    (model_of(Relay()), "x.y", ["x.a", "x.b", "x.j"], 1.0, {}),
+    (model_of(Relay()), "x.y", ["x.a", "x.b", "x.j"], 0.6, {"integrator": "integrators.radau5"}),
+    (model_of(Rod()), "x.u", ["x.d"], 1e-3, {"integrator": "integrators.bdf"}),
+    (behind("delay", "x.y", delay=0.2, interpolation="dense_output"), "x.y", BY, 0.6, {}),
+):
+    run = model.simulate(gradient=by, until=until, output_interval=until / 4, **options)
+    gradient = run.gradient(lambda result, name=objective: (0.0, {name: 1.0 + 0.0 * result[name]}))
+    print(gradient.vector.tobytes().hex())

@@ -23,7 +23,6 @@ from test_run_derivatives import (
     Kinked,
     Oscillator,
     Relay,
-    Slide,
     Touch,
     Two,
     slopes_of_ball,
@@ -376,7 +375,6 @@ def test_a_tape_that_is_too_short_grows(monkeypatch: pytest.MonkeyPatch) -> None
     [
         (Branch(), "x.c", "jumps where no event is"),
         (Touch(), "x.y", "grazing"),
-        (Slide(), "x.m", "a witness is held: gradients do not go back"),
         (Two(), "x.c", "order changes"),
     ],
 )
