@@ -345,11 +345,11 @@ class CarriedTangents:
             text = OF_STATES[reason]
         elif reason == carrier.IS_HELD:
             text = self._held_text
-        elif reason == carrier.MEETS_EXCHANGE:
-            text = "an event whose time moves falls on an exchange of values: one-sided"
         elif reason == carrier.BLOCK_FAILED:
             what = ", ".join(self._system.tangents.block_of(subject).owners)
             text = "its tangent cannot be computed"
+        elif reason == carrier.MEETS_EXCHANGE:
+            text = "an event whose time moves falls on an exchange of values: one-sided"
         else:
             text = "a step could not be taken once more"
         return [Finding(notes.lost_time, NO_DERIVATIVE, what, text)]

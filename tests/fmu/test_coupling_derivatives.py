@@ -24,7 +24,7 @@ from scipy.linalg import expm, expm_frechet
 import cosim
 from cosim.cli import main
 from cosim.kit import ParticipantDescription, ParticipantVariable
-from cosim_fmu import CoSimulation, TimedInputs
+from cosim_fmu import CoSimulation, ProcessParticipant, TimedInputs
 
 MakeFmu = Callable[..., Path]
 Make = Callable[[Mapping[str, float]], CoSimulation]
@@ -272,6 +272,22 @@ def test_an_fmu_that_cannot_go_back(make_fmu: MakeFmu) -> None:
     assert result.derivative("one.x", "one.k")[0] == 0.0 and result.derivative("one.x", "one.k")[1] < 0.0
     with pytest.raises(cosim.CosimError, match="one"):
         make("interface_newton").simulate(STEP, derivatives=["one.k"])
+
+
+def test_fmus_in_processes_of_their_own(make_fmu: MakeFmu) -> None:
+    fmu = make_fmu("mass")
+
+    def derivative(one: Any) -> list[float]:
+        two = system_of("two", Oscillator())
+        link = {"from": "one.x", "to": "two.m.force", "convert": False}
+        loop = CoSimulation({"one": one, "two": two}, [link], "jacobi", STEP, tolerance=1e-9)
+        result = loop.simulate(4 * STEP, record=["two.m.x"], derivatives=["one.k"])
+        found: list[float] = result.derivative("two.m.x", "one.k").tolist()
+        return found
+
+    found = derivative(ProcessParticipant(fmu))
+    assert found == derivative(fmu)
+    assert found[-1] != 0.0
 
 
 class Cubic(cosim.Participant):
