@@ -14,6 +14,7 @@ from coupled_oscillators import (
     STEP,
     TIGHT,
     Ball,
+    Kicked,
     Oscillator,
     Spring,
     oscillators,
@@ -204,6 +205,41 @@ def test_events_and_delays_inside_of_participants(algorithm: str) -> None:
         low, lower, upper, high = (end[name] for end in ends)
         wanted = (8.0 * (upper - lower) - (high - low)) / (12.0 * step)
         assert np.abs(result.derivative(name, "ball.m.e") - wanted).max() < 1e-6
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "interface_newton"])
+def test_an_input_that_jumps_past_a_witness(algorithm: str) -> None:
+    """Held inputs jump at exchanges, at fixed times; along lines they pass the witness in between."""
+
+    def make(starts: Mapping[str, float]) -> CoSimulation:
+        return CoSimulation(
+            {"two": system_of("two", Kicked()), "one": system_of("one", Oscillator())},
+            [
+                {"from": "one.m.x", "to": "two.m.u", "convert": False},
+                {"from": "two.m.z", "to": "one.m.force", "convert": False},
+            ],
+            algorithm,
+            STEP,
+            options=ALGORITHMS[algorithm],
+            tolerance=1e-11,
+            starts=dict(starts),
+        )
+
+    starts = {"two.m.kick": 0.3, "one.m.x": 1.0}
+    names = ["one.m.x", "two.m.z"]
+    result = make(starts).simulate(1.5, record=names, derivatives=list(starts))
+    assert len(result.events) == 1 and not result.findings
+    for by in starts:
+        step = 1e-4
+        ends = [
+            make({**starts, by: starts[by] + moved}).simulate(1.5, inside="nothing", record=names)
+            for moved in (-2 * step, -step, step, 2 * step)
+        ]
+        for name in names:
+            low, lower, upper, high = (end[name] for end in ends)
+            wanted = (8.0 * (upper - lower) - (high - low)) / (12.0 * step)
+            assert np.abs(result.derivative(name, by) - wanted).max() < 1e-7
+    assert result.derivative("two.m.z", "two.m.kick")[-1] != 0.0
 
 
 def test_exact_values() -> None:
