@@ -253,6 +253,10 @@ def test_exact_values() -> None:
     assert result.derivative("one.m.place", "one.m.x")[0] == 1000.0
     assert result.derivative("two.m.x", "one.m.x")[0] == 0.0
     assert result.derivative("spring.m.force", "one.m.x")[0] == pytest.approx(0.7, abs=1e-15)  # equal places
+    nothing = loop.simulate(0.0, record=names, derivatives=["one.m.x"])
+    assert nothing.time.tolist() == [0.0] and nothing.derivative("one.m.x", "one.m.x").tolist() == [1.0]
+    plain = loop.simulate(STEP, record=names)  # compiled again
+    assert all(plain[name].tolist() == result[name].tolist() for name in names)
     saved = result.with_derivatives()
     assert saved.unit("d(one.m.place)/d(one.m.x)") == "mm/(m)"
 
@@ -401,11 +405,19 @@ def test_a_scenario_writes_them(
     assert "two.weight" in capsys.readouterr().err
 
 
+def test_connections_to_parameters_are_refused() -> None:
+    systems = {name: system_of(name, Oscillator()) for name in ("one", "two")}
+    loop = CoSimulation(systems, ["one.m.k -> two.m.k"], "jacobi", STEP)
+    with pytest.raises(cosim.ModelError, match=r"two\.m\.k.*parameters"):
+        loop.simulate(UNTIL, derivatives=["one.m.k"])
+
+
 @pytest.mark.parametrize(
     ("by", "more", "words"),
     [
         ("one.m.force", {}, "connected"),
         ("three.m.k", {}, "three"),
+        (3, {}, "3"),
         ("one.m.stiff", {}, "stiff"),
         ("one.m.place", {}, "start value"),
         ("one.m.k", {"inside": "events"}, "nothing"),
@@ -413,7 +425,7 @@ def test_a_scenario_writes_them(
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(
-    tmp_path: Path, by: str, more: dict[str, Any], words: str
+    tmp_path: Path, by: Any, more: dict[str, Any], words: str
 ) -> None:
     more = {name: tmp_path / value if name == "checkpoint" else value for name, value in more.items()}
     with pytest.raises(cosim.CosimError, match=words):
