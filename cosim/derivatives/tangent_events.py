@@ -30,6 +30,7 @@ from cosim.step import event_log as log
 from cosim.step.block_calls import number_of_variable
 from cosim.step.saved_variables import copy_reals, different
 
+JUMPED = 1e-7  # s: events are located to a thousandth of that
 GRAZING = 1e-9
 """A witness that is slower than this part of what moves it touches zero, and does not cross it."""
 
@@ -97,12 +98,17 @@ def wants_shift(run, carrier, handler):
         return False
     place = run.probes[handler.flag].value
     speed = part_of(carrier.c_dots, 0, carrier.c)[place]
+    is_condition = run.witness_kinds[handler.flag].is_condition != 0
+    if carrier.notes.is_shifted != 0.0 and not is_condition and has_jumped(carrier.c[place], speed):
+        for i in range(1, carrier.directions):
+            carrier.wanted[i] = carrier.time_dots[i]  # it moves with what has made it jump
+        return True
     largest = 0.0
     for i in range(1, carrier.directions):
         change = part_of(carrier.c_dots, i, carrier.c)[place]
         largest = max(largest, abs(change))
         carrier.wanted[i] = carrier.time_dots[i] - change / speed if speed != 0.0 else math.nan
-    if run.witness_kinds[handler.flag].is_condition != 0:
+    if is_condition:
         lose(carrier, time, IS_CONDITION, handler.number)
         return False
     if not abs(speed) > GRAZING * largest or abs(speed) == math.inf:
@@ -110,6 +116,11 @@ def wants_shift(run, carrier, handler):
             lose(carrier, time, GRAZES, handler.number)
         return False
     return True
+
+
+def has_jumped(value, speed):
+    """Whether a witness is too far from zero to have come there: something at this instant made it jump."""
+    return abs(value) > JUMPED * max(1.0, abs(speed))
 
 
 def copy_to_working(run, carrier):

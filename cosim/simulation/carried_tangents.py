@@ -345,8 +345,6 @@ class CarriedTangents:
             text = OF_STATES[reason]
         elif reason == carrier.IS_HELD:
             text = self._held_text
-        elif reason == carrier.MEETS_EXCHANGE:
-            text = "an event whose time moves falls on an exchange of values: one-sided"
         elif reason == carrier.LOOKS_AHEAD:
             text = (
                 "a step looks into itself, since a delay is shorter: gradients do not go back over that yet"
@@ -354,6 +352,8 @@ class CarriedTangents:
         elif reason == carrier.BLOCK_FAILED:
             what = ", ".join(self._system.tangents.block_of(subject).owners)
             text = "its tangent cannot be computed"
+        elif reason == carrier.MEETS_EXCHANGE:
+            text = "an event whose time moves falls on an exchange of values: one-sided"
         else:
             text = "a step could not be taken once more"
         return [Finding(notes.lost_time, NO_DERIVATIVE, what, text)]

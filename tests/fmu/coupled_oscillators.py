@@ -74,6 +74,27 @@ class Ball(cosim.Component):
         speed_next[0] = -e * speed
 
 
+class Kicked(cosim.Component):
+    """Follows its input, and is kicked when that passes a half."""
+
+    kick = cosim.parameter(default=0.3)
+    u = cosim.input()
+    z = cosim.auxiliary_state(start=0.2)
+
+    @cosim.kernel
+    def derivatives(z, u, z_dot):
+        z_dot[0] = u - z
+
+    @cosim.witness
+    def passes(u):
+        return u - 0.5
+
+    @cosim.on(passes, does="unrestricted")
+    @cosim.kernel
+    def go(z, kick, z_next):
+        z_next[0] = z + kick
+
+
 def system_of(name: str, part: cosim.Component, **measures: Any) -> cosim.System:
     model = cosim.Model(name)
     model.add(part, "m")

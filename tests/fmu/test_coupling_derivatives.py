@@ -14,6 +14,7 @@ from coupled_oscillators import (
     STEP,
     TIGHT,
     Ball,
+    Kicked,
     Oscillator,
     Spring,
     oscillators,
@@ -24,7 +25,7 @@ from scipy.linalg import expm, expm_frechet
 import cosim
 from cosim.cli import main
 from cosim.kit import ParticipantDescription, ParticipantVariable
-from cosim_fmu import CoSimulation, TimedInputs
+from cosim_fmu import CoSimulation, ProcessParticipant, TimedInputs
 
 MakeFmu = Callable[..., Path]
 Make = Callable[[Mapping[str, float]], CoSimulation]
@@ -206,6 +207,41 @@ def test_events_and_delays_inside_of_participants(algorithm: str) -> None:
         assert np.abs(result.derivative(name, "ball.m.e") - wanted).max() < 1e-6
 
 
+@pytest.mark.parametrize("algorithm", ["jacobi", "interface_newton"])
+def test_an_input_that_jumps_past_a_witness(algorithm: str) -> None:
+    """Held inputs jump at exchanges, at fixed times; along lines they pass the witness in between."""
+
+    def make(starts: Mapping[str, float]) -> CoSimulation:
+        return CoSimulation(
+            {"two": system_of("two", Kicked()), "one": system_of("one", Oscillator())},
+            [
+                {"from": "one.m.x", "to": "two.m.u", "convert": False},
+                {"from": "two.m.z", "to": "one.m.force", "convert": False},
+            ],
+            algorithm,
+            STEP,
+            options=ALGORITHMS[algorithm],
+            tolerance=1e-11,
+            starts=dict(starts),
+        )
+
+    starts = {"two.m.kick": 0.3, "one.m.x": 1.0}
+    names = ["one.m.x", "two.m.z"]
+    result = make(starts).simulate(1.5, record=names, derivatives=list(starts))
+    assert len(result.events) == 1 and not result.findings
+    for by in starts:
+        step = 1e-4
+        ends = [
+            make({**starts, by: starts[by] + moved}).simulate(1.5, inside="nothing", record=names)
+            for moved in (-2 * step, -step, step, 2 * step)
+        ]
+        for name in names:
+            low, lower, upper, high = (end[name] for end in ends)
+            wanted = (8.0 * (upper - lower) - (high - low)) / (12.0 * step)
+            assert np.abs(result.derivative(name, by) - wanted).max() < 1e-7
+    assert result.derivative("two.m.z", "two.m.kick")[-1] != 0.0
+
+
 def test_exact_values() -> None:
     """What has no effect has none, exactly; at the start a state moves with its start value alone."""
     loop = oscillators("interface_newton", {})
@@ -217,6 +253,10 @@ def test_exact_values() -> None:
     assert result.derivative("one.m.place", "one.m.x")[0] == 1000.0
     assert result.derivative("two.m.x", "one.m.x")[0] == 0.0
     assert result.derivative("spring.m.force", "one.m.x")[0] == pytest.approx(0.7, abs=1e-15)  # equal places
+    nothing = loop.simulate(0.0, record=names, derivatives=["one.m.x"])
+    assert nothing.time.tolist() == [0.0] and nothing.derivative("one.m.x", "one.m.x").tolist() == [1.0]
+    plain = loop.simulate(STEP, record=names)  # compiled again
+    assert all(plain[name].tolist() == result[name].tolist() for name in names)
     saved = result.with_derivatives()
     assert saved.unit("d(one.m.place)/d(one.m.x)") == "mm/(m)"
 
@@ -272,6 +312,22 @@ def test_an_fmu_that_cannot_go_back(make_fmu: MakeFmu) -> None:
     assert result.derivative("one.x", "one.k")[0] == 0.0 and result.derivative("one.x", "one.k")[1] < 0.0
     with pytest.raises(cosim.CosimError, match="one"):
         make("interface_newton").simulate(STEP, derivatives=["one.k"])
+
+
+def test_fmus_in_processes_of_their_own(make_fmu: MakeFmu) -> None:
+    fmu = make_fmu("mass")
+
+    def derivative(one: Any) -> list[float]:
+        two = system_of("two", Oscillator())
+        link = {"from": "one.x", "to": "two.m.force", "convert": False}
+        loop = CoSimulation({"one": one, "two": two}, [link], "jacobi", STEP, tolerance=1e-9)
+        result = loop.simulate(4 * STEP, record=["two.m.x"], derivatives=["one.k"])
+        found: list[float] = result.derivative("two.m.x", "one.k").tolist()
+        return found
+
+    found = derivative(ProcessParticipant(fmu))
+    assert found == derivative(fmu)
+    assert found[-1] != 0.0
 
 
 class Cubic(cosim.Participant):
@@ -349,11 +405,19 @@ def test_a_scenario_writes_them(
     assert "two.weight" in capsys.readouterr().err
 
 
+def test_connections_to_parameters_are_refused() -> None:
+    systems = {name: system_of(name, Oscillator()) for name in ("one", "two")}
+    loop = CoSimulation(systems, ["one.m.k -> two.m.k"], "jacobi", STEP)
+    with pytest.raises(cosim.ModelError, match=r"two\.m\.k.*parameters"):
+        loop.simulate(UNTIL, derivatives=["one.m.k"])
+
+
 @pytest.mark.parametrize(
     ("by", "more", "words"),
     [
         ("one.m.force", {}, "connected"),
         ("three.m.k", {}, "three"),
+        (3, {}, "3"),
         ("one.m.stiff", {}, "stiff"),
         ("one.m.place", {}, "start value"),
         ("one.m.k", {"inside": "events"}, "nothing"),
@@ -361,7 +425,7 @@ def test_a_scenario_writes_them(
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(
-    tmp_path: Path, by: str, more: dict[str, Any], words: str
+    tmp_path: Path, by: Any, more: dict[str, Any], words: str
 ) -> None:
     more = {name: tmp_path / value if name == "checkpoint" else value for name, value in more.items()}
     with pytest.raises(cosim.CosimError, match=words):

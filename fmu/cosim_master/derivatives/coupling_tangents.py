@@ -46,10 +46,10 @@ class CouplingTangents:
         own: dict[str, dict[int, str]] = {name: {} for name in coupling.participants}
         starts = []
         for i, path in enumerate(self.by):
-            name, _, variable = path.partition(".")
+            name, _, variable = str(path).partition(".")
             fault = self._fault_of_path(name, variable)
             if fault:
-                problems.append(cosim.Problem(path, fault))
+                problems.append(cosim.Problem(str(path), fault))
                 continue
             own[name][i] = variable
             starts.append(self._start_of(name, variable) or 0.0)
@@ -74,6 +74,10 @@ class CouplingTangents:
             problems.append(cosim.Problem("master.algorithm", text))
         if getattr(algorithm, "iterations", 0) and not self._is_iterated:
             problems.append(cosim.Problem("master.options.iterations", "has no derivatives: leave it out"))
+        for link in [*coupling.parameter_links, *coupling.links]:
+            if coupling.descriptions[link.target].variables[link.input].causality == "parameter":
+                text = "is connected: derivatives do not pass connections to parameters"
+                problems.append(cosim.Problem(".".join(link.end), text))
         for name, participant in coupling.participants.items():
             description = coupling.descriptions[name]
             if isinstance(participant, SystemParticipant):

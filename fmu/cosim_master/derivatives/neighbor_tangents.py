@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import cosim
 from cosim.kit import Finding
 from cosim_fmi.instances import same_folder
-from cosim_master.abilities import InitializationMode
+from cosim_master.abilities import InitializationMode, Resizes
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, Reals, StepRecord
 
 OFFSETS = (1.0, -1.0, 2.0, -2.0)
@@ -64,14 +65,14 @@ class NeighborTangents(ParticipantTangents):
         self._name, self._increments, self._initialize = name, list(increments), initialize
         self._own, self._values = own, values
         self._neighbors = [
-            [_another(participant) for _ in OFFSETS] if varies else [] for _ in self._increments
+            [_another(participant, values) for _ in OFFSETS] if varies else [] for _ in self._increments
         ]
         self._is_begun = False
         self._slopes: tuple[Sequence[str], Reals | None] = (), None
         self._largest: dict[str, float] = {}
         self._errors: dict[str, float] = {}
         self._lost: Finding | None = None
-        self._time = 0.0
+        self._begun = self._time = math.nan
 
     def _all(self) -> list[tuple[int, float, Any]]:
         return [
@@ -117,6 +118,7 @@ class NeighborTangents(ParticipantTangents):
 
     def follow(self, step: StepRecord) -> None:
         self._time = step.time
+        self._begun = min(self._begun, step.time) if self._begun == self._begun else step.time
         names, slopes = self._slopes
         for i, moved, neighbor in self._all():
             if step.slopes is not None and slopes is not None:
@@ -169,17 +171,20 @@ class NeighborTangents(ParticipantTangents):
             default=0.0,
         )
         text = f"differences of its own run, of fourth order: relative error below {max(worst, 1e-12):.1e}"
-        return [Finding(self._time, BY_DIFFERENCES, self._name, text)]
+        return [Finding(self._begun, BY_DIFFERENCES, self._name, text)]
 
     def close(self) -> None:
         for _, _, neighbor in self._all():
             neighbor.close()
 
 
-def _another(participant: cosim.Participant) -> Any:
+def _another(participant: cosim.Participant, values: Mapping[str, Any]) -> Any:
     """Another one, as it was before it was initialized."""
     try:
-        return copy.deepcopy(participant)
+        other = copy.deepcopy(participant)
+        if isinstance(other, Resizes):
+            other.configure(values)
+        return other
     except Exception as error:
         raise cosim.ModelError.of(
             "derivatives", f"no second {type(participant).__name__} can be made for differences: {error}"

@@ -114,6 +114,8 @@ class ProcessParticipant(cosim.Participant):
             make, arguments = open_fmu, (make, *arguments)
         if timeout is not None and (isinstance(timeout, bool) or not timeout > 0.0):
             raise cosim.ModelError.of("timeout", f"is {timeout!r}, needs a number of seconds greater than 0")
+        places = {"timeout": timeout, "host": host, "own_process": own_process}
+        self._made_with = make, arguments, {**places, **keywords}
         self.host = None if host is None else Host.of(host)
         self.own_process = own_process or self.host is None
         self._recipe = b""
@@ -146,6 +148,11 @@ class ProcessParticipant(cosim.Participant):
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
         self._points: list[InnerPoint] = []
+
+    def __deepcopy__(self, memo: Any) -> ProcessParticipant:
+        """Another one of the same, whose process has not begun."""
+        make, arguments, more = self._made_with
+        return ProcessParticipant(make, *arguments, **more)
 
     @property
     def path(self) -> Any:
