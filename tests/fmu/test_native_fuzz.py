@@ -49,8 +49,7 @@ def arguments(sources: NativeSources, seed: int, calls: int) -> list[str]:
     return [sources.token, *map(str, numbers), *([listed] if sources.version == 3 else [])]
 
 
-@pytest.mark.by_turns
-@pytest.mark.parametrize("model", [oscillator, limited])
+@pytest.mark.parametrize("model", [oscillator, pytest.param(limited, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("version", [2, 3])
 def test_random_calls_are_answered_and_refused_values_leave_no_trace(
     version: int, model: Callable[[], cosim.Model], tmp_path: Path

@@ -23,9 +23,12 @@ def diagram(whole: bool) -> cosim.Model:
     model.add("signals.limiter", "limited", source="smooth", lower="-2 V", upper="3 V")
     model.add("signals.hysteresis", "relay", source="smooth", lower="-1 V", upper="1 V", on_value=2.0)
     model.add("signals.unit_delay", "delayed", source="limited", period="7 ms", value="1 V")
-    table = {"times": [0.0, 0.04, 0.04, 0.11, 0.13], "samples": ["0 V", "2 V", "-1 V", "1 V", "0 V"]}
-    model.add("signals.time_table", "table", **table, interpolation="cubic", extrapolation="periodic")
-    model.add("signals.comparison", "higher", first="smooth", second="table")
+    second = "delayed"
+    if whole:
+        table = {"times": [0.0, 0.04, 0.04, 0.11, 0.13], "samples": ["0 V", "2 V", "-1 V", "1 V", "0 V"]}
+        model.add("signals.time_table", "table", **table, interpolation="cubic", extrapolation="periodic")
+        second = "table"
+    model.add("signals.comparison", "higher", first="smooth", second=second)
     model.add("signals.logic", "either", first="higher", second="relay", operator="xor")
     if not whole:
         return model
