@@ -83,9 +83,10 @@ class CheckCommand(cosim.Command):
 
 def _entries(name: str) -> list[tuple[Any, str]]:
     """The classes that an id, or a plugin, means, each with the kit that its kind has from elsewhere."""
+    of_id = _with_kit(name)
+    if of_id:
+        return of_id[name]
     registry, checkable = cosim.registry(), _with_kit()
-    if name in checkable:
-        return checkable[name]
     entries = [
         (entry, kit) for several in checkable.values() for entry, kit in several if entry.plugin == name
     ]
@@ -108,12 +109,15 @@ def _entries(name: str) -> list[tuple[Any, str]]:
     raise cosim.LookUpError("plugin, or class with a kit,", name, [*checkable, *plugins], hint)
 
 
-def _with_kit() -> dict[str, list[tuple[Any, str]]]:
+def _with_kit(name: str = "") -> dict[str, list[tuple[Any, str]]]:
+    """Classes that have a kit, and its name, by their ids; with a name, those of this id alone are imported."""
     registry = cosim.registry()
     entries_by_id: dict[str, list[tuple[Any, str]]] = {}
     kits = registered_kits()
     for kind in ("component", "integrator", *kits):
         for entry in registry.entries(kind):
+            if name not in ("", entry.id):
+                continue
             if getattr(entry.cls, "contract_kit", None) == "":
                 continue  # it says that its kit is none for it
             entries_by_id.setdefault(entry.id, []).append((entry, kits.get(kind, "")))
