@@ -1,7 +1,7 @@
 """How large each state is: what the absolute part of its tolerance follows.
 
 That part, the floor, is the absolute tolerance of a state of size 1 times the largest value that the state
-has had at the start of a step of this run. Three kinds of states are not known by their values alone:
+has had at the start of a step of this run. Four kinds of states are not known by their values alone:
 
 - One that leaves 0 grows like a power of time at first. It is taken to be as large as that power makes it in
   some time, `steps_ahead` steps: that many there are in the time in which a state changes as much as it is
@@ -9,6 +9,8 @@ has had at the start of a step of this run. Three kinds of states are not known 
   enough where the power is that of the error estimate, or more: then the error is as large as the state.
   While it grows it is taken to be at least `NEGLIGIBLE` times as large as the largest one.
 - One that is rounding, or little more: see `rounding`.
+- One of a system with constraints: what a correction leaves at the end of a step does not shrink with the
+  step, so it is taken to be at least that large, too.
 - One at 0: it has a floor as soon as it has left it in an attempt at a step (`set_floors_of_born_states`).
 """
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.kit import has_constraints
 from cosim_integrators.kit.grown_back import has_grown_back
 from cosim_integrators.kit.size_memory import NEVER, sizes_size
 
@@ -46,14 +49,24 @@ def steps_ahead(method, order):
 
 def grown_floor(method, m, size, power, older):
     """As `floor_of`, of a state that will be `older` times as old: of its size then, if that is at most 1."""
-    own = floor_of(method, m, size)
+    own = corrected_floor(method, m, size)
     if power == 0.0:
         return own
     grown = method.absolute_tolerances[m]
     if power * math.log(older) < 700.0:
         grown = min(grown, floor_of(method, m, size * math.pow(older, power)))
-    least = floor_of(method, m, NEGLIGIBLE * min(1.0, method.sizes.all_states.largest_of_all))
-    return max(grown, max(own, least))
+    return max(grown, max(own, least_floor(method, m)))
+
+
+def least_floor(method, m):
+    """As `floor_of`, of a state that is negligible beside the largest one."""
+    return floor_of(method, m, NEGLIGIBLE * min(1.0, method.sizes.all_states.largest_of_all))
+
+
+def corrected_floor(method, m, size):
+    """As `floor_of`; with constraints not less than `least_floor`."""
+    own = floor_of(method, m, size)
+    return max(own, least_floor(method, m)) if has_constraints(method.corrections) else own
 
 
 def power_of_growth(age, y, y_dot):
@@ -119,7 +132,7 @@ def follow_sizes(system, method, t, step, order):
         largest = max(largest_values[m], size)
         power = powers[m]
         own = floor_of(method, m, largest)
-        floor = own
+        floor = corrected_floor(method, m, largest) if largest > 0.0 else own
         if size > 0.0 and largest_values[m] == 0.0:
             wave = min(wave, zero_times[m])
             smallest[m] = 0.0
