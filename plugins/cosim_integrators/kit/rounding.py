@@ -17,8 +17,7 @@ EPSILON = 2.220446049250313e-16
 WAYS = 3
 APART = 1e-5  # of each state: so far that roundings differ, so near that everything else is a parabola
 LEAST = 3e-16  # of the largest state; by a power of two all ways would be rounded alike
-LONGER = 10.0  # than the step: what rounding is measured for
-ABOVE = 50.0  # what it gives: it hardly shrinks with the step, so it must be small for steps to grow
+LONGER = 2.0  # than the step: what rounding is measured for
 HELPS = 1.1
 LIMITS = 0.03  # of the tolerance: steps do not grow with an error that is larger and does not shrink
 PATIENCE = 10.0  # steps
@@ -111,7 +110,8 @@ def add_noise_of_states(system, method, t, step, slope, noise):
 def raise_floors(method, step, noise):
     """Raise the floors to what noise in derivatives gives in steps of this length; whether one has risen.
 
-    They do not rise above those of states of size 1.
+    They do not rise above those of states of size 1. Noise hardly shrinks with the step, and steps grow only
+    while the root of that order of the error is small: so a floor is 2 to the order times the noise.
     """
     sizes = method.sizes
     known = sizes.all_states
@@ -121,9 +121,10 @@ def raise_floors(method, step, noise):
     risen = False
     known.measured = 0.0
     known.steps_since = 0.0
+    above = math.pow(2.0, method.settings.error_order)
     for m in range(method.n):
         rounding[m] = 0.0
-        raised = min(ABOVE * step * noise[m], method.absolute_tolerances[m])
+        raised = min(above * step * noise[m], method.absolute_tolerances[m])
         if method.follows_size(m) and raised > floor_of(method, m, largest[m]):
             risen = risen or raised > HELPS * floors[m]
             rounding[m] = raised
