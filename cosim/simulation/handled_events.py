@@ -53,10 +53,13 @@ class EventLog(Sequence[EventRecord]):
     ----------
     forgotten : int
         How many events have been forgotten.
+    idle_cause : EventCause, optional
+        Records of this cause that have changed nothing are no events: they are not kept.
     """
 
-    def __init__(self, reader: RecordReader, limit: int) -> None:
+    def __init__(self, reader: RecordReader, limit: int, idle_cause: EventCause | None = None) -> None:
         self._reader, self.limit, self.forgotten = reader, limit, 0
+        self.idle_cause = idle_cause
         self._pieces: list[Piece] = []
         self._size = 0
 
@@ -91,6 +94,9 @@ class EventLog(Sequence[EventRecord]):
         if handlers[handlers.argmin()] < 0.0:
             findings = [self._reader.finding(records[at:]) for at in starts[handlers < 0].tolist()]
             starts, handlers = starts[handlers >= 0], handlers[handlers >= 0]
+        if self.idle_cause is not None and starts.size:
+            records, starts = self._without_idle(records, starts)
+            handlers = records[starts + HANDLER]
         if starts.size:
             answered: dict[int, EventStatus] = {}
             for handler, answer in answers.items():
@@ -98,6 +104,18 @@ class EventLog(Sequence[EventRecord]):
                 answered.update(dict.fromkeys(np.flatnonzero(same).tolist(), answer))
             self._add(Piece(records, starts, answered))
         return findings
+
+    def _without_idle(
+        self, records: NDArray[np.float64], starts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The records that are events, one behind the other, and where each begins."""
+        handlers = records[starts + HANDLER].astype(np.int64)
+        of_cause = [n for n in np.unique(handlers).tolist() if self._reader.handler(n)[1] is self.idle_cause]
+        is_wanted = (records[starts + CHANGES] != 0.0) | ~np.isin(handlers, of_cause)
+        wanted = starts[is_wanted]
+        lengths = records[wanted + LENGTH].astype(np.int64)
+        rows = [records[at : at + size] for at, size in zip(wanted.tolist(), lengths.tolist(), strict=True)]
+        return np.concatenate([records[:0], *rows]), np.cumsum(lengths) - lengths
 
     def _add(self, piece: Piece) -> None:
         """Add records; where there are more than the limit, forget the oldest."""
@@ -126,7 +144,7 @@ class EventLog(Sequence[EventRecord]):
 
     def copy(self) -> EventLog:
         """The same events; what is added to one is not in the other."""
-        twin = EventLog(self._reader, self.limit)
+        twin = EventLog(self._reader, self.limit, self.idle_cause)
         twin.forgotten, twin._pieces, twin._size = self.forgotten, list(self._pieces), self._size
         return twin
 
@@ -169,17 +187,6 @@ class EventLog(Sequence[EventRecord]):
 
     def __iter__(self) -> Iterator[EventRecord]:
         return (self._read(piece, i) for piece in self._pieces for i in range(len(piece.starts)))
-
-    def without_idle(self, cause: EventCause) -> Iterator[EventRecord]:
-        """In order, but for those of a cause that have changed nothing; these are not even read."""
-        for piece in self._pieces:
-            handlers = piece.records[piece.starts + HANDLER].astype(np.int64)
-            of_cause = [n for n in np.unique(handlers).tolist() if self._reader.handler(n)[1] is cause]
-            is_wanted = (piece.records[piece.starts + CHANGES] != 0.0) | ~np.isin(handlers, of_cause)
-            for i in np.flatnonzero(is_wanted).tolist():
-                event = self._read(piece, i)
-                if event.changed or event.cause is not cause:
-                    yield event
 
     def _read(self, piece: Piece, number: int) -> EventRecord:
         at = int(piece.starts[number])

@@ -394,7 +394,7 @@ class StepCalls(ClosedAttributes):
     def _clear_records(self) -> None:
         """Clear events, findings and rows: a run begins."""
         self._step.arrays.output.log_used = 0
-        self._events = EventLog(self._reader, self._events.limit)
+        self._events = EventLog(self._reader, self._events.limit, self._events.idle_cause)
         self.findings.clear()
         if self._rows is not None:
             self._rows.start_run()

@@ -110,7 +110,7 @@ def _entries(name: str) -> list[tuple[Any, str]]:
 
 
 def _with_kit(name: str = "") -> dict[str, list[tuple[Any, str]]]:
-    """Classes that have a kit, and its name, by their ids; with a name, those of this id alone are imported."""
+    """Classes with a kit, and its name, by their ids; with a name, only those of this id are imported."""
     registry = cosim.registry()
     entries_by_id: dict[str, list[tuple[Any, str]]] = {}
     kits = registered_kits()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,14 +10,16 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
+import cosim
 from cosim.kit import compile_function, head_of
-from cosim_fmu import CoSimulation, TimedInputs
+from cosim_fmu import CoSimulation, SystemParticipant, TimedInputs
 from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.recording.collect_samples import Collected
 from cosim_master.trust.assess_coupling import EXACT_INPUTS, assess_coupling
 from cosim_master.trust.assess_samples import (
     ERROR,
     FIRST_BAR,
+    NOT_KNOWN,
     VERDICT,
     assess_samples,
     assessment_room,
@@ -176,3 +179,51 @@ def test_fewer_samples_need_no_more_room(samples: int) -> None:
     for fewer in range(samples - 4, samples + 1):
         count = interval_count(fewer, 4, 2, POINTS)
         assert course_room(count, 4, 2) + room_needed(count, 4, 2) <= bars_room(samples, 4, 2)
+
+
+class Lag(cosim.Component):
+    """Follows what it sees, and shows what it does not have."""
+
+    seen = cosim.input()
+    slow = cosim.auxiliary_state(start=1.0)
+    out = cosim.output()
+    absent = cosim.output()
+    never = cosim.output()
+    lost = cosim.output()
+
+    @cosim.kernel
+    def law(t, seen, slow, slow_dot, out, absent, never, lost):
+        slow_dot[0] = 0.5 * seen - slow
+        out[0] = slow
+        absent[0] = math.nan
+        never[0] = math.inf
+        lost[0] = slow if t < 1.0 else math.nan
+
+
+def lags() -> CoSimulation:
+    parts = {}
+    for name in ("one", "two"):
+        made = cosim.Model(name)
+        made.add(Lag, "part")
+        parts[name] = SystemParticipant(made)
+    wires = [("one.part.out", "two.part.seen"), ("two.part.out", "one.part.seen")]
+    return CoSimulation(parts, wires, "interface_newton", 0.05)
+
+
+@pytest.mark.parametrize("recorded", ["absent", "never"])
+def test_an_output_without_a_value_is_not_judged(recorded: str) -> None:
+    loop = lags()
+    alone = lags().simulate(3.0, record=["*.out"])
+    result = loop.simulate(3.0, record=[f"*.part.{recorded}", "*.out"])
+    assert result.coupling.verdict == alone.coupling.verdict == "fine"
+    assert result.coupling.not_judged == [f"{name}.part.{recorded}" for name in ("one", "two")]
+    assert not np.isfinite(np.asarray(result[f"one.part.{recorded}"])).any()
+    found, names = assessed(loop, result, is_plain=False)
+    assert VERDICTS[int(found[VERDICT]) - 1] == "fine"
+    errors = dict(zip(names, found[FIRST_BAR:], strict=True))
+    assert errors[f"one.part.{recorded}"] == NOT_KNOWN and errors["one.part.out"] >= 0.0
+
+
+def test_an_output_that_loses_its_value_is_a_failure() -> None:
+    result = lags().simulate(3.0, record=["*.lost"])
+    assert result.coupling.verdict == "unstable" and "one.part.lost" in result.coupling.advice

@@ -100,8 +100,10 @@ def test_a_body_on_a_very_stiff_mount(method) -> None:
     result = model.simulate(until=1.0, integrator=f"integrators.{method}", accuracy=1e-6)
     sag = 2.0 * 9.81 / 1e8  # and by the rotation that the offset brings
     assert result["body.z"][-1] == pytest.approx(-sag * (1.0 + 0.1**2 + 0.05**2), rel=1e-4)
-    # an explicit method takes three hundred thousand; deflections of 1e-7 m are followed to the accuracy
-    assert result.statistics["integrator_steps"] < 1000
+    # an explicit method takes three hundred thousand; deflections of 1e-7 m are followed to the accuracy,
+    # and what is 1e-17 m aside is rounding
+    most = {"radau5": 150, "esdirk43": 240, "bdf": 1000}[method]
+    assert result.statistics["integrator_steps"] < most
 
 
 @pytest.mark.parametrize("method", [*GOOD, GeneralizedAlpha])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -321,11 +322,21 @@ class Beside(cosim.Component):
         large_dot[1] = -large[0]
 
 
-@pytest.mark.parametrize("integrator", CONTROLLED)
-def test_so_is_one_beside_a_state_of_1(integrator: str) -> None:
-    rows = rows_of(simulator_of(Beside, integrator), 20.0, "q", "u")
-    t = rows[:, 0]
-    assert own_error(rows, [1e-9 * np.cos(3.0 * t), -3e-9 * np.sin(3.0 * t)]) < 3.0 * OWN
+class Hardened(cosim.Component):
+    """A small oscillator that is stiffer the farther it moves, and a large one that it does not feel."""
+
+    size = cosim.parameter(default=1.0)
+    q = cosim.position(unit="m", start=1e-9)
+    u = cosim.speed(unit="m/s")
+    large = cosim.auxiliary_state(shape=2, start=(1.0, 0.0))
+
+    @cosim.kernel
+    def law(q, u, large, size, q_dot, u_dot, large_dot):
+        share = q / size
+        q_dot[0] = u
+        u_dot[0] = -size * (share + share * share * share)
+        large_dot[0] = large[1]
+        large_dot[1] = -large[0]
 
 
 class Product(cosim.Component):
@@ -373,9 +384,65 @@ def test_so_are_those_whose_rate_is_a_product_with_large_ones(integrator: str) -
 
 
 def mathieu(t: np.ndarray) -> np.ndarray:
-    """q and u of a `Stiffened` of amplitude 1, by a method of another house."""
+    """q and u of a `Stiffened` of amplitude 1."""
+    return solved(t, lambda t, q: -(4.0 + 2.0 * math.cos(t)) * q)
+
+
+def hardened(t: np.ndarray) -> np.ndarray:
+    """q and u of a `Hardened` of amplitude 1."""
+    return solved(t, lambda t, q: -q - q**3)
+
+
+def solved(t: np.ndarray, force: Callable[[float, float], float]) -> np.ndarray:
+    """q and u of a mass of 1 kg that begins at q = 1 m, by a method of another house."""
 
     def law(t: float, y: np.ndarray) -> list[float]:
-        return [y[1], -(4.0 + 2.0 * math.cos(t)) * y[0]]
+        return [y[1], force(t, y[0])]
 
     return solve_ivp(law, (0.0, t[-1]), [1.0, 0.0], "DOP853", t_eval=t, rtol=1e-12, atol=1e-14).y
+
+
+@pytest.mark.by_turns
+@pytest.mark.parametrize("integrator", CONTROLLED)
+@pytest.mark.parametrize(
+    ("part", "exact"),
+    [
+        (Beside, lambda t: np.array([np.cos(3.0 * t), -3.0 * np.sin(3.0 * t)])),
+        (Hardened, hardened),
+        (Stiffened, mathieu),
+    ],
+)
+def test_beside_a_state_of_1_the_smallest_is_as_exact_as_others(
+    integrator: str, part: type[cosim.Component], exact: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    errors = []
+    for amplitude in (2.0**-10, 2.0**-30, 2.0**-40):
+        size = {"size": amplitude} if part is Hardened else {}
+        rows = rows_of(simulator_of(part, integrator, q=amplitude, **size), 20.0, "q", "u")
+        errors.append(own_error(rows, list(amplitude * exact(rows[:, 0]))))
+    assert max(errors[1:]) < max(1.1 * errors[0], OWN)
+
+
+class Anchored(cosim.Component):
+    """A mass on a spring; where it is, is computed from a place that is far away."""
+
+    place = cosim.parameter(unit="m", default=0.0)
+    q = cosim.position(unit="m")
+    u = cosim.speed(unit="m/s")
+    large = cosim.auxiliary_state(shape=2, start=(1.0, 0.0))
+
+    @cosim.kernel
+    def law(q, u, large, place, q_dot, u_dot, large_dot):
+        q_dot[0] = u
+        u_dot[0] = -100.0 * ((place + q) - place) - u
+        large_dot[0] = large[1]
+        large_dot[1] = -large[0]
+
+
+@pytest.mark.by_turns
+@pytest.mark.parametrize("integrator", CONTROLLED)
+@pytest.mark.parametrize("place", [0.1, 10.0])
+def test_what_rounding_hides_costs_no_steps(integrator: str, place: float) -> None:
+    """The sum is rounded to 1.4e-17 or 1.8e-15, so at most six digits of q are left."""
+    free = steps(Anchored, integrator, 20.0, q=1e-11)
+    assert steps(Anchored, integrator, 20.0, q=1e-11, place=place) < 1.1 * free

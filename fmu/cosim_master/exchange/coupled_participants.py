@@ -229,6 +229,11 @@ class CoupledParticipants:
         self.interface_held: Sequence[bool] = [start in held for start in self._interface]
         statistics.participant_time.update(dict.fromkeys(participants, 0.0))
 
+    def leave_out(self, ports: Sequence[tuple[str, str]]) -> None:
+        """Judge these outputs no more."""
+        self.not_judged = [*self.not_judged, *(".".join(port) for port in ports if port in self.judged)]
+        self.judged = [port for port in self.judged if port not in ports]
+
     def start_step(self, index: int) -> None:
         """From now on it is the communication step `index`."""
         self._index = index

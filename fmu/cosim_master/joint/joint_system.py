@@ -455,9 +455,10 @@ class JointSystem:
         """What has happened to a member: its event indicators, its time events, steps that it asked for."""
         if self._solver is None or self._model is None:
             return []
-        listed = self._solver.simulator.events.without_idle(cosim.EventCause.TIME_ADVANCED)
+        told = cosim.EventCause.TIME_ADVANCED
+        listed = [e for e in self._solver.simulator.events if e.changed or e.cause is not told]
         if self._is_alone:
-            return list(listed)
+            return listed
         part = next(part for part in self._model.parts if part.name == name)
         events = []
         for event in listed:

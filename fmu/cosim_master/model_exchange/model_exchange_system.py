@@ -307,6 +307,7 @@ class ModelExchangeSolver:
         )
         state = first_state(system, instance, start, states, list(inputs.values()), next_event)
         self._simulator = cosim.Simulator(system, state, integrator, accuracy, **options)
+        self._simulator.events.idle_cause = cosim.EventCause.TIME_ADVANCED  # an FMU was told of its step
 
     @property
     def time(self) -> float:

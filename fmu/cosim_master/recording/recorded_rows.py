@@ -274,6 +274,9 @@ def _between(
     start, ends = float(times[k]), k + 1 < times.size
     end = float(times[k + 1]) if ends else max([start, *(point.time for point in points)])
     after = table[k + 1] if ends else table[k]
+    moves = continuous & np.isfinite(table[k]) & np.isfinite(after)  # what is infinite stays so until the end
+    rise = np.zeros(after.size)
+    rise[moves] = after[moves] - table[k][moves]
     course = courses.get(k + 1)
     placed = [(min(max(point.time, start), end), point) for point in points]
     nodes: dict[int, list[tuple[float, float]]] = {}
@@ -286,7 +289,7 @@ def _between(
 
     def base(time: float) -> Vector:
         part = (time - start) / (end - start) if end > start else 0.0
-        row = np.where(continuous, table[k] + part * (after - table[k]), table[k])
+        row: Vector = table[k] + part * rise
         held = after if course is None else course.at(time)
         row[inputs] = held[inputs]
         for column, known in nodes.items() if time > start else ():

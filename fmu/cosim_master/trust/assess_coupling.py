@@ -56,7 +56,7 @@ def assess_coupling(
     if not coupled.samples.inputs:
         how = "no real values are exchanged" if coupled.joint is None else "all is solved jointly"
         return CouplingReport([], verdict="fine", how=how, not_judged=list(coupled.not_judged))
-    samples = coupled.samples.samples()
+    samples = with_values(coupled, coupled.samples.samples())
     if why := _unbounded_output(coupled, samples):
         return report_without_bars(coupled, samples, UNSTABLE, why)
     wiring, jumping = wiring_of(coupled), reliable_jumps(coupled)
@@ -78,6 +78,20 @@ def assess_coupling(
         why = f"fewer than {LEAST} exchanges" if is_short else f"more than {TOO_MANY} values are exchanged"
         return report_without_bars(coupled, samples, "unknown", f"{why}; {VERIFY}")
     return _estimated_report(coupled, samples, estimate, algorithm, step)
+
+
+def with_values(coupled: CoupledParticipants, samples: Samples) -> Samples:
+    """The samples, with 0 for outputs that feed nothing and have no finite value at the start: not judged.
+
+    A derivative that does not exist is not a number, the time of an event that does not come is infinite.
+    """
+    fed = [each.source for each in coupled.samples.inputs]
+    absent = ~np.isfinite(samples.outputs[0])
+    absent[fed] = False
+    if not absent.any():
+        return samples
+    coupled.leave_out([coupled.sampled_ports[place] for place in np.flatnonzero(absent).tolist()])
+    return samples._replace(outputs=np.where(absent, 0.0, samples.outputs))
 
 
 def _unbounded_output(coupled: CoupledParticipants, samples: Samples) -> str:

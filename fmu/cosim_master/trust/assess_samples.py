@@ -30,8 +30,8 @@ from cosim_master.trust.run_in_intervals import WIRED_HEAD, read_wired
 from cosim_master.trust.verdict import FACTS, IS_FINE, UNKNOWN, UNSTABLE, put_scales, verdict_of
 
 reals_at = foreign.reals_at
-NOT_KNOWN = -1.0
-"""An error that is not known."""
+NOT_KNOWN, ABSENT = -1.0, -2.0
+"""An error that is not known; for a moment, that of an output without a value."""
 MAY_BE_EXACT = FACTS
 """Behind the facts of the algorithm: whether inputs may be exact."""
 VERDICT, ERROR, FIRST_BAR = range(3)
@@ -105,23 +105,49 @@ def assess_samples(address, at, room_at, size):
     samples = finish_samples(s)
     width = len(s.present)
     table = s.kept[0 : width * samples]
+    mark_absent_outputs(table, width, w, k)
+    assess_table(table, width, samples, s, w, k, reals_at(room_at, size))
+    for y in range(n):
+        if k.found[FIRST_BAR + y] == ABSENT:
+            k.found[FIRST_BAR + y] = NOT_KNOWN
+    return 0
+
+
+def mark_absent_outputs(table, width, w, k):
+    """Mark outputs that feed nothing and have no finite value at the start; their samples become 0.
+
+    A derivative that does not exist is not a number, the time of an event that does not come is infinite.
+    """
+    for y in range(len(w.owners)):
+        feeds = False
+        for source in w.sources:
+            if source == y:
+                feeds = True
+        if not feeds and table[1 + y] - table[1 + y] != 0.0:
+            k.found[FIRST_BAR + y] = ABSENT
+            for i in range(len(table) // width):
+                table[width * i + 1 + y] = 0.0
+
+
+def assess_table(table, width, samples, s, w, k, room):
+    """As `assess_samples`, of samples in which every output has a value."""
+    n = len(w.owners)
     if not is_bounded(table, width, n):
         k.found[VERDICT] = float(UNSTABLE)
-        return 0
+        return
     if k.facts[MAY_BE_EXACT] != 0.0 and are_exact(table, width, n, w.sources, k.changes, k.at_once) != 0:
         clear(w.bars)
         report(table, width, s, w, k)
-        return 0
-    if samples <= LEAST or n + m > TOO_MANY:
-        return 0
+        return
+    if samples <= LEAST or n + len(w.targets) > TOO_MANY:
+        return
     is_known = False
     if s.counts[STRIDE] > 1 or not drives_jumps(s, w):
-        is_known = linear_bars(table, width, w, reals_at(room_at, size)) == KNOWN
+        is_known = linear_bars(table, width, w, room) == KNOWN
     if is_known:
         report(table, width, s, w, k)
     elif has_grown(table, width, n, EXPLODED_UNKNOWN):
         k.found[VERDICT] = float(UNSTABLE)
-    return 0
 
 
 def is_bounded(table, width, n):
@@ -153,7 +179,7 @@ def report(table, width, s, w, k):
             has_smooth = True
     worst = 0.0
     for y in range(n):
-        if k.wanted[y] == 0:
+        if k.wanted[y] == 0 or k.found[FIRST_BAR + y] == ABSENT:
             continue
         relative = 0.0
         if bars[y] > 0.0:

@@ -108,7 +108,7 @@ def measure_rounding_of_step(system, method, t, step):
     states lose theirs. Afterwards `y` is the start.
     """
     noise = method.error
-    measure_rounding(system, method, t, method.slope, noise, method.right)
+    measure_rounding(system, method, t, method.slope, noise, method.right, method.imaginary)
     solve_real(method, noise)
     for m in range(method.n):
         noise[m] = OF_STEP * abs(noise[m]) / step

@@ -124,7 +124,7 @@ def measure_rounding_of_step(system, method, t, step):
     inner = method.inner(system)
     noise = method.spare
     step *= LONGER
-    measure_rounding(inner, method, t, method.slope, noise, method.end)
+    measure_rounding(inner, method, t, method.slope, noise, method.end, method.stage(1))
     add_noise_of_states(inner, method, t, step, method.slope, noise)
     return raise_floors(method, step, noise)
 

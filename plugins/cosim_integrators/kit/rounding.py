@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 
 from cosim_integrators.kit.counted_evaluation import evaluate
-from cosim_integrators.kit.state_sizes import floor_of, follow_sizes, least_floor
+from cosim_integrators.kit.state_sizes import floor_of, follow_sizes
 
 SMALL = 0.1  # an error that would be less so much with tolerances of size 1 is that of a small state
 EPSILON = 2.220446049250313e-16
 WAYS = 3
-APART = 1e-9  # of each state: so far that roundings differ, so near that everything else is a straight line
-LONGER = 10.0  # than the step: what rounding is measured for
-ABOVE = 50.0  # what it gives: it hardly shrinks with the step, so it must be small for steps to grow
+APART = 1e-5  # of each state: so far that roundings differ, so near that everything else is a parabola
+LEAST = 3e-16  # of the largest state; by a power of two all ways would be rounded alike
+LONGER = 2.0  # than the step: what rounding is measured for
 HELPS = 1.1
 LIMITS = 0.03  # of the tolerance: steps do not grow with an error that is larger and does not shrink
 PATIENCE = 10.0  # steps
@@ -54,23 +54,28 @@ def may_be_rounding(method, error):
     return True
 
 
-def measure_rounding(system, method, t, slope, noise, other):
+def measure_rounding(system, method, t, slope, noise, other, shorter):
     """What rounding makes of the derivatives, into `noise`: that of the states, and inside of the evaluation.
 
     The derivatives are computed on short ways through the start, where they are `slope`. Their change is that
-    by rounding of the states once the way is as short as a rounding; what does not lie on a straight line is
-    rounding inside. Afterwards `y` is the start, and the cache is not its cache; `other` is overwritten.
+    by rounding of the states once the way is as short as a rounding; what lies neither on a straight line nor
+    on a parabola is rounding inside. Small states move by at least a rounding of the largest one: what is
+    added to something larger shows its rounding there alone. Afterwards `y` is the start, and the cache is
+    not its cache; `other` and `shorter` are overwritten.
     """
     y = system.y
     c = system.c
     n = method.n
     start = method.start
+    least = LEAST * min(1.0, method.sizes.all_states.largest_of_all)
     for m in range(n):
         noise[m] = 0.0
     for point in range(2 * WAYS):
+        way = 1.0 + point // 2
+        share = (way - 1.0) * (way - 1.0) / (way * way)
         for m in range(n):
             sign = 1.0 if (m % 3 == 0) == (point % 2 == 0) else -1.0
-            y[m] = start[m] + sign * (APART * (1.0 + point // 2) * start[m])
+            y[m] = start[m] + sign * way * max(APART * abs(start[m]), least)
         status = evaluate(system, method, t)
         for m in range(n):
             y[m] = start[m]
@@ -78,7 +83,10 @@ def measure_rounding(system, method, t, slope, noise, other):
                 other[m] = c[m] if status == 0 else math.nan
             elif status == 0 and other[m] == other[m]:
                 change = 0.5 * abs(c[m] - other[m]) * (EPSILON / APART)
-                noise[m] = max(noise[m], change + abs(c[m] - 2.0 * slope[m] + other[m]))
+                bend = c[m] - 2.0 * slope[m] + other[m]
+                if way > 1.0:
+                    noise[m] = max(noise[m], change + abs(share * bend - shorter[m]))
+                shorter[m] = bend
 
 
 def add_noise_of_states(system, method, t, step, slope, noise):
@@ -102,7 +110,8 @@ def add_noise_of_states(system, method, t, step, slope, noise):
 def raise_floors(method, step, noise):
     """Raise the floors to what noise in derivatives gives in steps of this length; whether one has risen.
 
-    They do not rise above those of states of size 1.
+    They do not rise above those of states of size 1. Noise hardly shrinks with the step, and steps grow only
+    while the root of that order of the error is small: so a floor is 2 to the order times the noise.
     """
     sizes = method.sizes
     all_states = sizes.all_states
@@ -112,10 +121,11 @@ def raise_floors(method, step, noise):
     risen = False
     all_states.measured = 0.0
     all_states.steps_since = 0.0
+    above = math.pow(2.0, method.settings.error_order)
     for m in range(method.n):
         rounding[m] = 0.0
-        raised = min(ABOVE * step * noise[m], method.absolute_tolerances[m])
-        if method.follows_size(m) and raised > max(floor_of(method, m, largest[m]), least_floor(method, m)):
+        raised = min(above * step * noise[m], method.absolute_tolerances[m])
+        if method.follows_size(m) and raised > floor_of(method, m, largest[m]):
             risen = risen or raised > HELPS * floors[m]
             rounding[m] = raised
             floors[m] = max(floors[m], raised)

@@ -7,15 +7,18 @@ has had at the start of a step of this run. Four kinds of states are not known b
   some time, `steps_ahead` steps: that many there are in the time in which a state changes as much as it is
   large, so steps become as long as if it were known how large it will be. By its own size no step were short
   enough where the power is that of the error estimate, or more: then the error is as large as the state.
+  While it grows it is taken to be at least `NEGLIGIBLE` times as large as the largest one.
 - One that is rounding, or little more: see `rounding`.
+- One of a system with constraints: what a correction leaves at the end of a step does not shrink with the
+  step, so it is taken to be at least that large, too.
 - One at 0: it has a floor as soon as it has left it in an attempt at a step (`set_floors_of_born_states`).
-- One that is `NEGLIGIBLE` times as small as the largest one: it is taken to be not smaller than that.
 """
 
 from __future__ import annotations
 
 import math
 
+from cosim.kit import has_constraints
 from cosim_integrators.kit.grown_back import has_grown_back
 from cosim_integrators.kit.size_memory import NEVER, sizes_size
 
@@ -46,18 +49,34 @@ def steps_ahead(method, order):
 
 def grown_floor(method, m, size, power, older):
     """As `floor_of`, of a state that will be `older` times as old: of its size then, if that is at most 1."""
-    present_floor = floor_of(method, m, size)
+    present_floor = corrected_floor(method, m, size)
     if power == 0.0:
         return present_floor
     grown = method.absolute_tolerances[m]
     if power * math.log(older) < 700.0:
         grown = min(grown, floor_of(method, m, size * math.pow(older, power)))
-    return max(grown, present_floor)
+    return max(grown, max(present_floor, least_floor(method, m)))
 
 
 def least_floor(method, m):
-    """That of a state which is negligible beside the largest one."""
+    """As `floor_of`, of a state that is negligible beside the largest one."""
     return floor_of(method, m, NEGLIGIBLE * min(1.0, method.sizes.all_states.largest_of_all))
+
+
+def corrected_floor(method, m, size):
+    """As `floor_of`; with constraints not less than `least_floor`."""
+    floor = floor_of(method, m, size)
+    return max(floor, least_floor(method, m)) if has_constraints(method.corrections) else floor
+
+
+def power_of_growth(age, y, y_dot):
+    """The power of time with which a state grows that was 0 so long ago.
+
+    Where it seems to fall back, the formula of the step does not resolve it: then it is the first one.
+    """
+    if y * y_dot > 0.0:
+        return age * y_dot / y
+    return 1.0 if y * y_dot < 0.0 else 0.0
 
 
 def reset_sizes(method):
@@ -113,7 +132,7 @@ def follow_sizes(system, method, t, step, order):
         largest = max(largest_values[m], size)
         power = powers[m]
         present_floor = floor_of(method, m, largest)
-        floor = max(present_floor, least_floor(method, m)) if largest > 0.0 else present_floor
+        floor = corrected_floor(method, m, largest) if largest > 0.0 else present_floor
         if size > 0.0 and largest_values[m] == 0.0:
             oldest_wave = min(oldest_wave, zero_times[m])
             smallest[m] = 0.0
@@ -124,7 +143,7 @@ def follow_sizes(system, method, t, step, order):
                 steadily = size > largest_values[m] and y[m] * c[m] > 0.0
                 power = age * abs(c[m]) / size if steadily else 0.0
             older = 1.0 + max(all_states.ahead, min(ahead, FARTHEST * age)) / age
-            floor = max(floor, grown_floor(method, m, largest, power, older))
+            floor = grown_floor(method, m, largest, power, older)
         elif present_floor < largest and has_grown_back(sizes, m, y[m], c[m], present_floor):
             returned = m
         if 0.0 < largest < SMALL and method.follows_size(m):
@@ -175,7 +194,7 @@ def set_floors_of_born_states(method, t, step, y, slope, order):
     for m in range(method.n):
         if largest[m] == 0.0 and method.follows_size(m):
             size = abs(y[m])
-            power = age * abs(slope[m]) / size if y[m] * slope[m] > 0.0 else 0.0
+            power = power_of_growth(age, y[m], slope[m])
             tried = smallest[m]
             if longer > step and tried > size > 0.0:
                 power = max(power, math.log(tried / size) / math.log((age - step + longer) / age))
@@ -183,7 +202,6 @@ def set_floors_of_born_states(method, t, step, y, slope, order):
             floor = method.absolute_tolerances[m]
             if size > 0.0:
                 floor = grown_floor(method, m, size, power, 1.0 + ahead / age)
-                floor = max(floor, least_floor(method, m))
             smallest[m] = size
             powers[m] = power
             zero_times[m] = since
