@@ -128,7 +128,8 @@ def test_events_with_implicit_methods(
     part: type[cosim.Component], by: list[str], until: float, method: str
 ) -> None:
     options = {"integrator": f"integrators.{method}", **CONTROLLED}
-    check_against_tangents(model_of(part()), by, until=until, output_interval=until / 23, **options)
+    close = 1e-8 if method == "generalized_alpha" else 1e-11  # it divides by short steps
+    check_against_tangents(model_of(part()), by, close, until=until, output_interval=until / 23, **options)
 
 
 @pytest.mark.parametrize("method", implicit_methods("radau5"))
@@ -140,9 +141,10 @@ def test_sources_that_jump_and_bend_with_implicit_methods(method: str) -> None:
     model.add("measures.integrate", "w", source="r")
     by = ["s.start_time", "s.height", "r.start_time", "r.duration"]
     options = {"until": 1.0, "output_interval": 0.07, "integrator": f"integrators.{method}", **CONTROLLED}
-    assert model.gradient("z", by, **options).vector == pytest.approx([-2.0, 0.6, 0.0, 0.0], abs=1e-9)
-    assert model.gradient("w", by, **options).vector == pytest.approx([0.0, 0.0, -2.0, -1.0], abs=1e-9)
-    check_against_tangents(model, by, **options)
+    close = 1e-9 if method == "radau5" else 1e-3  # others are not exact for a ramp at once
+    assert model.gradient("z", by, **options).vector == pytest.approx([-2.0, 0.6, 0.0, 0.0], abs=close)
+    assert model.gradient("w", by, **options).vector == pytest.approx([0.0, 0.0, -2.0, -1.0], abs=close)
+    check_against_tangents(model, by, 1e-10, **options)
 
 
 class Reaction(cosim.Component):
