@@ -28,7 +28,7 @@ from cosim.system.dependency_graph import Graph
 from cosim.system.elements import resize
 from cosim.system.layout import STATE_KINDS, Layout
 from cosim.system.linked_slots import Connection
-from cosim.system.of_declarations import OfDeclarations
+from cosim.system.of_declarations import OfDeclarations, parts_with
 from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
 from cosim.system.signals import split_derivative
@@ -440,11 +440,8 @@ class Assembly:
         return path
 
     def _zero_accumulators(self) -> None:
-        accumulating = OfDeclarations(
-            lambda listed: [d.name for d in listed.values() if d.accumulates and d.size]
-        )
-        for name, part in self.parts_by_name.items():
-            for quantity in accumulating(part):
+        for name, _, quantities in parts_with(self.parts_by_name, _accumulating):
+            for quantity in quantities:
                 slot = self.layout.slots[name][quantity]
                 rows, label = [[slot.offset, slot.size]], f"zeroing of {name}.{quantity}"
                 self.blocks.append(
@@ -453,9 +450,9 @@ class Assembly:
 
     def _check_results(self, written: set[int]) -> None:
         """Derivatives of states, and outputs, that no function writes."""
-        results_of, slots = OfDeclarations(_results), self.layout.slots
+        slots, with_results = self.layout.slots, parts_with(self.parts_by_name, _results)
         listed = [
-            (name, r, slots[name][r]) for name, part in self.parts_by_name.items() for r in results_of(part)
+            (name, result, slots[name][result]) for name, _, results in with_results for result in results
         ]
         for (name, result, _), region in zip(
             listed, self.layout.first_regions(s for *_, s in listed), strict=True
@@ -467,8 +464,8 @@ class Assembly:
 
     def _mark_unknown(self, written: set[int]) -> None:
         """A declared derivative that is not computed is not a number."""
-        derivatives_of, slots = OfDeclarations(_declared_derivatives), self.layout.slots
-        listed = [slots[n].get(d) for n, part in self.parts_by_name.items() for d in derivatives_of(part)]
+        slots, with_derivatives = self.layout.slots, parts_with(self.parts_by_name, _declared_derivatives)
+        listed = [slots[name].get(declared) for name, _, names in with_derivatives for declared in names]
         in_cache = [slot for slot in listed if slot is not None and slot.array == "c"]
         regions = self.layout.first_regions(in_cache)
         self.nan_slots += [
@@ -498,6 +495,11 @@ class Assembly:
     def _raise(self) -> None:
         if self._problems:
             raise ModelError(self._problems)
+
+
+def _accumulating(listed: Mapping[str, Declaration]) -> list[str]:
+    """The quantities to which several parts add."""
+    return [d.name for d in listed.values() if d.accumulates and d.size]
 
 
 def _results(listed: Mapping[str, Declaration]) -> list[str]:
