@@ -106,6 +106,8 @@ def _together(
         _leaf(kind) or issubclass(kind, NOT_BY_ATTRIBUTES) or not hasattr(values[0], "__dict__")
     ):
         return None
+    if kind is dict and not any(values):
+        return [id(kind), len(values)]
     distinct = {id(value): value for value in values}
     if len(distinct) < len(values):
         numbers = dict(zip(distinct, itertools.count(), strict=False))

@@ -301,7 +301,8 @@ class Model(ClosedAttributes):
         """A digest of all that a system follows from, and what in it is compared by identity."""
         parts = self.parts.values()
         of_parts = [list(self.parts), list(parts), list(map(vars, parts))]
-        return content([self.name, self.settings, self.connections, self.starts, *of_parts])
+        with without_collection():
+            return content([self.name, self.settings, self.connections, self.starts, *of_parts])
 
     @property
     def solver_base(self) -> type[Solver] | None:

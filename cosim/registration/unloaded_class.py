@@ -12,6 +12,9 @@ from typing import Any
 
 from cosim.registration.kinds import kinds_of
 
+LAST = "_last"
+"""What `UnloadedClass.load` returned last, with its module: very many parts of a model are of one class."""
+
 
 @dataclass(frozen=True)
 class UnloadedClass:
@@ -48,15 +51,20 @@ class UnloadedClass:
 
     def load(self) -> type[Any]:
         """Import the module and take the class from it; whatever the import raises goes on."""
+        last_module, last_loaded, last_class = self.__dict__.get(LAST, (None, None, None))
+        if last_loaded is not None and sys.modules.get(last_module) is last_loaded:
+            return last_class
         module, _, name = self.target.partition(":")
         loaded: Any = sys.modules.get(module)
         if loaded is None:
             with folder_kept():
                 loaded = importlib.import_module(module)
+        from_module = loaded
         for attribute in name.split("."):
             loaded = getattr(loaded, attribute)
         if not isinstance(loaded, type):
             raise AttributeError(f"{self.target} is not a class")
+        self.__dict__[LAST] = module, from_module, loaded
         return loaded
 
 

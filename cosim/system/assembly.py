@@ -28,7 +28,7 @@ from cosim.system.dependency_graph import Graph
 from cosim.system.elements import resize
 from cosim.system.layout import Layout
 from cosim.system.linked_slots import Connection
-from cosim.system.of_declarations import OfDeclarations
+from cosim.system.of_declarations import OfDeclarations, parts_with
 from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
 from cosim.system.timers import check_timers
@@ -448,11 +448,8 @@ class Assembly:
         return path
 
     def _zero_accumulators(self) -> None:
-        accumulating = OfDeclarations(
-            lambda listed: [d.name for d in listed.values() if d.accumulates and d.size]
-        )
-        for name, part in self.parts_by_name.items():
-            for quantity in accumulating(part):
+        for name, _, quantities in parts_with(self.parts_by_name, _accumulating):
+            for quantity in quantities:
                 slot = self.layout.slots[name][quantity]
                 rows, label = [[slot.offset, slot.size]], f"zeroing of {name}.{quantity}"
                 self.blocks.append(
@@ -462,6 +459,11 @@ class Assembly:
     def _raise(self) -> None:
         if self._problems:
             raise ModelError(self._problems)
+
+
+def _accumulating(listed: Mapping[str, Declaration]) -> list[str]:
+    """The quantities to which several parts add."""
+    return [d.name for d in listed.values() if d.accumulates and d.size]
 
 
 def _repeated(numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:

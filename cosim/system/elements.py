@@ -36,6 +36,9 @@ def resize(parts: Mapping[str, Component], problem: Report) -> dict[str, int]:
     for name, part in parts.items():
         if not part.elementwise:
             continue
+        if not part.values.attachments and all(size == 1 for _, size in _each(part)):
+            counts[name], part.__dict__["declarations"] = 1, part.values.declarations
+            continue
         count = counts[name] = _count(name, parts, counts, ())
         listed = part.values.declarations
         if count != 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Generic, TypeVar
 
 from cosim.component.component import Component
@@ -10,6 +10,32 @@ from cosim.component.declaration import Declaration
 
 T = TypeVar("T")
 Declarations = Mapping[str, Declaration]
+
+
+def parts_with(
+    parts: Mapping[str, Component], find: Callable[[Declarations], Collection[T]]
+) -> list[tuple[str, Component, Collection[T]]]:
+    """The parts for which `find` lists something, in order, each with its name and what is listed.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Spring(cosim.Component):
+    ...     '''A spring.'''
+    ...     stiffness = cosim.parameter(default=1.0)
+    >>> class Marker(cosim.Component):
+    ...     '''A place.'''
+    >>> parts = {"left": Spring(), "here": Marker(), "right": Spring()}
+    >>> [(name, found) for name, _, found in parts_with(parts, list)]
+    [('left', ['stiffness']), ('right', ['stiffness'])]
+    """
+    distinct = {id(part.declarations): part.declarations for part in parts.values()}
+    found = {key: listed for key, declarations in distinct.items() if (listed := find(declarations))}
+    if not found:
+        return []
+    return [
+        (name, part, found[key]) for name, part in parts.items() if (key := id(part.declarations)) in found
+    ]
 
 
 class OfDeclarations(Generic[T]):

@@ -105,7 +105,8 @@ class UnitInference:
             if name in units_of:
                 units_of[name].append((quantity, units))
         for name, original in copies.items():
-            self.units.update({(name, quantity): units for quantity, units in units_of[original]})
+            for quantity, units in units_of[original]:
+                self.units[name, quantity] = units
         self._convert(report)
 
     def _collect(self, name: str, part: Component) -> None:
@@ -281,6 +282,8 @@ def _unconnected_copies(
     for source, name, *_ in links:
         connected |= {_head(source), name}
     for name, part in parts.items():
+        if not part.values.attachments:
+            continue
         attached = [value for value in part.values.attachments.values() if value is not None]
         if attached:
             connected.add(name)

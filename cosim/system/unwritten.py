@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosim.component.declaration import Declaration
 from cosim.system.layout import STATE_KINDS
-from cosim.system.of_declarations import OfDeclarations
+from cosim.system.of_declarations import parts_with
 from cosim.system.signals import split_derivative
 
 if TYPE_CHECKING:
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 def check_results(assembly: Assembly, written: set[int]) -> None:
     """Derivatives of states, and outputs, that no function writes."""
-    parts, slots, results_of = assembly.parts_by_name, assembly.layout.slots, OfDeclarations(_results)
+    parts, slots = assembly.parts_by_name, assembly.layout.slots
     listed = [
-        (name, result, slots[name][result]) for name, part in parts.items() for result in results_of(part)
+        (name, result, slots[name][result])
+        for name, _, results in parts_with(parts, _results)
+        for result in results
     ]
     regions = assembly.layout.first_regions(slot for *_, slot in listed)
     for (name, result, _), region in zip(listed, regions, strict=True):
@@ -30,13 +32,12 @@ def check_results(assembly: Assembly, written: set[int]) -> None:
 
 def mark_unknown(assembly: Assembly, written: set[int]) -> None:
     """A declared derivative that is not computed is not a number."""
-    parts, derivatives_of = assembly.parts_by_name, OfDeclarations(_declared_derivatives)
-    slots = [assembly.layout.slots[name].get(d) for name, part in parts.items() for d in derivatives_of(part)]
+    with_derivatives = parts_with(assembly.parts_by_name, _declared_derivatives)
+    slots = [assembly.layout.slots[name].get(key) for name, _, keys in with_derivatives for key in keys]
     in_cache = [slot for slot in slots if slot is not None and slot.array == "c"]
     regions = assembly.layout.first_regions(in_cache)
-    assembly.nan_slots += [
-        slot for slot, region in zip(in_cache, regions, strict=True) if region not in written
-    ]
+    unwritten = (slot for slot, region in zip(in_cache, regions, strict=True) if region not in written)
+    assembly.nan_slots.extend(unwritten)
 
 
 def check_sources(assembly: Assembly, written: set[int]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,13 @@ import numpy as np
 
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
+from cosim.component.declaration import Declaration
 from cosim.errors import CosimError, ModelError, UnitError
 from cosim.stage import Stage
 from cosim.system import copy_blocks
 from cosim.system.blocks import Block, Slot, element_by_element
 from cosim.system.linked_slots import Connection
-from cosim.system.of_declarations import OfDeclarations
+from cosim.system.of_declarations import parts_with
 from cosim.system.port_types import type_fault
 from cosim.system.signals import Paths, Signal, split_derivative
 from cosim.system.unit_inference import UnitInference
@@ -73,9 +74,8 @@ class Wiring:
             except CosimError as error:
                 self.assembly.problem(where, str(error))
         self._find_units()
-        inputs = OfDeclarations(lambda listed: [d.name for d in listed.values() if d.kind == "input"])
-        for name, part in self.assembly.parts_by_name.items():
-            for port_name in inputs(part):
+        for name, part, inputs in parts_with(self.assembly.parts_by_name, _inputs):
+            for port_name in inputs:
                 if (path := f"{name}.{port_name}") not in sources:
                     self._free_input(path, name, port_name, part.values.numbers[port_name])
         self._sources = sources
@@ -325,13 +325,14 @@ class Wiring:
         self.assembly.blocks.append(block)
 
     def _inputs(self) -> str:
-        inputs = [
-            f"{n}.{d.name}"
-            for n, p in self.assembly.parts_by_name.items()
-            for d in p.declarations.values()
-            if d.kind == "input"
-        ]
+        parts = parts_with(self.assembly.parts_by_name, _inputs)
+        inputs = [f"{name}.{port_name}" for name, _, names in parts for port_name in names]
         return f"Inputs: {', '.join(inputs)}." if inputs else "There are no inputs."
+
+
+def _inputs(listed: Mapping[str, Declaration]) -> list[str]:
+    """The inputs among what is declared."""
+    return [d.name for d in listed.values() if d.kind == "input"]
 
 
 def derivative_name(name: str, order: int) -> str:

@@ -22,15 +22,17 @@ LINE = re.compile(
       )
     | \[([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+){0,3})\]
     | \[\[([A-Za-z0-9_-]+)\]\]
-    )?[ \t]*(?:\#[^\x00-\x08\x0a-\x1f\x7f]*)?(?:\r?\n|\Z)""",
+    )?[ \t]*(?:\#[^\x00-\x08\x0a-\x1f\x7f]*)?""",
     re.VERBOSE,
 )
-"""One line; it may be empty."""
+"""One line without its end; it may be empty."""
 KEY, TEXT, INTEGER, REAL, TRUTH, OTHER, TABLE, ROWS = range(1, 9)
 DEEPEST = 50
 """Brackets in one line: a value that is nested deeper takes all of Python's stack."""
 LONG_WORD = re.compile(r"[0-9A-Za-z_]{17}")
 """An integer of more than 64 bits would be one."""
+KEPT_LINES = 4096
+"""Lines that are read once: many of them stand in the table of each part, such as its type."""
 CONVERT: dict[int, Callable[[str], Any]] = {TEXT: str, INTEGER: int, REAL: float, TRUTH: "true".__eq__}
 
 
@@ -44,14 +46,26 @@ def read_plain(text: str) -> dict[str, Any] | None:
     >>> read_plain('a = "two"\na = "values"'), read_plain("a.b = 1"), read_plain("a = [1,\n2]")
     (None, None, None)
     """
+    if "\r" in text and "\r" in (text := text.replace("\r\n", "\n")):
+        return None
     data: dict[str, Any] = {}
-    table, at = data, 0
+    table = data
     headers: set[str] = set()
     closed: set[int] = set()  # values in brackets, to which no table below adds anything
-    for line in LINE.finditer(text):
-        if line.start() != at:
+    known: dict[str, tuple[str, Any]] = {}
+    for text_of_line in text.split("\n"):
+        if not text_of_line:
+            continue
+        if text_of_line in known:
+            key, value = known[text_of_line]
+            if key in table:
+                return None
+            table[key] = value
+            continue
+        line = LINE.fullmatch(text_of_line)
+        if line is None:
             return None
-        at, kind = line.end(), line.lastindex
+        kind = line.lastindex
         if kind is None:
             continue
         if kind == TABLE:
@@ -75,7 +89,9 @@ def read_plain(text: str) -> dict[str, Any] | None:
             if key in table:
                 return None
             if kind != OTHER:
-                table[key] = CONVERT[kind](value)
+                table[key] = value = CONVERT[kind](value)
+                if len(known) < KEPT_LINES:
+                    known[text_of_line] = key, value
                 continue
             if LONG_WORD.search(value) or value.count("[") + value.count("{") > DEEPEST:
                 return None
@@ -84,4 +100,4 @@ def read_plain(text: str) -> dict[str, Any] | None:
             except (ValueError, RecursionError):
                 return None
             closed.add(id(table[key]))
-    return data if at == len(text) else None
+    return data

@@ -16,13 +16,13 @@ def reported_result(result: Result) -> dict[str, Any]:
         ``points``, ``from`` and ``to`` (s), ``signals`` (unit and last value of each), ``events`` (how many
         are on record), ``findings``, ``warnings``, ``message``, ``unfinished`` and ``statistics``.
     """
-    times = result.time
+    times, points = result.time, len(result)
     return {
-        "points": len(result),
-        "from": times[0] if len(result) else None,
-        "to": times[-1] if len(result) else None,
+        "points": points,
+        "from": times[0] if points else None,
+        "to": times[-1] if points else None,
         "signals": {
-            name: {"unit": result.unit(name), "last": values[-1] if len(result) else None}
+            name: {"unit": result.unit(name), "last": values[-1] if points else None}
             for name, values in result.signals.items()
         },
         "events": len(result.events),

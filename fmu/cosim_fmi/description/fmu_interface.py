@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import cosim
@@ -181,7 +181,9 @@ def read_interface(
 
 def _check_names(shown: Sequence[DeclaredVariable], names: Mapping[str, Sequence[str]]) -> None:
     """Raise `ValueError` where two variables, or elements of arrays, have one name."""
-    if len({name for v in shown for name in names[v.name]}) == sum(len(names[v.name]) for v in shown):
+    has_arrays = any(v.dimensions for v in shown)
+    listed = [name for v in shown for name in names[v.name]] if has_arrays else [v.name for v in shown]
+    if len(set(listed)) == len(listed):
         return
     owners: dict[str, DeclaredVariable] = {}
     for variable in shown:
@@ -206,10 +208,13 @@ def _interface(
     _check_names(shown, names)
     variables = {name: _variable(v, name, i) for v in shown for i, name in enumerate(names[v.name])}
 
-    def select(condition: Callable[[DeclaredVariable], bool]) -> frozenset[str]:
-        return frozenset(name for v in shown if condition(v) for name in names[v.name])
+    alike = _alike(shown)
 
-    clocks = {v.name: FmuClock.of(v.clock) for v in shown if v.type == "Clock"}
+    def select(condition: Callable[[DeclaredVariable], bool]) -> frozenset[str]:
+        chosen = chain.from_iterable(group for group in alike if condition(group[0]))
+        return frozenset(name for v in chosen for name in names[v.name])
+
+    clocks = {v.name: FmuClock.of(v.clock) for group in alike if group[0].type == "Clock" for v in group}
     inputs = select(lambda v: v.causality == "input")
     intermediate = select(lambda v: v.updates_inside)
     direct = {
@@ -220,7 +225,10 @@ def _interface(
     }
     feedthrough, assumed = _feedthrough(read, inputs, names, direct)
     by_states = (
-        not steps and not ability.saves and not clocks and not any(_changes_at_events(v) for v in shown)
+        not steps
+        and not ability.saves
+        and not clocks
+        and not any(_changes_at_events(group[0]) for group in alike)
     )
     tells = third and steps and ability.intermediate_update
     updates = tells and bool(intermediate & inputs)
@@ -296,6 +304,18 @@ def _interface(
         inner_step=step if step and adds_inner_steps(read.tool) else None,
         tool=read.tool,
     )
+
+
+def _alike(shown: Sequence[DeclaredVariable]) -> list[list[DeclaredVariable]]:
+    """Variables of one kind, of which the same is asked: very many of them have a few kinds."""
+    groups: dict[tuple[Any, ...], list[DeclaredVariable]] = {}
+    for v in shown:
+        kind = v.type, v.causality, v.variability, v.initial, v.updates_inside, v.start is None
+        if kind in groups:
+            groups[kind].append(v)
+        else:
+            groups[kind] = [v]
+    return list(groups.values())
 
 
 def _refusal(clock: FmuClock, events: bool) -> str:

@@ -205,6 +205,10 @@ def _of_variable(name: Any, variable: Any) -> list[str]:
         return [f"variables: {name!r} is {variable!r:.80}, needs a cosim.kit.ParticipantVariable"]
     if variable.name != name or not isinstance(name, str) or not name:
         return [f"variables: {name!r} has the name {variable.name!r}: both are the same text"]
+    is_named = variable.causality in CAUSALITIES and variable.type in TYPES and type(variable.unit) is str
+    is_fitting = variable.start is None or (type(variable.start) is float and variable.type == "real")
+    if is_named and is_fitting and variable.unit:  # as nearly all are
+        return []
     faults = []
     for what, value, known in (
         ("causality", variable.causality, CAUSALITIES),

@@ -101,15 +101,21 @@ class Recorder:
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
         self._held = {link.end for link in links}
-        known = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
+        connected = self._held | {link.start for link in links}
+        connected |= {end for link in inner for end in (link.start, link.end)}
+        all_are_known = patterns is not None or bool(derived)  # of very many variables few are recorded
+        known = {
+            (name, v.name): v
+            for name, d in descriptions.items()
+            for v in d.variables.values()
+            if all_are_known or v.causality == "output" or (name, v.name) in connected
+        }
         if patterns is None:
-            connected = self._held | {link.start for link in links}
-            connected |= {end for link in inner for end in (link.start, link.end)}
             self.ports = [p for p, v in known.items() if v.causality == "output" or p in connected]
         else:
             chosen = [p for pattern in patterns for p in known if _fits(p, pattern)]
             self.ports = list(dict.fromkeys(chosen))  # in the order in which they were asked for
-        paths = set(map(".".join, known))
+        paths = set(map(".".join, known)) if derived else set()
         others = {n: made for n, made in (derived or {}).items() if made.port in known and n not in paths}
         for pattern in patterns or ():
             if not any(_fits(port, pattern) for port in [*known, *((name,) for name in others)]):
