@@ -8,6 +8,8 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `lower_to_c` its C99 (`KnownArray`, `LoweredC`: what is known of arrays, what is written);
                   `read_cached` and `write_cached`: costly results, by the digest of their sources;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
+                  `compiled_together`: kernel functions of one signature as one piece, which share helpers;
+                  `rarely`: one that seldom runs, which is not written out where it is called
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
                   component is differentiated; `block_tangent`; `NoTangentError`; `recorded_by`, `push`, `pop`
                   and `reserve`: an adjoint of your own, which records blocks by `record_blocks` and goes back
@@ -312,6 +314,7 @@ if TYPE_CHECKING:
     from cosim_compiler.calls import length_of as length_of
     from cosim_compiler.calls import name_of as name_of
     from cosim_compiler.calls import plain_address as plain_address
+    from cosim_compiler.calls import rarely as rarely
     from cosim_compiler.child_process import forget_safe_spawn as forget_safe_spawn
     from cosim_compiler.child_process import leave_signals as leave_signals
     from cosim_compiler.child_process import python_command as python_command

@@ -173,10 +173,11 @@ def lower_all(program: Program) -> None:
 
 
 def use_the_step() -> None:
-    """Use what every run needs: the Step, the method that is taken where none is named, rows of results."""
+    """Use what most runs need: the Step, the method that is taken where none is named, rows of results."""
     simulator = cosim.Simulator(mechanism("corpus").build(), accuracy=ACCURACY)
     simulator.advance_to(FIXED_STEP)
     kit.compile_function(number_text.append_rows, number_text.ROWS_SIGNATURE)
+    kit.compile_function(sliding_field, kit.BLOCK_SIGNATURE)  # of every model whose witnesses hold
 
 
 def use_all() -> None:

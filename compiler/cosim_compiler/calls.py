@@ -19,9 +19,10 @@ import numpy as np
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 INDIRECT, STATUS, BY_NAME, GATHERS = "__indirect__", "__status_of__", "__by_name__", "__gathers__"
-GROUP_AT, TOGETHER = "__group_at__", "__together__"
+GROUP_AT, TOGETHER, RARE = "__group_at__", "__together__", "__rare__"
 """Of a function that finds the arrays of a named tuple by an address: the letter of the tuple. Of a function
-that others call by its symbol: those that are compiled together with it, and their signature."""
+that others call by its symbol: those that are compiled together with it, and their signature. Of a function
+that seldom runs."""
 PLACEHOLDER = "cosim_lowered_function"
 """What the functions of a text are called, with their numbers behind, until they get their names."""
 plain_functions: dict[int, Callable[..., Any]] = {}
@@ -94,6 +95,12 @@ def compiled_together(functions: Iterable[Callable[..., Any]], signature: str) -
     listed = tuple(functions)
     for function in listed:
         function.__dict__[TOGETHER] = listed, signature
+
+
+def rarely(function: Function) -> Function:
+    """Mark a function that seldom runs: its machine code stands once, apart from whoever calls it."""
+    function.__dict__[RARE] = True
+    return function
 
 
 def name_of(signature: str) -> str:

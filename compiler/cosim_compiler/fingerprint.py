@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from cosim_compiler import foreign, tables
-from cosim_compiler.calls import BY_NAME, GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
+from cosim_compiler.calls import BY_NAME, GROUP_AT, INDIRECT, RARE, STATUS, TOGETHER, is_call
 from cosim_compiler.convention import compounds
 from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.errors import NumberedError
@@ -43,7 +43,7 @@ REPLACED: tuple[Any, ...] = (
     tables.zeros,
 )
 """The compiler puts something else in their place: what they say in Python does not count."""
-ATTRIBUTES = (BY_NAME,)
+ATTRIBUTES = (BY_NAME, RARE)
 """Marks of a function that change how it is compiled."""
 LIBRARIES = sys.stdlib_module_names | {"numpy", "llvmlite"}
 """What these contain follows from their versions."""

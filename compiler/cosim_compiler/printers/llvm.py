@@ -33,7 +33,7 @@ from cosim_compiler.language.typed_form import (
 )
 from cosim_compiler.language.types import NOTHING
 from cosim_compiler.printers import llvm_arithmetic
-from cosim_compiler.printers.llvm_inlining import written_out
+from cosim_compiler.printers.llvm_inlining import is_rare, written_out
 from cosim_compiler.printers.llvm_lines import Lines
 from cosim_compiler.printers.llvm_types import STATUS, llvm_type, returned, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
@@ -112,6 +112,8 @@ class FunctionWriter(ValueWriter):
     def text(self, is_inlined: bool) -> str:
         """The definition, once it is written."""
         function, inline = self.function, " alwaysinline" if is_inlined else ""
+        if is_rare(function):
+            inline = " cold noinline"
         return "\n".join(
             [
                 f"define internal {returned(function)} @{function.symbol}({', '.join(self.parameters)}) "

@@ -2,7 +2,7 @@
 
 A call passes views as words, keeps registers, and hides from LLVM what does not change from call to call: in
 a loop over the stages of a method that is a sixth of the time. LLVM itself weighs each call apart, and goes
-on to do so; here the growth of the whole text counts.
+on to do so; here the growth of the whole text counts. What seldom runs (`calls.rarely`) is not written out.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from cosim_compiler.calls import RARE
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.printers.llvm_types import returns_tuple
 
@@ -20,6 +21,11 @@ Size = tuple[Function, int, Counter[str]]
 """A function, its lines, and how often it calls which others."""
 
 
+def is_rare(function: Function) -> bool:
+    """Whether its author says that it seldom runs."""
+    return RARE in function.author.__dict__
+
+
 def written_out(sizes: Sequence[Size]) -> set[str]:
     """The symbols of those to write out at each call; each function stands behind those that it calls."""
     calls: Counter[str] = Counter()
@@ -28,6 +34,8 @@ def written_out(sizes: Sequence[Size]) -> set[str]:
     symbols: set[str] = set()
     lines: dict[str, int] = {}
     for function, own_lines, called in sizes:
+        if is_rare(function):
+            continue
         inlined_lines = sum(times * lines[symbol] for symbol, times in called.items() if symbol in symbols)
         lines[function.symbol] = own_lines + inlined_lines
         growth = lines[function.symbol] * (calls[function.symbol] - 1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.kit import rarely
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.error_norm import weighted_error
 from cosim_integrators.kit.interpolants import hermite, is_late
@@ -103,6 +104,7 @@ def evaluate_inside(system, method, t, t_end, at):
     return evaluate(system, method, at)
 
 
+@rarely
 def jump_between(system, method, t, t_end, low, high):
     """As `size_of_kink`, of the change between two times inside the step."""
     c = system.c
@@ -156,6 +158,7 @@ def is_cut_by_kink(system, method, t, t_end, smallest):
     return True
 
 
+@rarely
 def locate_kink(system, method, t, t_end, smallest):
     """Find where a step has to end for the sake of a kink, just behind it, and the kink's size.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.kit import rarely
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.state_sizes import floor_of, follow_sizes
 
@@ -136,6 +137,7 @@ def raise_floors(method, step, noise):
     return risen
 
 
+@rarely
 def assume_size_1(method, step):
     """Hold all states to a size of 1 in the next step.
 

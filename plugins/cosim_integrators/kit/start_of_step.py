@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import store_state
+from cosim.kit import rarely, store_state
 from cosim_integrators.kit.counted_evaluation import evaluate
 
 
@@ -20,6 +20,7 @@ def save_start(system, method, t, slope):
     return False
 
 
+@rarely
 def restore_start(system, method, t):
     """Make state and cache what they were at the start; the state that failed goes to the spare vector."""
     y = system.y

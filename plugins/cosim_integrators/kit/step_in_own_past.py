@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import history_at
+from cosim.kit import history_at, rarely
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.error_norm import weighted_error
 from cosim_integrators.kit.explicit_stages import compute_extra_stages, compute_stages, finish_step
@@ -42,6 +42,7 @@ def clear_own_past(system, method, t):
         history_at(system.h, system.k, place).forget_after(t)
 
 
+@rarely
 def remember_own_past(system, method, t, t_end):
     """Put the step as it was computed into the histories; 0, or 1 + the index of a failed block."""
     past = method.past
@@ -79,6 +80,7 @@ def has_full_history(system, method):
     return flags > 0
 
 
+@rarely
 def settle_step(system, method, t, t_end):
     """Take a step again, with its own dense output as the past, until it does not change.
 

@@ -1,0 +1,51 @@
+"""A function that seldom runs stands once in machine code, and computes the same."""
+
+from __future__ import annotations
+
+import types
+
+from language_tools import compiled
+
+from cosim_compiler.calls import rarely
+from cosim_compiler.code import text_for_llvm
+from cosim_compiler.fingerprint import fingerprint
+from cosim_compiler.language.program import Program
+
+
+def larger(x, y):
+    return (x, y) if x > y else (y, x)
+
+
+@rarely
+def seldom_larger(x, y):
+    return (x, y) if x > y else (y, x)
+
+
+def with_either(x, y):
+    a, b = larger(x, y)
+    c, d = seldom_larger(x, y)
+    return 8.0 * a + 4.0 * b + 2.0 * c + d
+
+
+def head_of(text: str, symbol: str) -> str:
+    return next(line for line in text.splitlines() if line.startswith("define") and f"@{symbol}(" in line)
+
+
+def test_it_is_not_written_out_where_it_is_called() -> None:
+    program = Program()
+    text = text_for_llvm(program, [("entry", program.root(with_either, "ff>f"), "ff>f")])
+    assert "alwaysinline" in head_of(text, "k.larger")
+    assert "alwaysinline" not in head_of(text, "k.seldom_larger")
+    assert "noinline" in head_of(text, "k.seldom_larger")
+
+
+def test_it_computes_the_same() -> None:
+    called = compiled(with_either, "ff>f")
+    for x, y in ((1.0, 2.0), (2.0, 1.0), (0.0, 0.0), (-0.0, 0.0)):
+        assert called(x, y) == with_either(x, y)
+
+
+def test_the_mark_changes_its_digest() -> None:
+    plain = types.FunctionType(larger.__code__, globals(), "larger")
+    marked = rarely(types.FunctionType(larger.__code__, globals(), "larger"))
+    assert fingerprint(plain) != fingerprint(marked)
