@@ -64,7 +64,10 @@ class OptimizeCommand(cosim.Command):
         parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
         parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
         parser.add_argument(
-            "--inputs", type=Path, metavar="FILE", help="values over time for free inputs of a scenario: .csv"
+            "--inputs",
+            type=Path,
+            metavar="FILE",
+            help="values over time for unconnected inputs of a scenario: .csv",
         )
         add_method(parser, ", such as 1e-6", "dormand_prince")
         add_threads(parser)
@@ -84,7 +87,9 @@ class OptimizeCommand(cosim.Command):
             model = studied(arguments.model, settings_of_model)
             is_model = isinstance(model, cosim.Model)
             if is_model and (odd := {"variant", "inputs"} & settings.keys()):
-                raise cosim.CosimError(f"{arguments.model}: --{min(odd)}: for a scenario or an SSP")
+                raise cosim.CosimError(
+                    f"{arguments.model}: --{min(odd)} applies only to a scenario or an SSP"
+                )
             search = Optimization(
                 model,
                 pairs(arguments.vary, "--vary", "PATH=LOW..HIGH, such as mount.stiffness[5]=1e5..3e5"),

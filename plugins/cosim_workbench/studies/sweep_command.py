@@ -66,7 +66,10 @@ class SweepCommand(cosim.Command):
         parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
         parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
         parser.add_argument(
-            "--inputs", type=Path, metavar="FILE", help="values over time for free inputs of a scenario: .csv"
+            "--inputs",
+            type=Path,
+            metavar="FILE",
+            help="values over time for unconnected inputs of a scenario: .csv",
         )
         add_method(parser, ", such as 1e-6", "dormand_prince")
         add_threads(parser)
@@ -155,7 +158,7 @@ def _model(path: Path, settings: dict[str, Any]) -> Any:
     """A model, or what a plugin reads this file as."""
     model = studied(path, {key: value for key, value in settings.items() if key != "threads"})
     if isinstance(model, cosim.Model) and (odd := {"variant", "inputs"} & settings.keys()):
-        raise cosim.CosimError(f"{path}: --{min(odd)}: for a scenario or an SSP")
+        raise cosim.CosimError(f"{path}: --{min(odd)} applies only to a scenario or an SSP")
     if isinstance(model, cosim.Model) and "until" not in {**model.simulation, **settings}:
         fault = "gives no end of the runs: write until = … into [simulation], or --until"
         raise cosim.ModelError.of(str(path), fault)  # no guess, as `cosim run` makes: it costs many runs
