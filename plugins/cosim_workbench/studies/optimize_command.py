@@ -53,7 +53,7 @@ class OptimizeCommand(cosim.Command):
         goal.add_argument("--minimize", metavar="OBJECTIVE", help='"max(engine.z)", "module:function"')
         goal.add_argument("--maximize", metavar="OBJECTIVE", help="the same, to be maximized")
         parser.add_argument(
-            "--runs", type=int, default=200, metavar="NUMBER", help="largest number of runs (200)"
+            "--runs", type=int, default=200, metavar="NUMBER", help="maximum number of runs (200)"
         )
         parser.add_argument(
             "--local", action="store_true", help="start from the model's values and search only around them"

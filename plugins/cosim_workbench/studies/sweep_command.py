@@ -52,7 +52,11 @@ class SweepCommand(cosim.Command):
             metavar="PATH=VALUES",
             help='"mount.stiffness[5]=1e5..3e5:21", "…=100 N/mm, 200 N/mm", "…=normal(2e5, 1e4)"',
         )
-        parser.add_argument("--sample", metavar="KIND:COUNT", help="latin, sobol, halton or random (all)")
+        parser.add_argument(
+            "--sample",
+            metavar="KIND:COUNT",
+            help="latin, sobol, halton or random (all combinations)",
+        )
         parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="seed of the sample (0)")
         parser.add_argument(
             "--objective",
@@ -81,7 +85,7 @@ class SweepCommand(cosim.Command):
         )
         parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler: tcp://host:8786")
         parser.add_argument("--series", action="store_true", help="store values over time, as Parquet")
-        parser.add_argument("--parquet", action="store_true", help="write table.parquet besides table.csv")
+        parser.add_argument("--parquet", action="store_true", help="also write table.parquet")
         parser.add_argument("--plot", type=Path, metavar="FILE", help="a scatter matrix: .png, .svg, .pdf")
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
