@@ -655,7 +655,7 @@ def test_wrong_no_and_short_tokens(
 
     monkeypatch.delenv("COSIM_TOKEN_FILE")
     monkeypatch.delenv("COSIM_TOKEN", raising=False)
-    assert "file in COSIM_TOKEN_FILE" in refusal()
+    assert "set COSIM_TOKEN_FILE" in refusal()
     monkeypatch.setenv("COSIM_TOKEN", "x" * 15)
     assert "15 characters, needs" in refusal()
     monkeypatch.setenv("COSIM_TOKEN", "x" * 16)
