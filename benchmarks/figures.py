@@ -2,14 +2,18 @@
 
     python benchmarks/figures.py ACT
 
-ACT is coupled_derivatives, impact, one_long_step, repeated_run, run_derivatives or runner.
+ACT is coupled_derivatives, first_use, impact, one_long_step, repeated_run, run_derivatives or runner.
 
 CPU times, the least of several rounds; each prints a line.
 """
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Callable
@@ -142,6 +146,22 @@ def one_long_step() -> None:
             print(f"{count} steps: {time.process_time() - start:.1f} s")
 
 
+def first_use() -> None:
+    """The engine mount with an empty cache: with the code that the installation contains, and without."""
+    cosim_command = Path(sysconfig.get_path("scripts")) / "cosim"
+    for name, settings in (("as installed", {}), ("nothing compiled", {"COSIM_NO_SHIPPED": "1"})):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, **settings, "COSIM_CACHE_DIR": f"{folder}/cache"}
+            run = "run", ENGINE_MOUNT, "-o", f"{folder}/mount.csv"
+            export = "export", ENGINE_MOUNT, "-o", f"{folder}/mount.fmu"
+            for act, arguments in (("first run", run), ("first export", export), ("second export", export)):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                subprocess.run([cosim_command, *arguments, "-q"], env=environment, check=True)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+                print(f"{name}, {act}: {spent:.1f} s", flush=True)
+
+
 if __name__ == "__main__":
-    acts = coupled_derivatives, impact, one_long_step, repeated_run, run_derivatives, runner
+    acts = coupled_derivatives, first_use, impact, one_long_step, repeated_run, run_derivatives, runner
     {act.__name__: act for act in acts}[sys.argv[1]]()

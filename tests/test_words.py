@@ -29,6 +29,11 @@ PHRASES = {
     r"\bseen besides\b": "further variables",
     r"\bwhat is looked for\b": "name it: the parameter, the value",
     r"\bin this very\b": "in this",
+    r"\bgone on from\b": "the search starts at …",
+    r"\bhave anyway\b": "compute in any case",
+    r"\bnot of one number\b": "the number of … is not the number of …",
+    r"\blies? deep in\b": "overlap too deeply",
+    r"\bnothing has come from\b": "no data received",
     r"\bfool-?proof\b|\bof course\b|\bsimply put\b|\bneedless to say\b": "leave it out",
 }
 
@@ -79,6 +84,11 @@ def test_phrases_do_not_come_back() -> None:
         "variables seen besides",
         "what is looked for, and where",
         "all in this very process",
+        "the best one is gone on from",
+        "from stages that they have anyway",
+        "times and rows are not of one number",
+        "the shapes lie deep in each other",
+        "nothing has come from there for 6 s",
     ],
 )
 def test_phrases_are_found(text: str) -> None:

@@ -148,8 +148,8 @@ class ConstraintEquations:
     def _name(self, attached: Any, kind: str) -> str:
         if not isinstance(attached, Attached):
             raise cosim.ContractError(
-                f"{self._where}: {attached!r} is not a {kind} of the constraint: pass what it declares, such "
-                f"as self.{kind}1"
+                f"{self._where}: {attached!r} is not a {kind} of the constraint: pass one that it declares, "
+                f"such as self.{kind}1"
             )
         provides = self._constraint.declarations[attached.name].options["provides"]
         if provides != kind:

@@ -173,8 +173,8 @@ def trace(joint: contracts.Joint, has_rotors: bool) -> tuple[SymbolGraph, JointE
             if not _same(coefficients[i][j], coefficients[j][i]):
                 raise cosim.ContractError(
                     f"{where}: equation {i} has {coefficients[i][j]!r} times acceleration {j}, equation {j} "
-                    f"has {coefficients[j][i]!r} times acceleration {i}: these two have to be the same "
-                    "expression, or the mass matrix is not symmetric"
+                    f"has {coefficients[j][i]!r} times acceleration {i}: these two must be the same "
+                    "expression, otherwise the mass matrix is not symmetric"
                 )
     return graph, JointEquations(coefficients, [equation.bias for equation in equations])
 

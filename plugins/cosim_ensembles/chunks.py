@@ -44,8 +44,8 @@ class Job:
             self._bytes: Any = pickle.dumps(runner)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise CosimError(
-                f"this cannot be sent to another process: {error}. Classes and functions have to be at the "
-                "top of a module that the other process can import"
+                f"this cannot be sent to another process: {error}. Classes and functions must be defined at "
+                "the top level of a module that the other process can import"
             ) from error
         self._key = hashlib.sha256(self._bytes).hexdigest()
         self.support = support_of(executor)

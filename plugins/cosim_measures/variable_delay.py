@@ -78,6 +78,6 @@ class VariableDelay(Delay):
         if s.delayed_time == s.t and s.can_use_current_value == 0.0:
             raise ValueError("the delay has reached 0: set can_use_current_value, or keep it above 0")
         if s.past.count > 0 and s.delayed_time < s.last_delayed_time - 1e-9 * max(1.0, abs(s.t)):
-            raise ValueError("t - delay goes back: the delay must not grow faster than time")
+            raise ValueError("t - delay decreases: the delay must not grow faster than time")
         remember_source(s)
         advance_piece(s)

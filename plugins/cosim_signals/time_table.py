@@ -241,7 +241,9 @@ class TimeTable(Source):
         if s.extrapolation == ERROR and (
             s.t < point_time(s.times, 0, s.shift_time, 0) or s.t > point_time(s.times, final, s.shift_time, 0)
         ):
-            raise ValueError('the table ends before: give more times, or extrapolation="kept" or "tangent"')
+            raise ValueError(
+                'the table does not cover this time: add times, or set extrapolation="kept" or "tangent"'
+            )
         # Only beyond the table is a time beyond its piece; else it is so by rounding.
         at = s.t - cycle_start(s.times, s.shift_time, repeated)
         is_bounded = s.extrapolation >= PERIODIC  # or an error

@@ -32,7 +32,7 @@ def first_is_not_zero(denominator: Any) -> Any:
     """Coefficients as they are given; ``ValueError`` unless they make a denominator of some order."""
     if isinstance(denominator, (list, tuple, np.ndarray)):
         if len(denominator) < 2:
-            raise ValueError(f"denominator has {len(denominator)} elements, needs two: order 1 at least")
+            raise ValueError(f"denominator has {len(denominator)} elements, needs at least two (order 1)")
         if float(denominator[0]) == 0.0:
             raise ValueError("denominator begins with 0: leave the powers out that are not there")
     return denominator

@@ -47,9 +47,14 @@ class CompareCommand(cosim.Command):
             help="allowed difference, relative to a signal's largest magnitude (1e-6)",
         )
         parser.add_argument(
-            "--absolute", metavar="NUMBER", default="0", help="added to it, in the signal's unit (0)"
+            "--absolute",
+            metavar="NUMBER",
+            default="0",
+            help="allowed difference in addition, in the signal's unit (0)",
         )
-        parser.add_argument("--time-tol", metavar="TIME", default="0 s", help='band in time: "1 ms" (0 s)')
+        parser.add_argument(
+            "--time-tol", metavar="TIME", default="0 s", help='allowed shift in time: "1 ms" (0 s)'
+        )
         parser.add_argument(
             "--signals", metavar="PATTERN", action="append", help='signals of the reference: "plant.*"'
         )

@@ -183,7 +183,7 @@ class ExportCommand(cosim.Command):
             option = next(iter(typed)).replace("clocks", "no-clocks").replace("_", "-")
             raise cosim.CosimError(f"--{option} is for native FMUs, not for those that run Python")
         if arguments.native and arguments.libpython is not None:
-            raise cosim.CosimError("--libpython: a native FMU needs no Python, so it takes none along")
+            raise cosim.CosimError("--libpython is for FMUs that run Python, not for native FMUs")
         native = False if wants_python else True if arguments.native or typed else None
         texts = {name: text for name, text in typed.items() if isinstance(text, str) and name != "fmi"}
         lists = {name: _listed(text) for name, text in texts.items()}

@@ -191,7 +191,7 @@ def check_parquet(folder: Path) -> None:
     other = next((path for path in sorted(folder.iterdir()) if path not in result_files), None)
     if other is not None:
         raise cosim.CosimError(
-            f"{folder}: has {other.name} in it, which is not part of results: choose another name"
+            f"{folder}: contains {other.name}, which is not part of results: choose another name"
         )
     if not os.access(folder, os.W_OK):
         raise cosim.CosimError(f"{folder}: the folder cannot be written to; choose another with -o.")

@@ -102,7 +102,7 @@ class ResultsCsv(cosim.ResultSink):
         self.check(path)
         if is_device(path):
             raise cosim.CosimError(
-                f"{path}: is not a file, so a run cannot be written to it while it goes on"
+                f"{path}: is not a regular file, so rows cannot be written to it during a run"
             )
         return ExtendedFile(self, path)
 

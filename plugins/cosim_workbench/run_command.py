@@ -67,7 +67,7 @@ class RunCommand(cosim.Command):
                 option,
                 action="append",
                 metavar="[STATES=]NUMBER",
-                help=f"for all states, or for q, u, z or a path: {option} engine.q=1e-9",
+                help=f"of all states, or of q, u, z or a path: {option} engine.q=1e-9",
             )
         parser.add_argument(
             "--derivatives",

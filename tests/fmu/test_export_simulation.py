@@ -223,7 +223,7 @@ WRONG_CALLS = {
         "osc.x is of type Real, not Integer",
     ),
     "a string": (lambda f: f.slave.setString([0], ["x"]), "is of type Real, not String"),
-    "a state that runs": (assign("osc.x", 3.0), "osc.x: it can be set until initialization is over"),
+    "a state that runs": (assign("osc.x", 3.0), "osc.x: can be set only before initialization ends"),
     "what is computed": (assign("felt", 3.0), "felt: it is computed and cannot be set"),
     "setup": (lambda f: f.slave.setupExperiment(), "fmi2SetupExperiment: not allowed here"),
     "enter": (lambda f: f.slave.enterInitializationMode(), "not allowed here: the instance is between steps"),

@@ -137,7 +137,7 @@ WRONG = {
     "below the bound": (lambda f: f.start().__setitem__("osc.mass", 0.0), "needs at least 0.1"),
     "above the bound": (lambda f: f.start().__setitem__("osc.mass", 2e3), "needs at most 1000"),
     "an output": (lambda f: f.start().__setitem__("osc.position", 1.0), "cannot be set"),
-    "a state while running": (lambda f: f.start().__setitem__("osc.x", 1.0), "initialization is over"),
+    "a state while running": (lambda f: f.start().__setitem__("osc.x", 1.0), "before initialization ends"),
     "no variable": (lambda f: f.slave.getReal([99]), "no variable has the value reference 99"),
     "another type": (lambda f: f.slave.getInteger([0]), "is a real number"),
     "Boolean": (lambda f: f.slave.getBoolean([0]), "is a real number, not a Boolean"),

@@ -147,7 +147,7 @@ class Bad(cosim.Measure):
 @pytest.mark.parametrize(
     ("offset", "rate", "text"),
     [
-        (0.1, 2.0, "felt: remember: t - delay goes back"),
+        (0.1, 2.0, "felt: remember: t - delay decreases"),
         (0.1, -0.3, "felt: remember: the delay is negative or not a number"),
         (0.0, 0.0, "felt: remember: the delay has reached 0: set can_use_current_value"),
     ],

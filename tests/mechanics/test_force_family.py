@@ -106,7 +106,7 @@ def test_beyond_the_table_there_may_be_no_value(length: float, is_inside: bool) 
     if is_inside:
         assert at(model, q=length)["s.tension"] == (1.0 if length == 0.5 else 3.0)
         return
-    with pytest.raises(cosim.SimulationError, match="the table ends before"):
+    with pytest.raises(cosim.SimulationError, match="the table does not cover"):
         at(model, q=length)
 
 
@@ -138,7 +138,7 @@ def test_tables_of_two_springs_differ_in_length_and_between_states() -> None:
     [
         ({"lengths": [1, 2, 3], "tensions": [1, 2]}, "tensions has 2 elements, lengths has 3"),
         ({"lengths": [1], "tensions": [1]}, "at least two"),
-        ({"lengths": ["1 m", "20 cm"], "tensions": [1, 2]}, "do not rise"),
+        ({"lengths": ["1 m", "20 cm"], "tensions": [1, 2]}, "do not increase"),
         ({"lengths": 3.0, "tensions": [1, 2]}, "lengths.*needs a list of numbers"),
         ({"tensions": [1, 2]}, "lengths is missing"),
         ({"lengths": [1, 2], "tensions": [1, math.nan]}, r"tensions\[1\] is nan"),

@@ -91,7 +91,7 @@ def test_units_of_a_transfer_function() -> None:
     [
         ({"numerator": [1, 2, 3], "denominator": [1, 2]}, "numerator is of order 2, denominator of order 1"),
         ({"numerator": [1.0], "denominator": [0.0, 1.0]}, "denominator begins with 0"),
-        ({"numerator": [1.0], "denominator": [1.0]}, "order 1 at least"),
+        ({"numerator": [1.0], "denominator": [1.0]}, "needs at least two"),
         ({"numerator": [1.0], "denominator": [1.0, 2.0], "x": [1.0, 2.0]}, "they go together"),
     ],
 )

@@ -326,7 +326,7 @@ class FmuInstance:
             raise cosim.StateError(f"{variable.name}: not allowed here: the instance is {self.mode}")
         is_open = variable.causality in ("input", "parameter") and variable.variability != "fixed"
         if not is_open and self.mode not in (INSTANTIATED, INITIALIZING):
-            raise cosim.StateError(f"{variable.name}: it can be set until initialization is over")
+            raise cosim.StateError(f"{variable.name}: can be set only before initialization ends")
 
     def _variable(self, kind: str, reference: int) -> FmuVariable:
         return find_variable(self.interface, kind, reference)

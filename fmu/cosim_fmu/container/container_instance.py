@@ -217,7 +217,7 @@ class ContainerInstance:
         if self.mode == STOPPED:
             raise cosim.StateError(f"{variable.name}: not allowed here: the instance is {self.mode}")
         if variable.variability == "fixed" and self.mode not in (INSTANTIATED, INITIALIZING):
-            raise cosim.StateError(f"{variable.name}: it can be set until initialization is over")
+            raise cosim.StateError(f"{variable.name}: can be set only before initialization ends")
         return True
 
     def _computed(self, names: Iterable[str]) -> dict[str, Any]:

@@ -79,8 +79,8 @@ def move_to(live, t, z, scale, epoch):
         raise ValueError("a call of the FMU has failed")
     if block[EPOCH] != epoch and block[LOOSE] == 0 and not restore_epoch(live, epoch):
         raise ValueError(
-            "this State is not that of the run that the FMU is in, or lies before an event that it does not "
-            "go back over: an FMU serves one run, and goes back as far as its states are kept"
+            "this State does not belong to the present run of the FMU, or is before an event to which the "
+            "FMU cannot return: an FMU serves one run at a time, and returns only to states that it has saved"
         )
     count = instance[STATES]
     states = reals_at(instance[STATES_AT], count)

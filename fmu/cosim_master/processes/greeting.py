@@ -55,8 +55,8 @@ def read_token(file: Path | None = None) -> bytes:
         text = os.environ.get(TOKEN, "")
         if not text:
             raise cosim.CosimError(
-                f"there is no token: name its file in {TOKEN_FILE}, or have it in {TOKEN} (a secret that "
-                "both machines know)"
+                f"no token is set: set {TOKEN_FILE} to the path of its file, or {TOKEN} to the token "
+                "(a secret that both machines have)"
             )
         return _checked(text, TOKEN)
     try:

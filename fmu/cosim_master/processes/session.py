@@ -235,8 +235,8 @@ class Session(ABC):
             if now - heard > self.silence:
                 self.kill()
                 raise cosim.CosimError(
-                    f"{self._at}nothing has come from there for {self.silence:g} s in {ticket.name}: its "
-                    "network, the machine or the process stands still"
+                    f"{self._at}no data received for {self.silence:g} s in {ticket.name}: the "
+                    "network, the machine or the process does not respond"
                 )
 
     def _take(self, message: Any) -> None:

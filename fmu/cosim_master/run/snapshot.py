@@ -223,7 +223,7 @@ class Snapshot:
                 check_form(row, each[key], f"{key}[{i}]", [f"{key}[{i}].changed"])
         rows = tree["rows"]
         if len(rows["times"]) != len(rows["table"]):
-            raise cosim.CosimError("is damaged: its times and its rows are not of one number")
+            raise cosim.CosimError("is damaged: the number of its times is not the number of its rows")
 
     def restore(self, run: SimulationRun) -> int:
         """Put everything back into a run that has been initialized; the communication point reached."""

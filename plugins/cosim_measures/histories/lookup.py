@@ -123,7 +123,7 @@ def delayed_value(past, settled, t_delayed, t, has_present, value, derivative, k
         if t_delayed < past.time(0) - margin(t):
             if past.start_order < 0:
                 raise ValueError(
-                    "the delay became longer than what is remembered: give the part its longest_delay"
+                    "the delay became longer than the stored history: set longest_delay of the part"
                 )
             begin = -1
     if begin < 0:

@@ -210,6 +210,6 @@ def _size(cls: type, name: str) -> int:
     if len(declaration.shape) != 1:
         raise ContractError(
             f"joint {cls.__name__}: {name} has shape {declaration.shape}, needs shape=1, 2 …: "
-            "it is always a view"
+            "its functions read it as an array view"
         )
     return declaration.size

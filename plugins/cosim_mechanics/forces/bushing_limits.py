@@ -41,8 +41,8 @@ def require_no_flip(before: Reals, after: Reals) -> None:
     """
     if abs(after[0] - before[0]) > 0.5 * math.pi and abs(after[2] - before[2]) > 0.5 * math.pi:
         raise ValueError(
-            "the middle rotation angle of the bushing has passed +-90 degrees within a step, where the two "
-            "others jump by 180 degrees, and their moments and energy too: turn its frames so that the y "
+            "the middle rotation angle of the bushing has passed +-90 degrees within a step. There the other "
+            "two angles jump by 180 degrees, and with them moments and energy: turn its frames so that the y "
             "rotation stays small, or use a joint for large rotations"
         )
 

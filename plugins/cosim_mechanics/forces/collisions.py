@@ -301,7 +301,7 @@ class Collisions(contracts.Force):
             s.behind, s.pairs,
         )  # fmt: skip
         if 2 * near > len(s.pairs):
-            raise ValueError("more than 16 pairs for each shape: the shapes lie deep in each other")
+            raise ValueError("more than 16 pairs for each shape: the shapes overlap too deeply")
         number = 0
         unmet = 0.0
         for k in range(near):
@@ -314,7 +314,7 @@ class Collisions(contracts.Force):
                     unmet = 1.0
         number = touch_half_spaces(s, number)
         if CONTACT * number > len(s.places):
-            raise ValueError("more than 8 contacts for each shape: the shapes lie deep in each other")
+            raise ValueError("more than 8 contacts for each shape: the shapes overlap too deeply")
         energy = 0.0
         for k in range(number):
             x = s.places[CONTACT * k + DEPTH]

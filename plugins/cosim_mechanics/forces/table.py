@@ -17,7 +17,7 @@ def slopes_at_points(x: Reals, y: Reals, straight: bool, m: Slot) -> None:
     n = len(x)
     for i in range(n - 1):
         if not x[i + 1] > x[i]:
-            raise ValueError("the table does not rise: each length has to be larger than the one before")
+            raise ValueError("the lengths do not increase: each must be larger than the one before")
     if straight:
         straight_slopes(x, y, 0, n - 1, m)
     else:
@@ -90,7 +90,9 @@ def inside(at: float, x: Reals, extrapolation: float) -> float:
     """
     last = x[len(x) - 1]
     if extrapolation == ERROR and (at < x[0] or at > last):
-        raise ValueError('the table ends before: give more lengths, or extrapolation="kept" or "tangent"')
+        raise ValueError(
+            'the table does not cover this length: add lengths, or set extrapolation="kept" or "tangent"'
+        )
     if extrapolation != KEPT:
         return at
     return x[0] if at < x[0] else last if at > last else at

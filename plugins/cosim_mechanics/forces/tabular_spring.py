@@ -28,7 +28,7 @@ def rising(lengths: Any) -> Any:
             raise ValueError(f"lengths has {len(lengths)} elements, a table needs at least two")
         numbers = [cosim.parse_quantity(x, "m") if isinstance(x, str) else x for x in lengths]
         if any(not b > a for a, b in itertools.pairwise(numbers)):
-            raise ValueError(f"lengths {numbers} do not rise: each has to be larger than the one before")
+            raise ValueError(f"lengths {numbers} do not increase: each must be larger than the one before")
         return numbers
     return lengths
 
@@ -71,7 +71,7 @@ class TabularSpring(TwoPoint):
     Raises
     ------
     ModelError
-        A table of fewer than two points, lengths that do not rise, lists of different lengths.
+        A table of fewer than two points, lengths that do not increase, lists of different lengths.
 
     Energy
     ------

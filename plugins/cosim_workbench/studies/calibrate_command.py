@@ -46,7 +46,10 @@ class CalibrateCommand(cosim.Command):
         parser.add_argument("model", type=Path, help="a model file or a scenario (TOML), or an SSP")
         parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
         parser.add_argument(
-            "--inputs", type=Path, metavar="FILE", help="values over time for free inputs of a scenario: .csv"
+            "--inputs",
+            type=Path,
+            metavar="FILE",
+            help="values over time for unconnected inputs of a scenario: .csv",
         )
         parser.add_argument(
             "--data", type=Path, required=True, metavar="FILE", help="file of measured signals"
@@ -68,15 +71,19 @@ class CalibrateCommand(cosim.Command):
             "--noise",
             action="append",
             metavar="PATH=DEVIATION",
-            help="standard deviation of the noise of a signal (estimated)",
+            help="standard deviation of the noise of a signal (estimated by a first fit)",
         )
         parser.add_argument(
-            "--starts", type=int, default=1, metavar="NUMBER", help="number of starting points (1)"
+            "--starts",
+            type=int,
+            default=1,
+            metavar="NUMBER",
+            help="number of points to compare; the search starts at the best (1)",
         )
         parser.add_argument(
             "--seed", type=int, default=0, metavar="NUMBER", help="seed of the random starting points (0)"
         )
-        add_method(parser, " (1e-9)", "dormand_prince")
+        add_method(parser, " (1e-8 with exact derivatives, else 1e-9)", "dormand_prince")
         add_threads(parser)
         parser.add_argument(
             "-o", "--output", type=Path, metavar="FILE", help="measured and simulated signals"
@@ -103,7 +110,9 @@ class CalibrateCommand(cosim.Command):
             more = {n: v for n in ("variant", "inputs") if (v := getattr(arguments, n)) is not None}
             model = studied(arguments.model, {"until": float(data.time[-1]), **more} if len(data) else more)
             if isinstance(model, cosim.Model) and more:
-                raise cosim.CosimError(f"{arguments.model}: --{min(more)}: for a scenario or an SSP")
+                raise cosim.CosimError(
+                    f"{arguments.model}: --{min(more)} applies only to a scenario or an SSP"
+                )
             calibration = Calibration(
                 model,
                 pairs(arguments.fit, "--fit", "PATH=VALUE, such as car.stiffness=10 kN/m..40 kN/m"),

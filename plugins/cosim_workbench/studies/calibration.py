@@ -68,8 +68,8 @@ class Calibration(FixedAttributes):
         Standard deviation of the noise of signals, in their units. Unless given it is estimated from what
         remains.
     **settings
-        As for `cosim.Ensemble`: ``integrator``, ``accuracy`` (1e-9 unless given) …; of a co-simulation
-        ``threads``, how many processes, and what its file takes beside it: ``inputs``, ``variant``.
+        As for `cosim.Ensemble`: ``integrator``, ``accuracy`` (1e-8 with exact derivatives, else 1e-9) …; of a
+        co-simulation ``threads`` (the number of processes), ``inputs`` and ``variant``.
 
     Raises
     ------
@@ -235,10 +235,10 @@ class Calibration(FixedAttributes):
         Parameters
         ----------
         starts : int
-            Where the model's own start is far off: so many points are tried, drawn from the ranges, and the
-            best one is gone on from.
+            The number of points to compare: the model's values, and points drawn from the ranges. The search
+            starts at the best one.
         seed : int
-            Of these points.
+            Of the drawn points.
 
         Returns
         -------

@@ -38,7 +38,7 @@ class FanChart(cosim.ResultSink):
         """The figure (`matplotlib.figure.Figure`)."""
         require_matplotlib()
         if not hasattr(result, "quantiles"):
-            raise cosim.CosimError("a fan chart shows many runs: give the result of an ensemble")
+            raise cosim.CosimError("a fan chart shows many runs: pass the result of an ensemble")
         panels, left_out = _panels(result, names)
         if not panels:
             raise cosim.CosimError("nothing to draw: no signal over time was kept, or no run has ended well")

@@ -53,7 +53,7 @@ class OptimizeCommand(cosim.Command):
         goal.add_argument("--minimize", metavar="OBJECTIVE", help='"max(engine.z)", "module:function"')
         goal.add_argument("--maximize", metavar="OBJECTIVE", help="the same, to be maximized")
         parser.add_argument(
-            "--runs", type=int, default=200, metavar="NUMBER", help="largest number of runs (200)"
+            "--runs", type=int, default=200, metavar="NUMBER", help="maximum number of runs (200)"
         )
         parser.add_argument(
             "--local", action="store_true", help="start from the model's values and search only around them"
@@ -64,7 +64,10 @@ class OptimizeCommand(cosim.Command):
         parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
         parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
         parser.add_argument(
-            "--inputs", type=Path, metavar="FILE", help="values over time for free inputs of a scenario: .csv"
+            "--inputs",
+            type=Path,
+            metavar="FILE",
+            help="values over time for unconnected inputs of a scenario: .csv",
         )
         add_method(parser, ", such as 1e-6", "dormand_prince")
         add_threads(parser)
@@ -84,7 +87,9 @@ class OptimizeCommand(cosim.Command):
             model = studied(arguments.model, settings_of_model)
             is_model = isinstance(model, cosim.Model)
             if is_model and (odd := {"variant", "inputs"} & settings.keys()):
-                raise cosim.CosimError(f"{arguments.model}: --{min(odd)}: for a scenario or an SSP")
+                raise cosim.CosimError(
+                    f"{arguments.model}: --{min(odd)} applies only to a scenario or an SSP"
+                )
             search = Optimization(
                 model,
                 pairs(arguments.vary, "--vary", "PATH=LOW..HIGH, such as mount.stiffness[5]=1e5..3e5"),

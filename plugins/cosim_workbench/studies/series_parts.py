@@ -58,7 +58,7 @@ class SeriesParts(cosim.ResultSink):
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise cosim.CosimError(f"{folder}: cannot be made: {error.strerror or error}") from None
+            raise cosim.CosimError(f"{folder}: cannot be created: {error.strerror or error}") from None
         own_parts = set(self.folder.glob("part-*.parquet")) if numbers is not None else set[Path]()
         foreign = sorted(p for p in self.folder.iterdir() if p not in own_parts)
         visible = next((p.name for p in foreign if p.name[0] != "."), None)

@@ -58,7 +58,7 @@ class StudyFolder:
         try:
             path.mkdir(exist_ok=True)
         except OSError as error:
-            raise cosim.CosimError(f"{path}: cannot be made: {error.strerror or error}") from None
+            raise cosim.CosimError(f"{path}: cannot be created: {error.strerror or error}") from None
         file = path / DESCRIPTION
         if file.exists():
             self._compare(json.loads(text), file)
@@ -67,7 +67,7 @@ class StudyFolder:
                 (p.name for p in sorted(path.iterdir()) if p.name != LOCK and p.name[0] != "."), None
             )
             if other is not None:
-                raise cosim.CosimError(f"{path}: has {other} in it and is not a study: choose another folder")
+                raise cosim.CosimError(f"{path}: contains {other} and is not a study: choose another folder")
             with replaced_file(file) as draft:
                 draft.write_text(text, "utf-8")
 

@@ -52,7 +52,11 @@ class SweepCommand(cosim.Command):
             metavar="PATH=VALUES",
             help='"mount.stiffness[5]=1e5..3e5:21", "…=100 N/mm, 200 N/mm", "…=normal(2e5, 1e4)"',
         )
-        parser.add_argument("--sample", metavar="KIND:COUNT", help="latin, sobol, halton or random (all)")
+        parser.add_argument(
+            "--sample",
+            metavar="KIND:COUNT",
+            help="latin, sobol, halton or random (all combinations)",
+        )
         parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="seed of the sample (0)")
         parser.add_argument(
             "--objective",
@@ -66,7 +70,10 @@ class SweepCommand(cosim.Command):
         parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
         parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
         parser.add_argument(
-            "--inputs", type=Path, metavar="FILE", help="values over time for free inputs of a scenario: .csv"
+            "--inputs",
+            type=Path,
+            metavar="FILE",
+            help="values over time for unconnected inputs of a scenario: .csv",
         )
         add_method(parser, ", such as 1e-6", "dormand_prince")
         add_threads(parser)
@@ -78,7 +85,7 @@ class SweepCommand(cosim.Command):
         )
         parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler: tcp://host:8786")
         parser.add_argument("--series", action="store_true", help="store values over time, as Parquet")
-        parser.add_argument("--parquet", action="store_true", help="write table.parquet besides table.csv")
+        parser.add_argument("--parquet", action="store_true", help="also write table.parquet")
         parser.add_argument("--plot", type=Path, metavar="FILE", help="a scatter matrix: .png, .svg, .pdf")
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
@@ -155,7 +162,7 @@ def _model(path: Path, settings: dict[str, Any]) -> Any:
     """A model, or what a plugin reads this file as."""
     model = studied(path, {key: value for key, value in settings.items() if key != "threads"})
     if isinstance(model, cosim.Model) and (odd := {"variant", "inputs"} & settings.keys()):
-        raise cosim.CosimError(f"{path}: --{min(odd)}: for a scenario or an SSP")
+        raise cosim.CosimError(f"{path}: --{min(odd)} applies only to a scenario or an SSP")
     if isinstance(model, cosim.Model) and "until" not in {**model.simulation, **settings}:
         fault = "gives no end of the runs: write until = … into [simulation], or --until"
         raise cosim.ModelError.of(str(path), fault)  # no guess, as `cosim run` makes: it costs many runs

@@ -245,7 +245,7 @@ static Status check_settable(Instance *instance, const char *function, const Var
                       mode_name(mode));
     if (variable->settable == UNTIL_STARTED && !(mode & (INSTANTIATED | INITIALIZING)) &&
         !(mode == CONTINUOUS && is_continuous_state(instance->model, variable)))
-        return refuse(instance, function, "%s: it can be set until initialization is over", variable->name);
+        return refuse(instance, function, "%s: can be set only before initialization ends", variable->name);
     if (variable->settable != UNTIL_STARTED && mode == CONTINUOUS && variable->type != REAL)
         return refuse(instance, function, "%s: it jumps, so it is set in event mode", variable->name);
     if (variable->settable == INPUT && mode == INTERMEDIATE && variable->type != REAL)
