@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     System = Any
 
 CHOSEN = "workbench.second_opinion"
-"""Id of what gives it."""
+"""Id of the plugin that runs the comparison."""
 
 
 @plugin_kind("verification")
@@ -27,14 +27,15 @@ class Verification(FixedAttributes):
     Attributes
     ----------
     runs, set_aside : list
-        Those that are compared, the one that was asked for first; and those that are not: the same with a
-        smaller tolerance is among `runs`, and agrees with them. Each has a `name`, a `method` in words, its
-        `result` and why it failed, `failure`.
+        The runs that are compared, the one as given first; and runs that are not compared, since the same run
+        with a smaller tolerance is among `runs` and agrees with them. Each has a `name`, a `method` in words,
+        its `result` and why it failed, `failure`.
     agreements : list
         One for each signal and element, in the order in which they were recorded, and one for the times of
-        each handler's events where these differ: `signal`, `digits` of its largest value to which all agree,
-        the `odd` run without which the others agree better, and then, `digits_without`; `digits_at_end`, of
-        the size that the signal has at the end; and `standing`, what this comes to in words.
+        each handler's events where these differ. Each has the `signal`; `digits`, relative to its largest
+        value, to which all runs agree; the `odd` run without which the others agree better, and to how many
+        digits, `digits_without`; `digits_at_end`, relative to the size that the signal has at the end; and
+        `standing`, the conclusion in words.
     expected : float
         Digits below which a signal is in doubt.
     """
@@ -77,15 +78,21 @@ class Verification(FixedAttributes):
 
 
 def verify(model: Model, result: Result | None = None, **settings: Any) -> Verification:
-    """Run a model again, in ways that ought to come to the same, and compare.
+    """Run a model again, in ways that ought to give the same result, and compare.
 
-    The runs are: as given; with a tenth of the tolerance (of a fixed step the half); with another method,
-    that of the highest order among those that are as implicit; with shorter steps, so that events show that
-    a step leaps over; with constraints, with another dynamics solver; and from starts that are moved by
-    rounding, up and down, so that events show that hang on it. Where the model has witnesses, or signals
-    differ, two more start an accuracy higher and lower: what they show is the problem's own. Where the other
-    method alone is off, it runs once more with a tenth of its tolerance: methods of high orders step over
-    short contacts and kinks. If then all agree, the first of its runs is set aside.
+    The runs are:
+
+    - as given;
+    - with a tenth of the tolerance, or with half of a fixed step;
+    - with another method: that of the highest order among those that are as implicit;
+    - with shorter steps, which find events that a longer step leaps over;
+    - for models with constraints, with another dynamics solver;
+    - from starts that are moved by rounding, up and down, which finds events that depend on it;
+    - where the model has witnesses, or signals differ, from starts that are moved by an accuracy, up and
+      down: differences between these two belong to the problem, not to a method.
+
+    Where the other method alone is off, it runs once more with a tenth of its tolerance: methods of high
+    orders step over short contacts and kinks. If then all agree, the first of its runs is set aside.
 
     A signal is confirmed where the runs agree along the run to ten accuracies of its largest value (more,
     where the problem itself multiplies small errors by more), and at the end to two digits of the size that

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from cosim.preparation.run_layout import RunLayout
 from cosim.run_data.records import ON_ALL, ON_MOTION, ON_REPORTS, PastRow, Smoothness
 from cosim.stage import Stage
 from cosim.step.histories import ROOM_FOR_REFINEMENT, ROOM_FOR_STEP
-from cosim.system.blocks import Slot
+from cosim.system.blocks import Block, Slot
 from cosim.system.system import BREAK_ORDER, System
 
 Integers = NDArray[np.int64]
@@ -59,7 +58,8 @@ def write_updates(system: System, layout: RunLayout) -> None:
 def write_checked_rows(system: System, layout: RunLayout, first_row: int) -> list[int]:
     """Write which blocks check histories between the ends of steps; they are watched from `first_row` on.
 
-    First those for the values alone, then those for the values with their derivatives.
+    The table holds two lists of rows: first those that compute the values alone, then those that compute
+    the values with their derivatives. Each ends with the updates themselves.
     """
     plan = layout.plan
     updates = list(range(plan.between_updates.first, plan.between_updates.last))
@@ -74,7 +74,7 @@ def write_checked_rows(system: System, layout: RunLayout, first_row: int) -> lis
         for slots in (read, values)
     )
     plan.first_checked, plan.checked_values = first_row, len(for_values) + len(updates)
-    rows = [*for_values, *updates, *for_all, *updates]
+    rows = [*for_values, *updates, *for_all, *updates]  # up to `checked_values`, then the rest
     layout.add_table("checked_blocks", rows)
     return rows
 
@@ -88,7 +88,7 @@ def write_memories(system: System, layout: RunLayout, notices: list[Notice], may
         "smoothness", [Smoothness(offset, int(at_once)) for offset, at_once in system._smoothness]
     )
     swaps = [
-        np.column_stack([updates, np.full_like(updates, "ypdk".index(name)), variables, _depends(stages)])
+        np.column_stack([updates, np.full_like(updates, "ypdk".index(name)), variables, _dependents(stages)])
         for name, updates, variables, stages in system._swaps
     ]
     layout.add_table("swaps", np.concatenate(swaps) if swaps else [])
@@ -103,54 +103,79 @@ def write_memories(system: System, layout: RunLayout, notices: list[Notice], may
 
 
 def past_rows(system: System, read_by_step: set[int] | None) -> tuple[list[PastRow], list[int]]:
-    """Blocks of an evaluation that read histories, and where in the cache others read what they found.
+    """The blocks of an evaluation that read histories, and what others read of their results.
 
-    A block may wait: for the end of the next step, or until it is read. Those wait, and what follows them,
-    that neither derivatives need nor the Step itself, which reads the places `read_by_step` in the cache;
-    none where that is None. Both lists are empty where a block that reads histories does more than write
-    results of its own.
+    Some of these blocks wait: they run at the end of the next step, or when they are read. See
+    `_waiting_rows`; with None for `read_by_step` no block waits.
+
+    Parameters
+    ----------
+    system : System
+    read_by_step : set of int, optional
+        Offsets in the cache that the Step itself reads, so that what computes them cannot wait.
+
+    Returns
+    -------
+    past : list of PastRow
+    results : list of int
+        Offsets in the cache.
+
+    Both are empty where a block that reads histories does more than write results of its own.
     """
-    layout = system.assembly.layout
-    rings = {slot.offset for slot in system.rings}
     first, last = system.derivative_range
-
-    def regions(*slots: Slot) -> set[int]:
-        return set(layout.regions_of(slots))
-
     blocks = {i: system.blocks[i] for i in range(first, last)}
-    rows = [
-        i
-        for i, block in blocks.items()
-        if any(s.array == "h" or (s.array == "k" and s.offset in rings) for s in block.reads)
-    ]
-    if not rows or any(blocks[i].adds or any(s.array != "c" for s in blocks[i].writes) for i in rows):
+    reading = _rows_reading_histories(system, blocks)
+    if not reading or any(_writes_elsewhere(blocks[i]) for i in reading):
         return [], []
-    waiting = [] if read_by_step is None else _waiting_rows(system, blocks, rows, read_by_step)
-    read: set[int] = set()
-    for i, block in blocks.items():
-        if i not in rows and i not in waiting:
-            read |= regions(*block.reads, *block.adds)
-    written = [s for i in rows for s in blocks[i].writes if s.size and layout.region_of(s.offset) in read]
-    offsets = [offset for slot in written for offset in range(slot.offset, slot.offset + slot.size)]
-    return [PastRow(i, int(i in waiting)) for i in sorted({*rows, *waiting})], offsets
+    waiting = [] if read_by_step is None else _waiting_rows(system, blocks, reading, read_by_step)
+    layout = system.assembly.layout
+    others = (block for i, block in blocks.items() if i not in reading and i not in waiting)
+    read_by_others = {region for block in others for region in layout.regions_of((*block.reads, *block.adds))}
+    results = [
+        offset
+        for i in reading
+        for slot in blocks[i].writes
+        if slot.size and layout.region_of(slot.offset) in read_by_others
+        for offset in range(slot.offset, slot.offset + slot.size)
+    ]
+    return [PastRow(i, int(i in waiting)) for i in sorted({*reading, *waiting})], results
+
+
+def _rows_reading_histories(system: System, blocks: dict[int, Block]) -> list[int]:
+    """Of the blocks those that read a history, or the indices of its ring."""
+    rings = {slot.offset for slot in system.rings}
+
+    def is_of_history(slot: Slot) -> bool:
+        return slot.array == "h" or (slot.array == "k" and slot.offset in rings)
+
+    return [i for i, block in blocks.items() if any(map(is_of_history, block.reads))]
+
+
+def _writes_elsewhere(block: Block) -> bool:
+    """Whether a block adds to a variable, or writes outside of the cache."""
+    return bool(block.adds) or any(slot.array != "c" for slot in block.writes)
 
 
 def _waiting_rows(
-    system: System, blocks: dict[int, Any], rows: list[int], read_by_step: set[int]
+    system: System, blocks: dict[int, Block], reading: list[int], read_by_step: set[int]
 ) -> list[int]:
-    """Of the blocks that read histories, and of what follows them, those that nothing needs at once."""
+    """The blocks that may wait: those that read histories, and those that read their results.
+
+    A block may not wait where derivatives need it, or the Step, which reads `read_by_step`. None waits where
+    one of them adds to a variable, since its term would be missing until then.
+    """
     layout = system.assembly.layout
     needed = {*system.inner_blocks, *system.needed_blocks(read_by_step)}
-    changed = {region for i in rows for region in layout.regions_of(blocks[i].writes)}
+    changed = {region for i in reading for region in layout.regions_of(blocks[i].writes)}
     waiting: list[int] = []
     for i, block in blocks.items():
-        if i not in needed and (i in rows or set(layout.regions_of(block.reads)) & changed):
+        if i not in needed and (i in reading or set(layout.regions_of(block.reads)) & changed):
             waiting.append(i)
             changed |= set(layout.regions_of(block.writes))
     return [] if any(blocks[i].adds for i in waiting) else waiting
 
 
-def _depends(stages: Integers) -> Integers:
+def _dependents(stages: Integers) -> Integers:
     """What depends on variables that invalidate these stages: all, the motion, or reports alone."""
     beyond = np.where(stages <= Stage.ACCELERATION, ON_MOTION, ON_REPORTS)
     return np.where(stages <= Stage.INSTANCE, ON_ALL, beyond)

@@ -74,7 +74,7 @@ def parse_document(data: bytes, name: str, say: Say) -> Element:
                 declared[prefix] = _meaning(prefix)
                 say(f"{name}:{at}", f"the prefix {prefix}: is not declared; taken for {declared[prefix]}")
             continue
-        except ValueError as error:  # an encoding that is none
+        except ValueError as error:  # the document names an encoding that does not exist
             raise ValueError(f"{name}: is not well-formed XML: {error}") from None
         info = root.getroottree().docinfo
         if info.internalDTD is not None or info.doctype:
@@ -186,7 +186,7 @@ def _with_prefixes(data: bytes, declared: Mapping[str, str]) -> bytes:
     if not declared:
         return data
     at = 0
-    while True:
+    while True:  # to the first "<" that begins neither a processing instruction nor a comment
         at = data.find(b"<", at)
         if data.startswith(b"<?", at):
             at = data.find(b"?>", at)

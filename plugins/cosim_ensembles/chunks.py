@@ -22,7 +22,7 @@ AHEAD = 2  # chunks for each worker that are under way
 CLUSTER_LOST = "the executor takes no more work: {}"
 LOST = "its process ended unexpectedly"
 MOST_KILLS = 5  # from outside, of what a run is in: it may need more memory than there is
-LOOK = 0.2  # s, wall-clock time
+LOOK = 0.2  # s of wall-clock time after which waiting is interrupted to ask whether to go on
 
 Span = tuple[int, int]
 """The first run and the one behind the last."""

@@ -1,9 +1,13 @@
-"""A program as one file of C99: its functions, how they call each other, its constants, its entry points."""
+"""A program as one file of C99: its functions, how they call each other, its constants, its entry points.
+
+`letters` is the signature of a function throughout: a letter for each argument, then ``>`` and that of the
+result. The file has one caller for each signature, a ``switch`` by the numbers of the functions.
+"""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from cosim.kit import (
@@ -26,7 +30,7 @@ from cosim.kit import (
     place_in,
     records,
 )
-from cosim_lowering.c_schedule import CSchedule, done_and_returned
+from cosim_lowering.c_schedule import CSchedule, KnownCall, done_and_returned
 from cosim_lowering.linking import GROWS, constants_of, plan_of
 from cosim_lowering.program import Program
 from cosim_lowering.reported import reported_alone
@@ -40,7 +44,7 @@ CALLERS = {
     PYTHON_SIGNATURE: "call_python",
 }
 ANSWERING_WITH_STATUS = (BLOCK_SIGNATURE, TANGENT_SIGNATURE)
-"""Functions of these have no result; what calls them returns whether one raised."""
+"""Functions of these signatures have no result; their caller returns whether the function raised."""
 NEVER_WRITTEN = [
     place_in(records.PlacesHeader, name)
     for name in ("output.recording", "output.logging", "evaluation.touched")
@@ -74,18 +78,15 @@ class CProgram:
         functions = program.functions
         self.schedule = self._schedule()
         self.holds = bool(program.arrays["held_table"].any())
+        state_sizes = {name: program.arrays[name].size for name in "ypdk"}
         self.lowered = lower_to_c(
             functions,
-            "Run",
-            _known(program, constants),
-            program.numbers,
-            {
-                call.name: (call.function, call.known)
-                for calls in self.schedule.calls.values()
-                for call in calls
-            },
-            {name: program.arrays[name].size for name in "ypdk"} | {"c": program.system.new_cache().size},
-            self.holds,
+            group="Run",
+            arrays=_known(program, constants),
+            numbers=program.numbers,
+            rows={call.name: (call.function, call.known) for call in self._known_calls()},
+            sizes=state_sizes | {"c": program.system.new_cache().size},
+            keeps_all=self.holds,
         )
         by_symbol = {name_of(letters): letters for letters in {f[1] for f in functions.values()} | {*CALLERS}}
         called = {by_symbol[symbol] for symbol in self.lowered.called if symbol != WALK}
@@ -103,8 +104,11 @@ class CProgram:
         self.text = "\n".join(parts)
 
     def _call_by_number(self, letters: str) -> str:
-        """The function that calls one of several of a signature, by its number."""
-        is_block = letters in ANSWERING_WITH_STATUS
+        """The function that calls one of all functions of a signature, by its number.
+
+        Where a function raises, a caller with a result returns what the function has written before.
+        """
+        returns_status = letters in ANSWERING_WITH_STATUS
         names = _names(letters)
         result = RESULTS[letters[-1]]
         lines = []
@@ -113,28 +117,30 @@ class CProgram:
             if self.program.functions[name][1] != letters or called is None:
                 continue
             raises = called in self.lowered.raising
-            if is_block:
-                done = f"return {called}({arguments});" if raises else f"{called}({arguments}); return 0;"
+            if returns_status:
+                statements = (
+                    f"return {called}({arguments});" if raises else f"{called}({arguments}); return 0;"
+                )
             elif letters[-1] == "v":
-                done = f"(void){called}({arguments}); return;"
+                statements = f"(void){called}({arguments}); return;"
             elif raises:
-                done = f"(void){called}({arguments}, &found); return found;"
+                statements = f"(void){called}({arguments}, &found); return found;"
             else:
-                done = f"return {called}({arguments});"
-            lines.append(f"    case {number}: {done}")
-        room = [f"    {result} found = 0;"] if any("&found" in line for line in lines) else []
-        end = "1" if is_block else "" if letters[-1] == "v" else "0"
+                statements = f"return {called}({arguments});"
+            lines.append(f"    case {number}: {statements}")
+        declaration = [f"    {result} found = 0;"] if any("&found" in line for line in lines) else []
+        unknown = "return 1;" if returns_status else "return;" if letters[-1] == "v" else "return 0;"
         rows = self._known_rows() if letters == BLOCK_SIGNATURE and not self.holds else []
         unread = "".join(f"(void){name}; " for name in names).strip()
         return "\n".join(
             [
                 f"static {_head(letters)} {{",
                 f"    {unread}",
-                *room,
+                *declaration,
                 *rows,
                 "    switch (number) {",
                 *lines,
-                f"    default: return{' ' if end else ''}{end};",
+                f"    default: {unknown}",
                 "    }",
                 "}",
                 "",
@@ -142,11 +148,12 @@ class CProgram:
         )
 
     def _known_rows(self) -> list[str]:
-        """Rows by their first integer, then by the number of the function."""
+        """The calls of rows that are known, by the first integer of a row, then by the function's number."""
         by_first: dict[int, list[str]] = {}
         for row in self.schedule.calls:
-            done = done_and_returned(self.schedule.row(self.lowered, row))
-            by_first.setdefault(row[1], []).append(f"        if (number == {row[0]}) {{ {done} }}")
+            number, first, _ = row
+            statements = done_and_returned(self.schedule.row(self.lowered, row))
+            by_first.setdefault(first, []).append(f"        if (number == {number}) {{ {statements} }}")
         cases = [[f"    case {first}:", *lines, "        break;"] for first, lines in by_first.items()]
         lines = [line for case in cases for line in case]
         return ["    switch (first) {", *lines, "    default: break;", "    }"]
@@ -154,32 +161,34 @@ class CProgram:
     def _schedule(self) -> CSchedule:
         program, plan = self.program, plan_of(self.program)
         table, watched = program.arrays["table"], program.arrays["watched"]
+        functions = {name: function for name, (function, _) in program.functions.items()}
         return CSchedule(
-            table if table.any() else table[:0],
-            {number: name for name, number in program.numbers.items()},
-            {
-                name: f.__dict__["__row__"]
-                for name, (f, _) in program.functions.items()
-                if "__row__" in f.__dict__
-            },
-            program.blocks,
-            (plan.derivatives.first, plan.derivatives.last),
-            program.system.inner_range,
-            watched if watched.any() else watched[:0],
+            table=table if table.any() else table[:0],
+            names={number: name for name, number in program.numbers.items()},
+            widths={n: f.__dict__["__row__"] for n, f in functions.items() if "__row__" in f.__dict__},
+            labels=program.blocks,
+            evaluation=(plan.derivatives.first, plan.derivatives.last),
+            inner=program.system.inner_range,
+            watched=watched if watched.any() else watched[:0],
         )
 
+    def _known_calls(self) -> Iterator[KnownCall]:
+        """The calls of all rows of the schedule."""
+        for calls in self.schedule.calls.values():
+            yield from calls
+
     def _walk(self) -> str:
+        """The function that calls rows of the table one after the other."""
+        lowered = self.lowered
         raising = {
-            call.function
-            for calls in self.schedule.calls.values()
-            for call in calls
-            if self.lowered.rows[call.name][0] in self.lowered.raising
+            call.function for call in self._known_calls() if lowered.rows[call.name][0] in lowered.raising
         }
         reports = plan_of(self.program).report_end, reported_alone(self.program, raising)
         return self.schedule.text(self.lowered, reports, self.holds)
 
 
 def _known(program: Program, constants: Collection[str]) -> dict[str, KnownArray]:
+    """What is known of each array when the file is written: its length, and what never changes in it."""
     known = {}
     for name, letter, _ in ARRAYS:
         array = program.arrays[name]
@@ -192,6 +201,7 @@ def _known(program: Program, constants: Collection[str]) -> dict[str, KnownArray
 
 
 def _caller(letters: str) -> str:
+    """The name of what calls functions of a signature by number."""
     return CALLERS.get(letters, name_of(letters))
 
 
@@ -221,23 +231,25 @@ def _run_of(program: Program, constants: Collection[str]) -> str:
         length = f"arrays[{i}].rows" if name in GROWS else str(len(program.arrays[name]))
         address = f"model_{name}.at" if name in constants else f"arrays[{i}].data"
         members.append(f".{name} = {{{address}, {length}}}")
-    text = ", ".join(member.replace(" ", "~") for member in members)  # a member is not torn apart
+    text = ", ".join(member.replace(" ", "~") for member in members)  # so that `fill` does not break members
     listed = textwrap.fill(text, 110, initial_indent=" " * 8, subsequent_indent=" " * 8).replace("~", " ")
     head = "static group_Run run_of(const Array *arrays) {\n    const group_Run run = {"
     return f"{head}\n{listed},\n    }};\n    return run;\n}}\n"
 
 
-def _entry(entry: str, of: str, functions: Mapping[str, Any], lowered: LoweredC, raised: int) -> str:
-    """What others call: all arrays of an instance, and a time."""
-    name, letters = lowered.names[of], functions[of][1]
-    arguments = ["&run", "time"]
-    lines = ["    const group_Run run = run_of(arrays);"]
-    if letters != ENTRY_SIGNATURE:
-        lines, arguments = (
-            [],
-            [f"(reals){{arrays[{i}].data, arrays[{i}].rows}}" for i in range(len(letters) - 3)],
-        )
-        arguments.append("time")
+def _entry(entry: str, called: str, functions: Mapping[str, Any], lowered: LoweredC, raised: int) -> str:
+    """The function of C that hosts call with all arrays of an instance and a time; it calls another one.
+
+    That one takes a run; with another signature than `ENTRY_SIGNATURE` it takes the first arrays one by one.
+    """
+    name, letters = lowered.names[called], functions[called][1]
+    if letters == ENTRY_SIGNATURE:
+        lines = ["    const group_Run run = run_of(arrays);"]
+        arguments = ["&run", "time"]
+    else:
+        lines = []
+        count = len(letters) - len("f>i")  # arrays come first, then the time
+        arguments = [f"(reals){{arrays[{i}].data, arrays[{i}].rows}}" for i in range(count)] + ["time"]
     if name in lowered.raising:
         lines += [
             "    int64_t found = 0;",
@@ -259,14 +271,14 @@ def plain_functions_in_c(functions: Mapping[str, tuple[Callable[..., Any], str]]
     functions : mapping of str to (function, str)
         By name: plain function and signature.
     """
-    lowered = lower_to_c(functions, "Run", {}, {}, {}, {}, True)
+    lowered = lower_to_c(functions, group="Run", arrays={}, numbers={}, rows={}, sizes={}, keeps_all=True)
     parts = [lowered.head, "", *lowered.types, *lowered.tables, "", *lowered.functions]
     for name, (_, letters) in functions.items():
-        of, names = lowered.names[name], _names(letters)
+        called, names = lowered.names[name], _names(letters)
         head = f"int32_t {name}({RESULTS[letters[-1]]} *found, {', '.join(parameters_in_c(letters, names))})"
         call = ", ".join(names)
-        done = f"*found = {of}({call});\n    return 0;"
-        if of in lowered.raising:
-            done = f"return {of}({call}, found);"
-        parts.append(f"{head};\n{head} {{\n    {done}\n}}\n")
+        statements = f"*found = {called}({call});\n    return 0;"
+        if called in lowered.raising:
+            statements = f"return {called}({call}, found);"
+        parts.append(f"{head};\n{head} {{\n    {statements}\n}}\n")
     return "\n".join(parts)

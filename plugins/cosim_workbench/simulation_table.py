@@ -31,7 +31,7 @@ class SimulationTable(cosim.ModelTable):
 
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Any) -> None:
         """Store the entries as the settings of the model's own runs."""
-        for key in sorted(entry, key="integrator".__ne__):  # what else may be said depends on it
+        for key in sorted(entry, key="integrator".__ne__):  # it comes first: its own options depend on it
             value = entry[key]
             if key in TIMES:
                 _store_setting(model, key, partial(positive, value, "s", key), key, report)

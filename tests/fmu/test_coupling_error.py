@@ -28,7 +28,7 @@ from cosim_master.participants.system_interface import describe_system
 from cosim_master.recording.coupling_samples import CouplingSamples, SampledInput, Samples
 from cosim_master.trust import coupling_error
 from cosim_master.trust.explained_bars import EXACT
-from cosim_master.trust.sampled_wiring import Wiring, at_ticks, late_by_an_exchange
+from cosim_master.trust.sampled_wiring import WiredPart, Wiring, at_ticks, late_by_an_exchange
 
 FAST = (2, 11, 16, 21, 25)
 """Cases of few exchanges."""
@@ -668,6 +668,8 @@ def test_an_output_that_no_clock_changes_is_late_by_its_jump(changes: list[int],
     nothing = np.zeros((12, 1))
     samples = Samples(times, outputs, nothing, nothing, np.zeros((12, 0)), nothing, nothing)
     none = np.zeros(0, dtype=np.intp)
-    wiring = Wiring(np.array([0]), [([0], [], []), ([1], [0], [])], [[], []], [[], []], none, none)
+    wiring = Wiring(
+        np.array([0]), [WiredPart([0], [], []), WiredPart([1], [0], [])], [[], []], [[], []], none, none
+    )
     late = late_by_an_exchange(samples, wiring, [1])
     assert late.tolist() == [0.0, 2.0 if is_late else 0.0]

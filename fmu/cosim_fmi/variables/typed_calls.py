@@ -1,59 +1,109 @@
 """Reading and writing variables of several types of an FMU from compiled code, as reals.
 
-A list of variables has an array of integers, its *control block*: a fault, the number of groups, then for
-each group (the variables of one type) the words named below. Values lie in buffers of their own width, arrays
-whole; as reals, integers, booleans and enumerations are whole.
+A list of variables has a *control block*: a `BlockHead`, then a `Group` for each type among the variables.
+Each group has a buffer, in which the values lie as the FMU's function has them, arrays whole, and a `Place`
+for each variable. As reals, integers, booleans and enumerations are whole numbers.
+
+Both entries have the arguments of the functions of FMI for reals, so that the interpreter of exchanges calls
+them in their place: the address of the control block stands for that of the value references.
 """
 
 from __future__ import annotations
 
 import math
 
-from cosim.kit import call_with_array, foreign
+from cosim.kit import Record, call_with_array, foreign, rows_of, width_of
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
-FAULT, GROUPS, FIRST_GROUP = range(3)
-FUNCTION, GETTER, REFERENCES, COUNT, BUFFER, SIZE = range(6)
-BITS, LOWEST, HIGHEST, PLACES, VARIABLES, GROUP_WIDTH = range(6, 12)
-"""Of a group: addresses of the function, of one that reads before elements of arrays are written (0: all of
-them are), of the value references; how many there are; address and size of the buffer; bits of one value in
-it (`DOUBLE`, `SINGLE`, or those of integers); the least and the largest value (1: boolean); the address of
-rows *(place among all, place in the buffer, sign)*, one for each variable; how many these are."""
+
+class BlockHead(Record):
+    """The begin of a control block."""
+
+    fault: int  # of the last call: 0 none, 1 a value that does not fit, below 0 see `failed_call`
+    group_count: int
+
+
+class Group(Record):
+    """The variables of one type, with addresses of what serves them."""
+
+    function: int  # of the FMU: sets or gets variables of this type
+    getter: int  # of the FMU: reads elements of arrays that are not written; 0: all are written
+    references: int
+    reference_count: int
+    buffer: int
+    buffer_size: int  # in values
+    bits: int  # of a value in the buffer: `DOUBLE`, `SINGLE`, or those of an integer
+    lowest: int
+    highest: int  # 1: a boolean
+    places: int
+    place_count: int
+
+
+class Place(Record):
+    """Where the value of a variable lies."""
+
+    number: int  # among all variables of the list
+    in_buffer: int
+    sign: int  # -1: the variable is the negative of what lies there
+
+
+HEAD_WIDTH, GROUP_WIDTH, PLACE_WIDTH = width_of(BlockHead), width_of(Group), width_of(Place)
+WORD_BYTES = 8
 DOUBLE, SINGLE = 0, -32
-PLACE_WIDTH = 3
 ARRAY_CALL = "iiiii>i"
 HALF = (1 << 32) - 1
 OK, WARNING, NOT_TAKEN = 0, 1, 3
+MISFIT = 1
+
+
+def head_of(block):
+    """The head of a control block."""
+    return rows_of(BlockHead, integers_at(block, HEAD_WIDTH), 0, 1)[0]
+
+
+def groups_of(block, count):
+    """The groups of a control block."""
+    return rows_of(Group, integers_at(block + WORD_BYTES * HEAD_WIDTH, GROUP_WIDTH * count), 0, count)
+
+
+def places_of(group):
+    """Where the values of a group lie."""
+    return rows_of(Place, integers_at(group.places, PLACE_WIDTH * group.place_count), 0, group.place_count)
+
+
+def failed_call(number):
+    """The fault after a call of the FMU that failed: for group 0 it is -1, for the next -2, and so on.
+
+    Calls of a getter count on: that of group 0 has the number behind the last group's.
+    """
+    return -1 - number
 
 
 def write_typed(handle, block, count, values, size):
-    """Write reals as what the variables are; NOT_TAKEN, with FAULT set, where one does not fit its type."""
-    head = integers_at(block, FIRST_GROUP)
-    words = integers_at(block, FIRST_GROUP + head[GROUPS] * GROUP_WIDTH)
-    given = reals_at(values, count)
-    words[FAULT] = 0
-    for g in range(words[GROUPS]):
-        at = FIRST_GROUP + GROUP_WIDTH * g
-        if words[at + GETTER] != 0:
-            status = call_group(handle, words, at, words[at + GETTER])
+    """Write reals as what the variables are; NOT_TAKEN, with the fault MISFIT, where one does not fit."""
+    head = head_of(block)
+    groups = groups_of(block, head.group_count)
+    reals = reals_at(values, count)
+    head.fault = 0
+    for number, group in enumerate(groups):
+        if group.getter != 0:
+            status = call_group(handle, group, group.getter)
             if status > WARNING:
-                words[FAULT] = -1 - g - words[GROUPS]
+                head.fault = failed_call(head.group_count + number)
                 return status
-        places = integers_at(words[at + PLACES], PLACE_WIDTH * words[at + VARIABLES])
-        for i in range(words[at + VARIABLES]):
-            value = given[places[PLACE_WIDTH * i]]
-            if places[PLACE_WIDTH * i + 2] < 0:
+        for place in places_of(group):
+            value = reals[place.number]
+            if place.sign < 0:
                 value = -value
-            if not put_value(words, at, places[PLACE_WIDTH * i + 1], value):
-                words[FAULT] = 1
+            if not put_value(group, place.in_buffer, value):
+                head.fault = MISFIT
                 return NOT_TAKEN
     worst = OK
-    for g in range(words[GROUPS]):
-        at = FIRST_GROUP + GROUP_WIDTH * g
-        status = call_group(handle, words, at, words[at + FUNCTION])
+    for number, group in enumerate(groups):
+        status = call_group(handle, group, group.function)
         if status > WARNING:
-            words[FAULT] = -1 - g
+            head.fault = failed_call(number)
             return status
         worst = max(worst, status)
     return worst
@@ -61,70 +111,60 @@ def write_typed(handle, block, count, values, size):
 
 def read_typed(handle, block, count, values, size):
     """Read variables as reals."""
-    head = integers_at(block, FIRST_GROUP)
-    words = integers_at(block, FIRST_GROUP + head[GROUPS] * GROUP_WIDTH)
+    head = head_of(block)
     reals = reals_at(values, count)
-    words[FAULT] = 0
+    head.fault = 0
     worst = OK
-    for g in range(words[GROUPS]):
-        at = FIRST_GROUP + GROUP_WIDTH * g
-        status = call_group(handle, words, at, words[at + FUNCTION])
+    for number, group in enumerate(groups_of(block, head.group_count)):
+        status = call_group(handle, group, group.function)
         if status > WARNING:
-            words[FAULT] = -1 - g
+            head.fault = failed_call(number)
             return status
         worst = max(worst, status)
-        places = integers_at(words[at + PLACES], PLACE_WIDTH * words[at + VARIABLES])
-        for i in range(words[at + VARIABLES]):
-            value = taken_value(words, at, places[PLACE_WIDTH * i + 1])
-            reals[places[PLACE_WIDTH * i]] = -value if places[PLACE_WIDTH * i + 2] < 0 else value
+        for place in places_of(group):
+            value = get_value(group, place.in_buffer)
+            reals[place.number] = -value if place.sign < 0 else value
     return worst
 
 
-def call_group(handle, words, at, function):
+def call_group(handle, group, function):
     """Call a function of the FMU for the variables of one type."""
     return call_with_array(
-        function,
-        handle,
-        words[at + REFERENCES],
-        words[at + COUNT],
-        words[at + BUFFER],
-        words[at + SIZE],
+        function, handle, group.references, group.reference_count, group.buffer, group.buffer_size
     )
 
 
-def put_value(words, at, place, value):
+def put_value(group, place, value):
     """Write a real into the buffer of a group; False where it does not fit the type."""
-    bits = words[at + BITS]
-    if bits == DOUBLE:
-        reals_at(words[at + BUFFER], words[at + SIZE])[place] = value
+    if group.bits == DOUBLE:
+        reals_at(group.buffer, group.buffer_size)[place] = value
         return True
-    if bits == SINGLE:
-        put(words[at + BUFFER], 32, place, single_of(value))
+    if group.bits == SINGLE:
+        put_integer(group.buffer, 32, place, single_of(value))
         return True
-    if not words[at + LOWEST] <= value <= words[at + HIGHEST] or math.floor(value) != value:
+    if not group.lowest <= value <= group.highest or math.floor(value) != value:
         return False
-    put(words[at + BUFFER], bits, place, int(value))
+    put_integer(group.buffer, group.bits, place, int(value))
     return True
 
 
-def taken_value(words, at, place):
+def get_value(group, place):
     """One value out of the buffer of a group, as a real."""
-    bits = words[at + BITS]
-    if bits == DOUBLE:
-        return reals_at(words[at + BUFFER], words[at + SIZE])[place]
-    if bits == SINGLE:
-        return real_of(taken(words[at + BUFFER], 32, place) & ((1 << 32) - 1))
-    value = taken(words[at + BUFFER], bits, place)
-    if words[at + HIGHEST] == 1:
+    if group.bits == DOUBLE:
+        return reals_at(group.buffer, group.buffer_size)[place]
+    if group.bits == SINGLE:
+        return real_of(get_integer(group.buffer, 32, place) & HALF)
+    value = get_integer(group.buffer, group.bits, place)
+    if group.highest == 1:
         return 1.0 if value != 0 else 0.0
-    if words[at + LOWEST] == 0 and bits == 64:  # rounded once
+    if group.lowest == 0 and group.bits == 64:  # rounded once
         return math.ldexp(float((value >> 32) & HALF), 32) + float(value & HALF)
-    if words[at + LOWEST] == 0:
-        value = value & ((1 << bits) - 1)
+    if group.lowest == 0:
+        value = value & ((1 << group.bits) - 1)
     return float(value)
 
 
-def put(buffer, bits, i, value):
+def put_integer(buffer, bits, i, value):
     """Write one integer of 8, 16, 32 or 64 bits into a buffer of words of 64."""
     each = 64 // bits
     word = integers_at(buffer + 8 * (i // each), 1)
@@ -136,7 +176,7 @@ def put(buffer, bits, i, value):
         word[0] = (word[0] & ~(mask << shift)) | ((value & mask) << shift)
 
 
-def taken(buffer, bits, i):
+def get_integer(buffer, bits, i):
     """One signed integer of 8, 16, 32 or 64 bits out of a buffer of words of 64."""
     each = 64 // bits
     word = integers_at(buffer + 8 * (i // each), 1)[0]

@@ -126,33 +126,46 @@ class TypedVariables:
         self._instance, self._verb = instance, verb
         self._kinds = list(dict.fromkeys(element.type for element in elements))
         self._kept: list[Any] = []
-        words = [0, len(self._kinds)]
-        for kind in self._kinds:
-            words += self._group(kind, [(i, e) for i, e in enumerate(elements) if e.type == kind])
-        self._block = np.array(words, dtype=np.int64)
+        head = layout.BlockHead(fault=0, group_count=len(self._kinds))
+        groups = [
+            self._group(kind, [(i, e) for i, e in enumerate(elements) if e.type == kind])
+            for kind in self._kinds
+        ]
+        self._block = np.concatenate([np.frombuffer(record, dtype=np.int64) for record in (head, *groups)])
         self.address = int(self._block.ctypes.data)
+        self._head = layout.BlockHead.from_buffer(self._block)
         called = layout.write_typed if verb == "Set" else layout.read_typed
         self.function = c_address(called, layout.ARRAY_CALL)
 
-    def _group(self, kind: str, elements: Sequence[tuple[int, Element]]) -> list[int]:
-        """The words of the variables of one type; arrays are read and written whole."""
-        bits, low, high = self._width(kind)
+    def _group(self, kind: str, elements: Sequence[tuple[int, Element]]) -> layout.Group:
+        """The variables of one type; arrays are read and written whole."""
+        bits, lowest, highest = self._width(kind)
         references, places, size = grouped(elements)
         is_whole = len({place for _, place, _ in places}) == size
-        functions = [self._instance.library.address(self._named(kind, self._verb))]
-        if self._verb == "Set" and not is_whole:
-            functions.append(self._instance.library.address(self._named(kind, "Get")))
-        if 0 in functions:
+        address_of = self._instance.library.address
+        function = address_of(self._named(kind, self._verb))
+        reads_first = self._verb == "Set" and not is_whole
+        getter = address_of(self._named(kind, "Get")) if reads_first else 0
+        if not function or (reads_first and not getter):
             raise ValueError(f"variables of type {kind} are read and written in Python")
-        numbers = (ctypes.c_uint32 * len(references))(*references)
+        reference_array = (ctypes.c_uint32 * len(references))(*references)
         buffer = (ctypes.c_int64 * size)()
-        at = (ctypes.c_int64 * (layout.PLACE_WIDTH * len(places)))(*(n for row in places for n in row))
-        self._kept += [numbers, buffer, at]
-        return [
-            *(functions[0], functions[1] if len(functions) > 1 else 0, ctypes.addressof(numbers)),
-            *(len(references), ctypes.addressof(buffer), size),
-            *(bits, low, high, ctypes.addressof(at), len(places)),
-        ]
+        place_type: Any = layout.Place
+        place_array = (place_type * len(places))(*places)
+        self._kept += [reference_array, buffer, place_array]
+        return layout.Group(
+            function=function,
+            getter=getter,
+            references=ctypes.addressof(reference_array),
+            reference_count=len(references),
+            buffer=ctypes.addressof(buffer),
+            buffer_size=size,
+            bits=bits,
+            lowest=lowest,
+            highest=highest,
+            places=ctypes.addressof(place_array),
+            place_count=len(places),
+        )
 
     def _width(self, kind: str) -> tuple[int, int, int]:
         """Bits of a value, and the least and the largest one."""
@@ -176,13 +189,13 @@ class TypedVariables:
     @property
     def misfits(self) -> bool:
         """Whether a value did not fit its type in the last call, so that the FMU was not called."""
-        return int(self._block[layout.FAULT]) > 0
+        return int(self._head.fault) == layout.MISFIT
 
     def check(self, status: int) -> None:
         """Raise what the FMU's status means; nothing where a value does not fit its type."""
-        fault = int(self._block[layout.FAULT])
+        fault = int(self._head.fault)
         if fault < 0:
-            group, verb = -1 - fault, self._verb
+            group, verb = -1 - fault, self._verb  # as `typed_calls.failed_call` counts
             if group >= len(self._kinds):  # what reads the elements that stay
                 group, verb = group - len(self._kinds), "Get"
             self._instance.check(self._named(self._kinds[group], verb), status)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
+from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import lower
@@ -52,14 +53,21 @@ from cosim_master.start.initialize_participants import passing_order
 from cosim_master.trust.assess_samples import ASSESSING
 
 STOPS = (
-    *("it failed", "its inputs could not be set", "its step failed", "its outputs could not be read"),
+    "it failed",
+    "its inputs could not be set",
+    "its step failed",
+    "its outputs could not be read",
     "an input gets a value that it does not take, such as one that is not finite: the exchange is unstable",
-    *("its step was left", "the slopes of its inputs could not be set", "its state could not be saved"),
+    "its step was left",
+    "the slopes of its inputs could not be set",
+    "its state could not be saved",
     "its state could not be restored",
     "the exchange did not settle: take a smaller step, or another algorithm",
     "it could not be initialized",
 )
 """What has stopped the interpreter, by its code (`run_exchanges`)."""
+VERDICT_NAMES = (f"{COUPLING}.verdict", f"{COUPLING}.error")
+"""The first of `Assessment.found`; behind them stands the error of each output that is sampled."""
 LEADING_IN_C = {f"cosim_{name}": entry for name, entry in LEADING.items()}
 ASSESSING_IN_C = {f"cosim_{name}": entry for name, entry in ASSESSING.items()}
 FOREIGN_CALLS = {
@@ -70,9 +78,10 @@ FOREIGN_CALLS = {
 class NativeContainer:
     """A co-simulation of systems of ours and FMUs, as what the libraries of an FMU are built from.
 
-    The shell is that of native FMUs of models, to which it is a model: its arrays are those of the
-    interpreter of exchanges (`exchange_arrays`) and of all systems. The functions are those that
-    `cosim cosimulate` calls. FMUs travel in the resources; the library loads them from there.
+    The library has the same C shell as native FMUs of models. To that shell the co-simulation is one model
+    whose arrays are those of the interpreter of exchanges (`exchange_arrays`) and of all systems. The
+    functions are those that `cosim cosimulate` calls. FMUs travel in the resources; the library loads them
+    from there.
 
     Parameters
     ----------
@@ -84,7 +93,7 @@ class NativeContainer:
     has_library : bool
         Whether its functions are compiled for shared libraries.
     history_entries : int, optional
-        They are printed as C; so many values of a signal can be remembered for each that is.
+        Given where the functions are printed as C: how many values of each delayed signal can be stored.
 
     Attributes
     ----------
@@ -119,8 +128,9 @@ class NativeContainer:
         self.version = version
         # sources allocate nothing while they run, and samples of the coupling need ever more memory
         self.is_assessed = history_entries is None
-        is_left_out = "" if self.is_assessed else f"{COUPLING}."
-        shown = [v for v in interface.variables if not (is_left_out and v.name.startswith(is_left_out))]
+        shown = list(interface.variables)
+        if not self.is_assessed:
+            shown = [v for v in shown if not v.name.startswith(f"{COUPLING}.")]
         self.texts = [v.name for v in shown if v.type == "String" and _is_unset_text(v, loop)]
         shown = [v for v in shown if v.name not in self.texts]
         self._members = [NativeMember.of(loop, i, name) for i, name in enumerate(loop.participants)]
@@ -128,7 +138,7 @@ class NativeContainer:
         self._takes_tolerance = [member for member in self._members if member.takes_tolerance]
         self.accuracy = self._takes_tolerance[0].accuracy if self._takes_tolerance else ACCURACY
         self._divides, self._abilities = can_divide(loop), _abilities(loop, version, self.has_fmus)
-        run = _of_numbers(loop).led_run()
+        run = _recording_numbers(loop).led_run()
         run.begin()
         try:
             self._read_run(loop, run, shown)
@@ -166,29 +176,13 @@ class NativeContainer:
         files = (member.files(i, platforms) for i, member in enumerate(self._members))
         return {name: content for listed in files for name, content in listed}
 
-    def _build(self, has_library: bool, entries: int | None) -> None:
+    def _build(self, has_library: bool, history_entries: int | None) -> None:
         """Compile and print all functions, then write tables and description, with a digest of all that."""
-        printed, names, rooms = dict[str, str](), list[str](), [0]
         if has_library:
             called = LEADING_IN_C | (ASSESSING_IN_C if self.is_assessed else {})
             self.codes.append(MachineCode([lower(called)], list(called)))
-        for i, member in enumerate(self._systems):
-            program = member.program
-            assert program is not None
-            present = [name for name in ENTRY_POINTS if f"lowered_{name}" in program.functions]
-            made = program, present, RAISED, member.prefix
-            if has_library:
-                self.codes.append(machine_code(*made))
-            room = 0
-            if entries is not None:
-                room = history_room(program, entries)
-                printed[f"member_{i}_code.c"] = CProgram(*made).text
-                names += [f"{member.prefix}_{name}" for name in ("model", *present)]
-            rooms.append(room)
-            given = member.interface, ["cs"], 2, room, "", bytes(16), member.prefix
-            self.generated[f"member_{i}.c"] = model_tables(program, *given)
-        self._room_of_histories = max(rooms)
-        if entries is not None:
+        printed, names = self._add_systems(has_library, history_entries)
+        if history_entries is not None:
             printed["interpreter.c"] = '#include "names.h"\n\n' + plain_functions_in_c(LEADING_IN_C)
             units = [*(file.name for file in self.files), *self.generated, "model.c", *printed]
             self._units = compiled_files(units)
@@ -201,13 +195,90 @@ class NativeContainer:
         self.generated["model.c"] = self._tables(self.token, digest)
         self.description = self._describe(self.token)
         if printed:
-            listed, names = {**self.generated, **printed}, [*names, "cosim_container"]
+            sources, names = {**self.generated, **printed}, [*names, "cosim_container"]
             identifier = self.interface.identifier
-            self.printed = source_files(SHELL, self.files, identifier, self.version, listed, names)
+            self.printed = source_files(SHELL, self.files, identifier, self.version, sources, names)
+
+    def _add_systems(
+        self, has_library: bool, history_entries: int | None
+    ) -> tuple[dict[str, str], list[str]]:
+        """Compile or print the functions of the systems, and write their tables.
+
+        Returns
+        -------
+        printed : dict of str to str
+            Their functions as files of C by name; none without `history_entries`.
+        names : list of str
+            What these files define.
+        """
+        printed, names, history_rooms = dict[str, str](), list[str](), [0]
+        for i, member in enumerate(self._systems):
+            program = member.program
+            assert program is not None
+            entries = [name for name in ENTRY_POINTS if f"lowered_{name}" in program.functions]
+            if has_library:
+                self.codes.append(machine_code(program, entries, RAISED, member.prefix))
+            room = 0
+            if history_entries is not None:
+                room = history_room(program, history_entries)
+                printed[f"member_{i}_code.c"] = CProgram(program, entries, RAISED, member.prefix).text
+                names += [f"{member.prefix}_{name}" for name in ("model", *entries)]
+            history_rooms.append(room)
+            self.generated[f"member_{i}.c"] = model_tables(
+                program,
+                member.interface,
+                kinds=["cs"],
+                version=2,
+                history_room=room,
+                token="",
+                digest=bytes(16),
+                prefix=member.prefix,
+            )
+        self._history_room = max(history_rooms)
+        return printed, names
 
     def _read_run(self, loop: CoSimulation, run: SteppedRun, shown: Sequence[FmuVariable]) -> None:
-        """The arrays of a run that has begun, and what the host sets and reads of it."""
-        coupled, machine = run.coupled, run.machine
+        """Read the arrays of a run that has begun, and what the host sets and reads of it."""
+        coupled = run.coupled
+        self._read_algorithm(run)
+        if coupled.solved_at_start:
+            text = "its first values are found by Newton's method, in Python"
+            raise cosim.ModelError.of(coupled.solved_at_start[0], text)
+        parameters = [v for v in shown if v.causality == "parameter"]
+        inputs = [v for v in shown if v.causality == "input"]
+        self._settings, self._parameter_count = [*parameters, *inputs], len(parameters)
+        self._outputs = [v for v in shown if not v.is_settable and not v.name.startswith(f"{COUPLING}.")]
+        self._errors = [*VERDICT_NAMES, *(f"{COUPLING}.{'.'.join(port)}" for port in coupled.sampled_ports)]
+        for member in self._members:
+            member.inputs, member.outputs = coupled.input_names[member.name], list(coupled.reads[member.name])
+        # each member gives its references in the order in which they are asked for: first these rows
+        self._rows = [
+            *self._output_rows(run.machine.output_slot),
+            c_table("Setting", "settings", map(self._setting_row, self._settings)),
+        ]
+        number_count = 0
+        for member in self._members:
+            member.first_number = number_count
+            number_count += member.number_count
+        for member in self._members:  # then those of what is connected; unknown types are refused here
+            for name in (*member.inputs, *member.outputs):
+                member.type_of(name)
+            for _ in member.tables(0):
+                pass
+        own = own_arrays(
+            settings=[float(v.start or 0.0) for v in self._settings],
+            parameters=self._parameter_count,
+            outputs=len(self._outputs),
+            members=len(self._members),
+            room=max(member.room for member in self._members),
+            times=number_count,
+        )
+        own |= _order_arrays(loop, run)
+        self._arrays = {name: own[name] for name in OWN} | dict(run_arrays(run, is_assessed=self.is_assessed))
+
+    def _read_algorithm(self, run: SteppedRun) -> None:
+        """Read what the master's algorithm asks of the members."""
+        coupled = run.coupled
         programs = ExchangePrograms(run.algorithm, coupled)
         if programs.asked is not None:
             text = f"{type(programs.asked).__name__} decides in Python"
@@ -215,53 +286,9 @@ class NativeContainer:
         self._goes_back = programs.saves_states
         for member in self._members:
             member.follows = programs.along and coupled.follows_lines(member.name)
-        parameters, inputs = (
-            [v for v in shown if v.causality == causality] for causality in ("parameter", "input")
-        )
-        self._settings, self._parameters = [*parameters, *inputs], len(parameters)
-        self._outputs = [v for v in shown if not v.is_settable and not v.name.startswith(f"{COUPLING}.")]
-        self._errors = [*JUDGED_NAMES, *(f"{COUPLING}.{'.'.join(port)}" for port in coupled.sampled_ports)]
-        for member in self._members:
-            member.inputs, member.outputs = coupled.input_names[member.name], list(coupled.reads[member.name])
-        self._rows = [
-            *self._output_rows(machine.output_slot),
-            c_table("Setting", "settings", map(self._setting_row, self._settings)),
-        ]
-        times = 0
-        for member in self._members:
-            member.first_number = times
-            times += member.number_count
-        for member in self._members:  # all types are known, and all references are given
-            _ = [member.type_of(name) for name in (*member.inputs, *member.outputs)]
-            _ = list(member.tables(0))
-        if coupled.solved_at_start:
-            text = "its first values are found by Newton's method, in Python"
-            raise cosim.ModelError.of(coupled.solved_at_start[0], text)
-        numbers = machine.number
-
-        def slot_of(name: str, output: str) -> int:
-            return machine.output_slot(name, list(coupled.reads[name]).index(output))
-
-        orders = [
-            [
-                word
-                for ports, path in passing_order(loop.descriptions, loop.links, initializing=initializing)
-                for word in (
-                    *(len(ports), int(bool(path))),
-                    *(number for name, output in ports for number in (numbers[name], slot_of(name, output))),
-                )
-            ]
-            for initializing in (True, False)
-        ]
-        room = max(member.room for member in self._members)
-        starts = [float(v.start or 0.0) for v in self._settings]
-        own = own_arrays(starts, self._parameters, len(self._outputs), len(self._members), room, times)
-        order = [numbers[name] for name in coupled.order]
-        own |= {n: np.array(x, dtype=np.int64) for n, x in zip(ORDERS, (*orders, order), strict=True)}
-        self._arrays = {name: own[name] for name in OWN} | dict(run_arrays(run, is_assessed=self.is_assessed))
 
     def _owner(self, variable: FmuVariable) -> tuple[int, NativeMember, str]:
-        """The participant that a variable belongs to, its number before it, and its own name for it."""
+        """The number of a variable's participant, that participant, and its own name for the variable."""
         name, _, own = variable.path.partition(".")
         number = next(i for i, member in enumerate(self._members) if member.name == name)
         return number, self._members[number], own
@@ -279,10 +306,8 @@ class NativeContainer:
             number, member, name = self._owner(variable)
             needs = [places[each] for each in variable.dependencies if each in places]
             yield c_table("int64_t", f"follows_{i}", map(str, needs))
-            slot, reference = (
-                slot_of(member.name, member.outputs.index(name)),
-                member.reference(name, is_set=False),
-            )
+            slot = slot_of(member.name, member.outputs.index(name))
+            reference = member.reference(name, is_set=False)
             cells = f"{slot}, {number}, {reference}, {member.type_of(name)}, {len(needs)}"
             rows.append(f"{{{cells}, {here(f'follows_{i}', needs)}}}")
         yield c_table("Output", "outputs", rows)
@@ -332,80 +357,141 @@ class NativeContainer:
         """What `container.c` knows of it."""
         algorithms = sum(name.endswith(".algorithm.program") for name in self._arrays)
         values = {
-            **{"member_count": len(self._members), "members": "members", "algorithm_count": algorithms},
+            "member_count": len(self._members),
+            "members": "members",
+            "algorithm_count": algorithms,
             "assessing": "&cosim_assessing" if self.is_assessed else "NULL",
-            **{"parameter_count": self._parameters, "setting_count": len(self._settings)},
-            **{"settings": here("settings", self._settings), "output_count": len(self._outputs)},
-            **{"outputs": here("outputs", self._outputs), "start": c_real(self.interface.start_time)},
-            **{"same_time": c_real(SAME_TIME), "divides": int(self._divides)},
-            **{"exchanging": EXCHANGING, "stop_count": len(STOPS), "stops": "stops"},
+            "parameter_count": self._parameter_count,
+            "setting_count": len(self._settings),
+            "settings": here("settings", self._settings),
+            "output_count": len(self._outputs),
+            "outputs": here("outputs", self._outputs),
+            "start": c_real(self.interface.start_time),
+            "same_time": c_real(SAME_TIME),
+            "divides": int(self._divides),
+            "exchanging": EXCHANGING,
+            "stop_count": len(STOPS),
+            "stops": "stops",
         }
         listed = "".join(f"    .{name} = {value},\n" for name, value in values.items())
         return f"const Container cosim_container = {{\n{listed}}};\n"
 
     def _place(self, variable: FmuVariable) -> tuple[int, int, tuple[int, int]]:
-        """Where a variable of the FMU lies among its arrays."""
+        """The array in which a variable of the FMU lies, its place there, and no place of a text."""
         if variable.name.startswith(f"{COUPLING}."):
-            found, listed = list(self._arrays).index("assessed.found"), self._errors
-            known = variable.name in listed
-            return found, listed.index(variable.name) if known else len(listed), (-1, -1)
+            array_number, errors = list(self._arrays).index("assessed.found"), self._errors
+            # behind the last error that is estimated stands one that never is: it stays unknown
+            place = errors.index(variable.name) if variable.name in errors else len(errors)
+            return array_number, place, (-1, -1)
         array, variables = "shown", self._outputs
         if variable.causality == "parameter":
             array, variables = "parameters", self._settings
         elif variable.causality == "input":
-            array, variables = "inputs", self._settings[self._parameters :]
+            array, variables = "inputs", self._settings[self._parameter_count :]
         return list(OWN).index(array), [v.name for v in variables].index(variable.name), (-1, -1)
 
     def _model(self, token: str, digest: bytes, arrays: int) -> Mapping[str, str]:
         """What the shell knows of it."""
         discrete = discretes(self.interface.variables)
         return {
-            **{"name": c_text(self.interface.model_name), "token": c_text(token)},
+            "name": c_text(self.interface.model_name),
+            "token": c_text(token),
             "digest": "{" + ", ".join(map(str, digest)) + "}",
-            **{"accuracy": c_real(self.accuracy), "kinds": "2", "array_count": str(arrays)},
-            **{"arrays": "array_starts", "variable_count": str(len(self.interface.variables) + 1)},
-            **{"variables": "variables", "discrete_count": str(len(discrete))},
-            **{"discretes": here("discretes", discrete), "parameters": "PARAMETERS", "cache": "SHOWN"},
-            **{"continuous": "GROWING", "discrete": "INPUTS", "whole": "WHOLE", "clock": "CLOCK"},
-            **{"places": "PLACES", "history": "GROWING", "integers": "WHOLE", "given": "NUMBERS"},
-            **{"given_meeting": "MEETING", "same_time": c_real(step_records.SAME_TIME)},
-            **{"clock_time": "TIME_NOW", "clock_jumped": "JUMPED", "clock_next_event": "NEXT_EVENT"},
-            **{"clock_changed": "CHANGED", "places_stage": "STAGE", "places_needed": "NEEDED"},
-            **{"places_halts": "HALTS", "places_entry": "ENTRY", "places_most": "MOST"},
-            **{"nothing": "NOT_SHOWN", "restored": "NOT_SHOWN", "reached": "IS_REACHED"},
-            **{"terminated": "HAS_ENDED", "full": "IS_FULL", "stepped": "HAS_STEPPED"},
-            **{"event_happened": "HAS_EVENT", "first_failure": "HAS_FAILED"},
-            **{"initialize": "container_initialize", "advance": "container_advance"},
-            **{"step": "container_advance", "check": "container_check", "evaluate": "container_evaluate"},
+            "accuracy": c_real(self.accuracy),
+            "kinds": "2",
+            "array_count": str(arrays),
+            "arrays": "array_starts",
+            "variable_count": str(len(self.interface.variables) + 1),
+            "variables": "variables",
+            "discrete_count": str(len(discrete)),
+            "discretes": here("discretes", discrete),
+            "parameters": "PARAMETERS",
+            "cache": "SHOWN",
+            "continuous": "GROWING",
+            "discrete": "INPUTS",
+            "whole": "WHOLE",
+            "clock": "CLOCK",
+            "places": "PLACES",
+            "history": "GROWING",
+            "integers": "WHOLE",
+            "given": "NUMBERS",
+            "given_meeting": "MEETING",
+            "same_time": c_real(step_records.SAME_TIME),
+            "clock_time": "TIME_NOW",
+            "clock_jumped": "JUMPED",
+            "clock_next_event": "NEXT_EVENT",
+            "clock_changed": "CHANGED",
+            "places_stage": "STAGE",
+            "places_needed": "NEEDED",
+            "places_halts": "HALTS",
+            "places_entry": "ENTRY",
+            "places_most": "MOST",
+            "nothing": "NOT_SHOWN",
+            "restored": "NOT_SHOWN",
+            "reached": "IS_REACHED",
+            "terminated": "HAS_ENDED",
+            "full": "IS_FULL",
+            "stepped": "HAS_STEPPED",
+            "event_happened": "HAS_EVENT",
+            "first_failure": "HAS_FAILED",
+            "initialize": "container_initialize",
+            "advance": "container_advance",
+            "step": "container_advance",
+            "check": "container_check",
+            "evaluate": "container_evaluate",
             "accuracy_given": "container_accuracy" if self._takes_tolerance else "NULL",
             **({"refresh": "container_assess"} if self.is_assessed else {}),
-            **{"stop_given": "container_stop", "refreshed": "ASSESSMENT_FOUND"},
-            **{"explain": "container_message", "refuse_step": "container_refuse_step"},
+            "stop_given": "container_stop",
+            "refreshed": "ASSESSMENT_FOUND",
+            "explain": "container_message",
+            "refuse_step": "container_refuse_step",
             **(FOREIGN_CALLS if self.has_fmus else {}),
             "foreign_count": str(len(self._members) if self.has_fmus else 0),
-            "history_room": str(self._room_of_histories),
+            "history_room": str(self._history_room),
         }
 
     def _describe(self, token: str) -> bytes:
         tool = f"cosim-framework {cosim.__version__}"
-        given = self.version, ["cs"], self.interface, tool, token, ()
-        return describe(*given, sources=self._units, abilities=self._abilities)
+        described = self.version, ["cs"], self.interface, tool, token, ()
+        return describe(*described, sources=self._units, abilities=self._abilities)
 
 
-ORDERS = ("before", "after", "order")
-JUDGED_NAMES = (f"{COUPLING}.verdict", f"{COUPLING}.error")
-"""The first of `Assessment.found`."""
+def _order_arrays(loop: CoSimulation, run: SteppedRun) -> dict[str, NDArray[np.int64]]:
+    """How outputs are passed on before members are initialized and after that, and how members step."""
+    numbers = run.machine.number
+    arrays = {
+        "before": _passing_words(loop, run, initializing=True),
+        "after": _passing_words(loop, run, initializing=False),
+        "order": [numbers[name] for name in run.coupled.order],
+    }
+    return {name: np.array(words, dtype=np.int64) for name, words in arrays.items()}
 
 
-def _of_numbers(loop: CoSimulation) -> CoSimulation:
+def _passing_words(loop: CoSimulation, run: SteppedRun, *, initializing: bool) -> list[int]:
+    """The groups of `passing_order` one after the other, as integers.
+
+    Of each: how many outputs it has, 1 where there is a closed path in it, then for each output the number of
+    its participant and its place among all outputs.
+    """
+    coupled, machine = run.coupled, run.machine
+    words = []
+    for ports, closed_path in passing_order(loop.descriptions, loop.links, initializing=initializing):
+        words += [len(ports), int(bool(closed_path))]
+        for name, output in ports:
+            place = list(coupled.reads[name]).index(output)
+            words += [machine.number[name], machine.output_slot(name, place)]
+    return words
+
+
+def _recording_numbers(loop: CoSimulation) -> CoSimulation:
     """The same without records of what the FMU cannot show, which only Python reads: clocks, binary data."""
     recorder = Recorder(loop.descriptions, loop.links, loop.run_options.record, derived=loop.derived)
     kinds = {port: loop.descriptions[port[0]].variables[port[1]].type for port in recorder.ports}
-    made = copy.copy(loop)
+    restricted = copy.copy(loop)
     if not set(kinds.values()) <= set(CONTAINER_TYPES):
         shown = [".".join(port) for port, kind in kinds.items() if kind in CONTAINER_TYPES]
-        made._set(run_options=replace(loop.run_options, record=[*shown, *loop.derived]))
-    return made
+        restricted._set(run_options=replace(loop.run_options, record=[*shown, *loop.derived]))
+    return restricted
 
 
 def _is_unset_text(variable: FmuVariable, loop: CoSimulation) -> bool:

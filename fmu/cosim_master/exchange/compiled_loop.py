@@ -19,6 +19,7 @@ from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
 from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError, StepDiscardedError
 from cosim_master.exchange import run_exchanges
+from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import AlgorithmArrays, ExchangeFace, ExchangePrograms
 from cosim_master.exchange.exchange_arrays import ANSWER, ANSWERED
@@ -29,7 +30,7 @@ from cosim_master.exchange.exchange_machine import (
     shows_tables,
     words_of,
 )
-from cosim_master.exchange.operations_in_python import CalledInPython, OperationsInPython
+from cosim_master.exchange.operations_in_python import OperationsInPython
 from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
 from cosim_master.exchange.step_threads import (
     StepsTogether,

@@ -10,13 +10,16 @@ from cosim.kit import Record, call_with_array, integers_at, rows_of, width_of
 
 
 class Wire(Record):
-    """How messages get to the other process and back, with functions of the C library."""
+    """How messages get to the other process and back, with functions of the C library.
 
-    patience: int  # so long a message is waited for here, ms; -1: for ever
+    A field ``…_at`` is an address, of one of these functions or of data.
+    """
+
+    patience: int  # how long this side waits for a message, ms; -1: for ever
     copy_at: int
     compare_at: int
-    reading: int
-    writing: int
+    reading: int  # handle
+    writing: int  # handle
     read_at: int
     write_at: int
     poll_at: int

@@ -14,7 +14,7 @@ from cosim_master.trust.explained_bars import EXPLAINED_BENT, KNOWN, NONE, SAME,
 from cosim_master.trust.explained_run import linear_bars_of, spans_of
 from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
 from cosim_master.trust.polynomial_coupling import polynomial_answers
-from cosim_master.trust.sampled_wiring import Part, Wiring, at_ticks, part_of, resampled
+from cosim_master.trust.sampled_wiring import WiredPart, Wiring, at_ticks, part_of, resampled
 
 Vector = NDArray[np.float64]
 POINTS, FEWER_POINTS = 800, 200
@@ -114,13 +114,14 @@ def estimated_errors(
     wanted = range(samples.outputs.shape[1])
     jumping = [place for place in jumping if place in wanted]
     parts = [
-        part_of(wiring.direct, [k for k in mine if k in wanted], given) for mine, given, _ in wiring.parts
+        part_of(wiring.direct, [place for place in part.outputs if place in wanted], part.inputs)
+        for part in wiring.parts
     ]
     sources = wiring.sources
     size = samples.outputs.shape[1] + sources.size
-    clocked = [(mine, given) for mine, given, _ in parts if given and set(mine) <= set(jumping)]
-    places = np.array([place for mine, _ in clocked for place in mine], dtype=np.intp)
-    sampled = np.array([place for _, given in clocked for place in given], dtype=np.intp)
+    clocked = [part for part in parts if part.inputs and set(part.outputs) <= set(jumping)]
+    places = np.array([place for part in clocked for place in part.outputs], dtype=np.intp)
+    sampled = np.array([place for part in clocked for place in part.inputs], dtype=np.intp)
     # between ticks others may err, and have forgotten it at the next one
     others = ~np.isin(sources, places) & ~np.isin(np.arange(sources.size), sampled)
     least = samples.times.size - 2 if samples.defects[:, others].any() else LEAST
@@ -166,7 +167,7 @@ def _ranges(samples: Samples) -> Vector:
 def _bars(
     samples: Samples,
     sources: NDArray[np.intp],
-    parts: Sequence[Part],
+    parts: Sequence[WiredPart],
     jumping: Sequence[int],
     points: int,
     behind: Vector | float = 0.0,

@@ -200,29 +200,29 @@ class _PolynomialCoupling:
         The states are the outputs on which no input acts at once, but for those that follow from others.
         """
         states: list[int] = []
-        for outputs, inputs, _ in wiring.parts:
-            candidates = [place for place in outputs if not wiring.direct[place]]
-            states += _independent(course.outputs, candidates) if inputs else []
+        for part in wiring.parts:
+            candidates = [place for place in part.outputs if not wiring.direct[place]]
+            states += _independent(course.outputs, candidates) if part.inputs else []
         at = {place: i for i, place in enumerate(states)}
         if not states or len(states) > MOST_STATES:
             return None
         w, count = course.outputs[:, states], course.times.size - 1
         fits, shown = [], []
-        for outputs, inputs, _ in wiring.parts:
-            if not inputs:
+        for part in wiring.parts:
+            if not part.inputs:
                 continue
-            rows = [at[place] for place in outputs if place in at]
+            rows = [at[place] for place in part.outputs if place in at]
             if rows:
-                monomials = Monomials(len(rows), len(inputs), *shape)
+                monomials = Monomials(len(rows), len(part.inputs), *shape)
                 if len(monomials.terms) * FEWEST > count:
                     return None
-                fit = _fitted_rates(course, w, rows, inputs, monomials, weight)
+                fit = _fitted_rates(course, w, rows, part.inputs, monomials, weight)
                 if fit is None:
                     return None
                 fits.append(fit)
             shown += [
                 _fitted_value(course, w, place, rows, wiring.direct[place], shape[0])
-                for place in outputs
+                for place in part.outputs
                 if place not in at
             ]
         return cls(course, wiring, np.array(states, dtype=np.intp), fits, shown)

@@ -16,8 +16,19 @@ if TYPE_CHECKING:
     from cosim_master.exchange.coupled_participants import CoupledParticipants
 
 
-Part = tuple[list[int], list[int], list[int]]
-"""Of a participant: outputs, inputs, direct inputs."""
+class WiredPart(NamedTuple):
+    """What of a participant is sampled, by places among the samples.
+
+    Attributes
+    ----------
+    outputs, inputs : list of int
+    direct : list of int
+        The inputs on which one of its outputs depends at the same instant.
+    """
+
+    outputs: list[int]
+    inputs: list[int]
+    direct: list[int]
 
 
 class Wiring(NamedTuple):
@@ -27,18 +38,19 @@ class Wiring(NamedTuple):
     ----------
     sources : ndarray of int, shape (inputs,)
         The output that each input stands for.
-    parts : list of (outputs, inputs, direct inputs)
-        Of each participant; direct are those on which one of its outputs depends at the same instant.
+    parts : list of WiredPart
+        One for each participant.
     direct : list of list of int
-        The same for each output.
+        For each output the inputs on which it depends at the same instant.
     surely : list of list of int
-        The same without what is only possible: many FMUs declare that all outputs depend on all inputs.
+        `direct` without dependencies that are only possible: many FMUs declare that all outputs depend on
+        all inputs.
     held, straight : ndarray of int
         Outputs that stay over an exchange as they were at its beginning, and those that run along lines.
     """
 
     sources: NDArray[np.intp]
-    parts: list[Part]
+    parts: list[WiredPart]
     direct: list[list[int]]
     surely: list[list[int]]
     held: NDArray[np.intp]
@@ -47,7 +59,7 @@ class Wiring(NamedTuple):
     @property
     def driven(self) -> list[int]:
         """Places of outputs of participants that have inputs."""
-        return [place for mine, given, _ in self.parts if given for place in mine]
+        return [place for part in self.parts if part.inputs for place in part.outputs]
 
 
 def wiring_of(coupled: CoupledParticipants) -> Wiring:
@@ -72,9 +84,9 @@ def wiring_of(coupled: CoupledParticipants) -> Wiring:
     ]
     parts = []
     for name, members in coupled.units.items():
-        mine = [i for i, owner in enumerate(coupled.sampled_owners) if owner == name]
-        given = [i for i, each in enumerate(inputs) if each.target in members]
-        parts.append(part_of(direct, mine, given))
+        part_outputs = [i for i, owner in enumerate(coupled.sampled_owners) if owner == name]
+        part_inputs = [i for i, each in enumerate(inputs) if each.target in members]
+        parts.append(part_of(direct, part_outputs, part_inputs))
     held = coupled.samples.jumping
     over_time = [i for i, (n, _) in enumerate(coupled.sampled_ports) if coupled.descriptions[n].over_time]
     straight = np.setdiff1d(np.array(over_time, dtype=np.intp), held)
@@ -88,9 +100,9 @@ def reliable_jumps(coupled: CoupledParticipants) -> list[int]:
     return [] if coupled.samples.is_thinned else coupled.samples.jumping.tolist()
 
 
-def part_of(direct: Sequence[Sequence[int]], mine: list[int], given: list[int]) -> Part:
-    """Outputs and inputs of a participant, and the inputs that one of these outputs depends on directly."""
-    return mine, given, sorted({i for place in mine for i in direct[place]})
+def part_of(direct: Sequence[Sequence[int]], outputs: list[int], inputs: list[int]) -> WiredPart:
+    """A participant with these outputs and inputs; `direct` holds the direct inputs of all outputs."""
+    return WiredPart(outputs, inputs, sorted({i for place in outputs for i in direct[place]}))
 
 
 def _is_doubtful(description: ParticipantDescription, output: str) -> bool:
@@ -194,9 +206,9 @@ def late_by_an_exchange(samples: Samples, wiring: Wiring, jumping: Sequence[int]
     before = -1
     while len(reached) > before:
         before = len(reached)
-        for mine, given, _ in wiring.parts:
-            if reached & set(wiring.sources[given].tolist()):
-                reached |= set(mine)
+        for part in wiring.parts:
+            if reached & set(wiring.sources[part.inputs].tolist()):
+                reached |= set(part.outputs)
     for place in reached:
         found[place] = changes[:, place].max()
     return found

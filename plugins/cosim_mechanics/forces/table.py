@@ -1,6 +1,7 @@
 """Integrals of curves through the points of a table; for kernel functions.
 
-Table and curve are those of `cosim_signals.curves`, from the first point to the last.
+Table and curve are those of `cosim_signals.curves`, from the first point to the last: points (x, y), slopes m
+at the points, integrals e from the first point to each.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from cosim.kit import nearer_side
 from cosim_mechanics.spatial import Reals, Slot
 from cosim_signals.curves import interval, monotone_slopes, straight_slopes
 
-TANGENT, KEPT, ERROR = 0.0, 1.0, 2.0  # beyond the ends of a table
+TANGENT, KEPT, ERROR = 0.0, 1.0, 2.0
+"""Beyond the ends of a table: the curve goes on straight, keeps its last value, or there is none."""
 
 
 def slopes_at_points(x: Reals, y: Reals, straight: bool, m: Slot) -> None:
@@ -74,7 +76,8 @@ def integral(at: float, x: Reals, y: Reals, m: Reals, e: Reals, straight: bool) 
     s = (at - x[i]) / h
     d = y[i + 1] - y[i]
     area = s * y[i] + 0.5 * s * s * d
-    if not straight:  # a cubic from y[i] to y[i + 1]: the line above, and what the slopes at both ends add
+    if not straight:
+        # the cubic of Hermite is the line above plus s (1 - s) (a (1 - s) + b s), which is integrated here
         a = h * m[i] - d
         b = d - h * m[i + 1]
         q = s * s
