@@ -49,7 +49,7 @@ class CoSimulationError(cosim.SimulationError):
         The last communication point that was reached by all, s.
     reason : str
     participant : str
-        The one that failed, "" where the fault is no single participant's.
+        The one that failed, "" where the fault belongs to several or to none.
     result : Result or None
         What was recorded up to `time`.
     """
