@@ -60,7 +60,7 @@ class Called:
     def __call__(self, *arguments: Any) -> Any:
         if len(arguments) != len(self._letters):
             raise TypeError(f"{self._name}() takes {len(self._letters)} arguments, not {len(arguments)}")
-        known, words = self._last
+        known, words = self._last  # weak references to the arrays of the last call, and its words
         arrays = [arguments[i] for i in self._arrays]
         if len(known) != len(arrays) or not all(map(is_, map(call, known), arrays)):
             words = self._words_of(arrays)

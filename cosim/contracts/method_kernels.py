@@ -41,8 +41,8 @@ class MethodKernels:
     slot_functions : list of (int, function, str)
         Those whose addresses stand in ``slots``: the place of each, the function, its signature.
     followed_step : function or None
-        The kernel function whose tangent carries tangents from the start of a step, which ``work`` and
-        ``memory`` hold, to a time; with the signature of a step that is taken again.
+        The kernel function that derivatives of runs differentiate: it goes from the start of a step, which
+        ``work`` and ``memory`` hold, to a time. It has the signature of "redo".
     """
 
     coefficients: Vector

@@ -76,27 +76,14 @@ class PythonHandlers:
         self.state, self._next = state, None
 
     def run(self, number: int) -> int:
-        """Run one; its severity. An exception is kept and counts as a failure."""
+        """Run a handler and return its severity. An exception becomes its answer, a failure."""
         entry, state, step = self._entries[number], self.state, self.step
         step.stage_out(state)
-        function = entry.handler.function.function
         why = READ_ONLY[entry.handler.does]
         state._locked = f"{entry.path}: the handler wrote to the State that it may only read; {why}"
         began = wall.perf_counter()
         try:
-            if self._takes_next[number]:
-                scratch = self._next_state()
-                answer = function(self._parts[entry.part], state, scratch)
-                self._mark_written(number)
-                if scratch.time != state.time:
-                    raise SimulationError(state.time, f"{entry.path}: a handler cannot change time")
-            else:
-                answer = function(self._parts[entry.part], state)
-            if answer is not None and not isinstance(answer, EventStatus):
-                raise SimulationError(
-                    state.time,
-                    f"{entry.path}: a handler must return None or an EventStatus, not {shown(answer)}",
-                )
+            answer = self._call(number)
         except BaseException as error:
             answer = EventStatus.of_exception(error, entry.path)
             if not isinstance(error, Exception):
@@ -110,6 +97,24 @@ class PythonHandlers:
             return int(Severity.SUCCEEDED)
         self.answers[number] = replace(answer, source=entry.path)
         return int(answer.severity)
+
+    def _call(self, number: int) -> EventStatus | None:
+        """Call the method of a handler; `SimulationError` where it breaks a rule."""
+        entry, state = self._entries[number], self.state
+        function, part = entry.handler.function.function, self._parts[entry.part]
+        if self._takes_next[number]:
+            next_state = self._next_state()
+            answer = function(part, state, next_state)
+            self._mark_written(number)
+            if next_state.time != state.time:
+                raise SimulationError(state.time, f"{entry.path}: a handler cannot change time")
+        else:
+            answer = function(part, state)
+        if answer is None or isinstance(answer, EventStatus):
+            return answer
+        raise SimulationError(
+            state.time, f"{entry.path}: a handler must return None or an EventStatus, not {shown(answer)}"
+        )
 
     def worst_answer(self) -> EventStatus:
         """The worst answer to the last call of the Step, and whose it is."""
@@ -134,7 +139,7 @@ class PythonHandlers:
         return twin
 
     def _mark_written(self, number: int) -> None:
-        """Say which variables a handler has written, where another one may write them at the same instant."""
+        """Mark what a handler has written, where another one may write the same at the same instant."""
         run, twin = self.step.arrays, self._next
         if not run.plan.shares_variables or twin is None:
             return
@@ -147,6 +152,7 @@ class PythonHandlers:
             marks[first : first + slot.size] = number + 1
 
     def _make_next(self) -> NextState:
+        """A State that shares everything with that of the run but its variables, its cache and its clock."""
         state = self.state
         twin = NextState.__new__(NextState)
         twin.__dict__.update(state.__dict__, written=[], _shown={})

@@ -126,6 +126,11 @@ class Elimination:
         self._eliminate_all()
 
     def _eliminate_all(self) -> None:
+        """Eliminate the cheapest link that carries no other, until none is left.
+
+        Costs change while links wait in the heap. A link that has become dearer is put back when it is
+        reached; one whose front has changed is also pushed anew, in case it has become cheaper.
+        """
         open_links = {i for i, count in self._carried.items() if not count}
         heap = [(self._cost(i), i) for i in open_links]
         heapq.heapify(heap)

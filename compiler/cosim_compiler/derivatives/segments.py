@@ -1,8 +1,21 @@
 """Segments of a recorded function: what they put on the tape, and their lines of the reverse function.
 
-A segment are statements without a branch between them: where one of them is passed, all are. So one check of
-the room on the tape, and one number behind what it has put there, are enough for all of them; the reverse
-function finds by that number which lines undo the segment. A branch, a loop and a call end a segment.
+A segment is a run of statements without a branch between them: where one is executed, all are. So one check
+of the room on the tape, and one number behind what the segment has put there, are enough for all of them; the
+reverse function finds by that number which lines undo the segment. A branch, a loop and a call end a segment.
+
+What is written for the statement ``z = x * y`` as the second segment, where both factors vary:
+
+    the recording function                      the reverse function
+    if _at + 3 > len(tape): … raise             _top -= 2
+    tape[_at + 0] = y                           _b2 = _z_0_bar
+    tape[_at + 1] = x                           _z_0_bar = 0.0
+    z = x * y                                   if _b2 != 0.0:
+    tape[_at + 2] = 2.0                             _x_0_bar += product(tape[_top + 0], _b2)
+    _at += 3                                        _y_0_bar += product(tape[_top + 1], _b2)
+
+``_at`` is where the tape is free, ``_top`` where the segment begins that is undone. A *bar* (``_x_0_bar``) is
+the adjoint of a local name; that of an element of a view lies in another array, the *root* of the view.
 """
 
 from __future__ import annotations
@@ -31,10 +44,11 @@ HEAD = 2
 """The tape begins with how much of it is used, and whether it was full."""
 STORE_TOP = "tape[0] = _at * 1.0"
 Dual = tuple[str, Tangents]
+"""The text of a value, and those of its tangents."""
 
 
 class SegmentWriter(FunctionWriter):
-    """The part of the writer of an adjoint that has its segments; see `recording_writer.RecordingWriter`.
+    """The part of `recording_writer.RecordingWriter` that writes segments.
 
     Parameters
     ----------
@@ -44,7 +58,8 @@ class SegmentWriter(FunctionWriter):
     known, result
         As of `FunctionWriter`.
     before : SegmentWriter, optional
-        The writing before: it knows the roots of views, and whether segments need numbers.
+        The writer of the same function in the pass before: it knows the roots of views, and whether segments
+        need numbers. A function is written again until nothing of that changes.
 
     Attributes
     ----------
@@ -53,7 +68,13 @@ class SegmentWriter(FunctionWriter):
     result_roots : dict of str to str
         Of each view in the result.
     is_straight : bool
-        Whether all segments are always passed once, in their order.
+        Whether all segments are always executed once, in their order.
+    bars : dict of str to None
+        Names of adjoints in the reverse function, in the order of their first use.
+    segments : list of Segment
+        Those that have ended.
+    open : Segment or None
+        The one to which statements are added.
     """
 
     def __init__(
@@ -88,7 +109,7 @@ class SegmentWriter(FunctionWriter):
     # segments
 
     def segment(self) -> Segment:
-        """The segment to which statements belong now."""
+        """The open segment; a line is kept free at its start, for the check of the room on the tape."""
         if self.open is None:
             self.emit("pass")
             self.open = Segment(len(self._lines) - 1, self._indent)
@@ -96,7 +117,7 @@ class SegmentWriter(FunctionWriter):
 
     @contextmanager
     def indented(self) -> Iterator[None]:
-        """A block is a segment of its own, which may be passed or not."""
+        """A block has segments of its own, which may be executed or not."""
         self._depth += 1
         with super().indented():
             yield
@@ -104,13 +125,13 @@ class SegmentWriter(FunctionWriter):
         self._depth -= 1
 
     def condition(self, node: Expression) -> str:
-        """The condition under a name, before the segment ends."""
+        """The condition of a branch, computed in the segment that ends with it."""
         text = self.held(self.value(node))
         self.flush()
         return text
 
     def flush(self) -> None:
-        """The segment ends: a branch, or a call, comes."""
+        """End the open segment: write the check of the room, and its number on the tape."""
         segment, self.open = self.open, None
         if segment is None:
             return
@@ -128,7 +149,7 @@ class SegmentWriter(FunctionWriter):
         self.emit(f"_at += {size}")
 
     def pushed(self, text: str) -> str:
-        """A number of this function, in the reverse one."""
+        """The text of a number in the reverse function: a constant, or its place on the tape."""
         stripped = text.strip("()")
         if _is_number(stripped) and "inf" not in stripped and "nan" not in stripped:
             return repr(float(stripped))
@@ -156,9 +177,11 @@ class SegmentWriter(FunctionWriter):
         return f"{leaf.root}[{name}{f' + {leaf.shift}' if leaf.shift else ''}]"
 
     def assign_bars(self, targets: Sequence[tuple[NameLeaf | Place | str, Slope | None]]) -> None:
-        """Reals get values: in the reverse function their adjoints go on to what these are made of.
+        """Write how the adjoints of assigned reals go on to the reals that their values are made of.
 
-        A target that is a text is an adjoint that stays, that of a result.
+        The reverse function reads all adjoints of the targets before it adds to any: a target may also be
+        read on the right-hand side. The adjoint of a target is 0 before the assignment; that of a result,
+        which is given as a text, stays.
         """
         reads: list[str] = []
         spread: list[str] = []
@@ -175,6 +198,7 @@ class SegmentWriter(FunctionWriter):
         self.segment().steps.append(reads + spread)
 
     def _contributions(self, slope: Slope, name: str) -> list[str]:
+        """The lines that add to each leaf its part of the adjoint `name`."""
         lines = []
         for leaf, weight in self._weights(slope, "1.0", False):
             factor, into = self.pushed(weight), self.target(leaf)
@@ -190,7 +214,11 @@ class SegmentWriter(FunctionWriter):
         return lines
 
     def _weights(self, slope: Slope, weight: str, singular: bool) -> list[tuple[NameLeaf | Place, str]]:
-        """By how much a value changes with each leaf that it is made of."""
+        """Each leaf that a value is made of, and the text of the derivative of the value by it.
+
+        `weight` is the product of the derivatives on the way to this node, `singular` whether one of them may
+        be infinite: then products are written so that zero times infinity is zero.
+        """
         if not isinstance(slope, Spread):
             return [(slope, weight)]
         weight = self.held_weight(weight)
@@ -202,6 +230,7 @@ class SegmentWriter(FunctionWriter):
         return weights
 
     def held_weight(self, text: str) -> str:
+        """The weight under a name, so that it is computed once for all leaves."""
         return text if _is_number(text.strip("()")) else self.held(text)
 
     def times(self, weight: str, factor: str) -> str:
@@ -229,6 +258,7 @@ class SegmentWriter(FunctionWriter):
         return f"_{self.identifier(name)}_{place}_at"
 
     def set_tangents(self, name: str, varying: Varying, tangents: Tangents, kind: Type) -> None:
+        """Assign tangents to a local name: reals get adjoints, views a root and a place in it."""
         kinds = dict(_leaf_kinds(kind))
         parts = dict(of_leaves(tangents))
         reals: list[tuple[NameLeaf | Place | str, Slope | None]] = []
@@ -266,6 +296,7 @@ class SegmentWriter(FunctionWriter):
         return None if tangents is None else [Rate(self.held(t), t.slope) for t in tangents]  # type: ignore[attr-defined]
 
     def duals(self, nodes: Sequence[Expression]) -> list[Dual]:
+        """Expressions that are computed one after the other; calls behind one do not change its value."""
         pairs: list[Dual] = []
         for i, node in enumerate(nodes):
             text, tangents = self.dual(node)
@@ -299,6 +330,7 @@ class SegmentWriter(FunctionWriter):
         return name, made
 
     def variable(self, node: form.Variable) -> Dual:
+        """A local name, with its adjoints as leaves."""
         text, tangents = super().variable(node)
         kinds = dict(_leaf_kinds(node.type))
 

@@ -1,7 +1,8 @@
 """Places outside of the views that a kernel function is given, by its typed form.
 
-Nothing is said of what a condition may keep from being reached, and of places that do not follow from
-constants.
+Only places that follow from constants are checked, and only where no condition may keep the program from
+reaching them. `ways.Walk` goes through the function; this module says when it is certain that a statement is
+reached, and what to do at each place that it reads or writes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ LEAVES = (form.Break, form.Continue, form.Return, form.Raise, form.RaiseAgain)
 
 @dataclass(frozen=True)
 class Outside:
-    """A place outside of an argument: the line, and how it counts there, by rows and columns of a table."""
+    """A place outside of an argument: the line, and the index or, for a table, row and column."""
 
     line: int
     place: tuple[int, ...]
@@ -40,14 +41,16 @@ def places_in_views(function: Function, sizes: Mapping[str, int]) -> Places:
 
 
 class Places(Walk):
-    """Notes places outside while it is certain that the program comes there.
+    """Records places outside while it is certain that the program reaches them.
 
     Attributes
     ----------
     found : dict of str to Outside
         For each argument of which an element outside is reached in any case: the first place.
     written : dict of str to int
-        The line where an element of each argument is written first, under whatever name, of those that are.
+        For each argument that is written, under whatever name: the line of the first write.
+    is_certain : bool
+        Whether the statement that is walked through is reached in every call.
     """
 
     def __init__(
@@ -57,15 +60,17 @@ class Places(Walk):
         self.found: dict[str, Outside] = {}
         self.written: dict[str, int] = {}
         self.is_certain = True
-        self.called_at = 0  # the line of the function itself, in a helper
+        self.called_at = 0  # in a helper the line in the function itself from which it is called
 
     def into(self, parts: dict[str, Part], values: dict[str, Any]) -> Walk:
+        """The walk through a helper: it adds to the same results, with the line of the call."""
         inner = Places(parts, values, self.sizes, self.depth + 1)
         inner.is_certain, inner.found, inner.written = self.is_certain, self.found, self.written
         inner.called_at = self.called_at or self.line
         return inner
 
     def touch(self, part: Part, places: tuple[Any, ...]) -> None:
+        """Record an element that is read or written, where its place is known and lies outside."""
         if not self.is_certain or part.first is None or part.size is None:
             return
         lengths = (part.size // part.columns, part.columns) if part.columns else (part.size,)
@@ -85,15 +90,17 @@ class Places(Walk):
         return 0 if self.depth == 0 else -length
 
     def store(self, part: Part) -> None:
+        """Record that an element of a part is written."""
         self.written.setdefault(part.result, self.called_at or self.line)
 
     @staticmethod
     def shown(part: Part, places: tuple[Any, ...]) -> tuple[int, ...]:
-        """A place of a part, as one of the argument."""
+        """A place of a part as a place of the whole argument; an unknown index counts as 0."""
         indices = tuple(place if type(place) is int else 0 for place in places)
         return indices if part.columns or part.first is None else (part.first + indices[0], *indices[1:])
 
     def branches(self, node: form.If, written: Written) -> Written | None:
+        """Neither branch is certain; in a loop nothing behind them is where one of them may leave."""
         before, self.is_certain = self.is_certain, False
         written_after = super().branches(node, written)
         leaves = any(isinstance(statement, LEAVES) for statement in walk(node))
@@ -101,13 +108,14 @@ class Places(Walk):
         return written_after
 
     def attempt(self, node: form.Try, written: Written) -> Written | None:
+        """Nothing in a ``try`` is certain: a statement before it may raise."""
         before, self.is_certain = self.is_certain, False
         written_after = super().attempt(node, written)
         self.is_certain = before
         return written_after
 
     def turns(self, node: form.For) -> Turns:
-        """Of many turns the first and the last."""
+        """The turns of a loop between constants; of many only the first and the last, where indices end."""
         bounds = [self.value(bound) for bound in (node.first, node.last, node.step)]
         if all(type(bound) is int for bound in bounds) and bounds[2] != 0:
             values = range(*bounds)
@@ -119,6 +127,7 @@ class Places(Walk):
     def loop(
         self, node: form.For | form.While | form.Once, turns: Turns, written: Written | None
     ) -> Written | None:
+        """Turns are certain where their number is known: others may be none."""
         before = self.is_certain
         is_known = isinstance(node, form.Once) or all(value is not None for value, _ in turns)
         self.is_certain = before and is_known

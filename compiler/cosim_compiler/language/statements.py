@@ -94,12 +94,11 @@ class Reader(ExpressionReader):
         Takes the functions that it calls.
     function : Function
         Is filled.
-    given : tuple of Type
-        Of the arguments.
+    argument_types : tuple of Type
     variables : dict of str to Type
-        What the names have come to in the reading before.
+        The types that the reading before has found for local names.
     result : Type or None
-        The same of the result.
+        That of the result.
 
     Attributes
     ----------
@@ -222,7 +221,7 @@ class Reader(ExpressionReader):
         return getattr(node, "lineno", 0)
 
     def held(self, value: Expression, node: ast.AST) -> tuple[list[Statement], Expression]:
-        """A value as it is now, computed once: what does so, and how it is read."""
+        """A value computed once, as it is now: the statements that compute it, and the expression for it."""
         if is_constant(value):
             return [], value
         if isinstance(value, MakeTuple):

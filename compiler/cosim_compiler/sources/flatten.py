@@ -26,7 +26,7 @@ from cosim_compiler.sources.views import Flat, Given, View, fields_of, flat_form
 
 
 def flattened(function: Callable[..., Any], **given: type) -> Any:
-    """A function of bundles as one of their fields; who is flattened may still call it with a bundle.
+    """A function of bundles as one of their fields; functions that are flattened may still pass it a bundle.
 
     Parameters
     ----------
@@ -130,7 +130,10 @@ def _arguments(tree: ast.FunctionDef, names: dict[str, list[str]], others: list[
 def _function_of(
     tree: ast.FunctionDef, author: types.FunctionType, free: dict[str, Any]
 ) -> types.FunctionType:
-    """The function of a tree: what it takes from outside is as in the author's, or a name of ours."""
+    """The function of a tree: its free names are those of the author's function, and `free` by name.
+
+    Names of an enclosing function need cells, so the tree is compiled inside a function that has them.
+    """
     cells = dict(zip(author.__code__.co_freevars, author.__closure__ or (), strict=True))
     cells |= {name: types.CellType(value) for name, value in free.items()}
     around = ast.parse(f"def around({', '.join(cells)}): pass")

@@ -49,7 +49,7 @@ class CoSimulationError(cosim.SimulationError):
         The last communication point that was reached by all, s.
     reason : str
     participant : str
-        Who failed, "" when it is none in particular.
+        The one that failed, "" where the fault belongs to several or to none.
     result : Result or None
         What was recorded up to `time`.
     """

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_master.trust.sampled_wiring import Resampled
+from cosim_master.trust.sampled_wiring import Resampled, WiredPart
 
 Vector = NDArray[np.float64]
 MOST_GROWTH = 1e9
@@ -66,10 +66,10 @@ class IdentifiedCoupling:
     seen : Resampled
     sources : ndarray of int, shape (inputs,)
         The output that each input stands for.
-    parts : sequence of (outputs, inputs, direct inputs)
-        Places of those of each participant, and of the inputs on which its outputs depend at the same
-        instant: there the value at the end of an interval counts, too. Of a participant whose outputs all
-        jump it counts alone: means do nothing there. A participant without inputs has no error.
+    parts : sequence of WiredPart
+        One for each participant. Of direct inputs the value at the end of an interval counts besides the mean
+        over it. Where all outputs of a participant jump, it counts alone, for all inputs. A participant
+        without inputs has no error.
     jumping : sequence of int
         Places of outputs that stay over an interval as they were at its beginning.
     """
@@ -78,28 +78,31 @@ class IdentifiedCoupling:
         self,
         seen: Resampled,
         sources: NDArray[np.intp],
-        parts: Sequence[tuple[list[int], list[int], list[int]]],
+        parts: Sequence[WiredPart],
         jumping: Sequence[int] = (),
     ) -> None:
         self._y, self._u, self._d = seen.outputs, seen.inputs, seen.defects
         self._teeth, self._interval = seen.teeth, seen.interval
         sampled = set(jumping)
         self._parts = [
-            (mine, *(([], given) if sampled.issuperset(mine) else (given, passed)))
-            for mine, given, passed in parts
-            if mine and given
+            part._replace(inputs=[], direct=part.inputs) if sampled.issuperset(part.outputs) else part
+            for part in parts
+            if part.outputs and part.inputs
         ]
         size, inputs = self._y.shape[1], self._u.shape[1]
         self._wired = np.zeros((inputs, size))
-        driven = np.isin(sources, [place for part in self._parts for place in part[0]])
+        identified = [place for part in self._parts for place in part.outputs]
+        driven = np.isin(sources, identified)
         self._wired[np.flatnonzero(driven), sources[driven]] = 1.0
         at_end = np.full(size, 0.5)
         at_end[list(jumping)] = 0.0
         self._begins, self._finishes = self._wired * (1.0 - at_end), self._wired * at_end
         middle = self._y[1:] @ self._finishes.T + self._y[:-1] @ self._begins.T
         self._rest = self._u - self._d - middle
-        self._free = np.setdiff1d(np.arange(size), [place for part in self._parts for place in part[0]])
-        self._direct = np.array(sorted({place for part in self._parts for place in part[2]}), dtype=np.intp)
+        self._free = np.setdiff1d(np.arange(size), identified)
+        self._direct = np.array(
+            sorted({place for part in self._parts for place in part.direct}), dtype=np.intp
+        )
         self._e, self._missed = seen.ends[:, self._direct], seen.end_defects[:, self._direct]
         self._wired_ends = self._wired[self._direct]
         self._rest_ends = self._e - self._missed - self._y @ self._wired_ends.T
@@ -165,21 +168,21 @@ class IdentifiedCoupling:
         of_y, of_u = np.zeros((lags, size, size)), np.zeros((lags, size, inputs))
         of_e = np.zeros((lags + 1, size, direct))
         constant = np.zeros((size, 1))
-        for mine, given, passed in self._parts:
-            ends = np.searchsorted(self._direct, passed).tolist()
-            data = [y[:-1, mine] for y in known_y] + [u[:, given] for u in known_u]
-            widths = [len(mine)] * lags + [len(given)] * lags
-            if passed:
+        for outputs, means, at_ends in self._parts:
+            ends = np.searchsorted(self._direct, at_ends).tolist()
+            data = [y[:-1, outputs] for y in known_y] + [u[:, means] for u in known_u]
+            widths = [len(outputs)] * lags + [len(means)] * lags
+            if at_ends:
                 data += [e[1:, ends] for e in known_e]
-                widths += [len(passed)] * (lags + 1)
-            factors = _fitted(np.hstack(data)[rows], np.diff(self._y[:, mine], axis=0)[rows], method.cut)
+                widths += [len(at_ends)] * (lags + 1)
+            factors = _fitted(np.hstack(data)[rows], np.diff(self._y[:, outputs], axis=0)[rows], method.cut)
             blocks = np.split(factors[:-1], np.cumsum(widths)[:-1])
             for j in range(lags):
-                of_y[j][np.ix_(mine, mine)] = blocks[j].T
-                of_u[j][np.ix_(mine, given)] = blocks[lags + j].T
-            for j in range(lags + 1 if passed else 0):
-                of_e[j][np.ix_(mine, ends)] = blocks[2 * lags + j].T
-            constant[mine, 0] = factors[-1]
+                of_y[j][np.ix_(outputs, outputs)] = blocks[j].T
+                of_u[j][np.ix_(outputs, means)] = blocks[lags + j].T
+            for j in range(lags + 1 if at_ends else 0):
+                of_e[j][np.ix_(outputs, ends)] = blocks[2 * lags + j].T
+            constant[outputs, 0] = factors[-1]
         own = of_u.sum(axis=0) @ self._finishes + of_e.sum(axis=0) @ self._wired_ends
         solve = np.linalg.inv(np.eye(size) - own)
         splits = np.cumsum([size] * lags + [inputs] * lags + [direct] * lags)[:-1]
