@@ -314,7 +314,8 @@ def test_systems_are_exported(tmp_path: Path, make_fmu: MakeFmu, export: dict[st
     first, second = loop.simulate(2.0), again.simulate()
     assert np.ptp(first["osc.osc.position"]) > 0.1
     for name in ("osc.osc.position", "osc.osc.acceleration", "osc.felt", "gain.y", "other.y"):
-        np.testing.assert_allclose(second[name], first[name], rtol=1e-12, atol=1e-14, err_msg=name)
+        # A factor and a unit are applied in another order: a last bit, on which lengths of steps depend.
+        np.testing.assert_allclose(second[name], first[name], rtol=1e-9, atol=1e-11, err_msg=name)
 
 
 def test_what_cannot_be_exported_is_told_with_its_name(tmp_path: Path) -> None:
