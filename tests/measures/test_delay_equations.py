@@ -201,7 +201,7 @@ def test_a_delay_that_is_raised_in_a_state() -> None:
     simulator.advance_to(2.7)
     assert simulator.state["felt"] == pytest.approx(math.sin(3.0 * 2.65), abs=1e-7)
     simulator.state["felt.delay"] = 1.5
-    with pytest.raises(cosim.SimulationError, match="give the part.*longest_delay"):
+    with pytest.raises(cosim.SimulationError, match="history.*longest_delay"):
         simulator.advance_to(2.8)
 
 
