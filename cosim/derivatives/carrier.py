@@ -18,9 +18,8 @@ from cosim_compiler.record import Record, rows_of, width_of
 
 GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD = range(1, 6)
 """Why there are no tangents any more: of a handler."""
-JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED, JUMPS_MEET, LOOKS_AHEAD = range(7, 14)
-"""The same of a state or variable, of a step, of a row of the table."""
-
+JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED, JUMPS_MEET, LOOKS_AHEAD, MEETS_EXCHANGE = range(7, 15)
+"""The same of a state or variable, of a step, of a row of the table, of an exchange of values."""
 
 ALONG = 1
 """The direction of a run with gradients, beside that of the flow."""
@@ -58,8 +57,6 @@ NO_KINK, KINKS_ALIKE, KINKS_APART = 0.0, 1.0, 2.0
 NOT_HELD, HELD, PARTLY_RELEASED = 0.0, 1.0, 2.0
 NOT_FRESH, IS_MOTION, IS_REPORT = 0.0, 1.0, 2.0
 CARRY_NOTES = width_of(CarryNotes)
-MEETS_EXCHANGE = 20
-"""Why there are no tangents any more, of an exchange of values."""
 
 
 class Carrier(NamedTuple):

@@ -144,6 +144,21 @@ def refuse_looks_ahead(carrier, back, step):
             lose(carrier, carrier.notes.time, LOOKS_AHEAD, 0)
 
 
+def begin_record(back, length, kind):
+    """Begin a record of so many numbers on the trail; its place, or -1 where there is no room."""
+    notes = back.notes
+    place = int(notes.used)
+    if place + length > back.trail.shape[0]:
+        notes.is_full = 1.0
+        return -1
+    notes.used = float(place + length)
+    head = rows_of(TrailRecord, back.trail, place, 1)[0]
+    head.length = float(length)
+    head.kind = float(kind)
+    back.trail[place + length - 1] = float(length)
+    return place
+
+
 def write_changes(carrier, back):
     """Write what was in histories before the last record; whether there was room."""
     notes = back.notes
@@ -158,17 +173,10 @@ def write_changes(carrier, back):
     for m in range(size):
         count += 1 if different(known[m], h[m]) or different(known_dot[m], h_dot[m]) else 0
     if count > 0:
-        place = int(notes.used)
-        length = TRAIL_WIDTH + 3 * count + 1
-        if place + length > back.trail.shape[0]:
-            notes.is_full = 1.0
+        place = begin_record(back, TRAIL_WIDTH + 3 * count + 1, PAST_CHANGED)
+        if place < 0:
             return False
-        notes.used = float(place + length)
-        head = rows_of(TrailRecord, back.trail, place, 1)[0]
-        head.length = float(length)
-        head.kind = float(PAST_CHANGED)
-        head.events = float(count)
-        back.trail[place + length - 1] = float(length)
+        rows_of(TrailRecord, back.trail, place, 1)[0].events = float(count)
         at = place + TRAIL_WIDTH
         for m in range(size):
             if different(known[m], h[m]) or different(known_dot[m], h_dot[m]):
@@ -288,14 +296,10 @@ def write_record(run, carrier, back, at, flag, last):
         length += holds
         length += 2 * (n + carrier.d.shape[0]) + 3 * carrier.memory.shape[0] + run.k.shape[0]
     notes = back.notes
-    place = int(notes.used)
-    if place + length > back.trail.shape[0]:
-        notes.is_full = 1.0
+    place = begin_record(back, length, kind)
+    if place < 0:
         return False
-    notes.used = float(place + length)
     head = rows_of(TrailRecord, back.trail, place, 1)[0]
-    head.length = float(length)
-    head.kind = float(kind)
     head.time = mark.time
     head.detail = flag
     head.is_shifted = carrier.notes.is_shifted
@@ -305,7 +309,6 @@ def write_record(run, carrier, back, at, flag, last):
     head.is_held = carrier.notes.is_held
     head.holds = float(holds)
     notes.was_held = max(notes.was_held, head.holds)
-    back.trail[place + length - 1] = float(length)
     if is_inside:
         return True
     write_numbers(carrier, trail_numbers(carrier, back, place))

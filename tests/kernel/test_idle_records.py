@@ -1,4 +1,4 @@
-"""Steps that an FMU is told of are no events: they do not push events out of a long run's list."""
+"""Notifications of completed steps are no events: they do not push events out of a long run's list."""
 
 from __future__ import annotations
 
