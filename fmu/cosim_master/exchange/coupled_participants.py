@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import InnerPoint, TellsInside, Ticks, WaitsForInputs, Watches
+from cosim_master.coupling.check_values import check_values
 from cosim_master.coupling.connection import InputCourse, Link, links_from
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import interface_derivatives, passes_through
-from cosim_master.coupling.wiring import check_values
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.recording.coupling_samples import (
     MOST_SAMPLED,
