@@ -234,7 +234,7 @@ def _elements_of_one_coordinate(
         }
     if (actuators or motors) and joint.is_driven and joint.mimic is None:
         is_motor = motors or joint.is_servo
-        motor = {"type": "joint_motor" if is_motor else "actuator", "coordinate": name}
+        motor: dict[str, Any] = {"type": "joint_motor" if is_motor else "actuator", "coordinate": name}
         values = {
             "stiffness": joint.servo_stiffness,
             "damping": joint.servo_damping,
