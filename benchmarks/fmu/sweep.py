@@ -17,7 +17,7 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,80 +26,113 @@ import cosim
 KINDS = {"CoSimulation": "fmu.co_simulation", "ModelExchange": "fmu.model_exchange"}
 MOST_STEPS, MOST_SIGNALS = 200, 300
 TOLERANCE = 1e-6
+SAME_TIME = 1e-9
+MOST_LETTERS = 200
+"""Of an error."""
 
 
-def run(who: str, path: Path, kind: str, answer: Path) -> None:
-    """One run, in this process; what was recorded goes to a file."""
-    participant = cosim.registry().get("participant", KINDS[kind])(path, "fmu")
-    description = participant.describe()
-    told = description.default_experiment
-    start = told.start or 0.0
-    stop = told.stop if told.stop is not None else start + 1.0
-    step = min(told.step or (stop - start) / MOST_STEPS, stop - start)
+class Task(NamedTuple):
+    """What both run: an interface of a file, over a time with steps (s), and which outputs are recorded."""
+
+    path: Path
+    kind: str
+    start: float
+    stop: float
+    step: float
+    names: list[str]
+
+    @property
+    def tolerance(self) -> float | None:
+        """For Model Exchange."""
+        return TOLERANCE if self.kind == "ModelExchange" else None
+
+
+Recorded = tuple[Any, dict[str, Any]]
+"""Times, and values by name."""
+
+
+def task_of(path: Path, kind: str) -> Task:
+    """By the default experiment of the FMU."""
+    description = cosim.registry().get("participant", KINDS[kind])(path, "fmu").describe()
+    experiment = description.default_experiment
+    start = experiment.start or 0.0
+    stop = experiment.stop if experiment.stop is not None else start + 1.0
+    step = min(experiment.step or (stop - start) / MOST_STEPS, stop - start)
     stop = start + step * max(1, min(MOST_STEPS, round((stop - start) / step)))
     shown = [v for v in description.variables.values() if v.type not in ("clock", "binary", "string")]
     names = [v.name for v in shown if v.causality == "output"] or [v.name for v in shown if v.type == "real"]
-    names = names[:MOST_SIGNALS]
-    tolerance = TOLERANCE if kind == "ModelExchange" else None
-    if who == "ours":
-        from cosim_fmu import CoSimulation
-
-        loop = CoSimulation({"fmu": participant}, [], "jacobi", step, start=start, tolerance=tolerance)
-        result = loop.simulate(stop, record=[f"fmu.{name}" for name in names], inside="nothing")
-        found = result.time, {name: result[f"fmu.{name}"] for name in names}
-    else:
-        import fmpy
-
-        read = fmpy.read_model_description(str(path), validate=False)
-        names = [
-            v.name for v in read.modelVariables if v.name in names
-        ]  # elements of arrays have no name there
-        events = kind == "CoSimulation" and bool(getattr(read.coSimulation, "hasEventMode", False))
-        table = fmpy.simulate_fmu(
-            str(path), validate=False, fmi_type=kind, start_time=start, stop_time=stop, output=names,
-            output_interval=step, step_size=step, relative_tolerance=tolerance,
-            use_event_mode=events, early_return_allowed=events,
-        )  # fmt: skip
-        found = table["time"], {name: table[name] for name in names}
-    answer.write_bytes(pickle.dumps(found))
+    return Task(path, kind, start, stop, step, names[:MOST_SIGNALS])
 
 
-def in_a_process(who: str, path: Path, kind: str, limit: float) -> tuple[Any, str]:
-    """What it recorded, or None and why not."""
+def run_ours(task: Task) -> Recorded:
+    """By a co-simulation of the FMU alone."""
+    from cosim_fmu import CoSimulation
+
+    participant = cosim.registry().get("participant", KINDS[task.kind])(task.path, "fmu")
+    loop = CoSimulation(
+        {"fmu": participant}, [], "jacobi", task.step, start=task.start, tolerance=task.tolerance
+    )
+    result = loop.simulate(task.stop, record=[f"fmu.{name}" for name in task.names], inside="nothing")
+    return result.time, {name: result[f"fmu.{name}"] for name in task.names}
+
+
+def run_fmpy(task: Task) -> Recorded:
+    """By `fmpy.simulate_fmu`; elements of arrays have no name there."""
+    import fmpy
+
+    description = fmpy.read_model_description(str(task.path), validate=False)
+    names = [v.name for v in description.modelVariables if v.name in task.names]
+    has_events = task.kind == "CoSimulation" and getattr(description.coSimulation, "hasEventMode", False)
+    table = fmpy.simulate_fmu(
+        str(task.path), validate=False, fmi_type=task.kind, start_time=task.start, stop_time=task.stop,
+        output=names, output_interval=task.step, step_size=task.step, relative_tolerance=task.tolerance,
+        use_event_mode=bool(has_events), early_return_allowed=bool(has_events),
+    )  # fmt: skip
+    return table["time"], {name: table[name] for name in names}
+
+
+RUNNERS = {"ours": run_ours, "fmpy": run_fmpy}
+
+
+def run_in_process(runner: str, path: Path, kind: str, limit: float) -> tuple[Recorded | None, str]:
+    """What one of the runners recorded in a process of its own, or None and why not."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer"
-        words = [sys.executable, __file__, "--run", who, str(path), kind, str(answer)]
+        command = [sys.executable, __file__, "--run", runner, str(path), kind, str(answer)]
         try:
             ended = subprocess.run(
-                words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False
+                command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False
             )
         except subprocess.TimeoutExpired:
             return None, f"took longer than {limit:g} s"
         if answer.exists():
             return pickle.loads(answer.read_bytes()), ""
-        said = ended.stderr.decode("utf-8", "replace").strip().splitlines() or [f"status {ended.returncode}"]
-        return None, said[-1][:200]
+        lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
+        return None, lines[-1][:MOST_LETTERS] if lines else f"status {ended.returncode}"
 
 
-def compare(ours: Any, theirs: Any) -> tuple[str, str]:
+def compare(ours: Recorded, theirs: Recorded) -> tuple[str, str]:
     """Whether they agree, and how far they do not; of several rows of fmpy at one instant any may be ours."""
-    (times, values), (others, wanted) = ours, theirs
-    near = 1e-9 * max(1.0, float(np.abs(times).max()))
-    first = np.searchsorted(others, times - near, "left")
-    last = np.searchsorted(others, times + near, "right")
+    (times, values), (their_times, their_values) = ours, theirs
+    near = SAME_TIME * max(1.0, float(np.abs(times).max()))
+    first = np.searchsorted(their_times, times - near, "left")
+    last = np.searchsorted(their_times, times + near, "right")
     if (last <= first).sum() > 1:  # one may have stopped a step before
-        return "other times", f"{len(times)} and {len(others)} rows"
-    worst, where = 0.0, ""
-    for name in wanted:
-        mine, other = (np.asarray(column, dtype=float) for column in (values[name], wanted[name]))
-        size = float(np.nanmax(np.abs(other), initial=0.0)) or 1.0
+        return "other times", f"{len(times)} and {len(their_times)} rows"
+    largest_gap, where = 0.0, ""
+    for name in their_values:
+        our_column = np.asarray(values[name], dtype=float)
+        their_column = np.asarray(their_values[name], dtype=float)
+        size = float(np.nanmax(np.abs(their_column), initial=0.0)) or 1.0
         for i in np.flatnonzero(last > first):
-            gaps = [0.0 if np.array_equal(mine[i], x, equal_nan=True) else abs(mine[i] - x)
-                    for x in other[first[i] : last[i]]]  # fmt: skip
+            gaps = [
+                0.0 if np.array_equal(our_column[i], value, equal_nan=True) else abs(our_column[i] - value)
+                for value in their_column[first[i] : last[i]]
+            ]
             gap = float(np.nan_to_num(min(gaps), nan=np.inf)) / size
-            if gap > worst:
-                worst, where = gap, f"{name} at {times[i]:.9g} s"
-    return ("differs", f"by {worst:.1e} of its size: {where}") if worst else ("equal", "")
+            if gap > largest_gap:
+                largest_gap, where = gap, f"{name} at {times[i]:.9g} s"
+    return ("differs", f"by {largest_gap:.1e} of its size: {where}") if where else ("equal", "")
 
 
 def main() -> None:
@@ -122,22 +155,23 @@ def main() -> None:
                 break
             if kind.replace("CoS", "Co-S").replace("lE", "l E") not in offered:
                 continue
-            (ours, why), (theirs, their_why) = (
-                in_a_process(who, path, kind, arguments.limit) for who in ("ours", "fmpy")
+            (ours, our_reason), (theirs, their_reason) = (
+                run_in_process(runner, path, kind, arguments.limit) for runner in RUNNERS
             )
             if ours and theirs:
-                what, more = compare(ours, theirs)
+                outcome, details = compare(ours, theirs)
             else:
-                what = "only ours" if ours else "only fmpy" if theirs else "neither"
-                more = " | ".join(filter(None, (why, their_why)))
-            counts[kind, what] += 1
-            print(f"{path.name}\t{kind}\t{what}\t{more}", flush=True)
-    for (kind, what), count in sorted(counts.items()):
-        print(f"{kind}: {what}: {count}")
+                outcome = "only ours" if ours else "only fmpy" if theirs else "neither"
+                details = " | ".join(filter(None, (our_reason, their_reason)))
+            counts[kind, outcome] += 1
+            print(f"{path.name}\t{kind}\t{outcome}\t{details}", flush=True)
+    for (kind, outcome), count in sorted(counts.items()):
+        print(f"{kind}: {outcome}: {count}")
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--run"]:
-        run(sys.argv[2], Path(sys.argv[3]), sys.argv[4], Path(sys.argv[5]))
+        runner, path, kind, answer = sys.argv[2:]
+        Path(answer).write_bytes(pickle.dumps(RUNNERS[runner](task_of(Path(path), kind))))
     else:
         main()

@@ -35,7 +35,7 @@ class Followed(NamedTuple):
     ----------
     kind : str
     seed : int
-    said : str
+    advised : str
         What was done: "step", "tolerance", or the algorithm or option.
     before, after : float
         Largest true error of the run over the range of its output.
@@ -45,7 +45,7 @@ class Followed(NamedTuple):
 
     kind: str
     seed: int
-    said: str
+    advised: str
     before: float
     after: float
     bar_before: float
@@ -54,18 +54,18 @@ class Followed(NamedTuple):
 
 def changes(case: verdicts.Case, advice: str) -> dict[str, verdicts.Case]:
     """The case as a sentence advises, one change each."""
-    found: dict[str, verdicts.Case] = {}
+    changed: dict[str, verdicts.Case] = {}
     if match := re.search(r"step of (\S+) s", advice):
-        found["step"] = replace(case, step=_whole(case, float(match[1])))
+        changed["step"] = replace(case, step=_whole(case, float(match[1])))
     if match := re.search(r"tolerance by (\S+?)\.$", advice):
         tighter = {name: case.options[name] / float(match[1]) for name in TOLERANCES}
-        found["tolerance"] = replace(case, options={**case.options, **tighter})
+        changed["tolerance"] = replace(case, options={**case.options, **tighter})
     options = {name: _value(value) for name, value in re.findall(r'options\.(\w+) = ([\w"]+)', advice)}
     if match := re.search(r'algorithm = "(\w+)"', advice):
-        found[match[1]] = replace(case, algorithm=match[1], options=options)
+        changed[match[1]] = replace(case, algorithm=match[1], options=options)
     elif options:
-        found[" ".join(options)] = replace(case, options={**case.options, **options})
-    return found
+        changed[" ".join(options)] = replace(case, options={**case.options, **options})
+    return changed
 
 
 def _whole(case: verdicts.Case, step: float) -> float:
@@ -81,24 +81,31 @@ def follow(which: str, seed: int) -> list[Followed]:
     """All that is advised in one case; nothing where it is fine, or does not come to its end."""
     case = verdicts.draw(which, seed)
     before = verdicts.check_case(case, seed)
-    found = []
-    for said, changed in changes(case, before[0].advice).items() if before else ():
+    if not before:
+        return []
+    followed = []
+    for advised, changed in changes(case, before[0].advice).items():
         after = verdicts.check_case(changed, seed)
-        true, bar = (_worst(after), _bar(after)) if after else (math.inf, math.inf)
-        found.append(Followed(case.kind, seed, said, _worst(before), true, _bar(before), bar))
-    return found
+        error, bar = (_largest_error(after), _largest_bar(after)) if after else (math.inf, math.inf)
+        followed.append(
+            Followed(case.kind, seed, advised, _largest_error(before), error, _largest_bar(before), bar)
+        )
+    return followed
 
 
-def _worst(found: list[verdicts.Judged]) -> float:
-    return max(each.true / each.scale for each in _smooth(found))
+def _largest_error(outputs: list[verdicts.Judged]) -> float:
+    """Over the range of the output."""
+    return max(output.true / output.scale for output in _smooth(outputs))
 
 
-def _bar(found: list[verdicts.Judged]) -> float:
-    return max(each.bar / each.scale for each in _smooth(found))
+def _largest_bar(outputs: list[verdicts.Judged]) -> float:
+    """Over the range of the output."""
+    return max(output.bar / output.scale for output in _smooth(outputs))
 
 
-def _smooth(found: list[verdicts.Judged]) -> list[verdicts.Judged]:
-    return [each for each in found if not each.jumps] or found
+def _smooth(outputs: list[verdicts.Judged]) -> list[verdicts.Judged]:
+    """Those that do not jump; all where all jump."""
+    return [output for output in outputs if not output.jumps] or outputs
 
 
 def main() -> None:
@@ -110,23 +117,23 @@ def main() -> None:
     arguments = parser.parse_args()
     numbers = range(arguments.first, arguments.first + arguments.cases // 2)
     with ProcessPoolExecutor(arguments.processes) as pool:
-        found = [
-            each
+        followed = [
+            one_thing
             for which in ("known", "drawn")
-            for some in pool.map(partial(follow, which), numbers, chunksize=2)
-            for each in some
+            for of_case in pool.map(partial(follow, which), numbers, chunksize=2)
+            for one_thing in of_case
         ]
     if arguments.each:
-        for each in found:
-            print(each)
+        for one_thing in followed:
+            print(one_thing)
     print("| advised | cases | error falls | and is at most 1 % | median of error after over before |")
     print("|---" * 5 + "|")
-    for said in dict.fromkeys(each.said for each in found):
-        mine = [each for each in found if each.said == said]
-        falls = np.mean([each.after < each.before for each in mine])
-        enough = np.mean([each.after <= ENOUGH for each in mine])
-        ratio = np.median([each.after / each.before for each in mine])
-        print(f"| {said} | {len(mine)} | {falls:.3g} | {enough:.3g} | {ratio:.2g} |")
+    for advised in dict.fromkeys(one_thing.advised for one_thing in followed):
+        cases = [one_thing for one_thing in followed if one_thing.advised == advised]
+        falls = np.mean([case.after < case.before for case in cases])
+        is_enough = np.mean([case.after <= ENOUGH for case in cases])
+        ratio = np.median([case.after / case.before for case in cases])
+        print(f"| {advised} | {len(cases)} | {falls:.3g} | {is_enough:.3g} | {ratio:.2g} |")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,10 @@ import cosim  # noqa: E402
 
 SMALLEST = 1e-9
 """Of the range: smaller errors are those of the participants and of rounding."""
+
+
+CLEARLY_FINE = 0.002
+"""Of the range: a fifth of what the verdict calls fine."""
 
 
 class Judged(NamedTuple):
@@ -55,31 +60,33 @@ def check_bars(seed: int) -> Judged | None:
         return None
     exact = case.truth(result.time)
     true = [float(np.abs(result[name] - exact[name]).max()) for name in outputs]
-    bars, verified = ([float(found[name].error) for name in outputs] for found in (report, second))
+    bars = [float(report[name].error) for name in outputs]
+    verified = [float(second[name].error) for name in outputs]
     ranges = [report[name].scale for name in outputs]
     return Judged(seed, case.kind, case.algorithm, ranges, true, bars, verified, report.verdict)
 
 
 def ratios(cases: list[Judged], verified: bool = False) -> list[np.ndarray]:
     """Bars over true errors, for each case."""
-    found = []
+    of_cases = []
     for case in cases:
-        true = np.maximum(case.true, SMALLEST * np.array(case.ranges))
-        found.append(np.array(case.verified if verified else case.bars) / true)
-    return found
+        errors = np.maximum(case.true, SMALLEST * np.array(case.ranges))
+        of_cases.append(np.array(case.verified if verified else case.bars) / errors)
+    return of_cases
 
 
 def figures(cases: list[Judged], verified: bool = False) -> dict[str, float]:
     """How many bars hold, and how much too large they are."""
-    found = ratios(cases, verified)
-    every = np.concatenate(found)
+    of_cases = ratios(cases, verified)
+    of_connections = np.concatenate(of_cases)
+    least = [np.min(of_case) for of_case in of_cases]
     return {
-        "cases": len(found),
-        "covered": float(np.mean([np.min(each) >= 1.0 for each in found])),
-        "connections covered": float(np.mean(every >= 1.0)),
-        "median": float(np.median(every)),
-        "95 of 100 below": float(np.quantile(every, 0.95)),
-        "factor for 95 of 100": float(1.0 / np.quantile([np.min(each) for each in found], 0.05)),
+        "cases": len(of_cases),
+        "covered": float(np.mean(np.array(least) >= 1.0)),
+        "connections covered": float(np.mean(of_connections >= 1.0)),
+        "median": float(np.median(of_connections)),
+        "95 of 100 below": float(np.quantile(of_connections, 0.95)),
+        "factor for 95 of 100": float(1.0 / np.quantile(least, 0.05)),
     }
 
 
@@ -92,33 +99,31 @@ def main() -> None:
     arguments = parser.parse_args()
     numbers = range(arguments.first, arguments.first + arguments.cases)
     with ProcessPoolExecutor(arguments.processes) as pool:
-        found = [case for case in pool.map(check_bars, numbers, chunksize=5) if case is not None]
-    print("| bars | cases | " + " | ".join(list(figures(found))[1:]) + " |")
+        judged = [case for case in pool.map(check_bars, numbers, chunksize=5) if case is not None]
+    print("| bars | cases | " + " | ".join(list(figures(judged))[1:]) + " |")
     print("|---" * 7 + "|")
-    known = [case for case in found if case.verdict != "unknown"]
+    known = [case for case in judged if case.verdict != "unknown"]
     for name, cases, verified in (
-        ("from the run", found, False),
+        ("from the run", judged, False),
         ("… where it is known", known, False),
-        ("second run", found, True),
+        ("second run", judged, True),
     ):
         row = figures(cases, verified)
         values = " | ".join(f"{value:.3g}" for value in list(row.values())[1:])
         print(f"| {name} | {row['cases']} | {values} |")
     for kind in KINDS:
-        row, mine = (
-            figures([case for case in found if case.kind == kind]),
-            [c for c in known if c.kind == kind],
-        )
-        print(f"{kind}: covered {row['covered']:.3g}, median {row['median']:.3g}, known in {len(mine)}")
-    fine = [case.verdict == "fine" for case in found if max(np.divide(case.true, case.ranges)) < 0.01 / 5.0]
-    print(f"an error below 0.2 % is called fine in {sum(fine)} of {len(fine)} cases")
-    words = {case.verdict for case in found}
-    print({word: sum(case.verdict == word for case in found) for word in sorted(words)})
+        row = figures([case for case in judged if case.kind == kind])
+        known_count = sum(case.kind == kind for case in known)
+        print(f"{kind}: covered {row['covered']:.3g}, median {row['median']:.3g}, known in {known_count}")
+    accurate = [case for case in judged if max(np.divide(case.true, case.ranges)) < CLEARLY_FINE]
+    called_fine = sum(case.verdict == "fine" for case in accurate)
+    print(f"an error below 0.2 % is called fine in {called_fine} of {len(accurate)} cases")
+    print(dict(sorted(Counter(case.verdict for case in judged).items())))
     if arguments.plot:
-        plot(found, arguments.plot)
+        plot(judged, arguments.plot)
 
 
-def plot(found: list[Judged], path: Path) -> None:
+def plot(judged: list[Judged], path: Path) -> None:
     """True against estimated error, both over the range of the output."""
     from matplotlib.figure import Figure
 
@@ -127,7 +132,7 @@ def plot(found: list[Judged], path: Path) -> None:
     ends = np.array([1e-8, 10.0])
     for axes, verified in zip(panels, (False, True), strict=True):
         for kind in KINDS:
-            cases = [case for case in found if case.kind == kind]
+            cases = [case for case in judged if case.kind == kind]
             scale = np.concatenate([case.ranges for case in cases])
             true = np.concatenate([case.true for case in cases]) / scale
             bars = np.concatenate([case.verified if verified else case.bars for case in cases]) / scale

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from cuts import TwoMasses
@@ -18,8 +18,7 @@ from cosim_fmu import CoSimulation
 from cosim_fmu.testing.linear_participant import LinearParticipant
 
 Vector = NDArray[np.float64]
-Part = tuple[Any, Any, Any, Any, list[str], list[str], Any]
-"""A, B, C, D, names of inputs and outputs, states at the start."""
+Wires = list[tuple[str, str]]
 KINDS = ("masses", "pendula", "circuits", "networks", "prey", "cars", "servos", "heat")
 ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
     ("jacobi", {}),
@@ -34,7 +33,38 @@ ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
     ("adaptive", {"tolerance": 1e-3, "absolute_tolerance": 1e-6}),
     ("adaptive", {"tolerance": 1e-5, "absolute_tolerance": 1e-6}),
 ]
-FASTEST_GROWTH = 1.0  # per s, of systems that are not stable
+FASTEST_GROWTH = 1.0
+"""Of systems that are not stable, per s."""
+
+
+class Part(NamedTuple):
+    """x' = A x + B u, y = C x + D u, with names of inputs and outputs, and the states at the start."""
+
+    a: Any
+    b: Any
+    c: Any
+    d: Any
+    inputs: list[str]
+    outputs: list[str]
+    start: Any
+
+
+class Solved(NamedTuple):
+    """Linear parts, coupled.
+
+    Attributes
+    ----------
+    make : callable
+        The participants, which step exactly; takes whether they follow slopes of their inputs.
+    exact : callable
+        From times (s) to the values of all outputs.
+    matrix : ndarray, shape (n, n)
+        Of the whole system.
+    """
+
+    make: Callable[[bool], dict[str, LinearParticipant]]
+    exact: Callable[[Vector], dict[str, Vector]]
+    matrix: Vector
 
 
 @dataclass(frozen=True)
@@ -58,7 +88,7 @@ class KnownCoupling:
 
     kind: str
     make: Callable[[bool], Mapping[str, Any]]
-    links: list[tuple[str, str]]
+    links: Wires
     exact: Callable[[Vector], dict[str, Vector]]
     until: float
     step: float
@@ -68,8 +98,8 @@ class KnownCoupling:
 
     def loop(self) -> CoSimulation:
         """The co-simulation."""
-        made = self.make(self.follows)
-        return CoSimulation(made, self.links, self.algorithm, self.step, options=self.options)
+        participants = self.make(self.follows)
+        return CoSimulation(participants, self.links, self.algorithm, self.step, options=self.options)
 
     def truth(self, times: Vector) -> dict[str, Vector]:
         """The solution at these times."""
@@ -85,42 +115,63 @@ def draw(seed: int) -> KnownCoupling:
     if kind == "prey":
         make, links, exact, until, rate = _prey(random)
     else:
-        drawn = DRAWN[kind]
-        while True:
-            parts, links = drawn(random)
-            make, exact, whole = _linear(parts, links)
-            values = np.linalg.eigvals(whole)
-            if values.real.max() < FASTEST_GROWTH:
-                break
-        rate = float(np.abs(values).max())
-        slow = max(float(np.abs(values).min()), 0.1 * rate)
-        until = float(random.choice([3, 10, 40])) / np.sqrt(rate * slow)
-        if values.real.max() > 0.0:
-            until = min(until, 5.0 / float(values.real.max()))
+        make, links, exact, until, rate = _bounded(random, DRAWN[kind])
     step = max(_spread(random, 2e-3, 0.15) / rate, until / (25 if algorithm == "adaptive" else 700))
     return KnownCoupling(
         kind, make, links, exact, until, until / np.ceil(until / step), algorithm, options, follows
     )
 
 
+class Case(NamedTuple):
+    """A coupling without a master; its end (s) and its fastest rate (per s)."""
+
+    make: Callable[[bool], Mapping[str, Any]]
+    links: Wires
+    exact: Callable[[Vector], dict[str, Vector]]
+    until: float
+    rate: float
+
+
+def _bounded(
+    random: np.random.Generator, draw_parts: Callable[[np.random.Generator], tuple[dict[str, Part], Wires]]
+) -> Case:
+    """Linear parts, drawn until they do not grow too fast; the run ends before they have grown much."""
+    while True:
+        parts, links = draw_parts(random)
+        solved = _linear(parts, links)
+        values = np.linalg.eigvals(solved.matrix)
+        growth = float(values.real.max())
+        if growth < FASTEST_GROWTH:
+            break
+    rate = float(np.abs(values).max())
+    slow = max(float(np.abs(values).min()), 0.1 * rate)
+    until = float(random.choice([3, 10, 40])) / np.sqrt(rate * slow)
+    if growth > 0.0:
+        until = min(until, 5.0 / growth)
+    return Case(solved.make, links, solved.exact, until, rate)
+
+
 def _spread(random: np.random.Generator, low: float, high: float) -> float:
     return float(np.exp(random.uniform(np.log(low), np.log(high))))
 
 
-def _linear(parts: Mapping[str, Part], links: Sequence[tuple[str, str]]) -> tuple[Any, Any, Vector]:
-    """Participants that step exactly, the exact outputs, and the matrix of the whole."""
-    inputs = [f"{name}.{u}" for name, part in parts.items() for u in part[4]]
-    outputs = [f"{name}.{y}" for name, part in parts.items() for y in part[5]]
+def _linear(parts: Mapping[str, Part], links: Wires) -> Solved:
+    """Couple linear parts, and solve them as one system."""
+    inputs = [f"{name}.{u}" for name, part in parts.items() for u in part.inputs]
+    outputs = [f"{name}.{y}" for name, part in parts.items() for y in part.outputs]
     wired = np.zeros((len(inputs), len(outputs)))
     for source, target in links:
         wired[inputs.index(target), outputs.index(source)] = 1.0
-    a, b, c, d = (block_diag(*[np.atleast_2d(part[i]) for part in parts.values()]) for i in range(4))
-    seen = np.linalg.solve(np.eye(len(outputs)) - d @ wired, c)
-    whole = a + b @ wired @ seen
-    start = np.concatenate([part[6] for part in parts.values()])
+    a, b, c, d = (
+        block_diag(*map(np.atleast_2d, matrices))
+        for matrices in zip(*(part[:4] for part in parts.values()), strict=True)
+    )
+    outputs_of_states = np.linalg.solve(np.eye(len(outputs)) - d @ wired, c)
+    matrix = a + b @ wired @ outputs_of_states
+    start = np.concatenate([part.start for part in parts.values()])
 
     def make(follows: bool) -> dict[str, LinearParticipant]:
-        return {n: LinearParticipant(p[:4], p[4], p[5], p[6], follows) for n, p in parts.items()}
+        return {n: LinearParticipant(p[:4], p.inputs, p.outputs, p.start, follows) for n, p in parts.items()}
 
     def exact(times: Vector) -> dict[str, Vector]:
         maps: dict[float, Vector] = {}
@@ -128,15 +179,15 @@ def _linear(parts: Mapping[str, Part], links: Sequence[tuple[str, str]]) -> tupl
         for time in times.tolist():
             length = round(time - now, 13)
             if length not in maps:
-                maps[length] = expm((time - now) * whole)
+                maps[length] = expm((time - now) * matrix)
             states, now = maps[length] @ states, time
             rows.append(states)
-        return dict(zip(outputs, (np.array(rows) @ seen.T).T, strict=True))
+        return dict(zip(outputs, (np.array(rows) @ outputs_of_states.T).T, strict=True))
 
-    return make, exact, whole
+    return Solved(make, exact, matrix)
 
 
-def _masses(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+def _masses(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
     """Two masses, cut by force and motion or by motion and motion."""
     damping = float(random.choice([0.0, 0.02, 0.2]))
     m1, m2, c1, c2 = (_spread(random, 0.3, 3.0) for _ in range(4))
@@ -146,13 +197,14 @@ def _masses(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[st
         start=tuple(random.normal(size=4)),
     )
     cut = pair.force_and_motion() if random.random() < 0.5 else pair.motion_and_motion()
-    made = cut.make(False)
-    return {
-        n: (p.a, p.b, p.c, p.d, p.inputs, p.outputs, np.array(p.start)) for n, p in made.items()
-    }, cut.links
+    parts = {
+        name: Part(p.a, p.b, p.c, p.d, p.inputs, p.outputs, np.array(p.start))
+        for name, p in cut.make(False).items()
+    }
+    return parts, cut.links
 
 
-def _pendula(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+def _pendula(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
     """Two to four pendula at small angles, with springs between neighbours."""
     count = int(random.integers(2, 5))
     springs = [0.0, *random.uniform(0.1, 2.0, size=count - 1), 0.0]
@@ -162,18 +214,20 @@ def _pendula(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[s
     for i in range(count):
         sides = [("left", i - 1, springs[i])] * (i > 0) + [("right", i + 1, springs[i + 1])] * (i < count - 1)
         links += [(f"p{other}.angle", f"p{i}.{side}") for side, other, _ in sides]
-        own = -9.81 / random.uniform(0.4, 2.0) - springs[i] - springs[i + 1]
-        given = np.array([[0.0, stiffness] for _, _, stiffness in sides]).T
-        names = [side for side, _, _ in sides]
-        start = random.normal(size=2) * [0.2, 0.3]
-        parts[f"p{i}"] = (
-            *([[0.0, 1.0], [own, -damping]], given, [[1.0, 0.0]], np.zeros((1, len(sides)))),
-            *(names, ["angle"], start),
+        restoring = -9.81 / random.uniform(0.4, 2.0) - springs[i] - springs[i + 1]
+        parts[f"p{i}"] = Part(
+            a=[[0.0, 1.0], [restoring, -damping]],
+            b=np.array([[0.0, stiffness] for _, _, stiffness in sides]).T,
+            c=[[1.0, 0.0]],
+            d=np.zeros((1, len(sides))),
+            inputs=[side for side, _, _ in sides],
+            outputs=["angle"],
+            start=random.normal(size=2) * [0.2, 0.3],
         )
     return parts, links
 
 
-def _circuits(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+def _circuits(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
     """A ladder of capacitors (currents in, voltage out) and coils (voltages in, current out)."""
     count, first = int(random.integers(2, 6)), int(random.integers(2))
     names = ["v" if (i + first) % 2 == 0 else "i" for i in range(count)]
@@ -184,14 +238,19 @@ def _circuits(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[
         loss = 1.0 / random.uniform(0.5, 10.0) if name == "v" else float(random.choice([0.0, 0.05, 0.5]))
         sides = [("before", i - 1, 1.0)] * (i > 0) + [("behind", i + 1, -1.0)] * (i < count - 1)
         links += [(f"s{other}.{names[other]}", f"s{i}.{side}") for side, other, _ in sides]
-        given = [[sign / size for _, _, sign in sides]]
-        start = random.normal(size=1) * (5.0 if name == "v" else 1.0)
-        ends = [side for side, _, _ in sides]
-        parts[f"s{i}"] = ([[-loss / size]], given, [[1.0]], np.zeros((1, len(sides))), ends, [name], start)
+        parts[f"s{i}"] = Part(
+            a=[[-loss / size]],
+            b=[[sign / size for _, _, sign in sides]],
+            c=[[1.0]],
+            d=np.zeros((1, len(sides))),
+            inputs=[side for side, _, _ in sides],
+            outputs=[name],
+            start=random.normal(size=1) * (5.0 if name == "v" else 1.0),
+        )
     return parts, links
 
 
-def _networks(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+def _networks(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
     """Two to five linear systems, wired at random; some pass inputs on directly to those behind them."""
     shift = float(random.choice([2.0, 1.0, 0.3]))
     parts: dict[str, Part] = {}
@@ -200,22 +259,22 @@ def _networks(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[
         m, r = min(m, 2), min(r, 2)
         a = random.normal(size=(n, n)) - shift * np.eye(n)
         b, c = 0.7 * random.normal(size=(n, m)), random.normal(size=(r, n))
-        names = [f"u{j}" for j in range(m)], [f"y{j}" for j in range(r)]
-        parts[f"p{i}"] = a, b, c, np.zeros((r, m)), *names, random.normal(size=n)
+        inputs, outputs_of_part = [f"u{j}" for j in range(m)], [f"y{j}" for j in range(r)]
+        parts[f"p{i}"] = Part(a, b, c, np.zeros((r, m)), inputs, outputs_of_part, random.normal(size=n))
     order = list(parts)
-    outputs = [(name, f"{name}.{y}") for name in order for y in parts[name][5]]
+    outputs = [(name, f"{name}.{y}") for name in order for y in parts[name].outputs]
     links = []
     passes = random.random() < 0.4
     for name in order:
-        for j, u in enumerate(parts[name][4]):
+        for j, u in enumerate(parts[name].inputs):
             source, path = outputs[int(random.choice([i for i, (n, _) in enumerate(outputs) if n != name]))]
             links.append((path, f"{name}.{u}"))
             if passes and order.index(source) < order.index(name):
-                parts[name][3][:, j] = 0.5 * random.normal(size=len(parts[name][5]))
+                parts[name].d[:, j] = 0.5 * random.normal(size=len(parts[name].outputs))
     return parts, links
 
 
-def _cars(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+def _cars(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
     """A quarter car on a wavy road that the wheel knows, cut above or below the suspension."""
     body, wheel = random.uniform(200.0, 500.0), random.uniform(25.0, 60.0)
     k, c, tyre = random.uniform(1e4, 4e4), random.uniform(500.0, 3000.0), random.uniform(1e5, 2.5e5)
@@ -225,38 +284,32 @@ def _cars(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str,
     above = np.array([[0.0, 1.0], [0.0, 0.0]])
     below = np.zeros((4, 4))
     below[0, 1], below[1, 0], below[1, 2], below[2:, 2:] = 1.0, -tyre / wheel, tyre / wheel, road
-    start = random.normal(size=2) * [0.03, 0.2], np.r_[random.normal(size=2) * [0.01, 0.2], height, 0.0]
+    body_start = random.normal(size=2) * [0.03, 0.2]
+    wheel_start = np.r_[random.normal(size=2) * [0.01, 0.2], height, 0.0]
     push, pull = [[0.0], [1.0 / body]], [[0.0], [-1.0 / wheel], [0.0], [0.0]]
     spring = np.array([[k, c]])
     if random.random() < 0.5:  # the suspension belongs to the wheel: motion in, force out
         below[1, :2] -= spring[0] / wheel
-        seen = np.zeros((1, 4))
-        seen[0, :2] = spring[0]
-        given = np.array([[0.0, 0.0], [k / wheel, c / wheel], [0.0, 0.0], [0.0, 0.0]])
-        parts: dict[str, Part] = {
-            "body": (above, push, np.eye(2), np.zeros((2, 1)), ["force"], ["z", "v"], start[0]),
-            "wheel": (below, given, seen, -spring, ["z", "v"], ["force"], start[1]),
+        force = np.zeros((1, 4))
+        force[0, :2] = spring[0]
+        by_body = np.array([[0.0, 0.0], [k / wheel, c / wheel], [0.0, 0.0], [0.0, 0.0]])
+        parts = {
+            "body": Part(above, push, np.eye(2), np.zeros((2, 1)), ["force"], ["z", "v"], body_start),
+            "wheel": Part(below, by_body, force, -spring, ["z", "v"], ["force"], wheel_start),
         }
         links = [("body.z", "wheel.z"), ("body.v", "wheel.v"), ("wheel.force", "body.force")]
     else:
         above[1] -= spring[0] / body
+        by_wheel = [[0.0, 0.0], [k / body, c / body]]
         parts = {
-            "body": (
-                above,
-                [[0.0, 0.0], [k / body, c / body]],
-                -spring,
-                spring,
-                ["z", "v"],
-                ["force"],
-                start[0],
-            ),
-            "wheel": (below, pull, np.eye(2, 4), np.zeros((2, 1)), ["force"], ["z", "v"], start[1]),
+            "body": Part(above, by_wheel, -spring, spring, ["z", "v"], ["force"], body_start),
+            "wheel": Part(below, pull, np.eye(2, 4), np.zeros((2, 1)), ["force"], ["z", "v"], wheel_start),
         }
         links = [("wheel.z", "body.z"), ("wheel.v", "body.v"), ("body.force", "wheel.force")]
     return parts, links
 
 
-def _servos(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+def _servos(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
     """A motor that moves a carriage and a trailer, held in place by a controller of its own."""
     mass, trailer = random.uniform(1.0, 3.0), random.uniform(0.3, 2.0)
     k, c = random.uniform(5.0, 100.0), random.uniform(0.1, 2.0)
@@ -272,25 +325,34 @@ def _servos(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[st
             [0.0, k / trailer, c / trailer, -k / trailer, -c / trailer],
         ]
     )
-    seen = np.zeros((2, 5))
-    seen[0, 3 if random.random() < 0.5 else 1], seen[1, 2] = 1.0, 1.0
-    # states: integral of the error, and the goal
-    law = np.array([[0.0, 1.0], [0.0, 0.0]])
-    parts: dict[str, Part] = {
-        "plant": (
-            *(plant, [[1.0 / lag], [0.0], [0.0], [0.0], [0.0]], seen, np.zeros((2, 1))),
-            *(["force"], ["position", "speed"], np.zeros(5)),
+    position_and_speed = np.zeros((2, 5))
+    position_and_speed[0, 3 if random.random() < 0.5 else 1] = 1.0
+    position_and_speed[1, 2] = 1.0
+    parts = {
+        "plant": Part(
+            a=plant,
+            b=[[1.0 / lag], [0.0], [0.0], [0.0], [0.0]],
+            c=position_and_speed,
+            d=np.zeros((2, 1)),
+            inputs=["force"],
+            outputs=["position", "speed"],
+            start=np.zeros(5),
         ),
-        "controller": (
-            *(law, [[-1.0, 0.0], [0.0, 0.0]], [[integral, stiff]], [[-stiff, -damp]]),
-            *(["position", "speed"], ["force"], np.array([0.0, goal])),
+        "controller": Part(  # states: integral of the error, and the goal
+            a=np.array([[0.0, 1.0], [0.0, 0.0]]),
+            b=[[-1.0, 0.0], [0.0, 0.0]],
+            c=[[integral, stiff]],
+            d=[[-stiff, -damp]],
+            inputs=["position", "speed"],
+            outputs=["force"],
+            start=np.array([0.0, goal]),
         ),
     }
     wires = [("plant.position", "controller.position"), ("plant.speed", "controller.speed")]
     return parts, [*wires, ("controller.force", "plant.force")]
 
 
-def _heat(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+def _heat(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
     """Rooms and walls with slow and fast temperatures; some are heated at a constant rate."""
     count = int(random.integers(2, 6))
     conduct = [0.0, *np.exp(random.uniform(-2.0, 1.0, size=count - 1)), 0.0]
@@ -300,14 +362,16 @@ def _heat(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str,
         capacity = _spread(random, 0.05, 5.0)
         sides = [("left", i - 1, conduct[i])] * (i > 0) + [("right", i + 1, conduct[i + 1])] * (i < count - 1)
         links += [(f"t{other}.t", f"t{i}.{side}") for side, other, _ in sides]
-        own = -(conduct[i] + conduct[i + 1] + float(random.choice([0.0, 0.1]))) / capacity
-        given = np.array([[value / capacity, 0.0] for _, _, value in sides]).T
+        losses = -(conduct[i] + conduct[i + 1] + float(random.choice([0.0, 0.1]))) / capacity
         heating = float(random.choice([0.0, 1.0])) * random.uniform(0.1, 2.0) / capacity
-        names = [side for side, _, _ in sides]
-        start = np.array([random.normal() * 10.0, heating])
-        parts[f"t{i}"] = (
-            *([[own, 1.0], [0.0, 0.0]], given, [[1.0, 0.0]], np.zeros((1, len(sides)))),
-            *(names, ["t"], start),
+        parts[f"t{i}"] = Part(
+            a=[[losses, 1.0], [0.0, 0.0]],
+            b=np.array([[value / capacity, 0.0] for _, _, value in sides]).T,
+            c=[[1.0, 0.0]],
+            d=np.zeros((1, len(sides))),
+            inputs=[side for side, _, _ in sides],
+            outputs=["t"],
+            start=np.array([random.normal() * 10.0, heating]),
         )
     return parts, links
 
@@ -355,8 +419,8 @@ class Species(cosim.Participant):
 
     def step(self, time: float, size: float) -> float:
         """By the exponential."""
-        given = self.u * size + 0.5 * self.slope * size**2
-        self.x *= float(np.exp(self.growth * size + self.effect * given))
+        integral = self.u * size + 0.5 * self.slope * size**2
+        self.x *= float(np.exp(self.growth * size + self.effect * integral))
         self.u, self.slope = self.u + self.slope * size, 0.0
         return time + size
 
@@ -376,7 +440,7 @@ class Species(cosim.Participant):
         """Nothing is open."""
 
 
-def _prey(random: np.random.Generator) -> tuple[Any, list[tuple[str, str]], Any, float, float]:
+def _prey(random: np.random.Generator) -> Case:
     """Predator and prey (Lotka and Volterra), against a solution of 12 digits."""
     a, c = random.uniform(0.3, 1.5, size=2)
     b, d = random.uniform(0.02, 0.2, size=2)
@@ -397,4 +461,4 @@ def _prey(random: np.random.Generator) -> tuple[Any, list[tuple[str, str]], Any,
     def exact(times: Vector) -> dict[str, Vector]:
         return dict(zip(("prey.x", "predator.x"), solution.sol(times), strict=True))
 
-    return make, [("prey.x", "predator.u"), ("predator.x", "prey.u")], exact, until, rate
+    return Case(make, [("prey.x", "predator.u"), ("predator.x", "prey.u")], exact, until, rate)

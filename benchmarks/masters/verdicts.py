@@ -86,44 +86,56 @@ def check_case(case: Case, seed: int, verify: bool = False, hidden: bool = False
     except cosim.CosimError:
         return []
     truth = case.truth(result.time)
-    found = []
-    for each in report.signals:
-        if each.name in truth and each.name in result and each.scale > 0.0:
-            apart = result[each.name] - np.transpose(truth[each.name])
+    judged = []
+    for signal in report.signals:
+        name = signal.name
+        if name in truth and name in result and signal.scale > 0.0:
+            difference = result[name] - np.transpose(truth[name])
             # a row alone at a tick may show either side of it
-            true = float(np.abs(np.atleast_2d(apart)).min(axis=0).max())
-            words = report.verdict, report.advice, report.how
-            values = true, each.error, each.scale
-            found.append(Judged(case.kind, seed, each.name, *values, *words, each.name in report.jumps))
-    return found
+            error = float(np.abs(np.atleast_2d(difference)).min(axis=0).max())
+            judged.append(
+                Judged(
+                    kind=case.kind,
+                    seed=seed,
+                    name=name,
+                    true=error,
+                    bar=signal.error,
+                    scale=signal.scale,
+                    verdict=report.verdict,
+                    advice=report.advice,
+                    how=report.how,
+                    jumps=name in report.jumps,
+                )
+            )
+    return judged
 
 
-def figures(found: list[Judged]) -> dict[str, float]:
+def figures(outputs: list[Judged]) -> dict[str, float]:
     """How many bars hold, and how wide they are."""
-    ratios = np.array([each.ratio for each in found])
+    ratios = np.array([output.ratio for output in outputs])
     return {
         "outputs": float(ratios.size),
         "hold": float(np.mean(ratios >= 1.0)),
         "median": float(np.median(ratios)),
         "90 of 100 below": float(np.quantile(ratios, 0.9)),
-        "known": float(np.mean([each.verdict not in ("unknown", "unstable") for each in found])),
-        "second run": float(np.mean(["against" in each.how for each in found])),
+        "known": float(np.mean([output.verdict not in ("unknown", "unstable") for output in outputs])),
+        "second run": float(np.mean(["against" in output.how for output in outputs])),
     }
 
 
-def told_right(found: list[Judged]) -> dict[str, float]:
+def verdict_figures(outputs: list[Judged]) -> dict[str, float]:
     """Of cases: those that are called fine and are, and those that are fine and are called so."""
     worst: dict[tuple[str, int], float] = {}
-    for each in found:
-        if not each.jumps:
-            key = each.kind, each.seed
-            worst[key] = max(worst.get(key, 0.0), each.true / each.scale)
-    words = {(each.kind, each.seed): each.verdict for each in found}
-    called = [worst[key] <= FINE for key in worst if words[key] == "fine"]
-    small = [words[key] == "fine" for key in worst if worst[key] <= 0.2 * FINE]
+    for output in outputs:
+        if not output.jumps:
+            case = output.kind, output.seed
+            worst[case] = max(worst.get(case, 0.0), output.true / output.scale)
+    verdicts = {(output.kind, output.seed): output.verdict for output in outputs}
+    called_fine = [error <= FINE for case, error in worst.items() if verdicts[case] == "fine"]
+    with_small_error = [verdicts[case] == "fine" for case, error in worst.items() if error <= 0.2 * FINE]
     return {
-        "fine is fine": float(np.mean(called)),
-        "an error below 0.2 % is called fine": float(np.mean(small)),
+        "fine is fine": float(np.mean(called_fine)),
+        "an error below 0.2 % is called fine": float(np.mean(with_small_error)),
     }
 
 
@@ -138,23 +150,20 @@ def main() -> None:
     arguments = parser.parse_args()
     print("| kind | outputs | hold | median of bar over error | 90 of 100 below | known | second run |")
     print("|---" * 7 + "|")
-    all_found: list[Judged] = []
+    outputs: list[Judged] = []
     numbers = range(arguments.first, arguments.first + arguments.cases // 2)
     with ProcessPoolExecutor(arguments.processes) as pool:
         for which in ("known", "drawn"):
             if arguments.only in (None, which):
-                one = partial(check_verdicts, which, verify=arguments.verify, hidden=arguments.hidden)
-                for found in pool.map(one, numbers, chunksize=5):
-                    all_found += found
-    kinds = dict.fromkeys(each.kind for each in all_found)
-    for kind in (*kinds, "all", "all that is known"):
-        mine = [
-            each
-            for each in all_found
-            if kind in (each.kind, "all") or (kind.startswith("all that") and each.verdict != "unknown")
-        ]
-        print(f"| {kind} | " + " | ".join(f"{value:.3g}" for value in figures(mine).values()) + " |")
-    print({word: f"{value:.3g}" for word, value in told_right(all_found).items()})
+                check = partial(check_verdicts, which, verify=arguments.verify, hidden=arguments.hidden)
+                for of_case in pool.map(check, numbers, chunksize=5):
+                    outputs += of_case
+    groups = {kind: [o for o in outputs if o.kind == kind] for kind in dict.fromkeys(o.kind for o in outputs)}
+    groups["all"] = outputs
+    groups["all that is known"] = [output for output in outputs if output.verdict != "unknown"]
+    for name, group in groups.items():
+        print(f"| {name} | " + " | ".join(f"{value:.3g}" for value in figures(group).values()) + " |")
+    print({text: f"{value:.3g}" for text, value in verdict_figures(outputs).items()})
 
 
 if __name__ == "__main__":

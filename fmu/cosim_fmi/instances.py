@@ -20,8 +20,9 @@ from cosim_fmi.binding import fmu_output, modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import FmiError, FmuLibrary, open_library
 from cosim_fmi.binding.process_guard import process_lock, undisturbed
-from cosim_fmi.description.fmu_interface import FmuInterface, read_interface
+from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.description.model_description import ASKED, PERIODIC, FmuClock
+from cosim_fmi.description.read_interface import read_interface
 
 NOT_YET_KNOWN, CHANGED = 0, 2
 Saved = tuple[Any, Any, Any, Any, frozenset[str], frozenset[str], bool]

@@ -29,6 +29,15 @@ from cosim_fmu.repeatable_coupling import Recipe, RepeatableCoupling
 from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.programmed_algorithm import create_algorithm
 from cosim_master.coupling.check_loops import check_bonds, check_loops, early_ticks, unknown_order
+from cosim_master.coupling.check_participants import (
+    check_abilities,
+    check_clocks,
+    check_copies,
+    check_last_step,
+    check_steps,
+    check_tolerances,
+)
+from cosim_master.coupling.check_starts import check_starts
 from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import (
     CommunicationPoints,
@@ -38,16 +47,7 @@ from cosim_master.coupling.coupling import (
 )
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import feedthrough_loops, override_feedthrough, stepping_order
-from cosim_master.coupling.wiring import (
-    check_abilities,
-    check_clocks,
-    check_connections,
-    check_copies,
-    check_last_step,
-    check_starts,
-    check_steps,
-    check_tolerances,
-)
+from cosim_master.coupling.wiring import check_connections
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.participants.create_participants import configure, create_participants, described
 from cosim_master.participants.joint_participants import join_participants

@@ -26,6 +26,15 @@ WRITTEN_OUT = 4000
 """Instructions of what is written out for each component of a row; more would crowd a processor's cache."""
 
 Integers = NDArray[np.int64]
+PARAMETERS = (
+    "double %t, ptr noalias %y, ptr noalias %p, ptr noalias %d, ptr noalias %k, "
+    "ptr noalias %h, i64 %grown, ptr noalias %c"
+)
+"""Of what is written out: each number lies in one array alone."""
+ARGUMENTS = "double %t, ptr %y, ptr %p, ptr %d, ptr %k, ptr %h, i64 %grown, ptr %c"
+"""With which one function of what is written out calls another one."""
+ARRAYS_OF_WALK = "double %t, ptr %y, ptr %p, ptr %d, ptr %k, ptr %h, i64 %h.rows, ptr %c"
+"""With which `walk` calls them."""
 
 
 class Schedule:
@@ -80,26 +89,18 @@ class Schedule:
         for i, row in enumerate(rows):
             places.setdefault(row, i)
         uses = Counter(number for number, _, _ in places)
-        parts = [self._row(i, row, uses) for row, i in places.items()]
+        functions = [self._row(i, row, uses) for row, i in places.items()]
         later = self.reports[1]
-        same = [places[row] for row in rows]
-        parts.append(self._sequence(INNER, [i for i in same[slice(*self.inner)] if i not in later]))
-        parts.append(self._sequence(EVALUATION, [i for i in range(*self.evaluation) if i not in later]))
-        parts.append(self._sequence(LATER, later))
-        tables = {"table": same}
+        tables = {"table": [places[row] for row in rows]}
+        inner = tables["table"][slice(*self.inner)]
+        functions.append(self._sequence(INNER, [i for i in inner if i not in later]))
+        functions.append(self._sequence(EVALUATION, [i for i in range(*self.evaluation) if i not in later]))
+        functions.append(self._sequence(LATER, later))
         for name, table in self.parts.items():
             tables[name] = [places[tuple(row)] for row in table.tolist()]
-        parts += [self._known(name, indices) for name, indices in tables.items()]
-        parts.append(self._walk(list(tables)))
-        return "\n".join(parts)
-
-    @property
-    def _arrays(self) -> str:
-        """Parameters of what is written out: each number lies in one array alone."""
-        data = ", ".join(f"ptr noalias %{name}" for name in "ypdk")
-        return f"double %t, {data}, ptr noalias %h, i64 %grown, ptr noalias %c"
-
-    _handed = "double %t, ptr %y, ptr %p, ptr %d, ptr %k, ptr %h, i64 %grown, ptr %c"
+        functions += [self._known(name, indices) for name, indices in tables.items()]
+        functions.append(self._walk(list(tables)))
+        return "\n".join(functions)
 
     def _row(self, index: int, row: tuple[int, int, int], uses: Counter[int]) -> str:
         """The function of a row: its status is that of the first component that raised.
@@ -119,15 +120,15 @@ class Schedule:
             calls = [(first, count)]
         inlined = " alwaysinline" if uses[number] < OFTEN or len(calls) == count else ""
         lines = [
-            f"define internal i32 @{ROW}_{index}({self._arrays}) {{",
+            f"define internal i32 @{ROW}_{index}({PARAMETERS}) {{",
             "  %result = alloca ptr",
             "  br label %call0",
         ]
         for i, (begin, most) in enumerate(calls):
-            words = [*arguments, f"i64 {begin}", f"i64 {most}"]
+            rows = [f"i64 {begin}", f"i64 {most}"]
             lines += [
                 f"call{i}:",
-                f"  %status{i} = call i32 @{name}({', '.join(words)}){inlined}",
+                f"  %status{i} = call i32 @{name}({', '.join([*arguments, *rows])}){inlined}",
                 f"  %good{i} = icmp eq i32 %status{i}, 0",
                 f"  br i1 %good{i}, label %call{i + 1}, label %failed{i}",
                 f"failed{i}:",
@@ -137,11 +138,11 @@ class Schedule:
 
     def _sequence(self, name: str, rows: Sequence[int]) -> str:
         """These rows one after the other; 0, or 1 + the index of the one that raised."""
-        lines = [f"define internal i64 @{name}({self._arrays}) {{", "  br label %call0"]
+        lines = [f"define internal i64 @{name}({PARAMETERS}) {{", "  br label %call0"]
         for i, row in enumerate(rows):
             lines += [
                 f"call{i}:",
-                f"  %status{i} = call i32 @{ROW}_{row}({self._handed})",
+                f"  %status{i} = call i32 @{ROW}_{row}({ARGUMENTS})",
                 f"  %good{i} = icmp eq i32 %status{i}, 0",
                 f"  br i1 %good{i}, label %call{i + 1}, label %failed{i}",
                 f"failed{i}:",
@@ -153,7 +154,7 @@ class Schedule:
         """Rows `first` to `last` of a table, whichever they are."""
         cases = " ".join(f"i64 {i}, label %row{i}" for i in range(len(indices)))
         lines = [
-            f"define internal i64 @{WALK}_{name}(i64 %first, i64 %last, {self._arrays}) {{",
+            f"define internal i64 @{WALK}_{name}(i64 %first, i64 %last, {PARAMETERS}) {{",
             "  br label %test",
             "test:",
             "  %i = phi i64 [ %first, %0 ], [ %next, %good ]",
@@ -166,7 +167,7 @@ class Schedule:
         for i, row in enumerate(indices):
             lines += [
                 f"row{i}:",
-                f"  %status{i} = call i32 @{ROW}_{row}({self._handed})",
+                f"  %status{i} = call i32 @{ROW}_{row}({ARGUMENTS})",
                 "  br label %called",
             ]
             statuses.append(f"[ %status{i}, %row{i} ]")
@@ -190,24 +191,11 @@ class Schedule:
         )
 
     def _walk(self, tables: Sequence[str]) -> str:
-        """The function `walk`: tables and sizes that are known go to what is written out, others to calls.
-
-        Sizes are compared first: a caller may hand over shorter arrays than the program's.
-        """
+        """The function `walk`: tables and sizes that are known go to what is written out, others to calls."""
         letters = WALK_SIGNATURE.split(">")[0]
         names = ["table", "ints", "first", "last", "t", *"ypdkhc"]
         head = ", ".join(["ptr %result", *parameters(letters, names)])
-        handed = ", ".join(["double %t", *(f"ptr %{n}" for n in "ypdkh"), "i64 %h.rows", "ptr %c"])
-        lines = [
-            f"define i32 @{WALK}({head}) {{",
-            f"  %is0 = icmp eq ptr %ints, @{global_name('ints')}",
-        ]
-        for i, (name, size) in enumerate(self.sizes.items()):
-            lines += [
-                f"  %size{i} = icmp sge i64 %{name}.rows, {size}",
-                f"  %is{i + 1} = and i1 %is{i}, %size{i}",
-            ]
-        lines += [f"  br i1 %is{len(self.sizes)}, label %try0, label %any"]
+        lines = [f"define i32 @{WALK}({head}) {{", *self._compared_sizes()]
         for i, name in enumerate(tables):
             next_label = f"try{i + 1}" if i + 1 < len(tables) else "any"
             lines += [
@@ -215,76 +203,91 @@ class Schedule:
                 f"  %its{i} = icmp eq ptr %table, @{global_name(name)}",
                 f"  br i1 %its{i}, label %known{i}, label %{next_label}",
                 f"known{i}:",
-            ]
-            if name == "table":
-                lines += [
-                    f"  %begins = icmp eq i64 %first, {self.evaluation[0]}",
-                    f"  %ends = icmp eq i64 %last, {self.evaluation[1]}",
-                    "  %whole = and i1 %begins, %ends",
-                    "  br i1 %whole, label %evaluation, label %parts",
-                    "evaluation:",
-                    f"  %evaluated = call i64 @{EVALUATION}({handed})",
-                    "  store i64 %evaluated, ptr %result",
-                    "  ret i32 0",
-                    # first, since without derivatives the inner rows are none, and begin where these end
-                    "parts:",
-                    f"  %follows = icmp eq i64 %first, {self.evaluation[1]}",
-                    f"  %reports = icmp eq i64 %last, {self.reports[0]}",
-                    "  %all = and i1 %follows, %reports",
-                    "  br i1 %all, label %later, label %others",
-                    "later:",
-                    f"  %computed = call i64 @{LATER}({handed})",
-                    "  br label %rest",
-                    "others:",
-                    f"  %inwards = icmp eq i64 %first, {self.inner[0]}",
-                    f"  %stays = icmp eq i64 %last, {self.inner[1]}",
-                    "  %inside = and i1 %inwards, %stays",
-                    "  br i1 %inside, label %inner, label %rest",
-                    "inner:",
-                    f"  %derived = call i64 @{INNER}({handed})",
-                    "  store i64 %derived, ptr %result",
-                    "  ret i32 0",
-                    "rest:",
-                ]
-            lines += [
-                f"  %walked{i} = call i64 @{WALK}_{name}(i64 %first, i64 %last, {handed})",
+                *(self._whole_sequences() if name == "table" else []),
+                f"  %walked{i} = call i64 @{WALK}_{name}(i64 %first, i64 %last, {ARRAYS_OF_WALK})",
                 f"  store i64 %walked{i}, ptr %result",
                 "  ret i32 0",
             ]
-        block = parameters("fFFFIFFI", [*"typdkhc", "ints"])
-        call = ", ".join(["ptr %answer", "i64 %number", *block, "i64 %begin", "i64 %count"])
-        return "\n".join(
-            [
-                *lines,
-                "any:",
-                "  %answer = alloca i64",
-                "  br label %test",
-                "test:",
-                "  %i = phi i64 [ %first, %any ], [ %next, %good ]",
-                "  %more = icmp slt i64 %i, %last",
-                "  br i1 %more, label %call, label %done",
-                "call:",
-                "  %at = mul i64 %i, %table.columns",
-                "  %row = getelementptr i64, ptr %table, i64 %at",
-                "  %number = load i64, ptr %row",
-                "  %second = getelementptr i64, ptr %row, i64 1",
-                "  %begin = load i64, ptr %second",
-                "  %third = getelementptr i64, ptr %row, i64 2",
-                "  %count = load i64, ptr %third",
-                f"  %called = call i32 @{name_of(BLOCK_SIGNATURE)}({call})",
-                "  %status = load i64, ptr %answer",
-                "  %next = add i64 %i, 1",
-                "  %is_good = icmp eq i64 %status, 0",
-                "  br i1 %is_good, label %good, label %failed",
-                "good:",
-                "  br label %test",
-                "failed:",
-                "  store i64 %next, ptr %result",
-                "  ret i32 0",
-                "done:",
-                "  store i64 0, ptr %result",
-                "  ret i32 0",
-                "}",
-                "",
+        return "\n".join([*lines, *_walk_by_number(), ""])
+
+    def _compared_sizes(self) -> list[str]:
+        """To `any` unless the integers are the known ones, and no array is shorter than the program's."""
+        lines = [f"  %is0 = icmp eq ptr %ints, @{global_name('ints')}"]
+        for i, (name, size) in enumerate(self.sizes.items()):
+            lines += [
+                f"  %size{i} = icmp sge i64 %{name}.rows, {size}",
+                f"  %is{i + 1} = and i1 %is{i}, %size{i}",
             ]
-        )
+        return [*lines, f"  br i1 %is{len(self.sizes)}, label %try0, label %any"]
+
+    def _whole_sequences(self) -> list[str]:
+        """Of the program's own table: a whole evaluation, what reports need, the inner rows, or others.
+
+        What reports need comes before the inner rows: without derivatives these are none, and begin
+        where the evaluation ends.
+        """
+        return [
+            f"  %begins = icmp eq i64 %first, {self.evaluation[0]}",
+            f"  %ends = icmp eq i64 %last, {self.evaluation[1]}",
+            "  %whole = and i1 %begins, %ends",
+            "  br i1 %whole, label %evaluation, label %parts",
+            "evaluation:",
+            f"  %evaluated = call i64 @{EVALUATION}({ARRAYS_OF_WALK})",
+            "  store i64 %evaluated, ptr %result",
+            "  ret i32 0",
+            "parts:",
+            f"  %follows = icmp eq i64 %first, {self.evaluation[1]}",
+            f"  %reports = icmp eq i64 %last, {self.reports[0]}",
+            "  %all = and i1 %follows, %reports",
+            "  br i1 %all, label %later, label %others",
+            "later:",
+            f"  %computed = call i64 @{LATER}({ARRAYS_OF_WALK})",
+            "  br label %rest",
+            "others:",
+            f"  %inwards = icmp eq i64 %first, {self.inner[0]}",
+            f"  %stays = icmp eq i64 %last, {self.inner[1]}",
+            "  %inside = and i1 %inwards, %stays",
+            "  br i1 %inside, label %inner, label %rest",
+            "inner:",
+            f"  %derived = call i64 @{INNER}({ARRAYS_OF_WALK})",
+            "  store i64 %derived, ptr %result",
+            "  ret i32 0",
+            "rest:",
+        ]
+
+
+def _walk_by_number() -> list[str]:
+    """The end of `walk`, from `any` on: rows of a table that is not known, each called by its number."""
+    block = parameters("fFFFIFFI", [*"typdkhc", "ints"])
+    call = ", ".join(["ptr %answer", "i64 %number", *block, "i64 %begin", "i64 %count"])
+    return [
+        "any:",
+        "  %answer = alloca i64",
+        "  br label %test",
+        "test:",
+        "  %i = phi i64 [ %first, %any ], [ %next, %good ]",
+        "  %more = icmp slt i64 %i, %last",
+        "  br i1 %more, label %call, label %done",
+        "call:",
+        "  %at = mul i64 %i, %table.columns",
+        "  %row = getelementptr i64, ptr %table, i64 %at",
+        "  %number = load i64, ptr %row",
+        "  %second = getelementptr i64, ptr %row, i64 1",
+        "  %begin = load i64, ptr %second",
+        "  %third = getelementptr i64, ptr %row, i64 2",
+        "  %count = load i64, ptr %third",
+        f"  %called = call i32 @{name_of(BLOCK_SIGNATURE)}({call})",
+        "  %status = load i64, ptr %answer",
+        "  %next = add i64 %i, 1",
+        "  %is_good = icmp eq i64 %status, 0",
+        "  br i1 %is_good, label %good, label %failed",
+        "good:",
+        "  br label %test",
+        "failed:",
+        "  store i64 %next, ptr %result",
+        "  ret i32 0",
+        "done:",
+        "  store i64 0, ptr %result",
+        "  ret i32 0",
+        "}",
+    ]

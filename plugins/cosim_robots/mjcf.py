@@ -17,6 +17,8 @@ from cosim_robots.robot import ROOT, Link, Mimic, Robot, RobotJoint, Shape
 from cosim_robots.xml_document import Element
 
 KINDS = {"hinge": "pin", "slide": "slider", "ball": "ball", "free": "free"}
+"""Of joints, by the word of the file."""
+WITH_AXIS = ("hinge", "slide")
 READ = ("compiler", "option", "default", "worldbody", "actuator", "equality", "asset")
 OF_A_BODY = ("inertial", "joint", "freejoint", "geom", "body")
 UNREADABLE = ("composite", "flexcomp", "attach", "replicate")
@@ -162,41 +164,25 @@ class BodyReader:
         if any(joint.name == name for joint in self.robot.joints):
             document.fault(element, f"a second joint '{name}'")
             return None
-        kind, at = KINDS[word], document.numbers(element, "pos", (0.0, 0.0, 0.0))
-        frame: Reals = (*IDENTITY[:9], *at) if word != "free" else IDENTITY
-        turns = word in ("hinge", "ball")
-        if word in ("hinge", "slide"):
-            axis = document.numbers(element, "axis", Z)
-            if norm(axis) == 0.0:
-                document.fault(element, f"the axis of joint '{name}' is 0 0 0: it has no direction")
-                return None
-            frame = compose(frame, pose_along(axis, kind))
+        frame = self._joint_frame(element, word, name)
+        if frame is None:
+            return None
         frame = compose(X, frame)
-        reference = self._length(document.number(element, "ref"), word) if word in ("hinge", "slide") else 0.0
+        reference = self._length(document.number(element, "ref"), word) if word in WITH_AXIS else 0.0
         lower, upper = self._range(element, word)
-        coefficients: dict[str, float] = {}
-        for key in ("damping", "stiffness"):
-            values = document.some(element, key, 3) or (0.0,)
-            coefficients[key] = values[0]
-            if any(values[1:]):
-                document.leave_out(element, f"{key} that grows with speed or angle is not taken over")
-        if coefficients["stiffness"] and word not in ("hinge", "slide"):
-            document.leave_out(element, "springs of ball and free joints are not taken over")
-            coefficients["stiffness"] = 0.0
-        if any(document.some(element, "springdamper", 2)):
-            document.leave_out(element, "springs by time and damping ratio (springdamper) are not taken over")
-        friction, armature = (document.number(element, key) for key in ("frictionloss", "armature"))
-        if min(friction, armature, *coefficients.values()) < 0.0:
+        damping, stiffness = self._damping_and_stiffness(element, word)
+        friction, armature = document.number(element, "frictionloss"), document.number(element, "armature")
+        if min(friction, armature, damping, stiffness) < 0.0:
             document.fault(element, f"joint '{name}': damping, stiffness, friction, armature are 0 or more")
         effort = self._effort(element)
         rest = document.number(element, "springref")
         return RobotJoint(
             name=name,
             place=document.place(element),
-            kind=kind,
+            kind=KINDS[word],
             parent=ROOT,
             child=ROOT,
-            frame_on_parent=compose(frame, _moved(kind, -reference)),
+            frame_on_parent=compose(frame, _moved(KINDS[word], -reference)),
             frame_on_child=frame,
             lower=lower,
             upper=upper,
@@ -204,10 +190,39 @@ class BodyReader:
             friction=friction,
             armature=armature,
             start=reference,
-            rest=self._length(rest, word) if turns or word == "slide" else 0.0,
-            damping=coefficients["damping"],
-            stiffness=coefficients["stiffness"],
+            rest=self._length(rest, word) if word != "free" else 0.0,
+            damping=damping,
+            stiffness=stiffness,
         )
+
+    def _joint_frame(self, element: Element, word: str, name: str) -> Reals | None:
+        """The frame of a joint on its body, z along its axis; None where that has no direction: a fault."""
+        frame: Reals = (*IDENTITY[:9], *self.document.numbers(element, "pos", (0.0, 0.0, 0.0)))
+        if word == "free":
+            return IDENTITY
+        if word not in WITH_AXIS:
+            return frame
+        axis = self.document.numbers(element, "axis", Z)
+        if norm(axis) == 0.0:
+            self.document.fault(element, f"the axis of joint '{name}' is 0 0 0: it has no direction")
+            return None
+        return compose(frame, pose_along(axis, KINDS[word]))
+
+    def _damping_and_stiffness(self, element: Element, word: str) -> tuple[float, float]:
+        """The linear coefficients of both; what else there may be is left out."""
+        document = self.document
+        coefficients: dict[str, float] = {}
+        for key in ("damping", "stiffness"):
+            values = document.some(element, key, 3) or (0.0,)
+            coefficients[key] = values[0]
+            if any(values[1:]):
+                document.leave_out(element, f"{key} that grows with speed or angle is not taken over")
+        if coefficients["stiffness"] and word not in WITH_AXIS:
+            document.leave_out(element, "springs of ball and free joints are not taken over")
+            coefficients["stiffness"] = 0.0
+        if any(document.some(element, "springdamper", 2)):
+            document.leave_out(element, "springs by time and damping ratio (springdamper) are not taken over")
+        return coefficients["damping"], coefficients["stiffness"]
 
     def _length(self, value: float, word: str) -> float:
         return value if word == "slide" else self.document.angle(value)
@@ -217,7 +232,7 @@ class BodyReader:
         automatic = self.autolimits and bool(ends)
         if not self.document.is_true(element, "limited", automatic) or len(ends) != 2:
             return None, None
-        if word not in ("hinge", "slide"):
+        if word not in WITH_AXIS:
             self.document.leave_out(element, "ranges of ball joints are not taken over")
             return None, None
         lower, upper = (self._length(end, word) for end in ends)

@@ -9,16 +9,17 @@ from typing import Any
 
 from cosim_mechanics.spatial import IDENTITY
 from cosim_robots.frames import is_possible
-from cosim_robots.robot import ROOT, Link, Robot, RobotJoint, Shape, line_of
+from cosim_robots.robot import ROOT, Link, Mimic, Robot, RobotJoint, Shape, line_of
 
-PLAY = {"pin": 0.01, "slider": 0.001}
+OVERSHOOT = {"pin": 0.01, "slider": 0.001}
 """How far a joint is pushed beyond its range by its greatest effort: rad, m."""
-UNSAID = 1e4
+DEFAULT_STIFFNESS = 1e4
 """Stiffness of a stop where the file says no greatest effort, N.m/rad or N/m."""
 DISSIPATION = {"pin": 1.0, "slider": 10.0}
 """Of stops, s/rad and s/m."""
-SPEEDS = {"pin": 1, "slider": 1, "ball": 3, "planar": 3, "free": 6}
-HELD = ("ground", "gravity", "energy")
+SPEED_COUNTS = {"pin": 1, "slider": 1, "ball": 3, "planar": 3, "free": 6}
+RESERVED = ("ground", "gravity", "energy")
+"""Names that every model has."""
 
 
 @dataclass
@@ -56,86 +57,103 @@ def tables_of(robot: Robot, actuators: bool, motors: bool) -> ModelTables:
     motors : bool
         Whether that is a motor with the greatest effort and speed of the file, and inputs for a target.
     """
-    made = ModelTables(robot.name, {"model": {"name": robot.name}}, [*robot.remarks])
+    tables = ModelTables(robot.name, {"model": {"name": robot.name}}, [*robot.remarks])
     if robot.gravity is not None:
-        made.data["model"]["gravity"] = [*robot.gravity]
+        tables.data["model"]["gravity"] = [*robot.gravity]
     links, joints = _names(robot)
-    made.names |= {**links, **joints}
+    tables.names |= {**links, **joints}
+    parts: dict[str, dict[str, Any]] = {
+        "bodies": _bodies(robot, links, tables),
+        "looks": _looks(robot, links),
+        "joints": {joints[joint.name]: _joint(joint, links) for joint in robot.joints},
+        "constraints": {
+            f"{joints[joint.name]}_mimic": _coupler(joint.mimic, joints[joint.name], joints)
+            for joint in robot.joints
+            if joint.mimic is not None
+        },
+        "elements": {
+            name: element
+            for joint in robot.joints
+            for name, element in _elements(joint, joints[joint.name], actuators, motors).items()
+        },
+    }
+    tables.places |= {joints[joint.name]: joint.place for joint in robot.joints}
+    tables.data |= {table: entries for table, entries in parts.items() if entries}
+    tables.data["simulation"] = {"until": 1.0, "output": {"interval": 0.01}}
+    moving = [name for name, joint in parts["joints"].items() if joint["type"] != "weld"]
+    if moving:
+        signals = [f"{name}.{coordinate}" for name in moving for coordinate in "qu"]
+        tables.data["simulation"]["output"]["signals"] = signals
+    tables.remarks += _remarks(robot, links, motors)
+    tables.remarks += [f"'{old}' is called {new}" for old, new in tables.names.items() if old != new]
+    return tables
+
+
+def _bodies(robot: Robot, links: dict[str, str], tables: ModelTables) -> dict[str, Any]:
+    """The bodies by name; their places, and remarks on impossible ones, are noted in the tables."""
     bodies: dict[str, Any] = {}
-    moving: dict[str, Any] = {}
-    constraints: dict[str, Any] = {}
-    elements: dict[str, Any] = {}
     for link in robot.links.values():
         bodies[links[link.name]] = _body(link)
-        made.places[links[link.name]] = link.place
+        tables.places[links[link.name]] = link.place
         if not is_possible(link.inertia):
-            made.remarks.append(
+            tables.remarks.append(
                 f"link '{link.name}' has moments of inertia that no body has: they are taken as written "
                 f"({line_of(link.place)})"
             )
-    for joint in robot.joints:
-        name = joints[joint.name]
-        made.places[name] = joint.place
-        ends = {"parent": links.get(joint.parent, "ground"), "child": links[joint.child]}
-        moving[name] = _joint(joint, ends)
-        if joint.mimic is not None:
-            constraints[f"{name}_mimic"] = {
-                "type": "coordinate_coupler",
-                "coordinate1": joints[joint.mimic.leader],
-                "coordinate2": name,
-                "ratio": joint.mimic.ratio,
-                "offset": joint.mimic.offset,
-            }
-        elements |= _elements(joint, name, actuators, motors)
+    return bodies
+
+
+def _looks(robot: Robot, links: dict[str, str]) -> dict[str, Any]:
+    """The shapes of Ground and of all links, numbered for each."""
+    carried = {"ground": robot.fixed_shapes, **{links[l.name]: l.shapes for l in robot.links.values()}}
+    return {
+        f"{name}_look{number}": _look(shape, name)
+        for name, shapes in carried.items()
+        for number, shape in enumerate(shapes, 1)
+    }
+
+
+def _coupler(mimic: Mimic, name: str, joints: dict[str, str]) -> dict[str, Any]:
+    """The constraint by which a joint follows another one."""
+    return {
+        "type": "coordinate_coupler",
+        "coordinate1": joints[mimic.leader],
+        "coordinate2": name,
+        "ratio": mimic.ratio,
+        "offset": mimic.offset,
+    }
+
+
+def _remarks(robot: Robot, links: dict[str, str], motors: bool) -> list[str]:
+    """What became of links without joints, and of bounds that no motor keeps."""
+    remarks = []
     for name, (carrier, pose) in robot.frames.items():
         on = "the world" if carrier == ROOT else f"'{links[carrier]}'"
         at = [round(x, 9) + 0.0 for x in pose[9:]]
-        made.remarks.append(f"link '{name}' is fixed on {on} and part of it, its origin at {at}")
+        remarks.append(f"link '{name}' is fixed on {on} and part of it, its origin at {at}")
     if not motors and any(j.is_driven and not j.is_servo and (j.speed or j.effort) for j in robot.joints):
-        made.remarks.append(
-            "greatest efforts and speeds of joints do not bound the inputs: import with motors"
-        )
-    made.remarks += [f"'{old}' is called {new}" for old, new in made.names.items() if old != new]
-    signals = [f"{name}.{x}" for name, joint in moving.items() if joint["type"] != "weld" for x in "qu"]
-    looks = {
-        f"{name}_look{number}": _look(shape, name)
-        for name, shapes in [
-            ("ground", robot.fixed_shapes),
-            *((links[l.name], l.shapes) for l in robot.links.values()),
-        ]
-        for number, shape in enumerate(shapes, 1)
-    }
-    tables = {
-        "bodies": bodies,
-        "looks": looks,
-        "joints": moving,
-        "constraints": constraints,
-        "elements": elements,
-    }
-    made.data |= {table: entries for table, entries in tables.items() if entries}
-    made.data["simulation"] = {"until": 1.0, "output": {"interval": 0.01}}
-    if signals:
-        made.data["simulation"]["output"]["signals"] = signals
-    return made
+        remarks.append("greatest efforts and speeds of joints do not bound the inputs: import with motors")
+    return remarks
 
 
 def _names(robot: Robot) -> tuple[dict[str, str], dict[str, str]]:
     """Names of parts for links and joints: letters, digits, underscores, each once."""
-    taken = {*HELD}
+    taken = {*RESERVED}
     links = {name: _new_name(name, taken) for name in robot.links}
     joints = {joint.name: _new_name(joint.name, taken, "_joint") for joint in robot.joints}
     return links, joints
 
 
 def _new_name(name: str, taken: set[str], ending: str = "_") -> str:
-    word = re.sub(r"\W", "_", name.strip())
-    if not re.match(r"[A-Za-z_]", word):
-        word = f"_{word}"
-    while any(made in taken for made in (word, *_derived(word))):
-        word += ending
+    """A name for a part and for those that come with it, which it takes."""
+    new = re.sub(r"\W", "_", name.strip())
+    if not re.match(r"[A-Za-z_]", new):
+        new = f"_{new}"
+    while any(derived in taken for derived in (new, *_derived(new))):
+        new += ending
         ending = "_"
-    taken |= {word, *_derived(word)}
-    return word
+    taken |= {new, *_derived(new)}
+    return new
 
 
 def _derived(name: str) -> Iterable[str]:
@@ -161,8 +179,12 @@ def _look(shape: Shape, body: str) -> dict[str, Any]:
     return look if shape.color is None else look | {"color": [*shape.color]}
 
 
-def _joint(joint: RobotJoint, ends: dict[str, str]) -> dict[str, Any]:
-    entry: dict[str, Any] = {"type": joint.kind, **ends}
+def _joint(joint: RobotJoint, links: dict[str, str]) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "type": joint.kind,
+        "parent": links.get(joint.parent, "ground"),
+        "child": links[joint.child],
+    }
     for key in ("frame_on_parent", "frame_on_child"):
         pose = getattr(joint, key)
         if pose[:9] == IDENTITY[:9]:
@@ -174,42 +196,52 @@ def _joint(joint: RobotJoint, ends: dict[str, str]) -> dict[str, Any]:
 
 def _elements(joint: RobotJoint, name: str, actuators: bool, motors: bool) -> dict[str, Any]:
     """What acts on the coordinates of a joint."""
-    made: dict[str, Any] = {}
-    count = SPEEDS.get(joint.kind, 0)
+    count = SPEED_COUNTS.get(joint.kind, 0)
+    elements: dict[str, Any] = {}
     for number in range(count):
-        on = {"coordinate": name if count == 1 else f"{name}[{number}]"}
+        coordinate = name if count == 1 else f"{name}[{number}]"
         ending = "" if count == 1 else str(number)
         if joint.damping:
-            made[f"{name}_damper{ending}"] = {"type": "coordinate_damper", **on, "damping": joint.damping}
+            damper = {"type": "coordinate_damper", "coordinate": coordinate, "damping": joint.damping}
+            elements[f"{name}_damper{ending}"] = damper
         if joint.friction:
-            made[f"{name}_friction{ending}"] = {
-                "type": "coordinate_friction",
-                **on,
-                "friction": joint.friction,
-            }
+            friction = {"type": "coordinate_friction", "coordinate": coordinate, "friction": joint.friction}
+            elements[f"{name}_friction{ending}"] = friction
         if joint.armature:
-            rotor = {"type": "coordinate_inertia", **on, "reflected_inertia": joint.armature}
-            made[f"{name}_rotor{ending}"] = rotor
-    if count != 1:
-        return made
+            rotor = {"type": "coordinate_inertia", "coordinate": coordinate}
+            elements[f"{name}_rotor{ending}"] = {**rotor, "reflected_inertia": joint.armature}
+    if count == 1:
+        elements |= _elements_of_one_coordinate(joint, name, actuators, motors)
+    return elements
+
+
+def _elements_of_one_coordinate(
+    joint: RobotJoint, name: str, actuators: bool, motors: bool
+) -> dict[str, Any]:
+    """Spring, stop and motor of a pin or a slider."""
+    elements: dict[str, Any] = {}
     if joint.stiffness:
-        spring = {"type": "coordinate_spring", **on, "stiffness": joint.stiffness}
-        made[f"{name}_spring"] = spring | ({"neutral": joint.rest} if joint.rest else {})
+        spring = {"type": "coordinate_spring", "coordinate": name, "stiffness": joint.stiffness}
+        elements[f"{name}_spring"] = spring | ({"neutral": joint.rest} if joint.rest else {})
     if joint.lower is not None and joint.upper is not None and joint.mimic is None:
-        stiffness = joint.effort / PLAY[joint.kind] if joint.effort else UNSAID
-        ends = {"lower": joint.lower, "upper": joint.upper}
-        made[f"{name}_stop"] = {
+        elements[f"{name}_stop"] = {
             "type": "coordinate_stop",
-            **on,
-            **ends,
-            "stiffness": stiffness,
+            "coordinate": name,
+            "lower": joint.lower,
+            "upper": joint.upper,
+            "stiffness": joint.effort / OVERSHOOT[joint.kind] if joint.effort else DEFAULT_STIFFNESS,
             "dissipation": DISSIPATION[joint.kind],
         }
     if (actuators or motors) and joint.is_driven and joint.mimic is None:
         is_motor = motors or joint.is_servo
-        made[f"{name}_motor"] = {"type": "joint_motor" if is_motor else "actuator", **on}
-        values = {"stiffness": joint.servo_stiffness, "damping": joint.servo_damping}
-        values |= {"greatest_effort": joint.effort or 0.0, "greatest_speed": joint.speed or 0.0}
+        motor: dict[str, Any] = {"type": "joint_motor" if is_motor else "actuator", "coordinate": name}
+        values = {
+            "stiffness": joint.servo_stiffness,
+            "damping": joint.servo_damping,
+            "greatest_effort": joint.effort or 0.0,
+            "greatest_speed": joint.speed or 0.0,
+        }
         if is_motor:
-            made[f"{name}_motor"] |= {key: value for key, value in values.items() if value}
-    return made
+            motor |= {key: value for key, value in values.items() if value}
+        elements[f"{name}_motor"] = motor
+    return elements

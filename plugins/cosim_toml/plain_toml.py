@@ -48,56 +48,86 @@ def read_plain(text: str) -> dict[str, Any] | None:
     """
     if "\r" in text and "\r" in (text := text.replace("\r\n", "\n")):
         return None
-    data: dict[str, Any] = {}
-    table = data
-    headers: set[str] = set()
-    closed: set[int] = set()  # values in brackets, to which no table below adds anything
-    known: dict[str, tuple[str, Any]] = {}
-    for text_of_line in text.split("\n"):
-        if not text_of_line:
-            continue
-        if text_of_line in known:
-            key, value = known[text_of_line]
-            if key in table:
-                return None
-            table[key] = value
-            continue
-        line = LINE.fullmatch(text_of_line)
-        if line is None:
-            return None
-        kind = line.lastindex
-        if kind is None:
-            continue
-        if kind == TABLE:
-            header = line[TABLE]
-            if header in headers:
-                return None
-            headers.add(header)
-            table = data
-            for key in header.split("."):
-                table = table.setdefault(key, {})
-                if type(table) is not dict or id(table) in closed:
-                    return None
-        elif kind == ROWS:
-            rows = data.setdefault(line[ROWS], [])
-            if type(rows) is not list or id(rows) in closed:
-                return None
-            table = {}
-            rows.append(table)
-        else:
-            key, value = line[KEY], line[kind]
-            if key in table:
-                return None
-            if kind != OTHER:
-                table[key] = value = CONVERT[kind](value)
-                if len(known) < KEPT_LINES:
-                    known[text_of_line] = key, value
+    document = _Document()
+    try:
+        document.add(text)
+    except _NotPlainError:
+        return None
+    return document.tables
+
+
+class _NotPlainError(Exception):
+    """A line that tomllib has to read, or that is not valid."""
+
+
+class _Document:
+    """What the lines so far are: `tables`, to the last of which a line with a key adds its value."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Any] = {}
+        self._table = self.tables
+        self._headers: set[str] = set()
+        self._closed: set[int] = set()  # values in brackets, to which no table below adds anything
+        self._entries: dict[str, tuple[str, Any]] = {}  # of lines that have been read
+
+    def add(self, text: str) -> None:
+        """Read lines, the commonest of which are most of a large file."""
+        entries = self._entries
+        for line in text.split("\n"):
+            entry = entries.get(line) or (self._read(line) if line else None)
+            if entry is None:
                 continue
-            if LONG_WORD.search(value) or value.count("[") + value.count("{") > DEEPEST:
-                return None
-            try:
-                table[key] = tomllib.loads(f"x = {value}")["x"]
-            except (ValueError, RecursionError):
-                return None
-            closed.add(id(table[key]))
-    return data
+            key, value = entry
+            if key in self._table:
+                raise _NotPlainError
+            self._table[key] = value
+
+    def _read(self, line: str) -> tuple[str, Any] | None:
+        """The key and value of a line; None for a header, which opens its table, or a comment."""
+        match = LINE.fullmatch(line)
+        if match is None:
+            raise _NotPlainError
+        kind = match.lastindex
+        if kind in CONVERT:
+            entry = match[KEY], CONVERT[kind](match[kind])
+            if len(self._entries) < KEPT_LINES:
+                self._entries[line] = entry
+            return entry
+        if kind == TABLE:
+            self._open_table(match[TABLE])
+        elif kind == ROWS:
+            self._open_row(match[ROWS])
+        elif kind == OTHER:
+            value = _other_value(match[OTHER])
+            self._closed.add(id(value))
+            return match[KEY], value
+        return None
+
+    def _open_table(self, header: str) -> None:
+        """``[a.b]``, which may stand once."""
+        if header in self._headers:
+            raise _NotPlainError
+        self._headers.add(header)
+        self._table = self.tables
+        for key in header.split("."):
+            self._table = self._table.setdefault(key, {})
+            if type(self._table) is not dict or id(self._table) in self._closed:
+                raise _NotPlainError
+
+    def _open_row(self, header: str) -> None:
+        """``[[a]]``: a further table of a list."""
+        rows = self.tables.setdefault(header, [])
+        if type(rows) is not list or id(rows) in self._closed:
+            raise _NotPlainError
+        self._table = {}
+        rows.append(self._table)
+
+
+def _other_value(text: str) -> Any:
+    """A value that tomllib reads: arrays, tables in braces, times, other numbers and texts."""
+    if LONG_WORD.search(text) or text.count("[") + text.count("{") > DEEPEST:
+        raise _NotPlainError
+    try:
+        return tomllib.loads(f"x = {text}")["x"]
+    except (ValueError, RecursionError):
+        raise _NotPlainError from None

@@ -12,7 +12,7 @@ from c_programs import SOURCES, build, c_compiler
 from same_as_fmpy import facts, facts_of_fmpy, read_by_fmpy
 from small_fmus import write_fmu
 
-from cosim_fmi.description import fmu_interface
+from cosim_fmi.description import read_interface
 from cosim_fmi.description.model_description import ModelDescription
 from cosim_fmi.description.read_model_description import read_model_description
 
@@ -57,5 +57,5 @@ def same_as_fmpy() -> Iterator[None]:
         return read
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fmu_interface, "read_model_description", compare)
+        patch.setattr(read_interface, "read_model_description", compare)
         yield

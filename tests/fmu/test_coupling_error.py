@@ -414,7 +414,7 @@ def test_bars_of_a_long_run_do_not_depend_on_who_decides(
 
 def test_equations_that_disagree_are_not_known() -> None:
     """Good fits of three rhythms answer 70 times apart: their middle was an eighth of the error."""
-    case = nonlinear.couplings()["three rhythms (Kuramoto)"]
+    case = nonlinear.kuramoto()
     result = CoSimulation(case.parts, case.links, "jacobi", case.step).simulate(case.until)
     true = nonlinear.exact(case, result.time)
     report = result.coupling

@@ -11,7 +11,7 @@ from same_as_fmpy import facts, facts_of_fmpy, read_by_fmpy
 
 import cosim
 from cosim_fmi.archive import FmuArchive, collection_paused
-from cosim_fmi.description.fmu_interface import read_interface
+from cosim_fmi.description.read_interface import read_interface
 from cosim_fmi.description.read_model_description import read_model_description
 from cosim_fmi.validate.validate_command import check_file
 

@@ -11,7 +11,7 @@ import pytest
 import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation
-from cosim_fmu.command.cosimulate_command import header
+from cosim_fmu.command.run_summary import header
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.algorithms.gauss_seidel import GaussSeidel
 

@@ -110,7 +110,7 @@ def test_long_files_of_text_are_written_while_the_run_goes_on(
     longest: int, make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from cosim.cli import main
-    from cosim_fmu.command import cosimulate_command
+    from cosim_fmu.command import result_file
 
     path = make_fmu("mass")
     (tmp_path / "one.toml").write_text(
@@ -128,7 +128,7 @@ def test_long_files_of_text_are_written_while_the_run_goes_on(
         return stream(self, target, source)
 
     monkeypatch.setattr(sink, "stream", streamed)
-    monkeypatch.setattr(cosimulate_command, "LONG_RUN", longest)
+    monkeypatch.setattr(result_file, "LONG_RUN", longest)
     assert main(["cosimulate", "one.toml", "-q", "--in-process", "-o", "long.csv"]) == 0
     assert len(asked) == (longest < 50)
     assert (tmp_path / "long.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()

@@ -230,7 +230,7 @@ def test_advice_that_is_followed_halves_the_bar() -> None:
 )
 def test_advice_is_tried(which: str, seed: int) -> None:
     """Each thing that is advised leaves less error; a shorter step as little as it says."""
-    found = {each.said: each for each in advice.follow(which, seed)}
+    found = {each.advised: each for each in advice.follow(which, seed)}
     assert set(found) == {"step", "adaptive"}
     for each in found.values():
         assert each.after < 0.8 * each.before
@@ -242,7 +242,7 @@ def test_advice_is_tried(which: str, seed: int) -> None:
 def test_advice_holds_over_cases_that_are_drawn(which: str) -> None:
     found = [each for seed in range(6000, 6040) for each in advice.follow(which, seed)]
     assert np.mean([each.after < each.before for each in found]) >= 0.95
-    assert np.mean([each.after <= advice.ENOUGH for each in found if each.said == "step"]) >= 0.95
+    assert np.mean([each.after <= advice.ENOUGH for each in found if each.advised == "step"]) >= 0.95
 
 
 def test_a_step_is_advised_to_one_digit_and_never_rounded_up() -> None:

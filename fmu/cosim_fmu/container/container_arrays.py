@@ -55,7 +55,7 @@ SAVED = frozenset(
         *("machine.report_words", "machine.clock_words", "machine.grid"),
         *("algorithm.counts", "algorithm.numbers", "algorithm.table", "algorithm.progress_words"),
         *("samples.counts", "samples.clock", "samples.present", "samples.rates", "samples.bends"),
-        *("samples.teeth", "samples.sample", "samples.first", "samples.kept", "assessed.found"),
+        *("samples.teeth", "samples.sample", "samples.first", "samples.kept", "assessed.outcome"),
     )
 )
 KNOWN_OF_PARTS = (
@@ -167,11 +167,11 @@ def _sample_arrays(run: SteppedRun, is_assessed: bool) -> Iterator[tuple[str, Ve
     row = 1 + collected.jumps.size + 3 * collected.sources.size
     most = np.array([samples.most * collected.present.size], dtype=np.int64)
     sampling = Sampling(np.array(places, dtype=np.int64), np.zeros(row), most)
-    wired, known = assessment_of(run.coupled, run.algorithm)
-    found = np.full(known.found.size + 1, NOT_KNOWN)  # the last one never is
-    found[0] = UNKNOWN
+    wired, assessment = assessment_of(run.coupled, run.algorithm)
+    outcome = np.full(assessment.outcome.size + 1, NOT_KNOWN)  # the last one never is
+    outcome[0] = UNKNOWN
     groups: dict[str, Any] = {"sampling": sampling, "samples": collected, "wired": wired}
-    groups["assessed"] = known._replace(found=found)
+    groups["assessed"] = assessment._replace(outcome=outcome)
     for prefix, group in groups.items():
         for name, array in group._asdict().items():
             yield f"{prefix}.{name}", array if is_assessed else np.zeros(0, dtype=array.dtype)

@@ -67,7 +67,7 @@ STOPS = (
 )
 """What has stopped the interpreter, by its code (`run_exchanges`)."""
 VERDICT_NAMES = (f"{COUPLING}.verdict", f"{COUPLING}.error")
-"""The first of `Assessment.found`; behind them stands the error of each output that is sampled."""
+"""The first of `Assessment.outcome`; behind them stands the error of each output that is sampled."""
 LEADING_IN_C = {f"cosim_{name}": entry for name, entry in LEADING.items()}
 ASSESSING_IN_C = {f"cosim_{name}": entry for name, entry in ASSESSING.items()}
 FOREIGN_CALLS = {
@@ -379,7 +379,7 @@ class NativeContainer:
     def _place(self, variable: FmuVariable) -> tuple[int, int, tuple[int, int]]:
         """The array in which a variable of the FMU lies, its place there, and no place of a text."""
         if variable.name.startswith(f"{COUPLING}."):
-            array_number, errors = list(self._arrays).index("assessed.found"), self._errors
+            array_number, errors = list(self._arrays).index("assessed.outcome"), self._errors
             # behind the last error that is estimated stands one that never is: it stays unknown
             place = errors.index(variable.name) if variable.name in errors else len(errors)
             return array_number, place, (-1, -1)

@@ -26,7 +26,7 @@ from cosim_master.abilities import (
     Watches,
     WritesLog,
 )
-from cosim_master.coupling.wiring import check_values
+from cosim_master.coupling.check_values import check_values
 from cosim_master.participants.create_participants import description_faults
 
 ABILITIES: tuple[Any, ...] = (
@@ -35,6 +35,8 @@ ABILITIES: tuple[Any, ...] = (
 )
 SHARED = {"path"}
 """Members of protocols that may be there for another reason."""
+SMALL_CHANGE = 1e-4
+"""Of an input, for differences."""
 
 
 class ParticipantContract:
@@ -49,7 +51,7 @@ class ParticipantContract:
     step : float
         A communication step that it can make, s.
     steps : int
-        How many are made.
+        How many are participant.
     changes : dict of str to object
         Inputs and the values to which they are changed; without it real inputs are changed by a thousandth.
 
@@ -69,209 +71,221 @@ class ParticipantContract:
 
     def test_describes_itself(self) -> None:
         """`describe` can be used before anything else, twice, and says nothing wrong."""
-        made = self.make()
-        missing = [n for n in cosim.Participant.__abstractmethods__ if not callable(getattr(made, n, None))]
+        participant = self.make()
+        missing = [
+            n for n in cosim.Participant.__abstractmethods__ if not callable(getattr(participant, n, None))
+        ]
         assert not missing, f"a participant needs the methods {', '.join(missing)}"
-        faults = description_faults(made.describe())
+        faults = description_faults(participant.describe())
         assert not faults, "; ".join(faults)
-        assert list(made.describe().variables) == list(made.describe().variables)
-        made.close()
+        assert list(participant.describe().variables) == list(participant.describe().variables)
+        participant.close()
 
     def test_abilities_are_whole(self) -> None:
         """An ability needs all members of its protocol: with some of them alone it is not seen."""
-        made = self.make()
+        participant = self.make()
         for ability in ABILITIES:
             members = [n for n in vars(ability) if not n.startswith("_")]
-            has = [n for n in members if n not in SHARED and hasattr(type(made), n)]
-            if has and not isinstance(made, ability):
-                missing = ", ".join(n for n in members if not hasattr(made, n))
+            has = [n for n in members if n not in SHARED and hasattr(type(participant), n)]
+            if has and not isinstance(participant, ability):
+                missing = ", ".join(n for n in members if not hasattr(participant, n))
                 pytest.fail(f"{', '.join(has)} without {missing}: {ability.__name__} needs all of them")
 
     def test_values_have_their_types(self) -> None:
         """`get` answers one value of the declared type for each name, at the start and after a step."""
-        made, outputs = self._begun()
-        description = made.describe()
+        participant, outputs = self._initialized()
+        description = participant.describe()
         for _ in range(2):
-            values = list(made.get(outputs))
+            values = list(participant.get(outputs))
             assert len(values) == len(outputs), f"get returned {len(values)} values for {len(outputs)} names"
             check_values(description, outputs, values)
-            made.step(0.0, self.step)
-        made.close()
+            participant.step(0.0, self.step)
+        participant.close()
 
     def test_steps_to_the_time_that_it_is_told(self) -> None:
         """`step` answers the time that was reached: not beyond the end of the step, and it gets there."""
-        made, _ = self._begun()
+        participant, _ = self._initialized()
         time = 0.0
         for i in range(self.steps):
             end = (i + 1) * self.step
             while time < end * (1.0 - 1e-12):
-                reached = made.step(time, end - time)
+                reached = participant.step(time, end - time)
                 assert isinstance(reached, (int, float)), f"step answered {reached!r}, not the time reached"
                 assert time < reached <= end + 4.0 * math.ulp(end), (
                     f"step({time:g}, {end - time:g}) answered {reached:g}, needs a time up to {end:g}"
                 )
                 time = float(reached)
-        made.close()
+        participant.close()
 
     def test_a_second_run_gives_the_same(self) -> None:
         """After `close` it can be initialized again, and remembers nothing."""
-        made = self.make()
-        first = self._run(made)
-        made.close()
-        assert _same(self._run(made), first), "the second run of one participant differs from the first"
-        made.close()
+        participant = self.make()
+        first = self._run(participant)
+        participant.close()
+        assert _same(self._run(participant), first), (
+            "the second run of one participant differs from the first"
+        )
+        participant.close()
 
     def test_two_do_not_disturb_each_other(self) -> None:
         """A second one beside it, with other inputs, changes nothing."""
         if self.make().describe().only_once:
             pytest.skip("only one in a process")
         alone = self._run(self.make())
-        made, outputs = self._begun()
-        other, _ = self._begun()
+        participant, outputs = self._initialized()
+        other, _ = self._initialized()
         rows = []
         for i in range(self.steps):
             self._change(other)
             other.step(i * self.step, self.step)
-            made.step(i * self.step, self.step)
-            rows.append(list(made.get(outputs)))
+            participant.step(i * self.step, self.step)
+            rows.append(list(participant.get(outputs)))
         assert _same(rows, alone), "it gives other values beside a second one"
-        made.close()
+        participant.close()
         other.close()
 
     def test_reading_changes_nothing(self) -> None:
         """What is read, and how often, has no influence."""
-        made, outputs = self._begun()
+        participant, outputs = self._initialized()
         rows = []
         for i in range(self.steps):
             for name in outputs:
-                made.get([name])
-            made.step(i * self.step, self.step)
-            made.get(outputs)
-            rows.append(list(made.get(outputs)))
+                participant.get([name])
+            participant.step(i * self.step, self.step)
+            participant.get(outputs)
+            rows.append(list(participant.get(outputs)))
         assert _same(rows, self._run(self.make())), "reading it changes the results"
-        made.close()
+        participant.close()
 
     def test_can_be_closed_at_any_time(self) -> None:
         """`close` never raises: before `initialize`, after it, twice."""
-        for begun in (False, True):
-            made = self._begun(ready=False)[0] if begun else self.make()
+        for is_initialized in (False, True):
+            participant = self._initialized(ready=False)[0] if is_initialized else self.make()
             for time in ("the first", "the second"):
                 try:
-                    made.close()
+                    participant.close()
                 except Exception as error:
                     pytest.fail(f"close raises {type(error).__name__} for {time} time: {error}")
 
     def test_refuses_names_that_it_does_not_have(self) -> None:
         """A name that is not there is an error, no value."""
-        made, _ = self._begun()
+        participant, _ = self._initialized()
         with pytest.raises(Exception):  # noqa: B017 - which one is its own affair
-            made.get(["no such variable"])
-        made.close()
+            participant.get(["no such variable"])
+        participant.close()
 
     def test_goes_back(self) -> None:
         """From a restored state the same comes, bit for bit, as often as it is restored."""
-        made, outputs = self._begun()
-        if not made.describe().can_restore:
+        participant, outputs = self._initialized()
+        if not participant.describe().can_restore:
             pytest.skip("it cannot restore its state")
-        made.step(0.0, self.step)
-        token, before = made.save(), list(made.get(outputs))
-        expected = self._go_on(made)
+        participant.step(0.0, self.step)
+        token, before = participant.save(), list(participant.get(outputs))
+        expected = self._step_on(participant)
         for _ in range(2):
-            self._change(made)
-            made.step((self.steps + 1) * self.step, self.step)
-            made.restore(token)
-            assert _same([before], [list(made.get(outputs))]), "restored values differ from the saved ones"
-            assert _same(self._go_on(made), expected), "what follows a restored state differs"
-        made.close()
+            self._change(participant)
+            participant.step((self.steps + 1) * self.step, self.step)
+            participant.restore(token)
+            assert _same([before], [list(participant.get(outputs))]), (
+                "restored values differ from the saved ones"
+            )
+            assert _same(self._step_on(participant), expected), "what follows a restored state differs"
+        participant.close()
 
     def test_goes_back_from_bytes(self) -> None:
         """A state goes through bytes, also to another participant of the same make."""
-        made, _ = self._begun()
-        if not made.describe().can_serialize:
+        participant, _ = self._initialized()
+        if not participant.describe().can_serialize:
             pytest.skip("it cannot serialize its state")
-        made.step(0.0, self.step)
-        data = made.serialize(made.save())
+        participant.step(0.0, self.step)
+        data = participant.serialize(participant.save())
         assert isinstance(data, bytes), f"serialize answered {type(data).__name__}, needs bytes"
-        expected = self._go_on(made)
-        made.restore(made.deserialize(data))
-        assert _same(self._go_on(made), expected), "a state restored from bytes continues differently"
-        made.close()
-        other, _ = self._begun()
+        expected = self._step_on(participant)
+        participant.restore(participant.deserialize(data))
+        assert _same(self._step_on(participant), expected), (
+            "a state restored from bytes continues differently"
+        )
+        participant.close()
+        other, _ = self._initialized()
         other.restore(other.deserialize(data))
-        assert _same(self._go_on(other), expected), "in another participant it continues differently"
+        assert _same(self._step_on(other), expected), "in another participant it continues differently"
         other.close()
 
     def test_feedthrough_is_what_it_says(self) -> None:
         """An output that is said not to depend directly on an input does not change with it."""
-        made, _ = self._begun()
-        description = made.describe()
-        known = dict(description.feedthrough or {})
-        outputs = [n for n in known if n not in description.assumed_feedthrough]
-        for name, value in self._changes(made).items():
-            free = [output for output in outputs if name not in known[output]]
-            before = list(made.get(free))
-            made.set([name], [value])
-            after = list(made.get(free))
+        participant, _ = self._initialized()
+        description = participant.describe()
+        feedthrough = dict(description.feedthrough or {})
+        outputs = [n for n in feedthrough if n not in description.assumed_feedthrough]
+        for name, value in self._changes(participant).items():
+            free = [output for output in outputs if name not in feedthrough[output]]
+            before = list(participant.get(free))
+            participant.set([name], [value])
+            after = list(participant.get(free))
             for output, one, other in zip(free, before, after, strict=True):
                 assert _same([[one]], [[other]]), (
                     f"{output} depends on {name}, which its feedthrough does not say"
                 )
-        made.close()
+        participant.close()
 
     def test_derivatives_are_those_of_the_outputs(self) -> None:
         """Directional derivatives agree with differences."""
-        made, outputs = self._begun()
-        description = made.describe()
+        participant, outputs = self._initialized()
+        description = participant.describe()
         if not description.has_derivatives:
             pytest.skip("it has no directional derivatives")
         real = [n for n in outputs if description.variables[n].type == "real"]
-        inputs = [n for n, value in self._changes(made).items() if description.variables[n].type == "real"]
+        inputs = [
+            n for n, value in self._changes(participant).items() if description.variables[n].type == "real"
+        ]
         for name in inputs:
-            here = float(made.get([name])[0]) if name in outputs else self._start(made, name)
-            answered = list(made.directional_derivative(real, [name], [1.0]))
+            start = float(participant.get([name])[0]) if name in outputs else self._start(participant, name)
+            derivatives = list(participant.directional_derivative(real, [name], [1.0]))
             sides = []
-            for change in (1e-4, -1e-4):
-                made.set([name], [here + change])
-                sides.append(np.array(made.get(real), dtype=float))
-            made.set([name], [here])
-            slope = (sides[0] - sides[1]) / 2e-4
-            np.testing.assert_allclose(answered, slope, rtol=1e-4, atol=1e-6, err_msg=f"by {name}")
-        made.close()
+            for change in (SMALL_CHANGE, -SMALL_CHANGE):
+                participant.set([name], [start + change])
+                sides.append(np.array(participant.get(real), dtype=float))
+            participant.set([name], [start])
+            slope = (sides[0] - sides[1]) / (2.0 * SMALL_CHANGE)
+            np.testing.assert_allclose(derivatives, slope, rtol=1e-4, atol=1e-6, err_msg=f"by {name}")
+        participant.close()
 
     def test_slopes_are_followed(self) -> None:
         """A slope of zero is a held input, and one that is not zero makes a difference."""
-        made, _ = self._begun()
-        if not made.describe().follows_slopes:
+        participant, _ = self._initialized()
+        if not participant.describe().follows_slopes:
             pytest.skip("it holds its inputs")
-        inputs = [n for n in self._changes(made) if made.describe().variables[n].type == "real"]
-        held = self._sloped(inputs, None)
-        assert _close(self._sloped(inputs, 0.0), held), "with slopes of zero it differs from held inputs"
+        inputs = [n for n in self._changes(participant) if participant.describe().variables[n].type == "real"]
+        held = self._rows_with_slopes(inputs, None)
+        assert _close(self._rows_with_slopes(inputs, 0.0), held), (
+            "with slopes of zero it differs from held inputs"
+        )
         if not _same(self._run(self.make(), change=True), held):
-            assert not _close(self._sloped(inputs, 10.0), held), "slopes have no influence"
-        made.close()
+            assert not _close(self._rows_with_slopes(inputs, 10.0), held), "slopes have no influence"
+        participant.close()
 
     def test_tells_what_happens_inside_its_steps(self) -> None:
         """Points lie in the step that has ended, in order, with what is watched."""
-        made: Any = self.make()
-        tells = isinstance(made, TellsInside)
+        participant: Any = self.make()
+        tells = isinstance(participant, TellsInside)
         if not tells:
             pytest.skip("it tells nothing")
-        outputs = _outputs(made)
-        if isinstance(made, Watches):
-            made.watch(outputs, "steps")
-        self._initialize(made)
-        list(made.inside())
+        outputs = _outputs(participant)
+        if isinstance(participant, Watches):
+            participant.watch(outputs, "steps")
+        self._initialize(participant)
+        list(participant.inside())
         for i in range(self.steps):
             begin = i * self.step
-            end = made.step(begin, self.step)
-            points = list(made.inside())
+            end = participant.step(begin, self.step)
+            points = list(participant.inside())
             times = [point.time for point in points]
             assert times == sorted(times), f"the times {times} of inside are not in order"
             assert all(begin - 1e-12 <= t <= end + 1e-12 for t in times), f"{times} is not in the step"
             for point in points:
                 assert len(point.names) == len(point.values), f"{point} has not one value for each name"
-        assert not list(made.inside()), "inside returns the same rows again"
-        made.close()
+        assert not list(participant.inside()), "inside returns the same rows again"
+        participant.close()
 
     def test_runs_in_a_co_simulation(self) -> None:
         """Alone, twice: rows for all its outputs, the same ones."""
@@ -282,84 +296,98 @@ class ParticipantContract:
 
     def test_native_steps_are_those_of_python(self) -> None:
         """Its functions of C give the same bytes as its methods of Python."""
-        made = self.make()
-        if not isinstance(made, StepsNatively) or kit.is_plain():
+        participant = self.make()
+        if not isinstance(participant, StepsNatively) or kit.is_plain():
             pytest.skip("it does not step natively, or nothing is compiled here")
-        count = max(self.steps, made.least_native_steps)
+        count = max(self.steps, participant.least_native_steps)
         until = count * self.step
-        one, other = (self._simulated("jacobi", until, part) for part in (made, PythonCalls(self.make())))
+        one, other = (
+            self._simulated("jacobi", until, part) for part in (participant, PythonCalls(self.make()))
+        )
         if why := one.statistics["in_python"]:
             pytest.skip(f"it is called in Python: {why['it']}")
         _assert_same(one, other)
 
-    def _simulated(self, algorithm: Any, until: float, made: Any = None) -> cosim.Result:
+    def _simulated(self, algorithm: Any, until: float, participant: Any = None) -> cosim.Result:
+        """A run of it alone."""
         starts = {f"it.{name}": value for name, value in self.starts.items()}
         loop = CoSimulation(
-            {"it": self.make() if made is None else made}, [], algorithm, self.step, start=0.0, starts=starts
+            {"it": self.make() if participant is None else participant},
+            [],
+            algorithm,
+            self.step,
+            start=0.0,
+            starts=starts,
         )
         return loop.simulate(until)
 
-    def _begun(self, *, ready: bool = True) -> tuple[Any, list[str]]:
-        made = self.make()
-        outputs = _outputs(made)
-        self._initialize(made, ready=ready)
-        return made, outputs
+    def _initialized(self, *, ready: bool = True) -> tuple[Any, list[str]]:
+        """A new one, initialized, and its outputs; unless it is `ready`, still in initialization mode."""
+        participant = self.make()
+        outputs = _outputs(participant)
+        self._initialize(participant, ready=ready)
+        return participant, outputs
 
-    def _initialize(self, made: Any, *, ready: bool = True) -> None:
-        made.initialize(0.0, (self.steps + 2) * self.step, dict(self.starts), None)
-        if ready and isinstance(made, InitializationMode):
-            made.exit_initialization()
+    def _initialize(self, participant: Any, *, ready: bool = True) -> None:
+        participant.initialize(0.0, (self.steps + 2) * self.step, dict(self.starts), None)
+        if ready and isinstance(participant, InitializationMode):
+            participant.exit_initialization()
 
-    def _run(self, made: Any, *, change: bool = False) -> list[list[Any]]:
-        self._initialize(made)
-        return self._rows(made, before=partial(self._change, made) if change else None)
+    def _run(self, participant: Any, *, change: bool = False) -> list[list[Any]]:
+        self._initialize(participant)
+        return self._rows(participant, before=partial(self._change, participant) if change else None)
 
-    def _go_on(self, made: Any) -> list[list[Any]]:
-        return self._rows(made, first=1)
+    def _step_on(self, participant: Any) -> list[list[Any]]:
+        """What it gives after each of some steps behind the first one."""
+        return self._rows(participant, first=1)
 
-    def _rows(self, made: Any, first: int = 0, before: Callable[[], None] | None = None) -> list[list[Any]]:
+    def _rows(
+        self, participant: Any, first: int = 0, before: Callable[[], None] | None = None
+    ) -> list[list[Any]]:
         """What it gives after each of some steps."""
-        outputs, rows = _outputs(made), []
+        outputs, rows = _outputs(participant), []
         for i in range(first, first + self.steps):
             if before is not None:
                 before()
-            made.step(i * self.step, self.step)
-            rows.append(list(made.get(outputs)))
+            participant.step(i * self.step, self.step)
+            rows.append(list(participant.get(outputs)))
         return rows
 
-    def _sloped(self, inputs: Sequence[str], slope: float | None) -> list[list[Any]]:
-        made, _ = self._begun()
+    def _rows_with_slopes(self, inputs: Sequence[str], slope: float | None) -> list[list[Any]]:
+        """What a new one gives after each step, with inputs that have a slope; held without one."""
+        participant, _ = self._initialized()
 
         def drive() -> None:
-            made.set(inputs, [self._start(made, name) for name in inputs])
+            participant.set(inputs, [self._start(participant, name) for name in inputs])
             if slope is not None:
-                made.set_slopes(inputs, [slope] * len(inputs))
+                participant.set_slopes(inputs, [slope] * len(inputs))
 
-        rows = self._rows(made, before=drive)
-        made.close()
+        rows = self._rows(participant, before=drive)
+        participant.close()
         return rows
 
-    def _changes(self, made: Any) -> dict[str, Any]:
+    def _changes(self, participant: Any) -> dict[str, Any]:
         """Other values of inputs."""
         if self.changes:
             return dict(self.changes)
-        variables = made.describe().variables
+        variables = participant.describe().variables
         real = [v.name for v in variables.values() if v.causality == "input" and v.type == "real"]
         return {
-            name: self._start(made, name) + 1e-3 * max(1.0, abs(self._start(made, name))) for name in real
+            name: self._start(participant, name) + 1e-3 * max(1.0, abs(self._start(participant, name)))
+            for name in real
         }
 
-    def _start(self, made: Any, name: str) -> float:
-        return float(self.starts.get(name, made.describe().variables[name].start or 0.0))
+    def _start(self, participant: Any, name: str) -> float:
+        return float(self.starts.get(name, participant.describe().variables[name].start or 0.0))
 
-    def _change(self, made: Any) -> None:
-        changes = self._changes(made)
+    def _change(self, participant: Any) -> None:
+        changes = self._changes(participant)
         if changes:
-            made.set(list(changes), list(changes.values()))
+            participant.set(list(changes), list(changes.values()))
 
 
-def _outputs(made: Any) -> list[str]:
-    return [v.name for v in made.describe().variables.values() if v.causality == "output"]
+def _outputs(participant: Any) -> list[str]:
+    return [v.name for v in participant.describe().variables.values() if v.causality == "output"]
 
 
 def _assert_same(one: cosim.Result, other: cosim.Result) -> None:

@@ -1,4 +1,4 @@
-"""The class that a Model Exchange FMU becomes: what it declares, and its kernel functions."""
+"""The class that a Model Exchange FMU becomes: names, declarations and dependencies of its variables."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import cosim
-from cosim.kit import parse_unit, run_source, text
-from cosim_fmi.description.fmu_interface import Element
+from cosim.kit import ParticipantVariable, parse_unit, text
+from cosim_fmi.description.fmu_interface import Element, FmuInterface
 from cosim_fmi.instances import identity, read_fmu
 from cosim_master.component.fmu_component import ModelExchangeFmu
+from cosim_master.component.fmu_kernels import FmuPorts, OutputGroup, make_kernels
 
 TAKEN = (
     {"t", "name", "values", "side", "state", "next_state", "self", "declarations", "kernels", "handlers"}
@@ -42,22 +43,23 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
     >>> identifiers(["mass1.L", "mass1_L", "v[2]", "t", "1st"])
     {'mass1.L': 'mass1_L_', 'mass1_L': 'mass1_L', 'v[2]': 'v_2', 't': 't_', '1st': 'v_1st'}
     """
-    listed = list(names)
-    used = {name for name in listed if _is_good(name)}
+    variables = list(names)
+    used = {name for name in variables if _is_free(name)}
     names_in_python = {}
-    for name in listed:
-        made = name
-        if not _is_good(name):
-            made = re.sub(r"\W+", "_", name).strip("_") or "v"
-            made = f"v_{made}" if made[0].isdigit() else made
-            while made in used or not _is_good(made):
-                made += "_"
-            used.add(made)
-        names_in_python[name] = made
+    for variable in variables:
+        identifier = variable
+        if not _is_free(variable):
+            identifier = re.sub(r"\W+", "_", variable).strip("_") or "v"
+            identifier = f"v_{identifier}" if identifier[0].isdigit() else identifier
+            while identifier in used or not _is_free(identifier):
+                identifier += "_"
+            used.add(identifier)
+        names_in_python[variable] = identifier
     return names_in_python
 
 
-def _is_good(name: str) -> bool:
+def _is_free(name: str) -> bool:
+    """Whether a name is an identifier that nothing else in the class has."""
     is_word = name.isidentifier() and name.isascii() and not name.startswith("_")
     is_taken = keyword.iskeyword(name) or name in TAKEN or NUMBERED.match(name) or DERIVED.search(name)
     return is_word and not is_taken
@@ -65,12 +67,9 @@ def _is_good(name: str) -> bool:
 
 DOUBLE = ("Real", "Float64")
 NUMBERS = ("real", "integer", "boolean")
-OF_OPTIONS: dict[str, type] = {"integer": int, "boolean": bool, "string": str}
+OPTION_TYPES: dict[str, type] = {"integer": int, "boolean": bool, "string": str}
 LARGEST = 64
 """Elements of an array, each of which is an input or output of its own."""
-WANT = ("        wanted_next[0] = 1", "        return 1")
-POINT = ("t", "z", "scale", "epoch", "live")
-"""What kernel functions move the FMU to."""
 
 
 def class_for(fmu: Any, feedthrough: Any) -> type[ModelExchangeFmu]:
@@ -92,90 +91,149 @@ def class_for(fmu: Any, feedthrough: Any) -> type[ModelExchangeFmu]:
     return _class(identity(Path(fmu)), json.dumps(feedthrough, sort_keys=True, default=list))
 
 
+class _Variables(NamedTuple):
+    """The variables of an FMU that its component has, in the order of the FMU.
+
+    Attributes
+    ----------
+    parameters : list of ParticipantVariable
+        Real ones.
+    options : list of ParticipantVariable
+        Parameters of other types: chosen before a run.
+    ports : list of ParticipantVariable
+        Inputs and outputs.
+    discrete : frozenset of str
+        Names of ports that change at events alone.
+    """
+
+    parameters: list[ParticipantVariable]
+    options: list[ParticipantVariable]
+    ports: list[ParticipantVariable]
+    discrete: frozenset[str]
+
+    @classmethod
+    def of(cls, interface: FmuInterface) -> _Variables:
+        """Those of which a component can be made; long arrays and clocked variables are left out."""
+        description, elements = interface.description, interface.elements
+        settable = description.settable or frozenset()
+        parameters, options, ports = [], [], []
+        for variable in description.variables.values():
+            element = elements[variable.name]
+            if variable.causality == "parameter" and variable.name in settable:
+                if _is_plain(element, 1):
+                    parameters.append(variable)
+                if variable.type in OPTION_TYPES and element.size == 1:
+                    options.append(variable)
+            elif (
+                variable.causality in ("input", "output")
+                and variable.type in NUMBERS
+                and variable.name not in interface.clocked
+                and element.size <= LARGEST
+            ):
+                ports.append(variable)
+        discrete = frozenset(v.name for v in ports if v.type != "real" or v.name in description.discrete)
+        return cls(parameters, options, ports, discrete)
+
+    def names(self, causality: str, *, discrete: bool) -> list[str]:
+        """Of the inputs or outputs that are discrete, or continuous."""
+        return [
+            v.name for v in self.ports if v.causality == causality and (v.name in self.discrete) == discrete
+        ]
+
+
 @functools.lru_cache(maxsize=64)
 def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
+    """The class of a file (`identity`), with its feedthrough as JSON."""
     interface = read_fmu(file[0], "ModelExchange")[1]
     description = interface.description
-    settable = description.settable or frozenset()
-    elements, listed = interface.elements, description.variables.values()
-    parameters = [
-        v
-        for v in listed
-        if v.causality == "parameter" and v.name in settable and _is_plain(elements[v.name], 1)
-    ]
-    chosen = [
-        v
-        for v in listed
-        if v.causality == "parameter"
-        and v.name in settable
-        and v.type in OF_OPTIONS
-        and elements[v.name].size == 1
-    ]
-    ports = [
-        v
-        for v in listed
-        if v.causality in ("input", "output")
-        and v.type in NUMBERS
-        and v.name not in interface.clocked
-        and elements[v.name].size <= LARGEST
-    ]
-    own = identifiers([v.name for v in (*ports, *parameters, *chosen)])
-    discrete = [v.name for v in ports if v.type != "real" or v.name in description.discrete]
-    inputs, outputs, discrete_inputs, discrete_outputs = (
-        [v.name for v in ports if v.causality == side and (v.name in discrete) == is_discrete]
-        for is_discrete in (False, True)
-        for side in ("input", "output")
+    variables = _Variables.of(interface)
+    python_names = identifiers(
+        [v.name for v in (*variables.ports, *variables.parameters, *variables.options)]
     )
+    inputs = variables.names("input", discrete=False)
+    outputs = variables.names("output", discrete=False)
+    discrete_inputs = variables.names("input", discrete=True)
+    discrete_outputs = variables.names("output", discrete=True)
     follows = _follows(inputs, outputs, description.feedthrough, json.loads(feedthrough))
 
-    def group(name: str) -> tuple[list[str], bool]:
+    def reading(name: str) -> tuple[list[str], bool]:
         """What is alike of outputs that are read at once."""
-        return follows[name], not _is_plain(elements[name])
+        return follows[name], not _is_plain(interface.elements[name])
 
-    outputs.sort(key=group)
-    groups = tuple(tuple(names) for _, names in itertools.groupby(outputs, key=group))
-    size, count = max(1, interface.states), interface.indicators
+    outputs.sort(key=reading)
+    groups = tuple(tuple(names) for _, names in itertools.groupby(outputs, key=reading))
+    declared = {v.name for v in (*variables.parameters, *variables.options)} | {*inputs, *discrete_inputs}
     body: dict[str, Any] = {
+        "__module__": ModelExchangeFmu.__module__,
         "__doc__": f"{description.kind} '{file[0].stem}'.",
-        "variables": own,
+        "variables": python_names,
         "made_by": ModelExchangeFmu,
-        "goes_back": description.can_restore and not (interface.restores_by_states and count),
+        "goes_back": description.can_restore and not (interface.restores_by_states and interface.indicators),
         "inputs": tuple(inputs),
         "groups": groups,
         "discrete_inputs": tuple(discrete_inputs),
         "discrete_outputs": tuple(discrete_outputs),
         "follows": follows,
-        "other_starts": frozenset(settable)
-        - {*inputs, *discrete_inputs, *(v.name for v in (*parameters, *chosen))},
-        "chosen": {own[v.name]: v.name for v in chosen},
-        "items": {own[name]: dict(items) for name, items in description.enumerations.items() if name in own},
-        "z": cosim.auxiliary_state(shape=size, start=(0.0,) * size, description="states over `scale`"),
-        "scale": cosim.discrete(shape=size, start=(1.0,) * size, invalidates=cosim.Stage.TIME, internal=True),
-        "given": _kept(len(discrete_inputs)),
-        "shown": _kept(len(discrete_outputs)),
-        "indicators": cosim.cache_slot(shape=max(1, count)),
+        "other_starts": (description.settable or frozenset()) - declared,
+        "chosen": {python_names[v.name]: v.name for v in variables.options},
+        "items": {
+            python_names[name]: dict(items)
+            for name, items in description.enumerations.items()
+            if name in python_names
+        },
     }
-    for v in ports:
-        about: dict[str, Any] = {"unit": _unit(v.unit), "description": _described(v, own)}
-        if v.causality == "input":
-            body[own[v.name]] = cosim.input(start=float(v.start or 0.0), **about)
-        else:
-            body[own[v.name]] = cosim.output(**about)
-    for v in parameters:
-        body[own[v.name]] = cosim.parameter(
-            unit=_unit(v.unit), default=v.start or 0.0, description=_described(v, own)
-        )
-    for v in chosen:
-        body[own[v.name]] = _option(v.type, v.start, body["items"].get(own[v.name]), _described(v, own))
-    body |= _kernels(
-        [own[n] for n in inputs],
-        [([own[n] for n in group], [own[n] for n in follows[group[0]]]) for group in groups],
-        [own[n] for n in discrete_inputs],
-        [own[n] for n in discrete_outputs],
-        count,
-        interface.wants_steps,
+    body |= _memory(interface, len(discrete_inputs), len(discrete_outputs))
+    body |= _declarations(variables, python_names, body["items"])
+    ports = FmuPorts(
+        inputs=[python_names[name] for name in inputs],
+        groups=[
+            OutputGroup([python_names[n] for n in names], [python_names[n] for n in follows[names[0]]])
+            for names in groups
+        ],
+        discrete_inputs=[python_names[name] for name in discrete_inputs],
+        discrete_outputs=[python_names[name] for name in discrete_outputs],
+        indicators=interface.indicators,
+        wants_steps=interface.wants_steps,
     )
-    return type("ModelExchangeFmu", (ModelExchangeFmu,), body | {"__module__": ModelExchangeFmu.__module__})
+    body |= make_kernels(ports, f"{__name__}.kernels")
+    return type("ModelExchangeFmu", (ModelExchangeFmu,), body)
+
+
+def _memory(interface: FmuInterface, discrete_inputs: int, discrete_outputs: int) -> dict[str, Any]:
+    """The states of the FMU, and what its class remembers between kernel functions."""
+    size = max(1, interface.states)
+    return {
+        "z": cosim.auxiliary_state(shape=size, start=(0.0,) * size, description="states over `scale`"),
+        "scale": _discrete(size, 1.0),
+        "given": _discrete(max(1, discrete_inputs), 0.0),
+        "shown": _discrete(max(1, discrete_outputs), 0.0),
+        "indicators": cosim.cache_slot(shape=max(1, interface.indicators)),
+    }
+
+
+def _discrete(size: int, start: float) -> Any:
+    return cosim.discrete(shape=size, start=(start,) * size, invalidates=cosim.Stage.TIME, internal=True)
+
+
+def _declarations(
+    variables: _Variables, python_names: Mapping[str, str], enumerations: Mapping[str, Mapping[str, int]]
+) -> dict[str, Any]:
+    """Inputs, outputs, parameters and options, by their names in Python."""
+    declarations: dict[str, Any] = {}
+    for v in variables.ports:
+        about: dict[str, Any] = {"unit": _unit(v.unit), "description": _described(v, python_names)}
+        if v.causality == "input":
+            declarations[python_names[v.name]] = cosim.input(start=float(v.start or 0.0), **about)
+        else:
+            declarations[python_names[v.name]] = cosim.output(**about)
+    for v in variables.parameters:
+        declarations[python_names[v.name]] = cosim.parameter(
+            unit=_unit(v.unit), default=v.start or 0.0, description=_described(v, python_names)
+        )
+    for v in variables.options:
+        name = python_names[v.name]
+        declarations[name] = _option(v.type, v.start, enumerations.get(name), _described(v, python_names))
+    return declarations
 
 
 def _follows(
@@ -185,9 +243,9 @@ def _follows(
     override: Any,
 ) -> dict[str, list[str]]:
     """For each output the inputs that it is evaluated after, in order."""
-    known: dict[str, Any] = dict.fromkeys(outputs, inputs) if declared is None else dict(declared)
+    direct_inputs: dict[str, Any] = dict.fromkeys(outputs, inputs) if declared is None else dict(declared)
     if override == "all":
-        known = dict.fromkeys(outputs, inputs)
+        direct_inputs = dict.fromkeys(outputs, inputs)
     elif override is not None:
         for output, needs in override.items():
             for name, among in ((output, outputs), *((need, inputs) for need in needs)):
@@ -197,8 +255,8 @@ def _follows(
                         f"'{name}' is not one of its {'out' if among is outputs else 'in'}puts: "
                         f"{', '.join(among) or 'it has none'}",
                     )
-        known |= override
-    return {name: [i for i in inputs if i in known.get(name, inputs)] for name in outputs}
+        direct_inputs |= override
+    return {name: [i for i in inputs if i in direct_inputs.get(name, inputs)] for name in outputs}
 
 
 def _option(kind: str, start: Any, items: Mapping[str, int] | None, about: str) -> Any:
@@ -208,7 +266,7 @@ def _option(kind: str, start: Any, items: Mapping[str, int] | None, about: str) 
         return cosim.option(names[start], choices=tuple(names.values()), description=about)
     if kind == "string":
         return replace(text(about), start=start or "")
-    return cosim.option(OF_OPTIONS[kind](start or 0), description=about)
+    return cosim.option(OPTION_TYPES[kind](start or 0), description=about)
 
 
 def _unit(unit: str) -> str | None:
@@ -222,109 +280,12 @@ def _unit(unit: str) -> str | None:
     return unit
 
 
-def _described(variable: Any, own: Mapping[str, str]) -> str:
-    name = variable.name if own[variable.name] != variable.name else ""
+def _described(variable: ParticipantVariable, python_names: Mapping[str, str]) -> str:
+    """The description, behind the name in the FMU where Python has another one."""
+    name = variable.name if python_names[variable.name] != variable.name else ""
     return ": ".join(filter(None, (name, variable.description)))
 
 
 def _is_plain(element: Element, largest: int = LARGEST) -> bool:
     """Whether it is a double with its own sign, or one of an array of doubles."""
     return element.type in DOUBLE and element.sign > 0 and element.size <= largest
-
-
-def _kept(count: int) -> Any:
-    return cosim.discrete(
-        shape=max(1, count), start=(0.0,) * max(1, count), invalidates=cosim.Stage.TIME, internal=True
-    )
-
-
-def _kernels(
-    inputs: Sequence[str],
-    groups: Sequence[tuple[Sequence[str], Sequence[str]]],
-    discrete_inputs: Sequence[str],
-    discrete_outputs: Sequence[str],
-    indicators: int,
-    wants_steps: bool,
-) -> dict[str, Any]:
-    """Functions for outputs that follow the same inputs, derivatives, witnesses and ends of steps."""
-    text = [
-        "import cosim",
-        "from cosim_master.component.calls import *",
-        "class Kernels:",
-        *_outputs(inputs, groups),
-        *_function("derivatives", inputs, ["z_dot", "indicators"]),
-        *_written(inputs),
-        "        read_rates(live, t, scale, z_dot, indicators)",
-    ]
-    for i in range(indicators):
-        text += [
-            "    @cosim.witness",
-            f"    def indicator_{i}(indicators):",
-            f"        return indicators[{i}]",
-            f"    @cosim.on(indicator_{i}, does='unrestricted')",
-            f"    def state_event_{i}(self, state, next_state):",
-            "        return self._handle(state, next_state)",
-        ]
-    if discrete_outputs:
-        text += ["    @cosim.kernel", f"    def show(shown, {', '.join(discrete_outputs)}):"]
-        text += [f"        {name}[0] = shown[{i}]" for i, name in enumerate(discrete_outputs)]
-    if wants_steps:
-        text += [
-            "    @cosim.on(cosim.EventCause.TIME_ADVANCED, does='unrestricted')",
-            f"    def step_ended({', '.join((*POINT, *inputs, 'wanted_next'))}):",
-            "        if not has_instance(live, epoch):",
-            "            return 0",
-            "        move_to(live, t, z, scale, epoch)",
-            *_written(inputs),
-            "        if not completed_step(live):",
-            "            return 0",
-            *WANT,
-        ]
-    if discrete_inputs:  # after all updates of the instant that may change them
-        same = " and ".join(f"given[{i}] == {name}" for i, name in enumerate(discrete_inputs))
-        text += [
-            "    @cosim.on(cosim.EventCause.TIME_ADVANCED, does='discrete')",
-            f"    def inputs_changed(epoch, live, {', '.join(discrete_inputs)}, given, wanted_next):",
-            f"        if not has_instance(live, epoch) or ({same}):",
-            "            return 0",
-            *WANT,
-        ]
-    if wants_steps or discrete_inputs:
-        text += [
-            "    wanted = cosim.signal()",
-            "    @cosim.on(wanted, does='unrestricted')",
-            "    def step_event(self, state, next_state):",
-            "        return self._at_wish(state, next_state)",
-        ]
-    made = run_source("\n".join(text) + "\n", {"__name__": f"{__name__}.kernels"})["Kernels"]
-    return {name: value for name, value in vars(made).items() if not name.startswith("__")}
-
-
-def _written(inputs: Sequence[str]) -> list[str]:
-    return [f"        write_input(live, {i}, {name})" for i, name in enumerate(inputs)]
-
-
-def _outputs(inputs: Sequence[str], groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[str]:
-    text, first = [], 0
-    for place, (group, follows) in enumerate(groups):
-        text += _function(f"outputs_{place}", follows, group)
-        text += [f"        write_input(live, {inputs.index(name)}, {name})" for name in follows]
-        text += [f"        read_outputs(live, {place})"]
-        text += [f"        {name}[0] = output(live, {i})" for i, name in enumerate(group, first)]
-        first += len(group)
-    return text
-
-
-def _function(name: str, reads: Sequence[str], writes: Sequence[str]) -> list[str]:
-    arguments = ", ".join((*POINT, *reads, *writes))
-    vectors = [one for one in writes if one in ("z_dot", "indicators")]
-    zero = [f"        {one}[0] = 0.0" for one in writes if one not in vectors]
-    zero += [f"        for i in range(len({one})):\n            {one}[i] = 0.0" for one in vectors]
-    return [
-        "    @cosim.kernel",
-        f"    def {name}({arguments}):",
-        *zero,
-        "        if not has_instance(live, epoch):",
-        "            return",
-        "        move_to(live, t, z, scale, epoch)",
-    ]

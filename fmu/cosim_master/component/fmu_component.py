@@ -179,7 +179,7 @@ class ModelExchangeFmu(cosim.Component):
         self._take(next_state, *answer, discrete)
         return fmu.wish_to_stop()
 
-    def _at_wish(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
+    def _handle_request(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
         return self._fmu(state).wish_to_stop() or self._handle(state, next_state)
 
     def _fmu(self, state: Any) -> RunningFmu:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import InnerPoint, TellsInside, Ticks, WaitsForInputs, Watches
+from cosim_master.coupling.check_values import check_values
 from cosim_master.coupling.connection import InputCourse, Link, links_from
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import interface_derivatives, passes_through
-from cosim_master.coupling.wiring import check_values
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.recording.coupling_samples import (
     MOST_SAMPLED,
@@ -33,6 +33,26 @@ if TYPE_CHECKING:
     from cosim_master.joint.joint_system import JointSystem
 
 
+class Feed(NamedTuple):
+    """What feeds a connected input.
+
+    Attributes
+    ----------
+    source : str
+        Participant.
+    place : int
+        Of the output among what is read of the source.
+    interface_place : int
+        Of the output in the interface; -1 where it is not in it.
+    link : Link
+    """
+
+    source: str
+    place: int
+    interface_place: int
+    link: Link
+
+
 class Marks(NamedTuple):
     """What had happened in the coupling when a state was saved."""
 
@@ -45,14 +65,16 @@ class Marks(NamedTuple):
 MOST_EARLY_RETURNS = 10_000
 LARGEST = 1e60
 """No value that is meant is larger."""
-OTHER = "try another algorithm, then a smaller step"
+ADVICE = "try another algorithm, then a smaller step"
+SHORT = 1e-9
+"""Of a step: what is closer to its end is at it."""
 
 Vector = NDArray[np.float64]
 
 
 @dataclass
 class Step:
-    """What came of a step of one participant; kept apart until it is its turn to be told."""
+    """What came of a step of one participant; recorded when the steps of those before it have been."""
 
     returns: list[float] = field(default_factory=list)
     request: StopRequested | None = None
@@ -140,76 +162,114 @@ class CoupledParticipants:
         self.descriptions: Mapping[str, ParticipantDescription] = coupling.descriptions
         self.links: Sequence[Link] = coupling.links
         self.joint: JointSystem | None = coupling.joint
-        self.reads, self.threads = reads, threads
-        participants, descriptions = self.participants, self.descriptions
-        links, joint = self.links, self.joint
-        unit_of = {name: name for name in participants}
-        if joint is not None:
-            unit_of |= dict.fromkeys(joint.names, joint.names[0])
-        self.units: dict[str, list[str]] = {}
-        for name in coupling.order:
-            self.units.setdefault(unit_of[name], [])
-        for name in participants:
-            self.units[unit_of[name]].append(name)
-        self.order: Sequence[str] = list(self.units)
+        self.reads, self.statistics, self.threads = reads, statistics, threads
         self.loops: Sequence[FeedthroughLoop] = ()
-        self.can_restore = all(description.can_restore for description in descriptions.values())
-        self.statistics = statistics
-        self.board: dict[str, Any] = {name: [] for name in participants}
-        self.held: dict[str, Any] = {name: [] for name in participants}
-        self.events: list[cosim.EventRecord] = []
-        self.solved_at_start: list[str] = []
-        self.inside: list[InnerValues] = []
+        self.can_restore = all(description.can_restore for description in self.descriptions.values())
+        self.board: dict[str, Any] = {name: [] for name in self.participants}
+        self.held: dict[str, Any] = {name: [] for name in self.participants}
+        self._slopes: dict[str, Sequence[float] | None] = dict.fromkeys(self.participants)
         self.courses: dict[str, InputCourse] = {}
-        self._slopes: dict[str, Sequence[float] | None] = dict.fromkeys(participants)
+        self.events: list[cosim.EventRecord] = []
+        self.inside: list[InnerValues] = []
+        self.solved_at_start: list[str] = []
         self.stop_reason = ""
         self.stops: dict[str, float] = {}
         self.time = math.nan
-        self.step_multiple = {name: coupling.step_multiple.get(name, 1) for name in participants}
         self._points = points
         self._index: int | None = None  # before the first step all take part
-        feeding: dict[str, list[Link]] = {name: [] for name in participants}
-        for link in links:
-            feeding[link.target].append(link)
-        self.input_names = {name: [link.input for link in into] for name, into in feeding.items()}
-        places = {(name, output): i for name, outputs in reads.items() for i, output in enumerate(outputs)}
-        real = [
-            link.start
-            for link in links
-            if descriptions[link.source].variables[link.output].type == "real"
-            and descriptions[link.target].variables[link.input].causality != "parameter"  # it jumps
-        ]
-        self._interface = {port: i for i, port in enumerate(dict.fromkeys(real))}
-        self.places = [(name, places[name, output]) for name, output in self._interface]
-        self._feeds: dict[str, list[tuple[str, int, int, Link]]] = {
-            name: [(x.source, places[x.start], self._interface.get(x.start, -1), x) for x in into]
-            for name, into in feeding.items()
+        self.step_multiple = {name: coupling.step_multiple.get(name, 1) for name in self.participants}
+        self._unit_of = {name: name for name in self.participants}
+        if self.joint is not None:
+            self._unit_of |= dict.fromkeys(self.joint.names, self.joint.names[0])
+        self.units: dict[str, list[str]] = {self._unit_of[name]: [] for name in coupling.order}
+        for name in self.participants:
+            self.units[self._unit_of[name]].append(name)
+        self.order: Sequence[str] = list(self.units)
+        self._links_into: dict[str, list[Link]] = {name: [] for name in self.participants}
+        for link in self.links:
+            self._links_into[link.target].append(link)
+        self.input_names = {name: [link.input for link in into] for name, into in self._links_into.items()}
+        self._lay_out_interface()
+        self._find_followers()
+        self._choose_samples(coupling, recorded)
+        self._find_ticking()
+        self._tell_inside = {
+            name: p.inside for name, p in self.participants.items() if isinstance(p, TellsInside)
         }
+        statistics.participant_time.update(dict.fromkeys(self.participants, 0.0))
+
+    def _lay_out_interface(self) -> None:
+        """Number the connected real outputs, and find where on the board each input has its value."""
+        self._board_places = {
+            (name, output): i for name, outputs in self.reads.items() for i, output in enumerate(outputs)
+        }
+        starts = [link.start for link in self.links if self._is_continuous(link)]
+        self._interface = {port: i for i, port in enumerate(dict.fromkeys(starts))}
+        self.places = self._on_board(self._interface)
         self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
-        self.interface_owners: Sequence[str] = [unit_of[name] for name, _ in self._interface]
-        most = max(0, MOST_SAMPLED - 2 * len(links))
-        judged, left = judged_ports(descriptions, recorded, {x.end for x in links}, self._interface, most)
-        self.not_judged = left
-        helpful = [(n, s) for n, d in descriptions.items() for s in d.states if s in reads[n]]
-        helpful = helpful[: max(0, most - len(judged))]
-        self.sampled_ports = list(dict.fromkeys([*self._interface, *judged, *helpful]))
-        self.sampled_places = [(name, places[name, output]) for name, output in self.sampled_ports]
-        self.sampled_owners: Sequence[str] = [unit_of[name] for name, _ in self.sampled_ports]
+        self.interface_owners: Sequence[str] = [self._unit_of[name] for name, _ in self._interface]
+        self._feeds = {
+            name: [
+                Feed(link.source, self._board_places[link.start], self._interface.get(link.start, -1), link)
+                for link in into
+            ]
+            for name, into in self._links_into.items()
+        }
+
+    def _is_continuous(self, link: Link) -> bool:
+        """Whether a connection is of real variables; a parameter that is fed jumps."""
+        source = self.descriptions[link.source].variables[link.output]
+        target = self.descriptions[link.target].variables[link.input]
+        return source.type == "real" and target.causality != "parameter"
+
+    def _on_board(self, ports: Iterable[tuple[str, str]]) -> list[tuple[str, int]]:
+        """Where the values of outputs are: participant, and place among what is read of it."""
+        return [(name, self._board_places[name, output]) for name, output in ports]
+
+    def _find_followers(self) -> None:
+        """Whose inputs run along lines, which outputs feed others, and whose inputs are set twice a step."""
+        self._followers = {
+            name: description.follows_slopes for name, description in self.descriptions.items()
+        }
+        held = {link.start for link in self.links if not self._followers[link.target]}
+        self.interface_held: Sequence[bool] = [start in held for start in self._interface]
+        links_out_of = links_from(self.links) if self.links else {}
+        self.rereads_inputs = {
+            name: bool(into) and passes_through(self.descriptions[name], into, links_out_of[name])
+            for name, into in self._links_into.items()
+        }
+
+    def _choose_samples(self, coupling: Coupling, recorded: Sequence[tuple[str, str]]) -> None:
+        """Which outputs and inputs show the error of the coupling, and of which outputs it is estimated."""
+        most = max(0, MOST_SAMPLED - 2 * len(self.links))
+        targets = {link.end for link in self.links}
+        judged, self.not_judged = judged_ports(self.descriptions, recorded, targets, self._interface, most)
+        states = [(n, s) for n, d in self.descriptions.items() for s in d.states if s in self.reads[n]]
+        states = states[: max(0, most - len(judged))]
         self.judged: Sequence[tuple[str, str]] = list(dict.fromkeys([*self._interface, *judged]))
-        sampled = sampled_inputs(feeding, self._interface)
-        place = {each.name: i for i, each in enumerate(sampled)}
-        pairs = [(place[str(one)], place[str(other)]) for one, other in coupling.bonds]
+        self.sampled_ports = list(dict.fromkeys([*self._interface, *judged, *states]))
+        self.sampled_places = self._on_board(self.sampled_ports)
+        self.sampled_owners: Sequence[str] = [self._unit_of[name] for name, _ in self.sampled_ports]
+        inputs = sampled_inputs(self._links_into, self._interface)
+        input_place = {sampled.name: i for i, sampled in enumerate(inputs)}
+        pairs = [(input_place[str(one)], input_place[str(other)]) for one, other in coupling.bonds]
         self.bonds: Sequence[tuple[int, int]] = [
             (self._interface[one.start], self._interface[other.start]) for one, other in coupling.bonds
         ]
-        jumping = [i for i, (name, y) in enumerate(self.sampled_ports) if y in descriptions[name].discrete]
-        group = math.lcm(*self.step_multiple.values())
-        self.samples = CouplingSamples(sampled, len(self.sampled_ports), group, pairs, jumping)
-        self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
-        together = all(d.variable_step for d in descriptions.values())
-        together = together and all(multiple == 1 for multiple in self.step_multiple.values())
+        jumping = [
+            i for i, (name, y) in enumerate(self.sampled_ports) if y in self.descriptions[name].discrete
+        ]
+        steps_of_one = math.lcm(*self.step_multiple.values())
+        self.samples = CouplingSamples(inputs, len(self.sampled_ports), steps_of_one, pairs, jumping)
+
+    def _find_ticking(self) -> None:
+        """Whose clocks cut the steps of all: only where all can make steps of any length."""
+        can_cut = all(description.variable_step for description in self.descriptions.values())
+        can_cut = can_cut and all(multiple == 1 for multiple in self.step_multiple.values())
         ticking = {
-            n: p for n, p in participants.items() if together and isinstance(p, Ticks) and p.ticks_by_time
+            name: p
+            for name, p in self.participants.items()
+            if can_cut and isinstance(p, Ticks) and p.ticks_by_time
         }
         self.ticking: list[Ticks] = list(ticking.values())
         self.told_to_tick = [
@@ -217,17 +277,6 @@ class CoupledParticipants:
             for name, p in ticking.items()
             if self._feeds[name] and isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
         ]
-        out_of = links_from(links) if links else {}
-        self.rereads_inputs = {
-            name: bool(into) and passes_through(descriptions[name], into, out_of[name])
-            for name, into in feeding.items()
-        }
-        self._followers = {name: descriptions[name].follows_slopes for name in participants}
-        held = {
-            link.start for name in participants if not self._followers[name] for *_, link in self._feeds[name]
-        }
-        self.interface_held: Sequence[bool] = [start in held for start in self._interface]
-        statistics.participant_time.update(dict.fromkeys(participants, 0.0))
 
     def leave_out(self, ports: Sequence[tuple[str, str]]) -> None:
         """Judge these outputs no more."""
@@ -248,8 +297,8 @@ class CoupledParticipants:
         """How many communication steps there are."""
         return self._points.count
 
-    def feeds(self, name: str) -> list[tuple[str, int, int, Link]]:
-        """For each connected input its source, the place there and in the interface (or -1), and the link."""
+    def feeds(self, name: str) -> list[Feed]:
+        """What feeds each connected input of a participant."""
         return self._feeds[name]
 
     def follows_slopes(self, name: str) -> bool:
@@ -276,7 +325,7 @@ class CoupledParticipants:
         """The same for a participant that may be solved jointly with others."""
         feeds = self._feeds[name]
         if feeds and not self.rests(name):
-            values = self._converted(name, None if course is None else self._given(name, course))
+            values = self._converted(name, None if course is None else self._values_to_set(name, course))
             self.held[name], self._slopes[name] = values, None
             self.guarded(name, self.participants[name].set, self.input_names[name], values)
             if course is not None and self._followers[name]:
@@ -288,12 +337,12 @@ class CoupledParticipants:
 
     def follows_lines(self, name: str) -> bool:
         """Whether inputs of a participant run along lines where the interface does."""
-        return self._followers[name] and any(link.start in self._interface for *_, link in self._feeds[name])
+        return self._followers[name] and any(feed.interface_place >= 0 for feed in self._feeds[name])
 
     def slopes(self, name: str) -> list[float]:
         """Of the connected inputs of a participant in the present step, per s."""
-        known = self._slopes[name]
-        return [0.0] * len(self.input_names[name]) if known is None else list(known)
+        slopes = self._slopes[name]
+        return [0.0] * len(self.input_names[name]) if slopes is None else list(slopes)
 
     def store_slopes(self, name: str, slopes: Sequence[float] | None) -> None:
         """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
@@ -311,7 +360,7 @@ class CoupledParticipants:
         """How the values of the interface depend on each other directly, by directional derivatives."""
         if self.joint is not None:  # what one member answers to the inputs of another they do not tell
             return None
-        links = [link for feeds in self._feeds.values() for *_, link in feeds]
+        links = [feed.link for feeds in self._feeds.values() for feed in feeds]
         return interface_derivatives(
             self.participants, self.descriptions, links, self._interface, self.guarded
         )
@@ -346,7 +395,7 @@ class CoupledParticipants:
         """
         if not self.ticking:
             return end
-        small = 1e-9 * (end - time)
+        small = SHORT * (end - time)
         ticks = (p.next_tick for p in self.ticking)
         return min((tick for tick in ticks if time + small < tick < end - small), default=end)
 
@@ -366,20 +415,20 @@ class CoupledParticipants:
         self.statistics.events = marks.events
         self.stop_reason, self.stops = marks.stop_reason, dict(marks.stops)
 
-    def _given(self, name: str, course: Course) -> Vector:
-        """The interface over a step: the middle, or the start for who follows the slope."""
+    def _values_to_set(self, name: str, course: Course) -> Vector:
+        """The interface over a step: the middle, or the start where inputs follow the slope from there."""
         return course.middle - 0.5 * course.size * course.slope if self._followers[name] else course.middle
 
     def _set_slopes(self, name: str, course: Course) -> None:
         names, slopes = [], []
-        for _, _, at, link in self._feeds[name]:
-            if at >= 0:
-                names.append(link.input)
-                slopes.append(link.factor * float(course.slope[at]))
+        for feed in self._feeds[name]:
+            if feed.interface_place >= 0:
+                names.append(feed.link.input)
+                slopes.append(feed.link.factor * float(course.slope[feed.interface_place]))
         if names:
             self.guarded(name, self.participants[name].set_slopes, names, slopes)
-            known = dict(zip(names, slopes, strict=True))
-            self._slopes[name] = [known.get(input, 0.0) for input in self.input_names[name]]
+            slope_of = dict(zip(names, slopes, strict=True))
+            self._slopes[name] = [slope_of.get(input, 0.0) for input in self.input_names[name]]
 
     def finish_step(
         self, name: str, time: float, size: float, attempt: Callable[[float, float], float]
@@ -404,7 +453,7 @@ class CoupledParticipants:
             return record  # it has ended; an algorithm of several steps goes on without it
         step = self.participants[name].step
         end = time + size
-        small = 1e-9 * size + 4.0 * math.ulp(end)
+        small = SHORT * size + 4.0 * math.ulp(end)
         try:
             reached = self._reached(name, attempt or step, time, size, end + small)
             while reached < end - small:
@@ -429,7 +478,7 @@ class CoupledParticipants:
         self.statistics.participant_time[name] += step.seconds
         self.statistics.retries += len(step.returns)
         for time in step.returns:
-            self._happened(cosim.EventCause.TRIGGERED, time, name, "returned early, went on")
+            self._record_event(cosim.EventCause.TRIGGERED, time, name, "returned early, went on")
         if step.request is not None:
             self.stop(name, step.request)
         if step.error is not None:
@@ -460,12 +509,15 @@ class CoupledParticipants:
         """The connected inputs, from the board or from values of the interface; finite ones alone."""
         values = []
         lines = None if interface is None else interface.tolist()
-        for source, place, at, link in self._feeds[name]:
-            value = self.board[source][place] if lines is None or at < 0 else lines[at]
+        for source, place, interface_place, link in self._feeds[name]:
+            if lines is None or interface_place < 0:
+                value = self.board[source][place]
+            else:
+                value = lines[interface_place]
             value = link.convert(value)
             if fault := link.fault(value):
-                if any(abs(known) > LARGEST for known in self.values()):
-                    fault += f": the exchange is unstable; {OTHER}"
+                if any(abs(shown) > LARGEST for shown in self.values()):
+                    fault += f": the exchange is unstable; {ADVICE}"
                 raise CoSimulationError(self.time, fault, link.source)
             values.append(value)
         return values
@@ -482,8 +534,8 @@ class CoupledParticipants:
                 )
             return listed
 
-        found: list[Any] = self.guarded(name, checked)
-        return found
+        values: list[Any] = self.guarded(name, checked)
+        return values
 
     def stop(self, name: str, request: StopRequested) -> None:
         """A participant asked to stop."""
@@ -492,7 +544,7 @@ class CoupledParticipants:
         self.stop_reason = (
             self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
         )
-        self._happened(cosim.EventCause.TERMINATION, request.time, name, request.reason)
+        self._record_event(cosim.EventCause.TERMINATION, request.time, name, request.reason)
 
     def _reached(
         self, name: str, step: Callable[[float, float], float], time: float, size: float, latest: float
@@ -527,7 +579,7 @@ class CoupledParticipants:
                 text += f" (participants: {', '.join(self.participants)})"
             raise CoSimulationError(self.time, text) from error
 
-    def _happened(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
+    def _record_event(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
         self.statistics.events += 1
         self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
 

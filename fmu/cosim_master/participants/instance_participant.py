@@ -21,7 +21,8 @@ from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance
 from cosim_fmi.binding.fmu_output import FmuLog, printed_to, serious_categories
 from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undisturbed
-from cosim_fmi.description.fmu_interface import FmuInterface, read_interface
+from cosim_fmi.description.fmu_interface import FmuInterface
+from cosim_fmi.description.read_interface import read_interface
 from cosim_fmi.instances import (
     FmuClocks,
     FmuState,

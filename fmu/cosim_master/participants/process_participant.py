@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,15 @@ LEAST_STEPS = 1000
 LEAST_NATIVE_STEPS = 200
 """Elsewhere: loading it here alone."""
 WARNING = 1
+
+
+class _BegunStep(NamedTuple):
+    """A step whose message has been sent: from a time by a size (s), and what is read behind it."""
+
+    time: float
+    size: float
+    ticket: Ticket
+    reads: list[tuple[str, ...]]
 
 
 class _SavedElsewhere:
@@ -139,14 +148,14 @@ class ProcessParticipant(cosim.Participant):
         self._groups: dict[tuple[str, ...], int] = {}
         self._new_groups: list[list[str]] = []
         self._has_stepped = False
-        self._reads: list[tuple[str, ...]] = []
-        self._read: dict[tuple[str, ...], list[Any]] = {}
-        self._begun: tuple[float, float, Ticket, list[tuple[str, ...]]] | None = None
+        self._read_with_step: list[tuple[str, ...]] = []
+        self._values_read: dict[tuple[str, ...], list[Any]] = {}
+        self._begun: _BegunStep | None = None
         self._native: NativeMember | None = None
         self._native_groups: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         self._close_error = self._failed_before = ""
         self._end: weakref.finalize[..., Any] | None = None
-        self._wanted: tuple[list[str], str] = [], "nothing"
+        self._watched: tuple[list[str], str] = [], "nothing"  # variables, and where
         self._points: list[InnerPoint] = []
 
     def __deepcopy__(self, memo: Any) -> ProcessParticipant:
@@ -167,7 +176,7 @@ class ProcessParticipant(cosim.Participant):
     @property
     def events(self) -> list[cosim.EventRecord]:
         """Those of the participant; none when its process is gone."""
-        return [event_of_plain(told) for told in self._ask_if_there("events")]
+        return [event_of_plain(plain) for plain in self._ask_if_there("events")]
 
     @property
     def warnings(self) -> list[str]:
@@ -196,12 +205,15 @@ class ProcessParticipant(cosim.Participant):
     def describe(self) -> ParticipantDescription:
         """As the participant describes itself; no process is started."""
         if self.host is None:
-            found = self._inner.describe()
-            return replace(found, kind=f"{found.kind}, own process", steps_in_threads=True)
-        found = self._inner.inspect()[0]  # whether it can run there is said there
-        only_once = found.only_once and ("" if self.own_process else f"{found.only_once} {self.host}")
-        kind = f"{found.kind}, on another machine"
-        return replace(found, kind=kind, steps_in_threads=True, only_once=only_once)
+            description = self._inner.describe()
+            kind = f"{description.kind}, own process"
+            return replace(description, kind=kind, steps_in_threads=True)
+        description, _ = self._inner.inspect()  # whether it can run there is said there
+        only_once = description.only_once
+        if only_once:
+            only_once = "" if self.own_process else f"{only_once} {self.host}"
+        kind = f"{description.kind}, on another machine"
+        return replace(description, kind=kind, steps_in_threads=True, only_once=only_once)
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
@@ -219,7 +231,7 @@ class ProcessParticipant(cosim.Participant):
             tickets.append(self._post(LOG, None if file is None or self.host else str(file), level))
         if self._sizes is not None:
             tickets.append(self._post("configure", *self._sizes))
-        tickets.append(self._post("watch", *self._wanted))
+        tickets.append(self._post("watch", *self._watched))
         tickets.append(self._post("initialize", start, stop, dict(values), tolerance))
         try:
             self._answer(tickets[-1], limit)  # all answers come with one message
@@ -249,8 +261,8 @@ class ProcessParticipant(cosim.Participant):
         self._forget_reading()
         inputs = self._native_groups[0]
         for name, values in zip(WRITES, native.take_writes(), strict=False):
-            given = values if name != WRITES[0] else self._typed(inputs, values)
-            self._pending.append([name, self._groups[inputs], given])
+            typed = values if name != WRITES[0] else self._typed(inputs, values)
+            self._pending.append([name, self._groups[inputs], typed])
 
     def _typed(self, names: Sequence[str], numbers: Sequence[float]) -> list[Any]:
         """Values of inputs as the participant's methods take them."""
@@ -271,58 +283,57 @@ class ProcessParticipant(cosim.Participant):
         callable
             Sends what has been begun, of all participants of the process.
         """
-        session = self._there(STEP)
+        session = self._live_session(STEP)
         if self._native is not None and self._native.begin(time, size):
             return session.send_steps
-        reads, self._reads = self._reads, []
+        reads, self._read_with_step = self._read_with_step, []
         ticket = self._post(STEP, time, size, [self._group(names) for names in reads])
-        self._begun = time, size, ticket, reads
+        self._begun = _BegunStep(time, size, ticket, reads)
         return session.send
 
     def step(self, time: float, size: float) -> float:
         """Step the participant."""
         if self._begun is None:
             self.begin_step(time, size)
-        assert self._begun is not None
-        since, length, ticket, reads = self._begun
-        self._begun = None
-        if (since, length) != (time, size):
+        begun, self._begun = self._begun, None
+        assert begun is not None
+        if (begun.time, begun.size) != (time, size):
             raise cosim.CosimError(
-                f"a step from {since!r} by {length!r} has begun, not from {time!r} by {size!r}"
+                f"a step from {begun.time!r} by {begun.size!r} has begun, not from {time!r} by {size!r}"
             )
-        reached, points, values = self._answer(ticket, self._timeout)
+        reached, points, values = self._answer(begun.ticket, self._timeout)
         self._points += [InnerPoint(*point) for point in points]
         self._has_stepped = True
-        found = zip(reads, values, strict=True)
-        self._read = {names: listed(read) for names, read in found if read is not None}
+        read = zip(begun.reads, values, strict=True)
+        self._values_read = {names: listed(numbers) for names, numbers in read if numbers is not None}
         return float(reached)
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
         """As the participant does."""
-        self._wanted = list(names), where
+        self._watched = list(names), where
 
     def inside(self) -> Sequence[InnerPoint]:
         """What the participant tells about its last steps."""
-        found, self._points = self._points, []
-        return found
+        points, self._points = self._points, []
+        return points
 
     def get(self, names: Sequence[str]) -> list[Any]:
         """Values at the present time, which may have come with the step."""
         self._synchronize()
         key = tuple(names)
-        if self._has_stepped and key not in self._reads:
-            self._reads.append(key)
-        if key in self._read:
-            return [*self._read[key]]
+        if self._has_stepped and key not in self._read_with_step:
+            self._read_with_step.append(key)
+        if key in self._values_read:
+            return [*self._values_read[key]]
         return listed(self._request("get", self._group(key)))
 
     def directional_derivative(
         self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
     ) -> Sequence[float]:
         """As the participant gives them."""
-        given = list(outputs), list(inputs), [float(number) for number in seed]
-        found: list[float] = self._request("directional_derivative", *given)
-        return found
+        direction = [float(number) for number in seed]
+        answer: list[float] = self._request("directional_derivative", list(outputs), list(inputs), direction)
+        return answer
 
     def save(self) -> Any:
         """A token; the state stays in the process."""
@@ -335,8 +346,8 @@ class ProcessParticipant(cosim.Participant):
 
     def serialize(self, token: Any) -> bytes:
         """A saved state as bytes."""
-        found: bytes = self._request("serialize", self._number_of(token))
-        return found
+        data: bytes = self._request("serialize", self._number_of(token))
+        return data
 
     def deserialize(self, data: bytes) -> Any:
         """The token again."""
@@ -419,7 +430,7 @@ class ProcessParticipant(cosim.Participant):
 
     def _left_answer(self, verb: str) -> Any:
         """The answer to what compiled code has begun and left to Python; None where it has begun nothing."""
-        ticket = self._there(verb).left_call(self._number)
+        ticket = self._live_session(verb).left_call(self._number)
         return None if ticket is None else self._answer(ticket, self._timeout)
 
     def resume_native(self) -> None:
@@ -433,11 +444,11 @@ class ProcessParticipant(cosim.Participant):
         assert native is not None
         if status <= WARNING:
             return native.reached
-        ticket, begun = self._there(STEP).left_call(self._number), native.begun
+        ticket, begun = self._live_session(STEP).left_call(self._number), native.begun
         if ticket is None or begun is None:
             return self.step(time, size)
         self._synchronize()
-        self._begun = *begun, ticket, [self._native_groups[1]]
+        self._begun = _BegunStep(*begun, ticket, [self._native_groups[1]])
         return self.step(time, size)
 
     def after_native_access(self, verb: str, status: int) -> None:
@@ -489,7 +500,7 @@ class ProcessParticipant(cosim.Participant):
         self._session, self._failed_before = session, ""
         self._number = session.new_number(self._label, self._write_log_part)
         self._released = []  # what tokens of an earlier process release is none of this one
-        self._accepted, self._pending, self._reads = set(), [], []
+        self._accepted, self._pending, self._read_with_step = set(), [], []
         self._groups, self._new_groups, self._begun = {}, [], None
         self._native = None
         self._opening: tuple[Any, ...]
@@ -508,18 +519,21 @@ class ProcessParticipant(cosim.Participant):
     def _label(self) -> str:
         return str(getattr(self._inner, "name", ""))
 
-    def _there(self, name: str) -> Session:
+    def _live_session(self, name: str) -> Session:
+        """The session for a call of this name, which is refused where there is no process."""
         if self._session is None:
             raise cosim.CosimError(f"{name}: the participant is not initialized, so there is no process")
         return self._session
 
-    def _request(self, name: str, *given: Any, timeout: float | None = None) -> Any:
+    def _request(self, name: str, *arguments: Any, timeout: float | None = None) -> Any:
+        """Make a call and wait for its answer."""
         limit = self._timeout if timeout is None else timeout
-        self._there(name)
-        return self._answer(self._post(name, *given), limit)
+        self._live_session(name)
+        return self._answer(self._post(name, *arguments), limit)
 
-    def _post(self, name: str, *given: Any) -> Ticket:
-        session = self._there(name)
+    def _post(self, name: str, *arguments: Any) -> Ticket:
+        """Hand a call over, with the inputs that wait for one."""
+        session = self._live_session(name)
         self._synchronize()
         self._begun = None
         if name != "get":
@@ -527,47 +541,47 @@ class ProcessParticipant(cosim.Participant):
         released = [self._released.pop() for _ in range(len(self._released))]
         pending, self._pending = self._pending, []
         names, self._new_groups = self._new_groups, []
-        return session.post(Call(self._number, name, list(given), pending, released, names))
+        return session.post(Call(self._number, name, list(arguments), pending, released, names))
 
     def _answer(self, ticket: Ticket, limit: float | None) -> Any:
-        return self._there(ticket.name).answer(ticket, limit)
+        return self._live_session(ticket.name).answer(ticket, limit)
 
     def _group(self, names: tuple[str, ...]) -> int:
         """The number of a group of names, which go there once."""
-        found = self._groups.get(names)
-        if found is None:
-            found = self._groups[names] = len(self._groups)
+        number = self._groups.get(names)
+        if number is None:
+            number = self._groups[names] = len(self._groups)
             self._new_groups.append([*names])
-        return found
+        return number
 
     def _write(self, name: str, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """A call without an answer: one of a kind that went well before waits for the next call."""
         self._synchronize()
         kind = (name, *names)
         group = self._group(tuple(names))
-        given = _values(values)
+        sent = _values(values)
         if kind in self._accepted:
             self._forget_reading()
-            self._pending.append([name, group, given])
+            self._pending.append([name, group, sent])
             return
-        self._request(name, group, given)
+        self._request(name, group, sent)
         self._accepted.add(kind)
 
     def _forget_reading(self) -> None:
         """What came with the last step holds no longer."""
         self._has_stepped = False
-        self._read = {}
+        self._values_read = {}
 
     def _ask_if_there(self, name: str) -> list[Any]:
         """Something that is not worth an error: a failure is reported at the end."""
         if self._session is None or self._session.lost:
             return []
         try:
-            found: list[Any] = self._request(name)
+            answer: list[Any] = self._request(name)
         except Exception as error:
             self._failed_before = self._failed_before or str(error)
             return []
-        return found
+        return answer
 
     def _number_of(self, token: Any) -> int:
         if not isinstance(token, _SavedElsewhere) or token.session is not self._session:

@@ -80,152 +80,156 @@ def collect_samples(address, rows, ends):
     ends : int
         Whether the run does.
     """
-    a = read_collected(integers_at(address, HEAD))
-    width = 1 + a.jumps.shape[0] + 3 * a.sources.shape[0]
+    samples = read_collected(integers_at(address, HEAD))
+    width = 1 + samples.jumps.shape[0] + 3 * samples.sources.shape[0]
     for i in range(rows.shape[0] // width):
-        add_exchange(a, rows[width * i : width * (i + 1)])
-    return finish_samples(a) if ends != 0 else a.counts[SAMPLES] // a.counts[STRIDE] + 1
+        add_exchange(samples, rows[width * i : width * (i + 1)])
+    return finish_samples(samples) if ends != 0 else samples.counts[SAMPLES] // samples.counts[STRIDE] + 1
 
 
-def finish_samples(a):
+def finish_samples(samples):
     """The run ends: add what is not complete. Returns how many samples are kept."""
-    counts = a.counts
+    counts = samples.counts
     if counts[STEPS] != 0:
-        end_sample(a)
+        end_sample(samples)
     if counts[WAITS] != 0:
-        end_first(a)
+        end_first(samples)
     if counts[SAMPLES] % counts[STRIDE] != 0:
-        store(a, counts[SAMPLES] // counts[STRIDE] + 1)
+        store(samples, counts[SAMPLES] // counts[STRIDE] + 1)
         return counts[SAMPLES] // counts[STRIDE] + 2
     return counts[SAMPLES] // counts[STRIDE] + 1
 
 
-def add_exchange(a, row):
+def add_exchange(samples, row):
     """Add one exchange to the sample under way."""
-    n = a.jumps.shape[0]
-    m = a.sources.shape[0]
-    length = row[0] - a.clock[REACHED]
-    middle = row[0] - 0.5 * length - a.clock[BEGAN]
-    a.clock[REACHED] = row[0]
+    n = samples.jumps.shape[0]
+    m = samples.sources.shape[0]
+    length = row[0] - samples.clock[REACHED]
+    middle = row[0] - 0.5 * length - samples.clock[BEGAN]
+    samples.clock[REACHED] = row[0]
     for k in range(n):
-        a.sample[k] = row[1 + k]
+        samples.sample[k] = row[1 + k]
     for j in range(m):
-        mean = (row[1 + n + j] - a.scales[2 * j + 1]) / a.scales[2 * j]
-        slope = row[1 + n + m + j] / a.scales[2 * j]
-        a.sample[n + 2 * m + j] = (row[1 + n + 2 * m + j] - a.scales[2 * j + 1]) / a.scales[2 * j]
-        if a.counts[STEPS_OF_ONE] == 1:
-            a.sample[n + j] = mean
-            a.sample[n + m + j] = slope
+        mean = (row[1 + n + j] - samples.scales[2 * j + 1]) / samples.scales[2 * j]
+        slope = row[1 + n + m + j] / samples.scales[2 * j]
+        last_value = row[1 + n + 2 * m + j]
+        samples.sample[n + 2 * m + j] = (last_value - samples.scales[2 * j + 1]) / samples.scales[2 * j]
+        if samples.counts[STEPS_OF_ONE] == 1:
+            samples.sample[n + j] = mean
+            samples.sample[n + m + j] = slope
         else:
-            a.sample[n + j] += mean * length
-            a.sample[n + m + j] += mean * length * middle + slope * length * length * length / 12.0
-    a.counts[STEPS] += 1
-    if a.counts[STEPS] == a.counts[STEPS_OF_ONE]:
-        end_sample(a)
+            samples.sample[n + j] += mean * length
+            samples.sample[n + m + j] += mean * length * middle + slope * length * length * length / 12.0
+    samples.counts[STEPS] += 1
+    if samples.counts[STEPS] == samples.counts[STEPS_OF_ONE]:
+        end_sample(samples)
 
 
-def end_sample(a):
+def end_sample(samples):
     """The sample under way is complete."""
-    n = a.jumps.shape[0]
-    m = a.sources.shape[0]
-    length = a.clock[REACHED] - a.clock[BEGAN]
-    if a.counts[STEPS_OF_ONE] > 1:  # from the sums to the line that fits them
+    n = samples.jumps.shape[0]
+    m = samples.sources.shape[0]
+    length = samples.clock[REACHED] - samples.clock[BEGAN]
+    if samples.counts[STEPS_OF_ONE] > 1:  # from the sums to the line that fits them
         for j in range(m):
-            mean = a.sample[n + j] / length
-            moment = a.sample[n + m + j] - 0.5 * length * length * mean
-            a.sample[n + j] = mean
-            a.sample[n + m + j] = 12.0 * moment / (length * length * length)
-    if a.counts[SAMPLES] == 0 and a.counts[WAITS] == 0:
-        for k in range(a.sample.shape[0]):
-            a.first[k] = a.sample[k]
-        a.counts[WAITS] = 1
+            mean = samples.sample[n + j] / length
+            moment = samples.sample[n + m + j] - 0.5 * length * length * mean
+            samples.sample[n + j] = mean
+            samples.sample[n + m + j] = 12.0 * moment / (length * length * length)
+    if samples.counts[SAMPLES] == 0 and samples.counts[WAITS] == 0:
+        for k in range(samples.sample.shape[0]):
+            samples.first[k] = samples.sample[k]
+        samples.counts[WAITS] = 1
     else:
-        if a.counts[WAITS] != 0:
-            before = a.clock[LENGTH]
+        if samples.counts[WAITS] != 0:
+            before = samples.clock[LENGTH]
             for k in range(n):
-                rate = rate_of(a, k, a.present[1 + k], a.first[k], before)
-                following = rate_of(a, k, a.first[k], a.sample[k], length)
-                a.bends[k] = 2.0 * (following - rate) / (length + before)
-            end_first(a)
+                rate = rate_of(samples, k, samples.present[1 + k], samples.first[k], before)
+                following = rate_of(samples, k, samples.first[k], samples.sample[k], length)
+                samples.bends[k] = 2.0 * (following - rate) / (length + before)
+            end_first(samples)
         for k in range(n):
-            rate = rate_of(a, k, a.present[1 + k], a.sample[k], length)
-            a.bends[k] = 2.0 * (rate - a.rates[k]) / (length + a.clock[LENGTH])
-            a.rates[k] = rate
-        integrate_sample(a, a.sample, length, a.clock[REACHED])
-    a.counts[STEPS] = 0
-    a.clock[LENGTH] = length
-    a.clock[BEGAN] = a.clock[REACHED]
-    for k in range(a.sample.shape[0]):
-        a.sample[k] = 0.0
+            rate = rate_of(samples, k, samples.present[1 + k], samples.sample[k], length)
+            samples.bends[k] = 2.0 * (rate - samples.rates[k]) / (length + samples.clock[LENGTH])
+            samples.rates[k] = rate
+        integrate_sample(samples, samples.sample, length, samples.clock[REACHED])
+    samples.counts[STEPS] = 0
+    samples.clock[LENGTH] = length
+    samples.clock[BEGAN] = samples.clock[REACHED]
+    for k in range(samples.sample.shape[0]):
+        samples.sample[k] = 0.0
 
 
-def end_first(a):
+def end_first(samples):
     """The first sample waits no longer; its bends are set."""
-    a.counts[WAITS] = 0
-    for k in range(a.jumps.shape[0]):
-        a.rates[k] = rate_of(a, k, a.present[1 + k], a.first[k], a.clock[LENGTH])
-    integrate_sample(a, a.first, a.clock[LENGTH], a.clock[BEGAN])
+    samples.counts[WAITS] = 0
+    for k in range(samples.jumps.shape[0]):
+        samples.rates[k] = rate_of(
+            samples, k, samples.present[1 + k], samples.first[k], samples.clock[LENGTH]
+        )
+    integrate_sample(samples, samples.first, samples.clock[LENGTH], samples.clock[BEGAN])
 
 
-def rate_of(a, k, before, after, length):
+def rate_of(samples, k, before, after, length):
     """Slope of an output over a sample, per s; a discrete one holds until its end."""
-    return 0.0 if a.jumps[k] != 0 else (after - before) / length
+    return 0.0 if samples.jumps[k] != 0 else (after - before) / length
 
 
-def integrate_sample(a, sample, length, end):
+def integrate_sample(samples, sample, length, end):
     """Add a sample, which ends at `end` (s), to the integrals, and keep it if it is its turn."""
-    n = a.jumps.shape[0]
-    m = a.sources.shape[0]
-    b = a.bonds.shape[0] // 2
+    n = samples.jumps.shape[0]
+    m = samples.sources.shape[0]
+    b = samples.bonds.shape[0] // 2
     inputs = 1 + n
     defects = inputs + m
     energy = defects + m
     for i in range(b):
-        one = a.bonds[2 * i]
-        other = a.bonds[2 * i + 1]
-        a.present[energy + i] += length * (
-            sample[n + one] * mean_output(a, a.sources[other], length)
-            - sample[n + other] * mean_output(a, a.sources[one], length)
+        one = samples.bonds[2 * i]
+        other = samples.bonds[2 * i + 1]
+        samples.present[energy + i] += length * (
+            sample[n + one] * mean_output(samples, samples.sources[other], length)
+            - sample[n + other] * mean_output(samples, samples.sources[one], length)
         )
     for j in range(m):
-        k = a.sources[j]
+        k = samples.sources[j]
         mean = sample[n + j]
-        tooth = (sample[n + m + j] - a.rates[k]) * length * length / 12.0
-        defect = mean - mean_output(a, k, length) - (tooth - a.teeth[j]) / length
-        a.present[inputs + j] += mean * length
-        a.present[defects + j] += defect * length
-        a.present[energy + b + j] = sample[n + 2 * m + j]
-        a.present[energy + b + m + j] += tooth * length
-        a.teeth[j] = tooth
-    a.present[0] = end
+        tooth = (sample[n + m + j] - samples.rates[k]) * length * length / 12.0
+        defect = mean - mean_output(samples, k, length) - (tooth - samples.teeth[j]) / length
+        samples.present[inputs + j] += mean * length
+        samples.present[defects + j] += defect * length
+        samples.present[energy + b + j] = sample[n + 2 * m + j]
+        samples.present[energy + b + m + j] += tooth * length
+        samples.teeth[j] = tooth
+    samples.present[0] = end
     for k in range(n):
-        a.present[1 + k] = sample[k]
-    store_sample(a)
+        samples.present[1 + k] = sample[k]
+    store_sample(samples)
 
 
-def mean_output(a, k, length):
+def mean_output(samples, k, length):
     """Mean of an output over a sample: of the parabola through its last three values."""
-    return a.present[1 + k] + 0.5 * length * a.rates[k] - length * length / 12.0 * a.bends[k]
+    end = samples.present[1 + k]
+    return end + 0.5 * length * samples.rates[k] - length * length / 12.0 * samples.bends[k]
 
 
-def store_sample(a):
+def store_sample(samples):
     """Keep the present sample if it is its turn; where there is no room, drop every second one."""
-    a.counts[SAMPLES] += 1
-    if a.counts[SAMPLES] % a.counts[STRIDE] != 0:
+    samples.counts[SAMPLES] += 1
+    if samples.counts[SAMPLES] % samples.counts[STRIDE] != 0:
         return
-    width = a.present.shape[0]
-    place = a.counts[SAMPLES] // a.counts[STRIDE]
-    if place + 1 == a.kept.shape[0] // width:
+    width = samples.present.shape[0]
+    place = samples.counts[SAMPLES] // samples.counts[STRIDE]
+    if place + 1 == samples.kept.shape[0] // width:
         for i in range(1, (place + 1) // 2):
             for k in range(width):
-                a.kept[width * i + k] = a.kept[2 * width * i + k]
-        a.counts[STRIDE] *= 2
+                samples.kept[width * i + k] = samples.kept[2 * width * i + k]
+        samples.counts[STRIDE] *= 2
     else:
-        store(a, place)
+        store(samples, place)
 
 
-def store(a, place):
+def store(samples, place):
     """Keep the present sample there."""
-    width = a.present.shape[0]
+    width = samples.present.shape[0]
     for k in range(width):
-        a.kept[width * place + k] = a.present[k]
+        samples.kept[width * place + k] = samples.present[k]

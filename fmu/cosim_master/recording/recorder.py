@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import cosim
-from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, matches, missing_value
+from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, missing_value
 from cosim_master.coupling.connection import InputCourse, Link
 from cosim_master.coupling.coupling import DerivedSignal
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.recording.recorded_rows import (
-    TABLED,
     InnerRow,
     InnerValues,
     KeptPoints,
@@ -26,18 +24,17 @@ from cosim_master.recording.recorded_rows import (
     row_before,
     with_inner_rows,
 )
+from cosim_master.recording.recorded_signals import RecordedSignals
 
 VALUES = 2**17
-"""In a piece that is passed on to a stream: 1 MB."""
+"""Numbers in a piece that is passed on to a stream: 1 MB."""
 CHARACTERS = 2**22
 """Of text in a piece."""
 STATE = frozenset(
-    (
-        *("_stream", "_base", "_pending", "_has_begun", "_most_characters", "_first", "_missing", "_inner"),
-        *("_courses", "_count", "_rows", "_tables", "_text_numbers"),
-    )
+    {"_stream", "_base", "_pending", "_has_begun", "_most_characters", "_first", "_missing", "_inner"}
+    | {"_courses", "_count", "_rows", "_tables", "_text_numbers"}
 )
-"""What changes while a run is recorded."""
+"""Attributes of `Recorder` that change while a run is recorded."""
 
 
 class Recorder:
@@ -93,57 +90,19 @@ class Recorder:
     ) -> None:
         self._points = points
         self.records_between_points = records_between_points
-        self._stream, self._base, self._pending = stream, 0, 0
-        self._has_begun = False
+        self._stream = stream
+        self._base = 0  # rows before the first one that has not been passed on
+        self._pending = 0  # rows that the stream has not got
+        self._has_begun = False  # whether the stream has got any
         self.unfinished: Callable[[], None] | None = None
         self._box: black_box.BlackBox | None = None
         self._most_characters = CHARACTERS
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
-        self._held = {link.end for link in links}
-        connected = self._held | {link.start for link in links}
-        connected |= {end for link in inner for end in (link.start, link.end)}
-        all_are_known = patterns is not None or bool(derived)  # of very many variables few are recorded
-        known = {
-            (name, v.name): v
-            for name, d in descriptions.items()
-            for v in d.variables.values()
-            if all_are_known or v.causality == "output" or (name, v.name) in connected
-        }
-        if patterns is None:
-            self.ports = [p for p, v in known.items() if v.causality == "output" or p in connected]
-        else:
-            chosen = [p for pattern in patterns for p in known if _fits(p, pattern)]
-            self.ports = list(dict.fromkeys(chosen))  # in the order in which they were asked for
-        paths = set(map(".".join, known)) if derived else set()
-        others = {n: made for n, made in (derived or {}).items() if made.port in known and n not in paths}
-        for pattern in patterns or ():
-            if not any(_fits(port, pattern) for port in [*known, *((name,) for name in others)]):
-                raise cosim.LookUpError("signal", pattern, [*map(".".join, known), *others])
-        self._derived = {
-            name: made
-            for name, made in others.items()
-            if patterns is None or any(_fits((name,), pattern) for pattern in patterns)
-        }
-        self._shown = len(self.ports)
-        self.ports += dict.fromkeys(d.port for d in self._derived.values() if d.port not in self.ports)
-        self._remarks = (
-            [] if patterns is not None else _remarks(descriptions, {name for name, _ in self.ports})
-        )
-        self._units = [known[port].unit for port in self.ports]
-        kinds = [known[port].type for port in self.ports]
-        self._texts = {i for i, kind in enumerate(kinds) if kind in TABLED}
-        self.texts = [".".join(self.ports[i]) for i in sorted(self._texts)]
-        self._booleans = {i for i, kind in enumerate(kinds) if kind in ("boolean", "clock")}
-        discrete = {name: description.discrete for name, description in descriptions.items()}
-        self._continuous = np.array(
-            [known[p].type == "real" and p[1] not in discrete[p[0]] for p in self.ports], dtype=bool
-        )
-        self._outputs = [
-            i for i, p in enumerate(self.ports) if known[p].type == "real" and known[p].causality == "output"
-        ]
+        self._signals = RecordedSignals(descriptions, links, patterns, inner, derived or {})
+        self.ports = self._signals.ports
+        self.texts = [".".join(self.ports[i]) for i in sorted(self._signals.text_columns)]
         self._missing: dict[int, Finding] = {}  # by column
-        self._inputs = np.array([port in self._held for port in self.ports], dtype=bool)
         self._columns: dict[str, dict[str, int]] = {name: {} for name in self._names}
         self._input_columns: dict[str, list[tuple[int, int]]] = {name: [] for name in self._names}
         self._inner: list[InnerRow] = []
@@ -156,7 +115,7 @@ class Recorder:
     @property
     def remarks(self) -> list[str]:
         """Participants of which nothing is recorded unless something is named, in sentences."""
-        return self._remarks
+        return self._signals.remarks
 
     @cached_property
     def _text_numbers(self) -> TextNumbers:
@@ -170,21 +129,24 @@ class Recorder:
 
     def reads(self, links: Sequence[Link]) -> dict[str, list[str]]:
         """What has to be read of each participant: the connected outputs and the recorded variables."""
-        wanted = [*(link.start for link in links), *(port for port in self.ports if port not in self._held)]
+        recorded = (port for port in self.ports if port not in self._signals.held)
         reads: dict[str, list[str]] = {name: [] for name in self._names}
-        for name, variable in dict.fromkeys(wanted):
+        for name, variable in dict.fromkeys([*(link.start for link in links), *recorded]):
             reads[name].append(variable)
         return reads
 
     def bind(self, reads: Mapping[str, Sequence[str]], inputs: Mapping[str, Sequence[str]]) -> None:
         """Find the place of each recorded variable on the board or among the held inputs (`sources`)."""
         places: list[dict[str, dict[str, int]]] = [
-            {name: {variable: i for i, variable in enumerate(given)} for name, given in of_all.items()}
-            for of_all in (reads, inputs)
+            {
+                name: {variable: i for i, variable in enumerate(names)}
+                for name, names in by_participant.items()
+            }
+            for by_participant in (reads, inputs)
         ]
         for port in self.ports:
             name, variable = port
-            held = port in self._held
+            held = port in self._signals.held
             place = places[held][name][variable]
             if held:
                 self._input_columns[name].append((place, len(self.sources)))
@@ -202,51 +164,54 @@ class Recorder:
     def replay(self, entries: Iterable[Any]) -> dict[float, str]:
         """Record what stands in a black box; the texts of numbers in rows that have not been recorded."""
         texts: dict[float, str] = {}
-        for kind, given, news in entries:
-            self._text_numbers.add_texts(news)
+        for kind, content, new_texts in entries:
+            self._text_numbers.add_texts(new_texts)
             if kind == "value":
-                texts[given[0]] = given[1]
+                number, text = content
+                texts[number] = text
             elif kind == "state":
-                vars(self).update(given)
+                vars(self).update(content)
             elif kind == "row":
-                time, row, course = given
+                time, row, course = content
                 if course is not None:
                     self._courses[self._count] = course
                 self._count += 1
                 self._rows.append((time, row))
             elif kind == "table":
                 self._gather()
-                self._count += given[0].size
-                self._tables.append(given)
+                table_times, _ = content
+                self._count += table_times.size
+                self._tables.append(content)
             elif kind == "inside":
-                self._inner += [InnerRow(*point) for point in given]
+                self._inner += [InnerRow(*point) for point in content]
             else:
                 self.remove_last()
         return texts
 
-    def _write(self, kind: str, given: Any = None) -> None:
+    def _write(self, kind: str, content: Any = None) -> None:
+        """Write an entry into the black box, if there is one (`replay` reads it)."""
         if self._box is not None:
-            self._box.write((kind, given, self._text_numbers.new_texts()))
+            self._box.write((kind, content, self._text_numbers.new_texts()))
 
     def _write_state(self) -> None:
         """Rows have been passed on: what is kept stands for all entries before."""
         if self._box is not None:
-            if not self._texts:  # of which some stand in entries alone
+            if not self._signals.text_columns:  # of which some stand in entries alone
                 self._box.clear_rows()
             state = {name: value for name, value in vars(self).items() if name in STATE}
             self._box.write(("state", state, {}))
 
-    def inside(self, found: Sequence[InnerValues]) -> None:
+    def inside(self, instants: Sequence[InnerValues]) -> None:
         """Keep what happened since the last communication point; before the next one is recorded."""
-        known = len(self._inner)
-        for name, point, inputs in found:
+        count_before = len(self._inner)
+        for name, point, inputs in instants:
             columns = self._columns[name]
-            given = zip(point.names, point.values, strict=True)
-            values = {columns[n]: self._number(columns[n], value) for n, value in given if n in columns}
+            named = zip(point.names, point.values, strict=True)
+            values = {columns[n]: self._number(columns[n], value) for n, value in named if n in columns}
             values.update({c: self._number(c, inputs[place]) for place, c in self._input_columns[name]})
             self._inner.append(InnerRow(self._count - 1, self._names.index(name), float(point.time), values))
-        if len(self._inner) > known:
-            self._write("inside", [tuple(point) for point in self._inner[known:]])
+        if len(self._inner) > count_before:
+            self._write("inside", [tuple(point) for point in self._inner[count_before:]])
 
     def record(
         self,
@@ -262,7 +227,7 @@ class Recorder:
             course = self._courses[self._count] = self._row_course(courses)
         self._count += 1
         row = [(held if is_held else board)[name][place] for name, place, is_held in self.sources]
-        for column in self._texts:
+        for column in self._signals.text_columns:
             row[column] = self._text_numbers.of(row[column])
         self._rows.append((time, row))
         self._pending += 1
@@ -286,10 +251,10 @@ class Recorder:
         self._pass_on()
         self._gather()
         if text_of is not None:
-            for column in self._texts:
+            for column in self._signals.text_columns:
                 numbers = values[:, column].tolist()
-                own = {number: self._text_numbers.of(text_of(number)) for number in dict.fromkeys(numbers)}
-                values[:, column] = [own[number] for number in numbers]
+                renumbered = {n: self._text_numbers.of(text_of(n)) for n in dict.fromkeys(numbers)}
+                values[:, column] = [renumbered[n] for n in numbers]
         self._count += times.size
         self._pending += times.size
         self._tables.append((times, values))
@@ -320,7 +285,9 @@ class Recorder:
     def latest(self) -> dict[str, Any]:
         """The last recorded values by path: numbers, booleans and texts."""
         row = self._rows[-1][1] if self._rows else self._tables[-1][1][-1]
-        named = self._named(np.array([row], dtype=np.float64).reshape(1, len(self.ports)))
+        named = self._signals.named(
+            np.array([row], dtype=np.float64).reshape(1, len(self.ports)), self._text_numbers
+        )
         return {name: column.tolist()[0] for name, column in named.items()}
 
     def result(self, *, ends: bool = True, **more: Any) -> CoSimulationResult:
@@ -400,14 +367,16 @@ class Recorder:
         """Those that are in none of the rows that are kept."""
         assert self._first is not None
         rows = [self._first[1][0], self._tables[0][1][0], *(c.values for c in self._courses.values())]
-        kept = [row[column] for row in rows for column in self._texts]
-        kept += [point.values[c] for point in self._inner for c in self._texts if c in point.values]
+        kept = [row[column] for row in rows for column in self._signals.text_columns]
+        kept += [
+            point.values[c] for point in self._inner for c in self._signals.text_columns if c in point.values
+        ]
         self._text_numbers.retain(kept)
         self._most_characters = CHARACTERS + self._text_numbers.characters
 
     def _findings(self, times: NDArray[np.float64], table: NDArray[np.float64]) -> list[Finding]:
         """Outputs that have become no number, those of earlier pieces too."""
-        for column in set(self._outputs) - self._missing.keys():
+        for column in set(self._signals.real_outputs) - self._missing.keys():
             missing = np.flatnonzero(np.isnan(table[:, column]))
             if missing.size:
                 path = ".".join(self.ports[column])
@@ -458,14 +427,17 @@ class Recorder:
         return (times[1:], table[1:]) if skips else (times, table)
 
     def _shifted(self, point: InnerRow) -> InnerRow:
+        """The same with its place among the rows that have not been passed on."""
         return point._replace(after=point.after - self._base)
 
     def _with_inner(
         self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rows between communication points put in."""
         courses = {row - self._base: course for row, course in self._courses.items()}
         shifted = [self._shifted(point) for point in points]
-        return with_inner_rows(times, table, shifted, courses, self._inputs, self._continuous)
+        is_input, is_continuous = self._signals.is_input, self._signals.is_continuous
+        return with_inner_rows(times, table, shifted, courses, is_input, is_continuous)
 
     def _joined(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Times and values of what is kept."""
@@ -479,58 +451,26 @@ class Recorder:
     def _as_result(
         self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any
     ) -> CoSimulationResult:
-        units = {".".join(port): self._units[i] for i, port in enumerate(self.ports[: self._shown])}
-        units |= {name: made.unit for name, made in self._derived.items()}
-        return CoSimulationResult(times, self._named(table), units, **more)
-
-    def _named(self, table: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
-        """Columns by name, and what follows from them."""
-        columns = dict(zip(self.ports, self._columns_of(table), strict=True))
-        named = {".".join(port): columns[port] for port in self.ports[: self._shown]}
-        return named | {name: made.of(columns[made.port]) for name, made in self._derived.items()}
-
-    def _columns_of(self, table: NDArray[np.float64]) -> list[NDArray[Any]]:
-        """The columns of a table, each as its variable's type wants it."""
-        columns: list[NDArray[Any]] = list(table.T)
-        for i in self._texts:
-            columns[i] = self._text_numbers.texts(columns[i])
-        for i in self._booleans:
-            columns[i] = columns[i] != 0.0
-        return columns
+        columns = self._signals.named(table, self._text_numbers)
+        return CoSimulationResult(times, columns, self._signals.units, **more)
 
     def _number(self, column: int, value: Any) -> float:
         """How a value stands in the table."""
-        return self._text_numbers.of(value) if column in self._texts else float(value)
+        return self._text_numbers.of(value) if column in self._signals.text_columns else float(value)
 
     def _row_course(self, courses: Mapping[str, InputCourse]) -> RowCourse:
         """What the recorded inputs did in the step that has ended."""
         course = RowCourse(*(np.zeros(len(self.ports)) for _ in range(3)))
-        for name, given in courses.items():
+        for name, of_inputs in courses.items():
             for place, column in self._input_columns[name]:
-                course.time[column] = given.time
-                course.values[column] = self._number(column, given.values[place])
-                course.slopes[column] = 0.0 if given.slopes is None else given.slopes[place]
+                course.time[column] = of_inputs.time
+                course.values[column] = self._number(column, of_inputs.values[place])
+                course.slopes[column] = 0.0 if of_inputs.slopes is None else of_inputs.slopes[place]
         return course
 
     def _gather(self) -> None:
+        """Make a table of single rows."""
         if self._rows:
             rows, self._rows = self._rows, []
             values = np.array([row for _, row in rows], dtype=np.float64).reshape(len(rows), len(self.ports))
             self._tables.append((np.array([time for time, _ in rows]), values))
-
-
-def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[str]) -> list[str]:
-    remarks = []
-    for name, description in descriptions.items():
-        named = [f"{name}.{v.name}" for v in description.variables.values()]
-        if name in recorded or not description.variables:
-            continue
-        shown = ", ".join(f'"{path}"' for path in named[:3])
-        what = f"name what is wanted: signals = [{shown}]"
-        remarks.append(f"{name} has no outputs, so nothing of it is recorded: {what}")
-    return remarks
-
-
-def _fits(port: tuple[str, ...], pattern: str) -> bool:
-    path = ".".join(port)
-    return path == pattern or matches(path, pattern)

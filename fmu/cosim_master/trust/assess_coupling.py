@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 import cosim
-from cosim_master.exchange.coupled_participants import LARGEST, OTHER, CoupledParticipants
+from cosim_master.exchange.coupled_participants import ADVICE, LARGEST, CoupledParticipants
 from cosim_master.recording.co_simulation_result import UNSTABLE, CouplingReport
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.coupling_error import LEAST, TOO_MANY, Estimate, estimated_errors, explained_errors
@@ -102,7 +102,7 @@ def _unbounded_output(coupled: CoupledParticipants, samples: Samples) -> str:
     place = int(np.where(np.isfinite(sizes), sizes, np.inf).argmax())
     name = ".".join(coupled.sampled_ports[place])
     reached = f"{name} reaches {sizes[place]:.2g}: the exchange is unstable, or a participant"
-    return f"{reached} has failed and does not say so; {OTHER}"
+    return f"{reached} has failed and does not say so; {ADVICE}"
 
 
 def _estimated_report(
@@ -117,5 +117,5 @@ def _estimated_report(
     if estimate.is_known:
         return report
     if name := exploded_output(coupled, samples, EXPLODED_UNKNOWN):
-        return replace(report, verdict=UNSTABLE, advice=f"{name}: the exchange is unstable; {OTHER}")
+        return replace(report, verdict=UNSTABLE, advice=f"{name}: the exchange is unstable; {ADVICE}")
     return report.unknown(f"the run does not show how the participants respond to their inputs; {VERIFY}")

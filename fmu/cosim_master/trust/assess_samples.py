@@ -52,7 +52,7 @@ class Assessment(NamedTuple):
         Of `PossiblyExact`, if inputs may be exact.
     largest : ndarray, shape (outputs,)
         Room.
-    found : ndarray, shape (2 + outputs,)
+    outcome : ndarray, shape (2 + outputs,)
         The verdict, the largest error of the range of its output, and each error.
     """
 
@@ -63,7 +63,7 @@ class Assessment(NamedTuple):
     changes: Reals
     at_once: Integers
     largest: Reals
-    found: Reals
+    outcome: Reals
 
 
 read_assessment = group_reader(Assessment)
@@ -74,13 +74,14 @@ WORD = 8
 
 def assessment_room(address, at):
     """How many numbers `assess_samples` needs for the samples (`Collected`) and the coupling (`Wired`)."""
-    s = read_collected(integers_at(address, HEAD))
-    w = read_wired(integers_at(at, WIRED_HEAD))
-    return bars_room(s.counts[SAMPLES] // s.counts[STRIDE] + 4, len(w.owners), len(w.targets))
+    samples = read_collected(integers_at(address, HEAD))
+    wiring = read_wired(integers_at(at, WIRED_HEAD))
+    most_samples = samples.counts[SAMPLES] // samples.counts[STRIDE] + 4  # the last ones come at the end
+    return bars_room(most_samples, len(wiring.owners), len(wiring.targets))
 
 
 def assess_samples(address, at, room_at, size):
-    """Work the error out, into `Assessment.found`; the samples are used up.
+    """Work the error out, into `Assessment.outcome`; the samples are used up.
 
     Parameters
     ----------
@@ -89,65 +90,67 @@ def assess_samples(address, at, room_at, size):
     room_at, size : int
         Address of so many reals.
     """
-    s = read_collected(integers_at(address, HEAD))
-    w = read_wired(integers_at(at, WIRED_HEAD))
-    k = read_assessment(integers_at(at + WORD * WIRED_HEAD, ASSESSMENT_HEAD))
-    n = len(w.owners)
-    m = len(w.targets)
+    samples = read_collected(integers_at(address, HEAD))
+    wiring = read_wired(integers_at(at, WIRED_HEAD))
+    assessment = read_assessment(integers_at(at + WORD * WIRED_HEAD, ASSESSMENT_HEAD))
+    n = len(wiring.owners)
+    m = len(wiring.targets)
     for y in range(n):
-        k.found[FIRST_BAR + y] = NOT_KNOWN
-    k.found[ERROR] = NOT_KNOWN
-    k.found[VERDICT] = float(UNKNOWN)
+        assessment.outcome[FIRST_BAR + y] = NOT_KNOWN
+    assessment.outcome[ERROR] = NOT_KNOWN
+    assessment.outcome[VERDICT] = float(UNKNOWN)
     if m == 0:
-        k.found[ERROR] = 0.0
-        k.found[VERDICT] = float(IS_FINE)
+        assessment.outcome[ERROR] = 0.0
+        assessment.outcome[VERDICT] = float(IS_FINE)
         return 0
-    samples = finish_samples(s)
-    width = len(s.present)
-    table = s.kept[0 : width * samples]
-    mark_absent_outputs(table, width, w, k)
-    assess_table(table, width, samples, s, w, k, reals_at(room_at, size))
+    count = finish_samples(samples)
+    width = len(samples.present)
+    table = samples.kept[0 : width * count]
+    mark_absent_outputs(table, width, wiring, assessment)
+    assess_table(table, width, count, samples, wiring, assessment, reals_at(room_at, size))
     for y in range(n):
-        if k.found[FIRST_BAR + y] == ABSENT:
-            k.found[FIRST_BAR + y] = NOT_KNOWN
+        if assessment.outcome[FIRST_BAR + y] == ABSENT:
+            assessment.outcome[FIRST_BAR + y] = NOT_KNOWN
     return 0
 
 
-def mark_absent_outputs(table, width, w, k):
+def mark_absent_outputs(table, width, wiring, assessment):
     """Mark outputs that feed nothing and have no finite value at the start; their samples become 0.
 
     A derivative that does not exist is not a number, the time of an event that does not come is infinite.
     """
-    for y in range(len(w.owners)):
+    for y in range(len(wiring.owners)):
         feeds = False
-        for source in w.sources:
+        for source in wiring.sources:
             if source == y:
                 feeds = True
         if not feeds and table[1 + y] - table[1 + y] != 0.0:
-            k.found[FIRST_BAR + y] = ABSENT
+            assessment.outcome[FIRST_BAR + y] = ABSENT
             for i in range(len(table) // width):
                 table[width * i + 1 + y] = 0.0
 
 
-def assess_table(table, width, samples, s, w, k, room):
-    """As `assess_samples`, of samples in which every output has a value."""
-    n = len(w.owners)
+def assess_table(table, width, count, samples, wiring, assessment, room):
+    """As `assess_samples`, of the table of samples in which every output has a value."""
+    n = len(wiring.owners)
     if not is_bounded(table, width, n):
-        k.found[VERDICT] = float(UNSTABLE)
+        assessment.outcome[VERDICT] = float(UNSTABLE)
         return
-    if k.facts[MAY_BE_EXACT] != 0.0 and are_exact(table, width, n, w.sources, k.changes, k.at_once) != 0:
-        clear(w.bars)
-        report(table, width, s, w, k)
+    may_be_exact = assessment.facts[MAY_BE_EXACT] != 0.0
+    changes, at_once = assessment.changes, assessment.at_once
+    if may_be_exact and are_exact(table, width, n, wiring.sources, changes, at_once) != 0:
+        clear(wiring.bars)
+        report(table, width, samples, wiring, assessment)
         return
-    if samples <= LEAST or n + len(w.targets) > TOO_MANY:
+    if count <= LEAST or n + len(wiring.targets) > TOO_MANY:
         return
     is_known = False
-    if s.counts[STRIDE] > 1 or not drives_jumps(s, w):
-        is_known = linear_bars(table, width, w, room) == KNOWN
+    if samples.counts[STRIDE] > 1 or not drives_jumps(samples, wiring):
+        is_known = linear_bars(table, width, wiring, room) == KNOWN
     if is_known:
-        report(table, width, s, w, k)
+        report(table, width, samples, wiring, assessment)
     elif has_grown(table, width, n, EXPLODED_UNKNOWN):
-        k.found[VERDICT] = float(UNSTABLE)
+        assessment.outcome[VERDICT] = float(UNSTABLE)
 
 
 def is_bounded(table, width, n):
@@ -159,38 +162,38 @@ def is_bounded(table, width, n):
     return True
 
 
-def drives_jumps(s, w):
+def drives_jumps(samples, wiring):
     """Whether a discrete output is of a participant with inputs."""
-    for y in range(len(w.owners)):  # noqa: SIM110
-        if s.jumps[y] != 0 and w.driven[y] != 0:
+    for y in range(len(wiring.owners)):  # noqa: SIM110
+        if samples.jumps[y] != 0 and wiring.driven[y] != 0:
             return True
     return False
 
 
-def report(table, width, s, w, k):
+def report(table, width, samples, wiring, assessment):
     """Errors, the largest one of the range of its output, and the verdict."""
-    n = len(w.owners)
-    bars = w.bars
-    scales = w.spans
-    put_scales(scales, k.groups, k.is_residual, k.largest)
+    n = len(wiring.owners)
+    bars = wiring.bars
+    scales = wiring.spans
+    put_scales(scales, assessment.groups, assessment.is_residual, assessment.largest)
     has_smooth = False
     for y in range(n):
-        if k.wanted[y] != 0 and s.jumps[y] == 0:
+        if assessment.wanted[y] != 0 and samples.jumps[y] == 0:
             has_smooth = True
     worst = 0.0
     for y in range(n):
-        if k.wanted[y] == 0 or k.found[FIRST_BAR + y] == ABSENT:
+        if assessment.wanted[y] == 0 or assessment.outcome[FIRST_BAR + y] == ABSENT:
             continue
         relative = 0.0
         if bars[y] > 0.0:
             relative = bars[y] / scales[y] if scales[y] > 0.0 else math.inf
-        k.found[FIRST_BAR + y] = bars[y]
-        if s.jumps[y] == 0 or not has_smooth:
+        assessment.outcome[FIRST_BAR + y] = bars[y]
+        if samples.jumps[y] == 0 or not has_smooth:
             worst = max(worst, relative)
-    k.found[ERROR] = worst
-    k.found[VERDICT] = float(verdict_of(worst, k.facts))
+    assessment.outcome[ERROR] = worst
+    assessment.outcome[VERDICT] = float(verdict_of(worst, assessment.facts))
     if worst >= NOTHING_BUT_ERROR and has_grown(table, width, n, EXPLODED):
-        k.found[VERDICT] = float(UNSTABLE)
+        assessment.outcome[VERDICT] = float(UNSTABLE)
 
 
 def has_grown(table, width, n, growth):

@@ -36,6 +36,6 @@ def assessment_of(coupled: CoupledParticipants, algorithm: cosim.MasterAlgorithm
         changes=np.zeros(0) if exact is None else exact.changes,
         at_once=np.zeros(wiring.sources.size, dtype=np.int64) if exact is None else exact.at_once,
         largest=np.zeros(len(ports)),
-        found=np.zeros(2 + len(ports)),
+        outcome=np.zeros(2 + len(ports)),
     )
     return wired_arrays(wiring, len(ports)), assessed

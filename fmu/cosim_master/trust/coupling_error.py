@@ -146,8 +146,8 @@ def _bent_errors(samples: Samples, wiring: Wiring) -> Estimate | None:
     """By polynomials that explain the run; None where there are none, or a second run says more."""
     spans = spans_of(samples.outputs)
     answers = polynomial_answers(samples, wiring, spans)
-    if not answers and wiring.surely != wiring.direct:
-        answers = polynomial_answers(samples, wiring._replace(direct=wiring.surely), spans)
+    if not answers and wiring.surely_direct != wiring.direct:
+        answers = polynomial_answers(samples, wiring._replace(direct=wiring.surely_direct), spans)
     if not answers:
         return None
     bars = np.zeros(3 * spans.size)

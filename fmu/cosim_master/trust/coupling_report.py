@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_master.exchange.coupled_participants import OTHER, CoupledParticipants
+from cosim_master.exchange.coupled_participants import ADVICE, CoupledParticipants
 from cosim_master.recording.co_simulation_result import UNSTABLE, CouplingReport, EstimatedError
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.advice import advise
@@ -60,7 +60,7 @@ def report_of_bars(
     worst = max((each.relative for each in smooth), default=0.0)
     word, advice = advise(worst, step, algorithm, coupled.descriptions)
     if worst >= NOTHING_BUT_ERROR and (name := exploded_output(coupled, samples, EXPLODED)):
-        word, advice = UNSTABLE, f"{name}, all of it error: the exchange is unstable; {OTHER}"
+        word, advice = UNSTABLE, f"{name}, all of it error: the exchange is unstable; {ADVICE}"
     energy = created_energy(coupled, samples)
     return CouplingReport(connections, energy, word, advice, how, signals, list(coupled.not_judged), jumps)
 

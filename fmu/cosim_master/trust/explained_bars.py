@@ -47,8 +47,8 @@ def bars_at(table, width, at, room_at, size):
     return linear_bars(table, width, read_wired(integers_at(at, WIRED_HEAD)), reals_at(room_at, size))
 
 
-def linear_bars(table, width, k, room):
-    """Bars by linear equations, into `k.bars`: `NONE`, `DIFFERENT` or `KNOWN`.
+def linear_bars(table, width, wiring, room):
+    """Bars by linear equations, into `wiring.bars`: `NONE`, `DIFFERENT` or `KNOWN`.
 
     Parameters
     ----------
@@ -56,21 +56,21 @@ def linear_bars(table, width, k, room):
         Rows of samples (`resample_course`).
     width : int
         Of a row.
-    k : Wired
+    wiring : Wired
     room : view
         Of `bars_room` numbers.
     """
-    n = len(k.owners)
-    m = len(k.targets)
+    n = len(wiring.owners)
+    m = len(wiring.targets)
     for y in range(n):
-        k.spans[y] = span_of(table, 1 + y, width, len(table) // width)
+        wiring.spans[y] = span_of(table, 1 + y, width, len(table) // width)
     if not has_order(table, width):
         return NONE
-    course = resample_course(room, table, width, k, POINTS)
+    course = resample_course(room, table, width, wiring, POINTS)
     rest = room[course_room(len(course.times) - 1, n, m) : len(room)]
-    found = bars_of(course, k, rest, k.direct)
-    if found == NONE and not is_same(k.direct, k.surely):
-        found = bars_of(course, k, rest, k.surely)
+    found = bars_of(course, wiring, rest, wiring.direct)
+    if found == NONE and not is_same(wiring.direct, wiring.surely_direct):
+        found = bars_of(course, wiring, rest, wiring.surely_direct)
     return found
 
 
@@ -90,15 +90,15 @@ def is_same(one, other):
     return True
 
 
-def bars_of(course, k, room, direct):
+def bars_of(course, wiring, room, direct):
     """The same with these dependencies, by equations with each weight of inputs beside states."""
-    n = len(k.owners)
+    n = len(wiring.owners)
     for w in range(len(WEIGHTS)):
-        errors = k.answers[2 * n * w : 2 * n * w + n]
-        misfit = k.answers[2 * n * w + n : 2 * n * (w + 1)]
-        if not linear_answer(course, k, room, direct, WEIGHTS[w], errors, misfit):
+        errors = wiring.answers[2 * n * w : 2 * n * w + n]
+        misfit = wiring.answers[2 * n * w + n : 2 * n * (w + 1)]
+        if not linear_answer(course, wiring, room, direct, WEIGHTS[w], errors, misfit):
             return NONE
-    return bars_of_answers(k.answers, k.spans, EXPLAINED, k.bars)
+    return bars_of_answers(wiring.answers, wiring.spans, EXPLAINED, wiring.bars)
 
 
 def explains(errors, misfit, spans, part):

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.explained_bars import EXPLAINED_BENT, explains
 from cosim_master.trust.explained_run import Course, course_of, spans_of
-from cosim_master.trust.linear_equations import CUT, WEIGHTS
+from cosim_master.trust.linear_equations import WEIGHTS
+from cosim_master.trust.linear_fit import CUT
 from cosim_master.trust.sampled_wiring import Wiring
 
 Vector = NDArray[np.float64]

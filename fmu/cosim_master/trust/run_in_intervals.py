@@ -26,12 +26,12 @@ class Wired(NamedTuple):
         The participant of each output that is sampled.
     sources, targets : ndarray of int, shape (inputs,)
         The output that an input stands for, and its participant.
-    direct, surely : ndarray of int, shape (outputs * inputs,)
+    direct, surely_direct : ndarray of int, shape (outputs * inputs,)
         1 where an output follows an input at once; and where that is sure.
     driven, holds, runs_straight : ndarray of int, shape (outputs,)
         1 where an output is of a participant with inputs; stays over an exchange; runs along lines.
-    states, own, given : ndarray of int
-        Room: places of states, and those of one participant.
+    states, part_states, part_inputs : ndarray of int
+        Room: numbers of outputs that are states (-1: none), and the states and inputs of one participant.
     answers : ndarray
         Room: errors and misfits of each weight.
     bars : ndarray, shape (3 * outputs,)
@@ -44,13 +44,13 @@ class Wired(NamedTuple):
     sources: Integers
     targets: Integers
     direct: Integers
-    surely: Integers
+    surely_direct: Integers
     driven: Integers
     holds: Integers
     runs_straight: Integers
     states: Integers
-    own: Integers
-    given: Integers
+    part_states: Integers
+    part_inputs: Integers
     answers: Reals
     bars: Reals
     spans: Reals
@@ -91,7 +91,7 @@ def course_room(intervals, outputs, inputs):
     return (intervals + 1) * (1 + outputs + inputs) + 2 * intervals * inputs
 
 
-def resample_course(room, table, width, k, most):
+def resample_course(room, table, width, wiring, most):
     """Means and slopes of the inputs over intervals that are not too many.
 
     Parameters
@@ -102,7 +102,7 @@ def resample_course(room, table, width, k, most):
         Rows of samples: time, outputs, integrals of inputs, of defects, of energy, ends, moments.
     width : int
         Of a row.
-    k : Wired
+    wiring : Wired
     most : int
         Intervals.
 
@@ -110,8 +110,8 @@ def resample_course(room, table, width, k, most):
     -------
     Intervals
     """
-    n = len(k.owners)
-    m = len(k.targets)
+    n = len(wiring.owners)
+    m = len(wiring.targets)
     samples = len(table) // width
     stride = samples_of_one(samples, n, m, most)
     count = interval_count(samples, n, m, most)
@@ -132,7 +132,7 @@ def resample_course(room, table, width, k, most):
         length = course.times[i + 1] - course.times[i]
         centre = 0.5 * (course.times[i + 1] + course.times[i])
         for u in range(m):
-            y = 1 + k.sources[u]
+            y = 1 + wiring.sources[u]
             moment = 0.0
             slope = 0.0
             for j in range(first, last):
@@ -152,14 +152,14 @@ def resample_course(room, table, width, k, most):
 
 def course_at(table, width, at, most, room, pieces):
     """`resample_course` of a group with this address, and pieces of free outputs: power, interval, output."""
-    k = read_wired(integers_at(at, WIRED_HEAD))
-    course = resample_course(room, table, width, k, most)
+    wiring = read_wired(integers_at(at, WIRED_HEAD))
+    course = resample_course(room, table, width, wiring, most)
     place = 0
     for power in range(POWERS):
         for i in range(len(course.times) - 1):
-            for y in range(len(k.owners)):
-                if k.driven[y] == 0:
-                    pieces[place] = piece_of(course, k, i, y)[power]
+            for y in range(len(wiring.owners)):
+                if wiring.driven[y] == 0:
+                    pieces[place] = piece_of(course, wiring, i, y)[power]
                     place += 1
     return 0
 
@@ -201,17 +201,17 @@ def size_of(values, first, stride, count):
     return found if found > 0.0 else 1.0
 
 
-def piece_of(course, k, i, y):
+def piece_of(course, wiring, i, y):
     """Coefficients of an output that depends on nothing, by powers of the time in an interval.
 
     Of a cubic through four points about it, or of the line along which it runs.
     """
-    n = len(k.owners)
+    n = len(wiring.owners)
     h = course.times[i + 1] - course.times[i]
     value = course.outputs[n * i + y]
-    if k.holds[y] != 0:
+    if wiring.holds[y] != 0:
         return value, 0.0, 0.0, 0.0
-    if k.runs_straight[y] != 0:
+    if wiring.runs_straight[y] != 0:
         return value, (course.outputs[n * (i + 1) + y] - value) / h, 0.0, 0.0
     first = max(0, min(i - 1, len(course.times) - 4))
     t0, t1, t2, t3 = (

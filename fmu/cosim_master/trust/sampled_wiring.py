@@ -42,7 +42,7 @@ class Wiring(NamedTuple):
         One for each participant.
     direct : list of list of int
         For each output the inputs on which it depends at the same instant.
-    surely : list of list of int
+    surely_direct : list of list of int
         `direct` without dependencies that are only possible: many FMUs declare that all outputs depend on
         all inputs.
     held, straight : ndarray of int
@@ -52,7 +52,7 @@ class Wiring(NamedTuple):
     sources: NDArray[np.intp]
     parts: list[WiredPart]
     direct: list[list[int]]
-    surely: list[list[int]]
+    surely_direct: list[list[int]]
     held: NDArray[np.intp]
     straight: NDArray[np.intp]
 
@@ -78,7 +78,7 @@ def wiring_of(coupled: CoupledParticipants) -> Wiring:
         for place, (name, y) in enumerate(coupled.sampled_ports):
             if name in inner and direct_inputs(coupled.descriptions[name], y):
                 direct[place] = every
-    surely = [
+    surely_direct = [
         [] if _is_doubtful(coupled.descriptions[n], y) else d
         for (n, y), d in zip(coupled.sampled_ports, direct, strict=True)
     ]
@@ -91,7 +91,12 @@ def wiring_of(coupled: CoupledParticipants) -> Wiring:
     over_time = [i for i, (n, _) in enumerate(coupled.sampled_ports) if coupled.descriptions[n].over_time]
     straight = np.setdiff1d(np.array(over_time, dtype=np.intp), held)
     return Wiring(
-        np.array([each.source for each in inputs], dtype=np.intp), parts, direct, surely, held, straight
+        np.array([each.source for each in inputs], dtype=np.intp),
+        parts,
+        direct,
+        surely_direct,
+        held,
+        straight,
     )
 
 

@@ -1,0 +1,395 @@
+"""Reads what an FMU declares from its model description."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import chain, product
+from typing import Any
+
+import cosim
+from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVariable, UnitDefinition
+from cosim_fmi.archive import FmuArchive, collection_paused
+from cosim_fmi.description.fmu_interface import Element, FmuInterface
+from cosim_fmi.description.model_description import (
+    DeclaredExperiment,
+    DeclaredVariable,
+    FmuClock,
+    ModelDescription,
+    Unknown,
+)
+from cosim_fmi.description.read_model_description import read_model_description
+from cosim_fmi.tools.twenty_sim import adds_inner_steps
+
+TYPES = {
+    "Real": "real",
+    "Integer": "integer",
+    "Enumeration": "integer",
+    "Boolean": "boolean",
+    "String": "string",
+    # FMI 3.0
+    "Float64": "real",
+    "Float32": "real",
+    **{f"{sign}Int{bits}": "integer" for sign in ("", "U") for bits in (8, 16, 32, 64)},
+    "Binary": "binary",
+    "Clock": "clock",
+}
+CAUSALITIES = ("input", "output", "parameter")
+NO_NAMES: tuple[str, ...] = ()
+
+
+def read_interface(
+    archive: FmuArchive, interface: str, sizes: Mapping[str, int] | None = None
+) -> FmuInterface:
+    """Read the model description of a checked archive.
+
+    Parameters
+    ----------
+    archive : FmuArchive
+    interface : str
+        The interface to be used, one of those that it offers.
+    sizes : mapping of str to int, optional
+        Values of structural parameters instead of their start values.
+
+    Raises
+    ------
+    FmuError
+        When it cannot be understood. Small offences against the standard that do no harm here
+        (units not defined, missing InitialUnknowns, odd variability) are let pass.
+    """
+    try:
+        with collection_paused():
+            description = read_model_description(archive.take_description())
+            return _Reading(description, archive, interface, sizes or {}).interface()
+    except (ValueError, TypeError) as error:  # numbers that are none
+        raise cosim.FmuError(
+            str(archive.path), f"modelDescription.xml cannot be understood: {error}"
+        ) from error
+
+
+class _Reading:
+    """One use of a model description: as Co-Simulation or Model Exchange, with sizes of arrays.
+
+    Parameters
+    ----------
+    read : ModelDescription
+    archive : FmuArchive
+    interface : str
+        "CoSimulation" or "ModelExchange".
+    sizes : mapping of str to int
+        Values of structural parameters instead of their start values.
+    """
+
+    def __init__(
+        self, read: ModelDescription, archive: FmuArchive, interface: str, sizes: Mapping[str, int]
+    ) -> None:
+        self.read, self.archive, self.sizes = read, archive, sizes
+        self.has_solver = interface == "CoSimulation"
+        self.ability = read.abilities(interface)
+        self.is_fmi3 = read.version == "3.0"
+        self.has_events = self.is_fmi3 and (not self.has_solver or self.ability.event_mode)
+        self.shown = [v for v in read.variables if v.causality != "independent"]
+        self.names = {
+            v.name: _names(v.name, v.sizes(sizes)) if v.dimensions else (v.name,) for v in self.shown
+        }
+        _check_names(self.shown, self.names)
+        self.alike = _alike(self.shown)
+        self.clocks = {
+            v.name: FmuClock.of(v.clock) for group in self.alike if group[0].type == "Clock" for v in group
+        }
+        self.inputs = self.select(lambda v: v.causality == "input")
+        intermediate = self.select(lambda v: v.updates_inside)
+        tells = self.is_fmi3 and self.has_solver and self.ability.intermediate_update
+        self.intermediate_inputs = intermediate & self.inputs if tells else frozenset[str]()
+        self.shown_inside = intermediate - self.inputs if tells else frozenset[str]()
+        self.restores_by_states = (
+            not self.has_solver
+            and not self.ability.saves
+            and not self.clocks
+            and not any(_changes_at_events(group[0]) for group in self.alike)
+        )
+
+    def select(self, condition: Callable[[DeclaredVariable], bool]) -> frozenset[str]:
+        """Names of the variables, and elements of arrays, that meet a condition, asked once of each kind."""
+        chosen = chain.from_iterable(group for group in self.alike if condition(group[0]))
+        return frozenset(name for v in chosen for name in self.names[v.name])
+
+    def interface(self) -> FmuInterface:
+        """All of it."""
+        read, has_solver = self.read, self.has_solver
+        description = self._description()
+        step = description.default_experiment.step if has_solver else None
+        return FmuInterface(
+            description=description,
+            elements={
+                name: Element(v.reference, v.type, i, len(self.names[v.name]), -1 if v.is_negated else 1)
+                for v in self.shown
+                for i, name in enumerate(self.names[v.name])
+            },
+            guid=read.token,
+            identifier=self.ability.identifier,
+            log_categories=read.log_categories,
+            version=read.version,
+            event_mode=self.has_events and has_solver,
+            model_exchange=not has_solver,
+            restores_by_states=self.restores_by_states,
+            states=read.states,
+            indicators=read.indicators,
+            wants_steps=not has_solver and self.ability.wants_steps,
+            offers=self.archive.interfaces,
+            clocks=self.clocks if self.has_events else {},
+            clocked=self._clocked(),
+            intermediate=self.intermediate_inputs,
+            shown_inside=self.shown_inside,
+            inner_step=step if step and adds_inner_steps(read.tool) else None,
+            tool=read.tool,
+        )
+
+    def _description(self) -> ParticipantDescription:
+        """What any participant says of itself."""
+        read, ability, has_solver = self.read, self.ability, self.has_solver
+        feedthrough, assumed = self._feedthrough()
+        clocks, names = self.clocks, self.names
+        return ParticipantDescription(
+            kind=f"FMI {self.archive.version} {'Co-Simulation' if has_solver else 'Model Exchange'}",
+            variables=self._variables(),
+            feedthrough=feedthrough,
+            can_restore=ability.saves or self.restores_by_states,
+            follows_slopes=self._follows_slopes(),
+            # an execution tool may care about the thread that calls it
+            steps_in_threads=not ability.needs_tool,
+            can_serialize=ability.saves and ability.serializes and not (clocks and self.has_events),
+            settable=self.select(lambda v: _takes_start(v, read.version)),
+            tunable=self.select(self._is_tunable),
+            discrete=self.select(lambda v: v.variability == "discrete"),
+            unit_definitions={
+                name: UnitDefinition(base.exponents, base.factor, base.offset)
+                for name, base in read.base_units.items()
+            },
+            assumed_feedthrough=assumed,
+            possible_feedthrough=frozenset(n for n, needs in (feedthrough or {}).items() if needs) - assumed,
+            initial_feedthrough=_dependencies(read.initial_unknowns, self.inputs, names),
+            variable_step=not has_solver or ability.variable_step,
+            only_once=read.token if ability.only_once else "",
+            arrays={v.name: (v.sizes(self.sizes), names[v.name]) for v in self.shown if v.dimensions},
+            enumerations=_enumerations(self.shown, names),
+            calculated=self.select(lambda v: v.causality == "calculatedParameter"),
+            clocks_without_interval={
+                name: clock.refusal for name, clock in clocks.items() if self.has_events and clock.refusal
+            },
+            structural=frozenset(v.name for v in self.shown if v.causality == "structuralParameter"),
+            refused={
+                name: reason for name, clock in clocks.items() if (reason := _refusal(clock, self.has_events))
+            },
+            readable=frozenset(
+                name for name, clock in clocks.items() if self.has_events and clock.ticks_by_time
+            ),
+            default_experiment=_experiment(read.experiment),
+            has_derivatives=ability.directional_derivatives,
+            states=tuple(
+                name
+                for v in read.state_variables
+                if TYPES[v.type] == "real"
+                for name in names.get(v.name, ())
+            ),
+        )
+
+    def _variables(self) -> dict[str, ParticipantVariable]:
+        return {name: _variable(v, name, i) for v in self.shown for i, name in enumerate(self.names[v.name])}
+
+    def _follows_slopes(self) -> bool:
+        """Whether inputs can run along lines over a step."""
+        interpolates = not self.is_fmi3 and self.ability.interpolates_inputs
+        return bool(self.intermediate_inputs) or not self.has_solver or interpolates
+
+    def _is_tunable(self, variable: DeclaredVariable) -> bool:
+        """Whether a parameter can be set between steps."""
+        is_declared = variable.causality == "parameter" and variable.variability == "tunable"
+        return self.has_solver and not self.has_events and is_declared
+
+    def _clocked(self) -> dict[str, tuple[str, ...]]:
+        """The clocks of each variable that has some."""
+        if not self.has_events:
+            return {}
+        return {
+            name: tuple(clock.name for clock in v.clocks)
+            for v in self.shown
+            if v.clocks and v.type != "Clock"
+            for name in self.names[v.name]
+        }
+
+    def _feedthrough(self) -> tuple[dict[str, frozenset[str]] | None, frozenset[str]]:
+        """For each output its inputs, and the outputs for which that is only assumed."""
+        dependencies = _dependencies(self.read.outputs, self.inputs, self.names)
+        dependencies |= {
+            name: self.inputs & {*v.direct_dependencies}
+            for v in self.shown
+            if v.direct_dependencies is not None
+            for name in self.names[v.name]
+        }
+        outputs = [n for v in self.read.variables if v.causality == "output" for n in self.names[v.name]]
+        assumed = frozenset(outputs) - dependencies.keys()
+        if not dependencies:
+            return None, assumed
+        return {name: dependencies.get(name, self.inputs) for name in outputs}, assumed
+
+
+def _check_names(shown: Sequence[DeclaredVariable], names: Mapping[str, Sequence[str]]) -> None:
+    """Raise `ValueError` where two variables, or elements of arrays, have one name."""
+    has_arrays = any(v.dimensions for v in shown)
+    listed = [name for v in shown for name in names[v.name]] if has_arrays else [v.name for v in shown]
+    if len(set(listed)) == len(listed):
+        return
+    owners: dict[str, DeclaredVariable] = {}
+    for variable in shown:
+        for name in names[variable.name]:
+            other = owners.setdefault(name, variable)
+            if other is not variable or len(names[variable.name]) != len(set(names[variable.name])):
+                both = " and ".join(
+                    f"{v.causality} {v.name!r} (value reference {v.reference})" for v in (other, variable)
+                )
+                raise ValueError(f"two variables have the name {name!r}: {both}")
+
+
+def _alike(shown: Sequence[DeclaredVariable]) -> list[list[DeclaredVariable]]:
+    """Variables of one kind, of which the same is asked: very many of them have a few kinds."""
+    groups: dict[tuple[Any, ...], list[DeclaredVariable]] = {}
+    for v in shown:
+        kind = v.type, v.causality, v.variability, v.initial, v.updates_inside, v.start is None
+        if kind in groups:
+            groups[kind].append(v)
+        else:
+            groups[kind] = [v]
+    return list(groups.values())
+
+
+def _refusal(clock: FmuClock, has_events: bool) -> str:
+    """Why a clock cannot be connected."""
+    if not has_events:
+        return "clocks tick in event mode, which this FMU does not have"
+    if clock.ticks_by_time:
+        return f"this clock ticks by itself (its interval is {clock.variability})"
+    return ""
+
+
+def _enumerations(
+    shown: Sequence[DeclaredVariable], names: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[Any, ...]]:
+    """The items of enumerations by variable."""
+    return {
+        name: tuple((item, int(value)) for item, value in v.declared_type.items)
+        for v in shown
+        if v.type == "Enumeration" and v.declared_type is not None and v.declared_type.items
+        for name in names[v.name]
+    }
+
+
+def _names(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """The elements of an array."""
+    places = product(*(range(1, size + 1) for size in shape))
+    return tuple(f"{name}[{','.join(map(str, place))}]" for place in places)
+
+
+def _variable(read: DeclaredVariable, name: str, index: int) -> ParticipantVariable:
+    declared = read.declared_type
+    kind = TYPES[read.type]
+    causality = "parameter" if read.causality == "structuralParameter" else read.causality
+    return ParticipantVariable(
+        name,
+        causality if causality in CAUSALITIES else "local",
+        kind,
+        read.unit or (declared.unit if declared is not None else None) or "1",
+        None if read.start is None else _start(kind, read.start, index),
+        read.description or "",
+    )
+
+
+def _start(kind: str, text: str | tuple[str, ...], index: int) -> Any:
+    """The start value of one element; a lone value holds for all of them."""
+    if kind == "clock":
+        return None
+    if isinstance(text, str):
+        parts = [text] if kind in ("string", "binary") else text.split()
+    else:
+        parts = [*text] if kind in ("string", "binary") else " ".join(text).split()
+    if not parts or 1 < len(parts) <= index:
+        return None
+    part = parts[index if len(parts) > 1 else 0]
+    if kind == "real":
+        return float(part)
+    if kind == "integer":
+        return _whole(part)
+    if kind == "boolean":
+        return part in ("true", "1")
+    return part if kind == "string" else bytes.fromhex(part)
+
+
+def _whole(text: str) -> int:
+    """A whole number, which some tools write like a real one (``20.0``)."""
+    try:
+        return int(text)
+    except ValueError:
+        if (number := float(text)).is_integer():
+            return int(number)
+        raise
+
+
+def _changes_at_events(read: DeclaredVariable) -> bool:
+    """Whether a variable of a Model Exchange FMU is part of a state that is not continuous."""
+    if read.causality in ("parameter", "calculatedParameter", "structuralParameter", "independent"):
+        return False
+    if read.variability in ("constant", "fixed", "tunable"):
+        return False
+    return read.variability == "discrete" or TYPES[read.type] != "real"
+
+
+def _takes_start(read: DeclaredVariable, version: str) -> bool:
+    """Whether a variable takes a start value."""
+    if read.variability == "constant" or read.type == "Clock":
+        return False
+    if version == "1.0" and read.start is not None:  # FMI 1.0: what has a start value
+        return True
+    if read.causality in ("calculatedParameter", "independent"):
+        return False
+    return read.causality in ("input", "parameter") or read.initial in ("exact", "approx")
+
+
+def _experiment(read: DeclaredExperiment | None) -> DefaultExperiment:
+    """What it says that makes sense: an odd number says nothing."""
+    if read is None:
+        return DefaultExperiment()
+    start, stop = _number(read.start), _number(read.stop)
+    tolerance, step = _number(read.tolerance), _number(read.step)
+    return DefaultExperiment(
+        start,
+        stop if stop is not None and stop > (start or 0.0) else None,
+        tolerance if tolerance is not None and 0.0 < tolerance < 1.0 else None,
+        step if step is not None and step > 0.0 else None,
+    )
+
+
+def _number(text: str | None) -> float | None:
+    """Of text; None for what is none, or not finite."""
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _dependencies(
+    unknowns: Sequence[Unknown], inputs: frozenset[str], names: Mapping[str, tuple[str, ...]]
+) -> dict[str, frozenset[str]]:
+    """The inputs that each of these variables is said to depend on."""
+
+    @cache
+    def needed(dependencies: tuple[DeclaredVariable, ...]) -> frozenset[str]:
+        return inputs.intersection(name for v in dependencies for name in names.get(v.name, NO_NAMES))
+
+    return {
+        name: needed(unknown.dependencies)
+        for unknown in unknowns
+        if unknown.dependencies is not None
+        for name in names.get(unknown.variable.name, NO_NAMES)
+    }

@@ -1,0 +1,157 @@
+"""The kernel functions and handlers of a Model Exchange FMU's class, as the text that Python compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cosim.kit import run_source
+
+POINT = ("t", "z", "scale", "epoch", "live")
+"""What kernel functions move the FMU to."""
+REQUEST_EVENT = ("        wanted_next[0] = 1", "        return 1")
+
+
+class OutputGroup(NamedTuple):
+    """Outputs that follow the same inputs and are read at once; names in Python."""
+
+    outputs: list[str]
+    follows: list[str]
+
+
+class FmuPorts(NamedTuple):
+    """What the kernel functions read and write, by names in Python.
+
+    Attributes
+    ----------
+    inputs : list of str
+        Continuous ones.
+    groups : list of OutputGroup
+        All continuous outputs.
+    discrete_inputs, discrete_outputs : list of str
+    indicators : int
+        Event indicators.
+    wants_steps : bool
+        Whether the FMU is told of each completed integrator step.
+    """
+
+    inputs: list[str]
+    groups: list[OutputGroup]
+    discrete_inputs: list[str]
+    discrete_outputs: list[str]
+    indicators: int
+    wants_steps: bool
+
+
+def make_kernels(ports: FmuPorts, module: str) -> dict[str, Any]:
+    """Functions for outputs, derivatives, witnesses and ends of steps, by name, as if defined in `module`."""
+    lines = [
+        "import cosim",
+        "from cosim_master.component.calls import *",
+        "class Kernels:",
+        *_output_functions(ports),
+        *_derivatives(ports.inputs),
+    ]
+    for i in range(ports.indicators):
+        lines += _witness(i)
+    if ports.discrete_outputs:
+        lines += _discrete_outputs(ports.discrete_outputs)
+    if ports.wants_steps:
+        lines += _completed_step(ports.inputs)
+    if ports.discrete_inputs:  # after all updates of the instant that may change them
+        lines += _changed_inputs(ports.discrete_inputs)
+    if ports.wants_steps or ports.discrete_inputs:
+        lines += [
+            "    wanted = cosim.signal()",
+            "    @cosim.on(wanted, does='unrestricted')",
+            "    def step_event(self, state, next_state):",
+            "        return self._handle_request(state, next_state)",
+        ]
+    kernels = run_source("\n".join(lines) + "\n", {"__name__": module})["Kernels"]
+    return {name: value for name, value in vars(kernels).items() if not name.startswith("__")}
+
+
+def _output_functions(ports: FmuPorts) -> list[str]:
+    """One function for each group: it sets the inputs that the outputs follow, and reads them all."""
+    lines: list[str] = []
+    first = 0
+    for place, group in enumerate(ports.groups):
+        lines += _function(f"outputs_{place}", group.follows, group.outputs)
+        lines += [f"        write_input(live, {ports.inputs.index(name)}, {name})" for name in group.follows]
+        lines += [f"        read_outputs(live, {place})"]
+        lines += [f"        {name}[0] = output(live, {i})" for i, name in enumerate(group.outputs, first)]
+        first += len(group.outputs)
+    return lines
+
+
+def _derivatives(inputs: Sequence[str]) -> list[str]:
+    return [
+        *_function("derivatives", inputs, ["z_dot", "indicators"]),
+        *_written_inputs(inputs),
+        "        read_rates(live, t, scale, z_dot, indicators)",
+    ]
+
+
+def _witness(i: int) -> list[str]:
+    """Of an event indicator, with the handler of its events."""
+    return [
+        "    @cosim.witness",
+        f"    def indicator_{i}(indicators):",
+        f"        return indicators[{i}]",
+        f"    @cosim.on(indicator_{i}, does='unrestricted')",
+        f"    def state_event_{i}(self, state, next_state):",
+        "        return self._handle(state, next_state)",
+    ]
+
+
+def _discrete_outputs(names: Sequence[str]) -> list[str]:
+    """A function that shows what the last event has left."""
+    lines = ["    @cosim.kernel", f"    def show(shown, {', '.join(names)}):"]
+    return lines + [f"        {name}[0] = shown[{i}]" for i, name in enumerate(names)]
+
+
+def _completed_step(inputs: Sequence[str]) -> list[str]:
+    """A handler at the end of each step, after which the FMU may want an event."""
+    return [
+        "    @cosim.on(cosim.EventCause.TIME_ADVANCED, does='unrestricted')",
+        f"    def step_ended({', '.join((*POINT, *inputs, 'wanted_next'))}):",
+        "        if not has_instance(live, epoch):",
+        "            return 0",
+        "        move_to(live, t, z, scale, epoch)",
+        *_written_inputs(inputs),
+        "        if not completed_step(live):",
+        "            return 0",
+        *REQUEST_EVENT,
+    ]
+
+
+def _changed_inputs(names: Sequence[str]) -> list[str]:
+    """A handler that wants an event where a discrete input has another value than the FMU was given."""
+    is_same = " and ".join(f"given[{i}] == {name}" for i, name in enumerate(names))
+    return [
+        "    @cosim.on(cosim.EventCause.TIME_ADVANCED, does='discrete')",
+        f"    def inputs_changed(epoch, live, {', '.join(names)}, given, wanted_next):",
+        f"        if not has_instance(live, epoch) or ({is_same}):",
+        "            return 0",
+        *REQUEST_EVENT,
+    ]
+
+
+def _written_inputs(inputs: Sequence[str]) -> list[str]:
+    return [f"        write_input(live, {i}, {name})" for i, name in enumerate(inputs)]
+
+
+def _function(name: str, reads: Sequence[str], writes: Sequence[str]) -> list[str]:
+    """The head of a kernel function: results are zero without an instance, which is moved to the point."""
+    arguments = ", ".join((*POINT, *reads, *writes))
+    vectors = [result for result in writes if result in ("z_dot", "indicators")]
+    zeros = [f"        {result}[0] = 0.0" for result in writes if result not in vectors]
+    zeros += [f"        for i in range(len({vector})):\n            {vector}[i] = 0.0" for vector in vectors]
+    return [
+        "    @cosim.kernel",
+        f"    def {name}({arguments}):",
+        *zeros,
+        "        if not has_instance(live, epoch):",
+        "            return",
+        "        move_to(live, t, z, scale, epoch)",
+    ]

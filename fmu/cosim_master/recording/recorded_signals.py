@@ -1,0 +1,154 @@
+"""Which variables of a co-simulation are recorded, and how a result shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable, matches
+from cosim_master.coupling.connection import Link
+from cosim_master.coupling.coupling import DerivedSignal
+from cosim_master.recording.recorded_rows import TABLED, TextNumbers
+
+Port = tuple[str, str]
+"""A participant and its variable."""
+MOST_EXAMPLES = 3
+"""Of variables in a remark."""
+
+
+class RecordedSignals:
+    """Columns of the table that a run records, and the signals that a result makes of them.
+
+    Parameters
+    ----------
+    descriptions, links, patterns, inner, derived
+        As `Recorder` takes them.
+
+    Attributes
+    ----------
+    ports : list of (str, str)
+        Participant and variable of each column.
+    held : set of (str, str)
+        Connected inputs.
+    text_columns, boolean_columns : set of int
+        Whose values are numbers of texts; are 0 or 1.
+    real_outputs : list of int
+        Columns of outputs that are real.
+    is_input, is_continuous : ndarray of bool, shape (columns,)
+        Whether a column is a connected input; a real variable that is not discrete.
+    remarks : list of str
+        Participants of which nothing is recorded unless something is named, in sentences.
+
+    Raises
+    ------
+    LookUpError
+        A pattern that fits nothing that can be recorded.
+    """
+
+    def __init__(
+        self,
+        descriptions: Mapping[str, ParticipantDescription],
+        links: Sequence[Link],
+        patterns: Sequence[str] | None,
+        inner: Sequence[Link],
+        derived: Mapping[str, DerivedSignal],
+    ) -> None:
+        self.held = {link.end for link in links}
+        connected = self.held | {link.start for link in links}
+        connected |= {end for link in inner for end in (link.start, link.end)}
+        needs_all = patterns is not None or bool(derived)  # of very many variables few are recorded
+        variables = {
+            (name, v.name): v
+            for name, description in descriptions.items()
+            for v in description.variables.values()
+            if needs_all or v.causality == "output" or (name, v.name) in connected
+        }
+        paths = set(map(".".join, variables)) if derived else set()
+        derived = {n: signal for n, signal in derived.items() if signal.port in variables and n not in paths}
+        if patterns is None:
+            self.ports = [p for p, v in variables.items() if v.causality == "output" or p in connected]
+            self._derived = derived
+        else:
+            _check_patterns(patterns, variables, derived)
+            chosen = [port for pattern in patterns for port in variables if _fits(port, pattern)]
+            self.ports = list(dict.fromkeys(chosen))  # in the order in which they were asked for
+            self._derived = {
+                n: signal
+                for n, signal in derived.items()
+                if any(_fits((n,), pattern) for pattern in patterns)
+            }
+        self._shown = len(self.ports)
+        self.ports += dict.fromkeys(d.port for d in self._derived.values() if d.port not in self.ports)
+        recorded_participants = {name for name, _ in self.ports}
+        self.remarks = [] if patterns is not None else _remarks(descriptions, recorded_participants)
+        self._classify([variables[port] for port in self.ports], descriptions)
+
+    def _classify(
+        self, variables: Sequence[ParticipantVariable], descriptions: Mapping[str, ParticipantDescription]
+    ) -> None:
+        """Sort the columns by type and role."""
+        self._units = [v.unit for v in variables]
+        self.text_columns = {i for i, v in enumerate(variables) if v.type in TABLED}
+        self.boolean_columns = {i for i, v in enumerate(variables) if v.type in ("boolean", "clock")}
+        self.real_outputs = [
+            i for i, v in enumerate(variables) if v.type == "real" and v.causality == "output"
+        ]
+        discrete = {name: description.discrete for name, description in descriptions.items()}
+        self.is_continuous = np.array(
+            [
+                v.type == "real" and v.name not in discrete[participant]
+                for (participant, _), v in zip(self.ports, variables, strict=True)
+            ],
+            dtype=bool,
+        )
+        self.is_input = np.array([port in self.held for port in self.ports], dtype=bool)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Of all that a result shows, by name."""
+        units = {".".join(port): self._units[i] for i, port in enumerate(self.ports[: self._shown])}
+        return units | {name: signal.unit for name, signal in self._derived.items()}
+
+    def named(self, table: NDArray[np.float64], text_numbers: TextNumbers) -> dict[str, NDArray[Any]]:
+        """Columns by name, each as its variable's type wants it, and the signals that follow from them."""
+        columns: list[NDArray[Any]] = list(table.T)
+        for i in self.text_columns:
+            columns[i] = text_numbers.texts(columns[i])
+        for i in self.boolean_columns:
+            columns[i] = columns[i] != 0.0
+        by_port = dict(zip(self.ports, columns, strict=True))
+        named = {".".join(port): by_port[port] for port in self.ports[: self._shown]}
+        return named | {name: signal.of(by_port[signal.port]) for name, signal in self._derived.items()}
+
+
+def _check_patterns(
+    patterns: Sequence[str], variables: Mapping[Port, object], derived: Mapping[str, object]
+) -> None:
+    """Refuse a pattern that fits nothing."""
+    names = [(name,) for name in derived]
+    for pattern in patterns:
+        if not any(_fits(port, pattern) for port in [*variables, *names]):
+            raise cosim.LookUpError("signal", pattern, [*map(".".join, variables), *derived])
+
+
+def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[str]) -> list[str]:
+    remarks = []
+    for name, description in descriptions.items():
+        if name in recorded or not description.variables:
+            continue
+        paths = [f"{name}.{v.name}" for v in description.variables.values()]
+        examples = ", ".join(f'"{path}"' for path in paths[:MOST_EXAMPLES])
+        remarks.append(
+            f"{name} has no outputs, so nothing of it is recorded: "
+            f"name what is wanted: signals = [{examples}]"
+        )
+    return remarks
+
+
+def _fits(port: tuple[str, ...], pattern: str) -> bool:
+    path = ".".join(port)
+    return path == pattern or matches(path, pattern)
