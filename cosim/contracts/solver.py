@@ -34,6 +34,11 @@ class Solver(AbstractClosedAttributes):
     default: ClassVar[str] = ""
     choice: str = ""
 
+    @property
+    def describes_start(self) -> bool:
+        """Whether `describe_start` may report something about this model: a State is realized for it then."""
+        return type(self).describe_start is not Solver.describe_start
+
     @abstractmethod
     def create_blocks(self, assembly: Assembly) -> list[Block]:
         """The blocks of this solver for this model.

@@ -84,8 +84,9 @@ class EventLog(Sequence[EventRecord]):
             self.forgotten = int(run.counts.events)
         records = given_records
         if records is None:
-            records = step.arrays.log[: int(run.output.log_used)].copy()
-            run.output.log_used = 0
+            if not (used := run.output.log_used):
+                return []
+            records, run.output.log_used = step.arrays.log[:used].copy(), 0
         if records.size == 0:
             return []
         starts = log_starts(records)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
 PARQUET, DATASET = "workbench.parquet", "workbench.dataset"
 ANIMATION = "animation.page"
+REAL = np.dtype(np.float64)
 EVENT_PICTURE, EVENT_TABLE = "workbench.event_plot", "workbench.event_table"
 """Ids of the result sinks behind the methods of `Result`."""
 
@@ -105,8 +106,17 @@ class Result(FixedAttributes):
     ) -> None:
         check_mapping(signals, "signals", "Result(time, {'engine.z': values})")
         self.time: NDArray[np.float64] = np.asarray(time, dtype=np.float64)
+        size = self.time.size
         problems: list[Problem] = []
-        self.signals = {name: _values(name, values, problems) for name, values in signals.items()}
+        misshapen: list[Problem] = []
+        self.signals: dict[str, NDArray[Any]] = {}
+        for name, given in signals.items():
+            is_column = type(given) is np.ndarray and given.dtype is REAL  # of a run: thousands
+            values: Any = given if is_column else _values(name, given, problems)
+            self.signals[name] = values
+            if values.ndim not in (1, 2) or values.shape[0] != size:
+                needs = f"({size},) or ({size}, size), as there are so many times"
+                misshapen.append(Problem(name, f"has shape {values.shape}, needs {needs}"))
         unit_of = {} if units is None else units
         self.units = {name: unit_of.get(name, "1") for name in self.signals}
         self.events, self.findings = events, list(findings)
@@ -120,13 +130,8 @@ class Result(FixedAttributes):
             problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
         elif (self.time[1:] < self.time[:-1]).any():
             problems.append(Problem("time", "decreases"))
-        size = self.time.size
-        for name, values in self.signals.items():
-            if values.ndim not in (1, 2) or values.shape[0] != size:
-                needs = f"({self.time.size},) or ({self.time.size}, size), as there are so many times"
-                problems.append(Problem(name, f"has shape {values.shape}, needs {needs}"))
-        if problems:
-            raise ModelError(problems)
+        if problems or misshapen:
+            raise ModelError([*problems, *misshapen])
 
     def _hint_where_missing(self, name: str) -> str:
         paths = [path for path in self.signals if name in path.split(".")[-1:]]
@@ -567,8 +572,6 @@ class Result(FixedAttributes):
 
 def _values(name: str, sequence: ArrayLike, problems: list[Problem]) -> NDArray[Any]:
     """The values of a signal as one of the three kinds of array."""
-    if type(sequence) is np.ndarray and sequence.dtype == np.float64:
-        return sequence
     values = np.asarray(sequence)
     if values.dtype.kind == "U" and not isinstance(sequence, np.ndarray):
         values = np.asarray(sequence, dtype=object)  # numpy would make texts of numbers, and drop zeros

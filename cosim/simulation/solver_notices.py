@@ -24,7 +24,7 @@ def solver_notices(step: CompiledStep, state: State) -> list[Finding]:
         The run cannot start from this state.
     """
     solver = state.system.solver
-    if solver is None:
+    if solver is None or not solver.describes_start:
         return []
     notices = solver.describe_start(state.copy().realize(Stage.ACCELERATION))
     return [Finding(state.time, "status", path, text) for path, text in notices if step.set_reported(path)]

@@ -92,9 +92,14 @@ def list_variables(system: System) -> Iterator[Variable]:
 def nominal_sizes(system: System) -> NDArray[np.float64]:
     """The ``nominal`` of every continuous state, 0 where none is listed that its author has declared."""
     sizes = [0.0] * system.ny
+    listed: dict[int, list[Declaration]] = {}  # those with a ``nominal``, of parts with the same quantities
     for part, quantities in listed_quantities(system.parts.values() if sizes else ()):
+        if id(quantities) not in listed:
+            listed[id(quantities)] = [q.declaration for q in quantities if q.declaration.nominal]
+        if not (declarations := listed[id(quantities)]):
+            continue
         slots = system.assembly.layout.slots[part.name]
-        for _, _, declaration in quantities:
+        for declaration in declarations:
             array, first, size = slots[declaration.name]
             if array == "y":
                 sizes[first : first + size] = [declaration.nominal or 0.0] * size

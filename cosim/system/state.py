@@ -280,7 +280,8 @@ class State(ClosedAttributes):
         """For integrators: y is at `time` now and the cache is realized to Acceleration with it."""
         self._arrays["times"][TIME] = time
         self.versions[COMPUTED] = [version + 1 for version in self.versions[COMPUTED]]
-        self.stage = Stage.ACCELERATION
+        if self.stage is not Stage.ACCELERATION:
+            self.stage = Stage.ACCELERATION
 
     # whole States
 

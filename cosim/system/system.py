@@ -387,8 +387,10 @@ class System(FixedAttributes):
         """As `signal`, of many paths; those of a large system are not kept."""
         if len(paths) < KEPT_SIGNALS:
             return [self.signal(path) for path in paths]
-        find = self.assembly.wiring.signal
-        return [find(path) if isinstance(path, str) else self.signal(path) for path in paths]
+        for path in paths:
+            if not isinstance(path, str):
+                self.signal(path)
+        return self.assembly.wiring.paths.signals(paths)
 
     def has_derivative(self, path: str, order: int = 1) -> bool:
         """Whether a time derivative of a signal is computed in this system."""

@@ -64,6 +64,11 @@ class TreeSolver(contracts.DynamicsSolver):
         """Names the joints whose speeds meet no inertia, where the mass matrix is singular."""
         return find_unresisted(state) if "mass matrix is singular" in failure else ""
 
+    @property
+    def describes_start(self) -> bool:
+        """Whether there are constraints."""
+        return self._rows is not None
+
     def describe_start(self, state: cosim.State) -> list[tuple[str, str]]:
         """The constraints of closed loops that are in a singular position, and where the motion goes on.
 
@@ -72,8 +77,6 @@ class TreeSolver(contracts.DynamicsSolver):
         SimulationError
             There is no motion with the speeds of the State, or with the accelerations that are asked for.
         """
-        if self._rows is None:
-            return []
         mechanism = mechanism_at(self._rows, 0)
         notices: list[tuple[str, str]] = []
         for group, owners in zip(mechanism.groups, self._owners, strict=True):

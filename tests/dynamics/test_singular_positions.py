@@ -312,3 +312,10 @@ def test_accelerations_that_contradict_each_other_are_refused(second: float) -> 
             model.simulate(until=1.0)
         return
     assert model.simulate(until=1.0)["guide.position"][-1] == pytest.approx(0.5)
+
+
+def test_a_state_is_realized_for_what_only_closed_loops_have() -> None:
+    pendulum = Multibody("pendulum")
+    pendulum.joint("pin", name="pin", child=pendulum.body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1)))
+    assert not pendulum.build().solver.describes_start
+    assert four_bars(1).build().solver.describes_start

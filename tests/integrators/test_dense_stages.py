@@ -143,3 +143,44 @@ def test_witnesses_and_updates_do_not_pay_for_a_lifted_cubic() -> None:
         s, begin, speed, steps = row[0] - start[0], *start[1:]
         wanted = steps + (begin - steps) * np.cos(s) + speed * np.sin(s)
         assert row[1] == pytest.approx(wanted, abs=2e-4)
+
+
+class Decay(cosim.Component):
+    """x' = -rate x."""
+
+    x = cosim.auxiliary_state(start=1.0)
+    rate = cosim.parameter(default=1.0)
+
+    @cosim.kernel
+    def derivatives(x, rate, x_dot):
+        x_dot[0] = -rate * x
+
+
+def test_they_are_those_of_the_state_that_was_stepped_last() -> None:
+    model, out = cosim.Model("m"), np.zeros(1)
+    model.add(Decay, "decay")
+    system = model.build()
+    integrator, slow = started(system, accuracy=1e-10)
+    fast = system.default_state()
+    fast["decay.rate"] = 3.0
+    integrator.initialize(system, fast.realize(cosim.Stage.ACCELERATION))
+    for stepped, rate in ((fast, 3.0), (slow, 1.0), (fast, 3.0)):
+        integrator.step(system, stepped, 10.0)
+        middle = 0.5 * (integrator.previous_time + stepped.time)
+        integrator.interpolate(middle, out)
+        assert abs(out[0] - np.exp(-rate * middle)) < 1e-9
+
+
+def test_steps_of_states_by_turns_are_those_of_each_alone() -> None:
+    system = known_system()
+    ends = []
+    for turns in ([0] * 5 + [1] * 5, [0, 1] * 5):
+        method = RungeKuttaMerson(fixed_step=0.1)
+        states = [started(system, RungeKuttaMerson, fixed_step=0.1)[1] for _ in range(2)]
+        for state in states:
+            method.initialize(system, state)
+        for turn in turns:
+            method.step(system, states[turn], 1.0 + turn, 0.05 if turn else np.inf)
+        ends.append([state.to_bytes() for state in states])
+        assert method.steps == 10
+    assert ends[0] == ends[1] and ends[0][0] != ends[0][1]

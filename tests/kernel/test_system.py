@@ -1,9 +1,11 @@
 """One system, many simulators."""
 
 import numpy as np
+import pytest
 
 import cosim
 from cosim.run_data.run import ROLES
+from cosim_mechanics import Multibody
 
 
 class Bouncer(cosim.Component):
@@ -78,3 +80,21 @@ def test_paths_are_found_however_many_are_asked_for(monkeypatch):
                             accuracy=1e-3, signals=list(heights))  # fmt: skip
     assert {path: values[0] for path, values in result.signals.items()} == heights
     assert len(system._signals) <= 2
+
+
+def test_many_paths_mean_what_each_means_alone():
+    arm = Multibody("arm", gravity=(0.0, 0.0, -9.81))
+    for i in range(3):
+        body = arm.body(f"body{i}", mass=1.0, inertia=(0.1, 0.1, 0.1))
+        arm.joint("pin", name=f"pin{i}", child=body, parent="ground" if i == 0 else f"body{i - 1}")
+    arm.add("measures.maximum", "most", source="pin0.q")
+    system = arm.build()
+    joint = system.signal("body0.x")
+    assert joint.slot.size == 1 and joint.units == ("m",)  # a name for an element, with a unit of its own
+    paths = [*system.variables, "pin1.q_dot", "pin0.q[0]", "most"]
+    alone = [system.assembly.wiring.signal(path) for path in paths]
+    for _ in range(2):  # the names of a class are known from then on
+        assert system.assembly.wiring.paths.signals(paths) == alone
+    for path, name in (("pin0.nothing", "nothing"), ("nobody.q", "nobody"), ("pin0.q[7]", "pin0.q")):
+        with pytest.raises(cosim.LookUpError, match=name):
+            system.assembly.wiring.paths.signals([path])

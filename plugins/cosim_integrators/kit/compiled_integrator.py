@@ -39,15 +39,22 @@ from cosim.kit import (
     width_of,
 )
 from cosim_integrators.kit.kinks import kink_room
-from cosim_integrators.kit.repeated_steps import ADVANCE_SIGNATURE, StepArrays, advance
+from cosim_integrators.kit.repeated_steps import (
+    ADVANCE_SIGNATURE,
+    RequestedSteps,
+    RequestedTimes,
+    StepArrays,
+    advance,
+)
 from cosim_integrators.kit.start_of_run import initialize_steps, restart_steps
 
 if TYPE_CHECKING:
     State = Any
     System = Any
 
-_SteppedArrays = tuple[tuple[Any, ...], Any, int]
-"""Arrays of a State, the head of all that a step works on with them, the address of the step."""
+_SteppedArrays = tuple[tuple[Any, ...], Any, Any, Any]
+"""Arrays that each State has as its own; the head of all arrays; which steps, and when (`StepArrays`)."""
+NOTHING_STEPPED: _SteppedArrays = (None,) * 4, None, None, None
 
 CALLS = {
     "initialize": "begin_function",
@@ -67,6 +74,7 @@ STEPS = COUNTED_PLACES[0]
 END = place_in(StepWork, "end")
 ENDS = [place_in(StepWork, "start"), END]
 SLOTS_HEADER = width_of(MethodSlots)
+MOST = place_in(RequestedSteps, "most")
 
 
 class CompiledIntegrator(Integrator):
@@ -126,7 +134,7 @@ class CompiledIntegrator(Integrator):
         self._slots = np.zeros(SLOTS_HEADER, dtype=np.int64)
         self._has_no_states, self._memory_size = True, 0
         self._called: dict[Any, Callable[..., Any]] = {}
-        self._stepped_arrays: _SteppedArrays = (), None, 0
+        self._stepped_arrays = NOTHING_STEPPED
 
     # what a subclass says
 
@@ -201,13 +209,13 @@ class CompiledIntegrator(Integrator):
     def use_work(self, work: Vector) -> None:
         """See `Integrator.use_work`."""
         work[: self._work.size] = self._work
-        self._work, self._stepped_arrays = work, ((), None, 0)
+        self._work, self._stepped_arrays = work, NOTHING_STEPPED
 
     def with_accuracy(self, accuracy: float) -> Self:
         """As `Integrator.with_accuracy`; no system is prepared."""
         other = super().with_accuracy(accuracy)
         other._system, other._counts, other._work = None, np.zeros(len(COUNTED)), self._work.copy()
-        other._stepped_arrays = (), None, 0
+        other._stepped_arrays = NOTHING_STEPPED
         return other
 
     def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
@@ -344,17 +352,20 @@ class CompiledIntegrator(Integrator):
         self, system: System, state: State, t: float, t_stop: float, limit: float, most_steps: int
     ) -> int:
         """Up to so many steps from `t` on; the code of the last one."""
-        arrays = *system.arrays(state), state.integrator_memory
-        former_arrays, head, address = self._stepped_arrays
-        if len(former_arrays) != len(arrays) or not all(map(is_, former_arrays, arrays)):
-            y, p, d, k, h, c, memory = arrays
+        y, p, d, k, h, c = system.arrays(state)
+        memory = state.integrator_memory
+        former, head, steps, times = self._stepped_arrays
+        if not all(map(is_, former, (y, h, c, memory))):
             of_method = self._coefficients, self._settings, memory, self._work, self._slots
-            head = head_of(StepArrays(system.table, system.ints, y, p, d, k, h, c, *of_method))
             step = step_without_states if self._has_no_states else type(self).step_function
             address = function_address(step, STEP_SIGNATURE)
-            self._stepped_arrays = arrays, head, address
-        advance_steps = self._in_python(advance, ADVANCE_SIGNATURE)
-        code: int = advance_steps(head, address, most_steps, *system.derivative_range, t, t_stop, limit)
+            steps = np.array([address, 1, *system.derivative_range], dtype=np.int64)
+            times = np.zeros(width_of(RequestedTimes))
+            head = head_of(StepArrays(system.table, system.ints, y, p, d, k, h, c, *of_method, steps, times))
+            self._stepped_arrays = (y, h, c, memory), head, steps, times
+        steps[MOST] = most_steps
+        times[:] = t, t_stop, limit
+        code: int = self._in_python(advance, ADVANCE_SIGNATURE)(head)
         return code
 
     def _call(self, function: Any, system: System, state: State) -> None:
@@ -378,7 +389,7 @@ class CompiledIntegrator(Integrator):
         # with nothing to integrate one step goes all the way, and one walk is enough
         self._has_no_states = self._ny + self._slots.size == SLOTS_HEADER
         self._memory_size = self.memory_size(self._ny)
-        self._stepped_arrays = (), None, 0
+        self._stepped_arrays = NOTHING_STEPPED
         more = kink_room(self._method.slots.kinks, self._ny)
         self._work = self._new_work(3 * self._ny + self.work_size(self._ny) + more)
 

@@ -92,7 +92,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
         if getattr(self, "tableau", None) is None:
             raise ContractError(f"{type(self).__name__}: no tableau; write tableau = ButcherTableau(...)")
         super().__init__(**options)
-        self._arrays: tuple[Any, Any] = ((), ())
+        self._attached: tuple[Any, Any] = None, None  # system and State of the last step
         self._scratch = (np.zeros(0), np.zeros(0))
 
     @property
@@ -148,8 +148,9 @@ class ExplicitRungeKutta(CompiledIntegrator):
         ]
 
     def attach(self, system: System, state: State) -> None:
-        if self.tableau.extra:
-            self._arrays = (system.table, system.ints, *system.derivative_range), system.arrays(state)
+        attached_system, attached_state = self._attached
+        if attached_state is not state or attached_system is not system:
+            self._attached = system, state
 
     def _stepped(self, system: System, state: State) -> None:
         if self.tableau.extra:
@@ -168,12 +169,14 @@ class ExplicitRungeKutta(CompiledIntegrator):
         work = self._last
         if not self.tableau.extra or work.dense_ready or not work.start < math.inf:
             return
-        schedule, (y, p, d, k, h, c) = self._arrays
+        system, state = self._attached
+        y, p, d, k, h, c = system.arrays(state)
         if self._scratch[0].shape != y.shape or self._scratch[1].shape != c.shape:
             self._scratch = np.empty_like(y), np.empty_like(c)
         self._scratch[1][:] = c
         status = compiled(complete_explicit_step, REDO_SIGNATURE)(
-            *(*schedule, self.previous_time, self._scratch[0], p, d, k, h, self._scratch[1]),
+            *(system.table, system.ints, *system.derivative_range, self.previous_time, self._scratch[0]),
+            *(p, d, k, h, self._scratch[1]),
             *(self._coefficients, self._settings, self._work, self._work, self._slots),
         )
         if status != 0:
