@@ -29,7 +29,9 @@ from cosim_fmu import CoSimulation, ProcessParticipant, TimedInputs
 
 MakeFmu = Callable[..., Path]
 Make = Callable[[Mapping[str, float]], CoSimulation]
-UNTIL = 1.0
+UNTIL = 0.6
+"""Twelve exchanges."""
+UNTIL_IT_HAS_BOUNCED = 1.0
 
 
 def differences(make: Make, starts: Mapping[str, float], by: str, names: Sequence[str], until: float) -> Any:
@@ -97,7 +99,13 @@ def test_two_linear_oscillators_against_their_map() -> None:
     assert not result.findings
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        pytest.param(name, marks=[pytest.mark.thorough] * (name == "gauss_seidel along lines"))
+        for name in ALGORITHMS
+    ],
+)
 def test_through_the_exchanges_of_each_algorithm(algorithm: str) -> None:
     """Units, a participant that passes values directly, extrapolation, iteration."""
     names = ["one.m.place", "two.m.v", "spring.m.force"]
@@ -108,6 +116,7 @@ def test_through_the_exchanges_of_each_algorithm(algorithm: str) -> None:
     assert all(plain[name].tolist() == result[name].tolist() for name in names)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("algorithm", ["gauss_seidel", "interface_newton"])
 @pytest.mark.parametrize("gain", [0.5, -3.0])
 def test_closed_loops_of_direct_feedthrough(algorithm: str, gain: float) -> None:
@@ -148,7 +157,7 @@ def test_adaptive_exchanges_count_as_they_were_taken() -> None:
             ],
             "adaptive",
             STEP,
-            options={"tolerance": 1e-6},
+            options={"tolerance": 1e-4},
             tolerance=1e-12,
             starts=dict(starts),
         )
@@ -160,7 +169,7 @@ def test_adaptive_exchanges_count_as_they_were_taken() -> None:
     for path in by:
         wanted = differences(make, by, path, names, UNTIL)
         found = np.array([result.derivative(name, path) for name in names])
-        assert np.abs(found - wanted).max() < 1e-4
+        assert np.abs(found - wanted).max() < 1e-5
         assert np.abs(found).max() > 0.05
 
 
@@ -190,7 +199,7 @@ def test_events_and_delays_inside_of_participants(algorithm: str) -> None:
 
     names = ["ball.m.height", "ball.late", "two.m.x"]
     starts = {"ball.m.e": 0.8, "ball.m.height": 1.0, "two.m.x": 1.0}
-    result = make(starts).simulate(UNTIL, record=names, derivatives=list(starts))
+    result = make(starts).simulate(UNTIL_IT_HAS_BOUNCED, record=names, derivatives=list(starts))
     assert len(result.events) == 1
     for by in starts:
         wanted = differences(lambda moved: make(moved), {**starts}, by, names, 0.3)
@@ -198,7 +207,9 @@ def test_events_and_delays_inside_of_participants(algorithm: str) -> None:
         assert np.abs(found - wanted).max() < 1e-8
     step = 1e-4
     ends = [
-        make({**starts, "ball.m.e": 0.8 + moved}).simulate(UNTIL, inside="nothing", record=names)
+        make({**starts, "ball.m.e": 0.8 + moved}).simulate(
+            UNTIL_IT_HAS_BOUNCED, inside="nothing", record=names
+        )
         for moved in (-2 * step, -step, step, 2 * step)
     ]
     for name in names:
@@ -264,9 +275,14 @@ def test_exact_values() -> None:
 def test_a_single_participant_is_its_own_run() -> None:
     system = system_of("ball", Ball())
     loop = CoSimulation({"ball": system}, [], "jacobi", 0.1, tolerance=1e-9)
-    coupled = loop.simulate(UNTIL, record=["ball.m.height"], derivatives=["ball.m.e"])
+    coupled = loop.simulate(UNTIL_IT_HAS_BOUNCED, record=["ball.m.height"], derivatives=["ball.m.e"])
     alone = cosim.simulate(
-        system, until=UNTIL, accuracy=1e-9, signals=["m.height"], output_interval=0.1, derivatives=["m.e"]
+        system,
+        until=UNTIL_IT_HAS_BOUNCED,
+        accuracy=1e-9,
+        signals=["m.height"],
+        output_interval=0.1,
+        derivatives=["m.e"],
     )
     at = np.searchsorted(alone.time, coupled.time - 1e-12)
     wanted = alone.derivative("m.height", "m.e")[at]

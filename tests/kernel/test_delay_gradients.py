@@ -40,7 +40,9 @@ def test_a_late_decay_against_its_closed_form(options: dict[str, Any]) -> None:
         ("delay", "x.y", {"delay": 0.7}, {}),
         ("delay", "x.y", {"delay": 0.7, "interpolation": "dense_output"}, {}),
         ("delay", "x.y", {"delay": 0.7}, {"integrator": "integrators.radau5"}),
-        ("delay", "x.y", {"delay": 0.7}, {"integrator": "integrators.bdf"}),
+        pytest.param(
+            *("delay", "x.y", {"delay": 0.7}, {"integrator": "integrators.bdf"}), marks=pytest.mark.thorough
+        ),
         ("delay", "x.y", {"delay": 0.5, "long_steps": "limit"}, {}),
         ("delay", "wave.out", {"delay": 0.4}, {}),
         ("sliding_mean", "wave.out", {"window": 0.4}, {}),
@@ -50,9 +52,17 @@ def test_what_is_remembered_against_tangents(
     measure: str, source: str, more: dict[str, Any], options: dict[str, Any]
 ) -> None:
     model = behind(measure, source, {"wave": Wave()}, **more)
-    model.add("measures.maximum", "best", source="wave.out")
     by = [f"late.{'delay' if measure == 'delay' else 'window'}", "x.gain", "x.y", "wave.a", "wave.w"]
     check_against_tangents(model, by, until=2.0, output_interval=0.13, close=1e-10, **options)
+
+
+@pytest.mark.thorough
+def test_an_extreme_beside_what_is_remembered() -> None:
+    """Its search for the place of the extreme takes long to compile."""
+    model = behind("delay", "x.y", {"wave": Wave()}, delay=0.7)
+    model.add("measures.maximum", "best", source="wave.out")
+    by = ["late.delay", "x.gain", "x.y", "wave.a", "wave.w"]
+    check_against_tangents(model, by, until=2.0, output_interval=0.13, close=1e-10)
 
 
 def test_a_history_that_grows_while_the_run_goes_on() -> None:

@@ -430,8 +430,8 @@ SEEN_ELSEWHERE = (
     "dormand_prince_853",
     "esdirk43",
 )
-"""Of one family with another one here, or in a test below; and of those whose steps are equations, these."""
-LONG = (*SEEN_ELSEWHERE, "implicit_euler", "trapezoid", "radau3")
+"""Of one family with another one here, or in a test below."""
+LONG = (*SEEN_ELSEWHERE, "implicit_euler", "trapezoid", "radau3", "bdf", "generalized_alpha")
 
 
 @pytest.mark.parametrize(
@@ -458,7 +458,10 @@ def test_along_the_steps_of_every_method(method: str) -> None:
     assert not result.findings
 
 
-@pytest.mark.parametrize("method", ["dormand_prince", "radau5", "esdirk43", "bdf"])
+@pytest.mark.parametrize(
+    "method",
+    ["dormand_prince", "radau5", *(pytest.param(n, marks=pytest.mark.thorough) for n in ("esdirk43", "bdf"))],
+)
 def test_a_bouncing_ball_with_other_methods(method: str) -> None:
     by = ["x.e", "x.g"]
     result = differentiated(Ball(), 2.0, by, integrator=f"integrators.{method}", accuracy=1e-10)
