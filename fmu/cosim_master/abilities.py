@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim_master.ability import Ability
 
 LOG_LEVELS = ("all", "warning", "error")
 
 
 @runtime_checkable
-class InitializationMode(Protocol):
+class InitializationMode(Ability, Protocol):
     """A participant that wants to know when the values at the start are consistent.
 
     The master calls `exit_initialization` once, after the initial exchange and before the first step;
@@ -50,7 +51,7 @@ class InnerPoint(NamedTuple):
 
 
 @runtime_checkable
-class TellsInside(Protocol):
+class TellsInside(Ability, Protocol):
     """A participant that can tell values between the communication points: at events, in steps of its own."""
 
     def inside(self) -> Sequence[InnerPoint]:
@@ -58,7 +59,7 @@ class TellsInside(Protocol):
 
 
 @runtime_checkable
-class Repeats(Protocol):
+class Repeats(Ability, Protocol):
     """A participant of which another one may run in its place without an effect outside."""
 
     def repeated(self) -> cosim.Participant | None:
@@ -66,7 +67,7 @@ class Repeats(Protocol):
 
 
 @runtime_checkable
-class ChangesAtTimes(Protocol):
+class ChangesAtTimes(Ability, Protocol):
     """A participant that knows when its outputs change.
 
     Attributes
@@ -81,7 +82,7 @@ class ChangesAtTimes(Protocol):
 
 
 @runtime_checkable
-class HoldsStarts(Protocol):
+class HoldsStarts(Ability, Protocol):
     """A participant whose values begin as the start values of the variables that they set."""
 
     def hold_starts(self, starts: Mapping[str, Any]) -> None:
@@ -89,7 +90,7 @@ class HoldsStarts(Protocol):
 
 
 @runtime_checkable
-class Watches(Protocol):
+class Watches(Ability, Protocol):
     """A participant that tells no more from inside its steps than what is wanted (`TellsInside`)."""
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
@@ -105,7 +106,7 @@ class Watches(Protocol):
 
 
 @runtime_checkable
-class RecordsEvents(Protocol):
+class RecordsEvents(Ability, Protocol):
     """A participant that tells what has happened inside it; the result of the run has these events, too.
 
     Attributes
@@ -121,7 +122,7 @@ class RecordsEvents(Protocol):
 
 
 @runtime_checkable
-class Resizes(Protocol):
+class Resizes(Ability, Protocol):
     """A participant whose arrays have sizes that the user chooses."""
 
     def configure(self, sizes: Mapping[str, int]) -> None:
@@ -135,7 +136,7 @@ class Resizes(Protocol):
 
 
 @runtime_checkable
-class SharesProcess(Protocol):
+class SharesProcess(Ability, Protocol):
     """A participant that may run in one process with others of its co-simulation."""
 
     def share_process(self, places: dict[Any, Any]) -> None:
@@ -149,7 +150,7 @@ class SharesProcess(Protocol):
 
 
 @runtime_checkable
-class Ticks(Protocol):
+class Ticks(Ability, Protocol):
     """A participant with clocks that tick at times of their own: all participants step to such a time.
 
     Attributes
@@ -170,7 +171,7 @@ class Ticks(Protocol):
 
 
 @runtime_checkable
-class WaitsForInputs(Protocol):
+class WaitsForInputs(Ability, Protocol):
     """A participant whose next tick (`Ticks`) may follow from inputs that are set at the same instant.
 
     Attributes
@@ -185,7 +186,7 @@ class WaitsForInputs(Protocol):
 
 
 @runtime_checkable
-class ReusesInstance(Protocol):
+class ReusesInstance(Ability, Protocol):
     """A participant that `close` need not end for good: `initialize` sets it back to its beginning."""
 
     def reuse_instance(self, keep: bool = True) -> None:
@@ -193,7 +194,7 @@ class ReusesInstance(Protocol):
 
 
 @runtime_checkable
-class ReportsCloseError(Protocol):
+class ReportsCloseError(Ability, Protocol):
     """A participant whose `close`, which never raises, can say what went wrong in it."""
 
     def close_error(self) -> str:
@@ -201,7 +202,7 @@ class ReportsCloseError(Protocol):
 
 
 @runtime_checkable
-class ReportsWarnings(Protocol):
+class ReportsWarnings(Ability, Protocol):
     """A participant that deviated from its description or from what the user asked for.
 
     Attributes
@@ -216,7 +217,7 @@ class ReportsWarnings(Protocol):
 
 
 @runtime_checkable
-class BeginsSteps(Protocol):
+class BeginsSteps(Ability, Protocol):
     """A participant whose step takes place elsewhere: others may step meanwhile, in this thread, too.
 
     Attributes
@@ -240,7 +241,7 @@ class BeginsSteps(Protocol):
 
 
 @runtime_checkable
-class CanAbort(Protocol):
+class CanAbort(Ability, Protocol):
     """A participant whose calls can be ended from outside: at a time limit."""
 
     def abort(self, why: str) -> None:
@@ -248,7 +249,7 @@ class CanAbort(Protocol):
 
 
 @runtime_checkable
-class LogsPrinted(Protocol):
+class LogsPrinted(Ability, Protocol):
     """A participant whose code prints to the standard output of its process, as C code does."""
 
     def log_printed(self, text: str, by: Sequence[str] = ()) -> None:
@@ -263,7 +264,7 @@ class LogsPrinted(Protocol):
 
 
 @runtime_checkable
-class WritesLog(Protocol):
+class WritesLog(Ability, Protocol):
     """A participant that logs: its messages can be written to a file."""
 
     def write_log(self, file: Path | None, level: str) -> None:
@@ -279,7 +280,7 @@ class WritesLog(Protocol):
 
 
 @runtime_checkable
-class HasFile(Protocol):
+class HasFile(Ability, Protocol):
     """A participant that is made of a file: shown in summaries, kept with results, put into an SSP.
 
     Attributes
@@ -293,7 +294,7 @@ class HasFile(Protocol):
 
 
 @runtime_checkable
-class ExportsFmu(Protocol):
+class ExportsFmu(Ability, Protocol):
     """A participant that can be written as an FMU: for the SSP of a co-simulation."""
 
     def export_fmu(self, path: Path, also: Sequence[str] = (), **options: Any) -> Path:
@@ -397,7 +398,7 @@ class NativeCalls:
 
 
 @runtime_checkable
-class StepsNatively(Protocol):
+class StepsNatively(Ability, Protocol):
     """A participant that can be set, stepped and read by C functions, without Python.
 
     Where all participants can, and the algorithm always makes the same calls
