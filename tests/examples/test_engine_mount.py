@@ -182,6 +182,7 @@ def command(site: Path, folder: Path, *words: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_the_command_line_does_the_same(example: Any, whole: cosim.Result, tmp_path: Path) -> None:
     for name in (*MODELS, "controller", "loop"):
         shutil.copy(EXAMPLE / f"{name}.toml", tmp_path)

@@ -329,6 +329,11 @@ ALL = [
     *((GaussSeidel, {"extrapolation": order}) for order in (0, 2)),
     *GOING_BACK,
 ]
+ONE_OF_EACH_KIND = [
+    pytest.param(*each, marks=[pytest.mark.thorough] * (each[0] in [kind for kind, _ in ALL[:i]]))
+    for i, each in enumerate(ALL)
+]
+"""In a short run."""
 
 
 @pytest.mark.by_turns
@@ -419,7 +424,7 @@ class Counter(LinearParticipant):
         super().restore(linear)
 
 
-@pytest.mark.parametrize(("kind", "options"), ALL)
+@pytest.mark.parametrize(("kind", "options"), ONE_OF_EACH_KIND)
 def test_integers_events_and_early_returns_of_python(
     make_fmu: MakeFmu, kind: type, options: dict[str, Any]
 ) -> None:
@@ -459,7 +464,7 @@ def test_an_error_of_python_keeps_what_was_before(make_fmu: MakeFmu) -> None:
     assert result.time[-1] < 0.07
 
 
-@pytest.mark.parametrize(("kind", "options"), ALL)
+@pytest.mark.parametrize(("kind", "options"), ONE_OF_EACH_KIND)
 def test_integers_and_booleans_of_fmus(make_fmu: MakeFmu, kind: type, options: dict[str, Any]) -> None:
     wires = [("one.integer_out", "two.integer_in"), ("two.boolean_out", "one.boolean_in")]
     wires += [("one.real_out", "two.real_in"), ("two.real_out", "one.real_in")]

@@ -531,7 +531,7 @@ def test_known_couplings_solve_themselves() -> None:
                 assert result[name] == pytest.approx(values, abs=1e-4 * (1.0 + np.abs(values).max()))
 
 
-@pytest.mark.parametrize("seed", [3, 16, 24, 25])
+@pytest.mark.parametrize("seed", [3, 24, *(pytest.param(n, marks=pytest.mark.thorough) for n in (16, 25))])
 def test_bars_of_sampled_controllers(seed: int) -> None:
     """They look at their inputs when they tick: what is given in between is not an error of the coupling."""
     case = sampled.check_bars(seed)

@@ -258,7 +258,10 @@ def test_what_an_fmu_changes_is_set_back(
     assert settings() == before
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)],
+)
 def test_ctrl_c_and_sigterm_end_an_isolated_fmu_that_loops(
     tmp_path: Path, compiled: Compiled, number: int, status: int
 ) -> None:

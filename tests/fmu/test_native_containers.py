@@ -659,7 +659,10 @@ class TestValuesOverTime:
                 found.step(0.3, 0.2)
             assert "timed: has values from 0.1 s to 0.4 s" in found.log[-1]
 
-    @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "waveform_iteration"])
+    @pytest.mark.parametrize(
+        "algorithm",
+        ["jacobi", pytest.param("gauss_seidel", marks=pytest.mark.thorough), "waveform_iteration"],
+    )
     def test_conditions(self, algorithm: str, tmp_path: Path) -> None:
         loop = conditional(algorithm)
         result = loop.simulate(0.6, inside="nothing")

@@ -91,6 +91,7 @@ ENDS = {
 }
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("fault", ENDS)
 def test_what_ends_with_an_error(fmu: Path, fault: str) -> None:
     late = fault.startswith(("STATE", "ENDLESS"))
@@ -112,6 +113,7 @@ def test_what_asks_to_stop(fmu: Path, fault: str, time: float | None) -> None:
         assert [end.height for end in ends] == pytest.approx([0.0 if time else 1.0] * 3, abs=1e-6)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("fault", ["NOTHING", "NEXT_PAST", "NOMINAL_NAN", "RATE_NAN_ONCE"])
 def test_what_is_borne(fmu: Path, fault: str) -> None:
     end = all_hosts(fmu, fault=FAULTS[fault], fault_at=0.22)
@@ -138,6 +140,7 @@ def test_the_joint_member_whose_indicator_is_no_number_is_named(fmu: Path) -> No
     assert [warning.partition(",")[0] for warning in result.warnings] == ["b: event indicator 1"]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("status", STATUSES)
 def test_a_termination_that_fails_loses_no_result(
     fmu: Path, status: str, caplog: pytest.LogCaptureFixture
@@ -177,8 +180,11 @@ def test_an_output_that_is_no_number_is_a_finding(fmu: Path) -> None:
     assert end.error == "" and [witness for witness, _ in end.findings] == ["m.y"]
 
 
-@pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("function", [name for name in FUNCTIONS if name not in NOT_IN_A_RUN])
+@pytest.mark.by_turns
+@pytest.mark.parametrize(
+    ("function", "status"),
+    [(name, status) for name in FUNCTIONS if name not in NOT_IN_A_RUN for status in STATUSES],
+)
 def test_each_status_of_each_function(fmu: Path, function: str, status: str) -> None:
     since = 0.0 if function in CALLED_AT_BEGIN else 0.4 if function in CALLED_AT_EVENTS else 0.22
     end = all_hosts(fmu, function=FUNCTIONS[function], status=STATUSES[status], fault_at=since)
@@ -192,6 +198,7 @@ def test_each_status_of_each_function(fmu: Path, function: str, status: str) -> 
         assert f"failed with status {status}. It logged: that is how it is" in end.error
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["bdf", "explicit_euler", "radau5", "scipy_lsoda"])
 def test_an_indicator_is_lost_under_any_method(fmu: Path, integrator: str) -> None:
     model = cosim.Model("host")
@@ -226,6 +233,7 @@ def test_an_indicator_is_lost_without_continuous_states(
     assert "nan at t = 0.22" in end.error
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("fault", ["INDICATOR_NAN", "RATE_NAN", "ENDLESS"])
 def test_the_faulty_one_of_two_is_named(fmu: Path, fault: str) -> None:
     given = {"fault": FAULTS[fault], "fault_at": 0.22 if "NAN" in fault else 0.4}

@@ -51,6 +51,7 @@ def rows(folder: Path) -> tuple[list[float], str]:
 ENDS = {"raise(SIGSEGV)": "crashed: SIGSEGV", "_exit(0)": "ended the process of the run, with exit code 0"}
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("fault", ENDS)
 @pytest.mark.parametrize("where", CALLS)
 def test_what_ends_the_process_of_a_run_is_named_and_takes_no_rows(
@@ -132,6 +133,7 @@ def test_parts_of_a_stream_go_on_behind_those_that_were_written(
     assert "m: fmi2DoStep" in result.unfinished
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("presses", [1, 2])
 def test_a_step_that_does_not_return_is_ended(

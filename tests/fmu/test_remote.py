@@ -335,6 +335,7 @@ def test_a_run_goes_on_from_a_checkpoint_to_the_same_bytes(
     assert_same(whole, resumed.simulate(2.0))
 
 
+@pytest.mark.thorough
 def test_the_kit_of_participants_passes(make_fmu: MakeFmu, server: Server) -> None:
     path = make_fmu("mass")
     assert failing_checks(case(lambda: ProcessParticipant(path, host=server.host))) == []

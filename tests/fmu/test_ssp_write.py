@@ -228,7 +228,9 @@ def mutate(root: etree._Element, rng: random.Random) -> None:
         )
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=[pytest.mark.thorough] * (n >= 15)) for n in range(60)]
+)
 def test_damaged_documents_run_the_same_again_or_are_refused(
     seed: int, tmp_path: Path, make_fmu: MakeFmu
 ) -> None:
