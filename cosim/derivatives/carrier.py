@@ -18,7 +18,9 @@ from cosim_compiler.record import Record, rows_of, width_of
 
 GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD = range(1, 6)
 """Why there are no tangents any more: of a handler."""
-JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED, JUMPS_MEET, LOOKS_AHEAD, MEETS_EXCHANGE, TAPE_IS_FULL = range(7, 16)
+JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED, JUMPS_MEET, LOOKS_AHEAD, MEETS_EXCHANGE, TAPE_IS_FULL = (
+    range(7, 16)
+)
 """The same of a state or variable, of a step, of a row of the table, of an exchange of values, of a tape."""
 
 ALONG = 1

@@ -1,7 +1,7 @@
 """Tangents of a run whose Step is called by a host without Python.
 
-The host calls one entry point after the other, writes inputs and parameters between two of them, and lengthens
-arrays of histories. So the tape is read after each step, and what the host has written is taken over.
+The host calls one entry point after the other, writes inputs and parameters between two of them, and
+lengthens arrays of histories. So the tape is read after each step, and what was written is taken over.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The entry points of hosts without Python for a run whose tangents go along: of a run, tangents and a time."""
+"""The entry points for hosts without Python of a run whose tangents go along."""
 
 from __future__ import annotations
 

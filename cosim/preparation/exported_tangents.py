@@ -128,7 +128,9 @@ def _tape_length(run: Run) -> int:
         EVENT_WIDTH + sum(CHANGE_WIDTH + 2 * int(result.size) for result in run.results_of(handler))
         for handler in run.handlers
     )
-    step = int(holds_at(run, 0)) + run.held_ints.size + (1 + 2 * run.plan.switchable) * len(run.witnesses) * (
-        1 + run.y.size
+    step = (
+        int(holds_at(run, 0))
+        + run.held_ints.size
+        + (1 + 2 * run.plan.switchable) * len(run.witnesses) * (1 + run.y.size)
     )
     return 2 * (STEPS_ON_TAPE * step + ROUNDS_ON_TAPE * changes + 1000)

@@ -156,7 +156,7 @@ def start_arrays(
     }
 
 
-def break_orders(system: System, kinks: Sequence[int]) -> NDArray[np.int64]:
+def break_orders(system: System, kinks: Iterable[int]) -> NDArray[np.int64]:
     """Where in the cache the order of the delayed break stands that arrives at each kink; -1: it is none."""
     found = dict.fromkeys(map(int, kinks), -1)
     for slots in system.assembly.layout.slots.values():

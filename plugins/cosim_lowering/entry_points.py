@@ -55,7 +55,10 @@ def entry_point(name: str, function: str, signature: str, raised: int) -> str:
 
 
 def group_of_arrays(
-    group: type, arrays: Mapping[str, NDArray[np.generic]], constants: Mapping[str, str], grows: Collection[str]
+    group: type,
+    arrays: Mapping[str, NDArray[np.generic]],
+    constants: Mapping[str, str],
+    grows: Collection[str],
 ) -> str:
     """How lowered functions find the arrays of a group among those of the shell.
 

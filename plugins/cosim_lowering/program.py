@@ -20,8 +20,8 @@ from cosim.kit import (
     ENTRIES,
     ENTRIES_WITH_TANGENTS,
     ENTRY_SIGNATURE,
-    LISTED_TANGENTS,
     GRID_WIDTH,
+    LISTED_TANGENTS,
     HeldTables,
     Method,
     Plan,
@@ -247,7 +247,7 @@ class Program:
             return
         self.arrays |= made.of_run
         self.arrays |= {OF_TANGENTS + name: array for name, array in made.arrays.items()}
-        self.listed_arrays += [(OF_TANGENTS + name, *more) for name, *more in LISTED_TANGENTS]
+        self.listed_arrays += [(OF_TANGENTS + name, letter, role) for name, letter, role in LISTED_TANGENTS]
         for array, place, (function, signature) in made.functions:
             self._address(OF_TANGENTS + array, place, function, signature, "tangent")
         for name, entry in ENTRIES_WITH_TANGENTS.items():

@@ -196,9 +196,7 @@ def test_they_have_the_bytes_of_the_run_in_python(
     tmp_path: Path,
 ) -> None:
     options = {"integrator": integrator, "accuracy": 1e-8}
-    path = export_native(
-        make(), tmp_path / "fmu.fmu", derivatives=by, outputs=of, fmi=version, **options
-    )
+    path = export_native(make(), tmp_path / "fmu.fmu", derivatives=by, outputs=of, fmi=version, **options)
     found = rows_of_fmu(path, by, of, TIMES)
     wanted = rows_of_run(make(), by, of, TIMES, **options)
     assert found.tobytes() == wanted.tobytes()
@@ -236,7 +234,9 @@ def test_what_a_host_writes_does_not_vary(bouncing: Path, write_at: float) -> No
         found = host.read(["'d(b.height)/d(b.height)'", "'d(b.height)/d(b.push)'"])
     h = 1e-4
     by_height = (heights(bouncing, 1 + h, 0.5, write_at) - heights(bouncing, 1 - h, 0.5, write_at)) / (2 * h)
-    by_push = (heights(bouncing, 1.0, 0.5 + h, write_at) - heights(bouncing, 1.0, 0.5 - h, write_at)) / (2 * h)
+    by_push = (heights(bouncing, 1.0, 0.5 + h, write_at) - heights(bouncing, 1.0, 0.5 - h, write_at)) / (
+        2 * h
+    )
     assert found == pytest.approx([by_height, by_push], rel=1e-6)
 
 

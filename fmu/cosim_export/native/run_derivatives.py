@@ -16,7 +16,7 @@ ROWS_OF_TANGENTS = f"{OF_TANGENTS}rows"
 
 
 def checked_paths(system: cosim.System, derivatives: Sequence[str]) -> list[str]:
-    """What derivatives are taken by, each once; `ModelError` names all that is none of the system's numbers."""
+    """What derivatives are taken by, each once; `ModelError` names all paths that are unknown."""
     problems = []
     for path in derivatives:
         try:
