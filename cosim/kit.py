@@ -154,6 +154,8 @@ if TYPE_CHECKING:
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics
     from cosim.contracts.tolerances import accuracy_fault as accuracy_fault
     from cosim.contracts.verification import Verification as Verification
+    from cosim.derivatives.carrier import Carrier as Carrier
+    from cosim.derivatives.carrier import CarryNotes as CarryNotes
     from cosim.errors import NotWrittenError as NotWrittenError
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest
@@ -174,12 +176,18 @@ if TYPE_CHECKING:
     from cosim.preparation.entries import finish_run as finish_run
     from cosim.preparation.entries import initialize_run as initialize_run
     from cosim.preparation.entries import record_run as record_run
+    from cosim.preparation.entries_with_tangents import CARRIED_ENTRY_SIGNATURE as CARRIED_ENTRY_SIGNATURE
+    from cosim.preparation.entries_with_tangents import ENTRIES_WITH_TANGENTS as ENTRIES_WITH_TANGENTS
     from cosim.preparation.event_entries import EventEntries as EventEntries
+    from cosim.preparation.exported_tangents import GROWING_TANGENTS as GROWING_TANGENTS
+    from cosim.preparation.exported_tangents import LISTED_TANGENTS as LISTED_TANGENTS
+    from cosim.preparation.exported_tangents import exported_tangents as exported_tangents
     from cosim.preparation.held_tables import HeldTables as HeldTables
     from cosim.preparation.method import Method as Method
     from cosim.preparation.method import prepared as prepared
     from cosim.preparation.run_tables import POLICIES as POLICIES
     from cosim.preparation.run_tables import Tables as Tables
+    from cosim.preparation.tangent_tables import REASONS as REASONS
     from cosim.rational import common_resolution as common_resolution
     from cosim.rational import periodic_time as periodic_time
     from cosim.rational import rational_time as rational_time

@@ -108,14 +108,14 @@ def name_of(signature: str) -> str:
     return f"cosim_call_{signature.replace('>', '_')}"
 
 
-def data_of(array: str) -> str:
+def data_of(group: type, array: str) -> str:
     """Name of the function that finds the numbers of an array of a group."""
-    return f"cosim_data_{array}"
+    return f"cosim_data_{group.__name__}_{array}"
 
 
-def length_of(array: str) -> str:
+def length_of(group: type, array: str) -> str:
     """Name of the function that tells how many rows an array of a group has."""
-    return f"cosim_length_{array}"
+    return f"cosim_length_{group.__name__}_{array}"
 
 
 def is_call(function: types.FunctionType) -> bool:

@@ -18,8 +18,10 @@ from cosim_compiler.record import Record, rows_of, width_of
 
 GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD = range(1, 6)
 """Why there are no tangents any more: of a handler."""
-JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED, JUMPS_MEET, LOOKS_AHEAD, MEETS_EXCHANGE = range(7, 15)
-"""The same of a state or variable, of a step, of a row of the table, of an exchange of values."""
+JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED, JUMPS_MEET, LOOKS_AHEAD, MEETS_EXCHANGE, TAPE_IS_FULL = (
+    range(7, 16)
+)
+"""The same of a state or variable, of a step, of a row of the table, of an exchange of values, of a tape."""
 
 ALONG = 1
 """The direction of a run with gradients, beside that of the flow."""
@@ -51,6 +53,7 @@ class CarryNotes(Record):
     rows_used: float
     log_used: float
     needs_room: float  # whether histories have to be longer before it goes on
+    meets_host: float  # whether a host without Python has written at this instant
 
 
 NO_KINK, KINKS_ALIKE, KINKS_APART = 0.0, 1.0, 2.0

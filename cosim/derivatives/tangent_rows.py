@@ -29,12 +29,33 @@ from cosim.walker import call_dense_tangent
 def write_rows(run, carrier, row):
     """Write the tangents of the recorded values, at a fixed time; `row` is the mark of a row on the tape."""
     if row.detail == 0.0:
-        realize_tangents(run, carrier, IS_MOTION)
-        write_tangent_row(run, carrier, row)
+        write_present_row(run, carrier, row.time)
         return
     exchange_swapped_along(run, carrier)  # inside a step they are what the step had
-    write_tangent_row(run, carrier, row)
+    has_computed = records_computed(run)
+    for i in range(1, carrier.directions):
+        if carrier.notes.lost == 0.0:
+            interpolate_row(run, carrier, i, row.time, has_computed)
+        write_tangents(run, carrier, i)
     exchange_swapped_along(run, carrier)
+
+
+def write_present_row(run, carrier, t):
+    """Write the tangents of the recorded values of the present, which is `t`."""
+    realize_tangents(run, carrier, IS_MOTION)
+    has_computed = records_computed(run)
+    for i in range(1, carrier.directions):
+        if carrier.notes.lost == 0.0:
+            evaluate_row(run, carrier, i, t, has_computed)
+        write_tangents(run, carrier, i)
+
+
+def records_computed(run):
+    """Whether some of the recorded values are computed."""
+    found = False
+    for value in run.chosen_values:
+        found = found or value.array == IN_C
+    return found
 
 
 def save_swapped_along(run, carrier):
@@ -69,32 +90,22 @@ def swapped_along(carrier, swap, i):
     return carrier.d[swap.offset] if i == 0 else part_of(carrier.d_dots, i, carrier.d)[swap.offset]
 
 
-def write_tangent_row(run, carrier, row):
-    """Write the tangents of the recorded values, of the present or inside the last step."""
-    has_computed = 0
+def write_tangents(run, carrier, i):
+    """Write the tangents of the recorded values along a direction, from the spare arrays."""
     for value in run.chosen_values:
-        has_computed += value.array == IN_C
-    for i in range(1, carrier.directions):
-        y_dot = carrier.spare_y_dot
+        number = math.nan
         if carrier.notes.lost == 0.0:
-            if row.detail != 0.0:
-                interpolate_row(run, carrier, i, row.time, has_computed)
-            else:
-                evaluate_row(run, carrier, i, row.time, has_computed)
-        for value in run.chosen_values:
-            number = math.nan
-            if carrier.notes.lost == 0.0:
-                number = 0.0
-                if value.array == IN_Y:
-                    number = y_dot[value.offset]
-                elif value.array == IN_P:
-                    number = part_of(carrier.p_dots, i, carrier.p)[value.offset]
-                elif value.array == IN_D:
-                    number = part_of(carrier.d_dots, i, carrier.d)[value.offset]
-                elif value.array == IN_C:
-                    number = carrier.spare_c_dot[value.offset]
-            carrier.rows[int(carrier.notes.rows_used)] = number
-            carrier.notes.rows_used += 1.0
+            number = 0.0
+            if value.array == IN_Y:
+                number = carrier.spare_y_dot[value.offset]
+            elif value.array == IN_P:
+                number = part_of(carrier.p_dots, i, carrier.p)[value.offset]
+            elif value.array == IN_D:
+                number = part_of(carrier.d_dots, i, carrier.d)[value.offset]
+            elif value.array == IN_C:
+                number = carrier.spare_c_dot[value.offset]
+        carrier.rows[int(carrier.notes.rows_used)] = number
+        carrier.notes.rows_used += 1.0
 
 
 def evaluate_row(run, carrier, i, t, has_computed):
@@ -104,7 +115,7 @@ def evaluate_row(run, carrier, i, t, has_computed):
     time_dot = carrier.time_dots[i]
     for m in range(y_dot.shape[0]):
         carrier.spare_y_dot[m] = y_dot[m] - carrier.c[m] * time_dot
-    if has_computed == 0:
+    if not has_computed:
         return
     for m in range(c_dot.shape[0]):
         carrier.spare_c_dot[m] = c_dot[m]
@@ -117,7 +128,7 @@ def evaluate_row(run, carrier, i, t, has_computed):
 def interpolate_row(run, carrier, i, t, has_computed):
     """The tangents at a time inside the last step, into the spare arrays."""
     interpolate_along(run, carrier, i, t, 0.0)
-    if has_computed == 0:
+    if not has_computed:
         return
     copy_cache_aside(carrier, i)
     for block in run.blocks_inside:

@@ -8,38 +8,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.history import ENTRY_WIDTH, RING, Ring
-from cosim.contracts.constraints import ESTIMATES, NORMALIZE, settle_by_address
-from cosim.contracts.method_kernels import SMOOTH_UNTIL
-from cosim.contracts.method_layout import WORK_HEADER
+from cosim.component.history import ENTRY_WIDTH, Ring
 from cosim.derivatives import carrier, tape_reader
-from cosim.derivatives.carrier import CARRY_NOTES, Carrier, CarryNotes, CarryPlan
+from cosim.derivatives.carrier import Carrier, CarryNotes, CarryPlan
 from cosim.derivatives.tape_reader import CARRY_SIGNATURE, RETAIN_SIGNATURE
 from cosim.errors import ModelError, Problem
+from cosim.preparation.tangent_tables import (
+    CONSTANT,
+    OF_HANDLERS,
+    OF_RUNS,
+    OF_STATES,
+    faults_of_paths,
+    faults_of_system,
+    follows_holds,
+    held_tangents,
+    method_tangents,
+    own_kernels,
+    start_arrays,
+)
 from cosim.run_data.records import LOG_TAPE
 from cosim.simulation.event_record import Finding
-from cosim.simulation.saved_tangents import pack, restore, saved_names
-from cosim.stage import Stage
-from cosim.step.sliding_field import sliding_field
+from cosim.simulation.saved_tangents import pack, restore
 from cosim.step.tape import STEP_WIDTH
-from cosim.system.system import BREAK_ORDER
-from cosim.system.system_tangents import function_tangent
-from cosim.walker import (
-    DENSE_SIGNATURE,
-    REDO_SIGNATURE,
-    TANGENT_DENSE_SIGNATURE,
-    TANGENT_REDO_SIGNATURE,
-    TANGENT_SIGNATURE,
-)
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.array_groups import head_of
 from cosim_compiler.convention import address_of
-from cosim_compiler.derivatives.notes import NoTangentError
-from cosim_compiler.record import rows_of, words_of
+from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
-    from cosim.contracts.method_kernels import MethodKernels
     from cosim.preparation.compiled_step import CompiledStep
     from cosim.system.state import State
 
@@ -47,23 +44,8 @@ if TYPE_CHECKING:
 
 Reals = NDArray[np.float64]
 NO_DERIVATIVE = "no derivative"
-CONSTANT = "table", "held_table", "held_ints", "numbers", "integers", "break_orders"
 TAPE_LENGTH = 100_000
 """Numbers of the tape that are read at once, at least; and numbers of tangents."""
-FIXED_IN_STEPS, FIXED_IN_DENSE = frozenset({11, 12}), frozenset({1})
-"""The arguments of a method's functions that do not vary: its coefficients and settings."""
-OF_HANDLERS = {
-    carrier.GRAZES: "its witness touches zero and does not cross it: grazing",
-    carrier.CHANGES_ORDER: "two events at one instant whose order changes: one-sided",
-    carrier.IS_PYTHON: "a handler in plain Python",
-    carrier.IS_CONDITION: "a condition says when, not how fast: make it a number",
-    carrier.HAS_PERIOD: "its times follow from a parameter: not there yet",
-}
-OF_STATES = {
-    carrier.JUMPS: "its derivative jumps where no event is: make a witness of it",
-    carrier.JUMPS_MEET: "two jumps of its derivative meet at one instant and move apart: one-sided",
-    carrier.WAS_CHANGED: "it was changed in a way that is not recorded",
-}
 
 
 class CarriedTangents:
@@ -84,15 +66,15 @@ class CarriedTangents:
         Something in the system has no derivative along a run, or a path stands for nothing that varies.
     """
 
-    _held_text = "a witness is held, by an implicit method or in a way that varies: that is not followed"
+    _held_text = OF_RUNS[carrier.IS_HELD]
 
     def __init__(self, step: CompiledStep, by: Sequence[str], directions: int | None = None) -> None:
         self.by = list(by)
         self.units = {path: step.system.signal(path).units[0] for path in by}
         self.directions = len(self.by) if directions is None else directions
         self._step, self._system = step, step.system
-        kernels = own_kernels(step)
-        functions, problems = method_tangents(step, kernels)
+        kernels = own_kernels(step.integrator, step.system)
+        functions, problems = method_tangents(step.integrator, None if step.method else kernels)
         problems += self._faults_of_paths() + faults_of_system(self._system)
         if problems:
             raise ModelError(problems)
@@ -104,90 +86,25 @@ class CarriedTangents:
         self._carry, self._retain = (native.compile_function(*named) for named in own)
         self._work = np.zeros(0) if kernels is None else kernels.work.copy()
         self._slots = [self._system.written_slot(path) for path in by]
-        directions, run = 1 + self.directions, step.arrays
-        start = self._system.start_arrays()
-        n, np_, nd, nk = (start[letter].size for letter in "ypdk")
-        nc, memory, work = run.c.size, run.memory.size, run.work.size
-        points = int(run.plan.points_inside) if self._system.rings else 0
-        of_histories = [ring.offset + m for ring in self._system.rings for m in range(RING)]
-        addresses = {name: native.function_address(*function) for name, function in functions.items()}
-        self._follows_holds = self._goes_through_holds and int(run.plan.held.last) > 0
-        holds = {"follows_holds": int(self._follows_holds)}
-        plan = CarryPlan(**{"complete": 0, "directions": directions, **holds, **addresses})
-        self._arrays = {
-            "table": self._system.run_tangents.table,
-            **self._held_arrays(),
-            "numbers": np.array(words_of(plan), dtype=np.int64),
-            "notes_numbers": np.zeros(CARRY_NOTES),
-            "y": np.zeros(n),
-            "p": np.zeros(np_),
-            "d": np.zeros(nd),
-            "k": np.zeros(directions * nk, dtype=np.int64),
-            "h": np.zeros(0),
-            "c": np.zeros(nc),
-            "memory": np.zeros(memory),
-            "start_memory": np.zeros(memory),
-            "work": np.zeros(work),
-            "swaps": np.zeros(directions * len(run.swaps)),
-            "spare_work": np.zeros(work),
-            "time_dots": np.zeros(directions),
-            "y_dots": np.zeros(directions * n),
-            "p_dots": np.zeros(directions * np_),
-            "d_dots": np.zeros(directions * nd),
-            "h_dots": np.zeros(0),
-            "c_dots": np.zeros(directions * nc),
-            "memory_dots": np.zeros(directions * memory),
-            "work_dots": np.zeros(directions * work),
-            "heads": np.zeros(directions * WORK_HEADER),
-            "slopes_before": np.zeros(n),
-            "pace_before": np.zeros(n),
-            "spare_y": np.zeros(n),
-            "spare_y_dot": np.zeros(n),
-            "spare_c": np.zeros(nc),
-            "spare_c_dot": np.zeros(nc),
-            "wanted": np.zeros(directions),
-            "kept": np.zeros((directions + 1) * len(run.kinks)),
-            "inner_caches": np.zeros(nc * points),
-            "inner_dots": np.zeros(nc * points),
-            "break_orders": break_orders(self._system, run.kinks),
-            "integers": np.setdiff1d(np.arange(nk), of_histories),
-            "former": np.full(np_ + nd, np.nan),
-            "former_dots": np.zeros(directions * (np_ + nd)),
-            "working": np.zeros(n + np_ + nd + nk),
-            "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
-            "rows": np.zeros(0),
-        }
-        longest = STEP_WIDTH + n + run.memory.size + nd + nk + nc + run.held_ints.size  # record
-        self._log = np.zeros(max(TAPE_LENGTH, 8 * longest, run.log.size))
+        run = step.arrays
+        self._follows_holds = follows_holds(step.integrator, run)
+        self._arrays = start_arrays(self._system, run, 1 + self.directions, self._work, self._follows_holds)
+        self._arrays["table"] = self._system.run_tangents.table
+        plan = rows_of(CarryPlan, self._arrays["numbers"], 0, 1)[0]
+        for name, function in functions.items():
+            setattr(plan, name, native.function_address(*function))
+        if self._follows_holds and step.tables.held is not None:
+            held = list(held_tangents(self._system, step.tables.held))
+            addresses = native.function_addresses(tuple(function for _, _, function in held))
+            for (array, place, _), address in zip(held, addresses, strict=True):
+                self._arrays[array].reshape(-1)[place] = address
+        longest = STEP_WIDTH + run.memory.size + sum(getattr(run, letter).size for letter in "ydkc")
+        self._log = np.zeros(max(TAPE_LENGTH, 8 * (longest + run.held_ints.size), run.log.size))
         self._pieces: list[Reals] = []
-
-    @property
-    def _goes_through_holds(self) -> bool:
-        """Whether steps are followed while witnesses are held."""
-        return not self._step.integrator.capabilities.implicit
 
     def _faults_of_paths(self) -> list[Problem]:
         """What stands against derivatives by what is named."""
         return faults_of_paths(self._system, self.by)
-
-    def _held_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """As the run has them, with the addresses of tangents."""
-        arrays = {name: getattr(self._step.arrays, name).copy() for name in ("held_table", "held_ints")}
-        held, system = self._step.tables.held, self._system
-        if not self._follows_holds or held is None:
-            return arrays
-        tangents: Any = system.run_tangents
-        for name, place, row in held.copies:
-            tangent = tangents.table[row, 0]
-            projection = system.assembly.projection
-            if row >= len(system.blocks) and projection is not None:
-                correction = projection.all[row - len(system.blocks)][0]  # has the states as histories
-                address = function_tangent(correction, with_histories=True), TANGENT_SIGNATURE
-                tangent = native.function_address(*address)
-            arrays[name].reshape(-1)[place] = tangent
-        address = function_tangent(sliding_field, with_histories=True), TANGENT_SIGNATURE
-        arrays["held_table"][-1, 0] = native.function_address(*address)
-        return arrays
 
     def begin(self, state: State) -> None:
         """Go along the run that begins with this State."""
@@ -207,7 +124,7 @@ class CarriedTangents:
         arrays["time_dots"][0] = 1.0
         arrays["work"][: self._work.size] = self._work
         if state.carried:
-            restore(self._system, state, self.by, arrays, self._saved_names)
+            restore(self._system, state, self.by, arrays)
         self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
         self._notes.time = state.time
         self._pieces = []
@@ -221,13 +138,9 @@ class CarriedTangents:
             size = self._arrays[slot.array].size
             self._arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
 
-    @property
-    def _saved_names(self) -> list[str]:
-        return saved_names(CONSTANT, self._arrays)
-
     def store(self, state: State) -> None:
         """Have the State, at which all of the tape has been read, take the tangents along."""
-        state.carried = pack(state, self.by, self._arrays, self._saved_names)
+        state.carried = pack(state, self.by, self._arrays)
 
     def take(self, is_last: bool) -> Reals:
         """Read what the tape has; the events and findings on it, which stay in no buffer."""
@@ -345,100 +258,8 @@ class CarriedTangents:
             text = OF_STATES[reason]
         elif reason == carrier.IS_HELD:
             text = self._held_text
-        elif reason == carrier.LOOKS_AHEAD:
-            text = (
-                "a step looks into itself, since a delay is shorter: gradients do not go back over that yet"
-            )
-        elif reason == carrier.BLOCK_FAILED:
-            what = ", ".join(self._system.tangents.block_of(subject).owners)
-            text = "its tangent cannot be computed"
-        elif reason == carrier.MEETS_EXCHANGE:
-            text = "an event whose time moves falls on an exchange of values: one-sided"
         else:
-            text = "a step could not be taken once more"
+            text = OF_RUNS[reason]
+            if reason == carrier.BLOCK_FAILED:
+                what = ", ".join(self._system.tangents.block_of(subject).owners)
         return [Finding(notes.lost_time, NO_DERIVATIVE, what, text)]
-
-
-def own_kernels(step: CompiledStep) -> MethodKernels | None:
-    """The functions of the method of a run once more, with numbers of their own: a run counts in its own."""
-    integrator = step.integrator
-    return integrator.with_accuracy(integrator.accuracy).kernels(step.system)
-
-
-def method_tangents(
-    step: CompiledStep, kernels: MethodKernels | None
-) -> tuple[dict[str, tuple[Any, str]], list[Problem]]:
-    """The tangents of a method's functions with their signatures, and why some have none."""
-    name = type(step.integrator).__name__
-    if kernels is None or step.method is not None:
-        return {}, [Problem("integrator", f"{name} takes its steps in Python: they have no tangents")]
-    from cosim_compiler.derivatives.tangents import tangent_function  # most runs need none
-
-    found: dict[str, tuple[Any, str]] = {}
-    functions = kernels.functions
-    for which, function, signature, wanted, fixed in (
-        ("step", kernels.followed_step, REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
-        ("settle", settle_by_address, REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
-        ("complete", functions["complete"], REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
-        ("dense", functions["dense"], DENSE_SIGNATURE, TANGENT_DENSE_SIGNATURE, FIXED_IN_DENSE),
-    ):
-        if function is None:
-            continue
-        try:
-            found[which] = tangent_function(function, signature, 1, fixed)  # type: ignore[arg-type]
-        except NoTangentError as fault:
-            return {}, [Problem("integrator", f"{name}: its steps have no tangents: {fault}")]
-        assert found[which][1] == wanted
-    return found, []
-
-
-def break_orders(system: System, kinks: Sequence[int]) -> NDArray[np.int64]:
-    """Where in the cache the order of the delayed break stands that arrives at each kink; -1: it is none."""
-    found = dict.fromkeys(map(int, kinks), -1)
-    for slots in system.assembly.layout.slots.values():
-        if SMOOTH_UNTIL in slots and BREAK_ORDER in slots:
-            found |= dict(zip(slots[SMOOTH_UNTIL].elements, slots[BREAK_ORDER].elements, strict=True))
-    return np.array([found[int(kink)] for kink in kinks], dtype=np.int64)
-
-
-def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:
-    """What stands against derivatives by these variables."""
-    problems = []
-    for path in by:
-        signal = system.signal(path)
-        slot = system.written_slot(path)
-        if slot.array not in "ypd":
-            problems.append(Problem(path, "is a whole number: nothing has a derivative by it"))
-        elif slot.size > 1:
-            problems.append(Problem(path, f"has {slot.size} elements: name one, {path}[0]"))
-        elif signal.declaration.kind == "option":
-            problems.append(Problem(path, "is an option: nothing has a derivative by it"))
-    return problems
-
-
-def corrections_of(system: System) -> range:
-    """The rows of the table that correct a solution."""
-    return range(int(system.projection[NORMALIZE]), int(system.projection[ESTIMATES]))
-
-
-def rows_of_run(system: System) -> list[int]:
-    """The rows of the table that a run walks, but for handlers."""
-    return [
-        *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
-        *range(*system.inner_range),
-        *(row for updates in system.update_ranges.values() for row in range(*updates)),
-        *corrections_of(system),
-    ]
-
-
-def faults_of_system(system: System) -> list[Problem]:
-    """What stands against derivatives of runs of a system; its tangents are made."""
-    problems = []
-    corrections, rows = corrections_of(system), rows_of_run(system)
-    for row, reason in system.run_tangents.prepare(rows).items():
-        owners = ["constraints"] if row in corrections else system.tangents.block_of(row).owners
-        problems.append(Problem(", ".join(owners), reason))
-    for key, row in system.handler_blocks.items():
-        for reason in system.run_tangents.prepare([row]).values():
-            problems.append(Problem(".".join(map(str, key)) if isinstance(key, tuple) else str(key), reason))
-    return problems

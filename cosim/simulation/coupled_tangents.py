@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from cosim.derivatives import carrier, tangent_exchange
 from cosim.derivatives.carrier import NOT_FRESH, Carrier
 from cosim.derivatives.tangent_exchange import EXCHANGE_SIGNATURE
-from cosim.simulation.carried_tangents import CONSTANT, CarriedTangents
+from cosim.preparation.tangent_tables import CONSTANT
+from cosim.simulation.carried_tangents import CarriedTangents
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.array_groups import head_of

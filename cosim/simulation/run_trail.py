@@ -31,13 +31,8 @@ from cosim.derivatives.trail import (
     TrailNotes,
 )
 from cosim.errors import ModelError, Problem, SimulationError
-from cosim.simulation.carried_tangents import (
-    FIXED_IN_DENSE,
-    FIXED_IN_STEPS,
-    CarriedTangents,
-    own_kernels,
-    rows_of_run,
-)
+from cosim.preparation.tangent_tables import FIXED_IN_DENSE, FIXED_IN_STEPS, own_kernels, rows_of_run
+from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.gradient import Gradient
 from cosim.simulation.objectives import Objective, value_of
 from cosim.simulation.result import Result
@@ -116,7 +111,7 @@ class Trail(CarriedTangents):
 
     def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
         super().__init__(step, by, directions=1)
-        functions, problems = method_adjoints(step, own_kernels(step))
+        functions, problems = method_adjoints(step, own_kernels(step.integrator, step.system))
         held = self._step.tables.held
         listed = [row for _, _, row in held.copies] if self._follows_holds and held is not None else []
         problems += faults_of_adjoints(self._system, listed)

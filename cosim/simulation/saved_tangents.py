@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from cosim.component.history import ENTRY_WIDTH, FULL, Ring
 from cosim.derivatives.carrier import CarryNotes
 from cosim.errors import ModelError, StateError
+from cosim.preparation.tangent_tables import SAVED
 from cosim_compiler.record import place_in, rows_of
 
 if TYPE_CHECKING:
@@ -21,25 +22,12 @@ if TYPE_CHECKING:
 
     System = Any
 
-OF_A_STEP = frozenset(
-    {
-        *("spare_y", "spare_y_dot", "spare_c", "spare_c_dot", "spare_work", "inner_caches", "inner_dots"),
-        *("working", "working_dots", "wanted", "kept", "pace_before", "start_memory", "rows"),
-        *("work", "work_dots", "heads"),
-    }
-)
-"""Arrays that a step fills before it reads them."""
 OWN_LENGTH = "h", "h_dots"
 SUBJECT = place_in(CarryNotes, "lost_subject")
 OF_READING = tuple(
     place_in(CarryNotes, name) for name in ("rows_used", "log_used", "needs_room", "is_complete")
 )
 """Notes about rows and a tape that have been read when tangents are saved."""
-
-
-def saved_names(constant: Sequence[str], arrays: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Which arrays of tangents are saved, in their order."""
-    return [name for name in arrays if name not in constant and name not in OF_A_STEP]
 
 
 def mark_of(state: State) -> int:
@@ -50,11 +38,11 @@ def mark_of(state: State) -> int:
     return mark
 
 
-def pack(state: State, by: Sequence[str], arrays: Mapping[str, NDArray[Any]], names: Sequence[str]) -> bytes:
+def pack(state: State, by: Sequence[str], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """The paths, the mark of the State, and the arrays with their lengths."""
     header = json.dumps({"by": list(by), "mark": mark_of(state)}).encode()
     parts = [struct.pack("<q", len(header)), header]
-    for name in names:
+    for name in SAVED:
         values = np.ascontiguousarray(arrays[name])
         if name == "notes_numbers":
             values = values.copy()
@@ -68,7 +56,6 @@ def restore(
     state: State,
     by: Sequence[str],
     arrays: dict[str, NDArray[Any]],
-    names: Sequence[str],
 ) -> None:
     """Fill arrays of tangents with those that a State has brought along.
 
@@ -98,7 +85,7 @@ def restore(
         )
     at = 8 + length
     found = {}
-    for name in names:
+    for name in SAVED:
         if at + 8 > len(data):
             raise damaged
         (size,) = struct.unpack_from("<q", data, at)

@@ -77,6 +77,8 @@ class SystemTangents:
         By the row of the table, why a block that was needed so far cannot be followed.
     table : ndarray of int64
         As that of the system, with the addresses of tangents where they were needed so far.
+    functions : dict of int to function
+        By the row of the table, these tangents.
     """
 
     def __init__(self, system: System, with_histories: bool = False) -> None:
@@ -84,6 +86,7 @@ class SystemTangents:
         self.table: NDArray[np.int64] = system.table.copy()
         self.table[:, 0] = 0
         self.differences: dict[int, str] = {}
+        self.functions: dict[int, Any] = {}
         self._known: set[int] = set()
         self._walk = native.compile_function(follow_walk, TANGENT_WALK_SIGNATURE)
 
@@ -93,7 +96,7 @@ class SystemTangents:
         functions = {}
         for i in new_rows:
             try:
-                functions[i] = self._tangent_of_row(i)
+                self.functions[i] = functions[i] = self._tangent_of_row(i)
             except NoTangentError as fault:
                 self.differences[i] = str(fault)
         compile_ahead([(function, TANGENT_SIGNATURE) for function in functions.values()])

@@ -10,14 +10,14 @@ from collections.abc import Collection, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import ARRAYS, ENTRY_SIGNATURE, data_of, length_of
+from cosim.kit import ARRAYS, CARRIED_ENTRY_SIGNATURE, ENTRY_SIGNATURE, data_of, length_of
 
 WORDS_OF_ARRAY = 3
 ITEM = 8
 
 
 def entry_point(name: str, function: str, signature: str, raised: int) -> str:
-    """The entry point around a lowered function, of the Step's signature or one of arrays and a time.
+    """The entry point around a lowered function: of a run and a time, with its tangents, or of arrays.
 
     It returns `raised` where the function raised.
     """
@@ -25,6 +25,9 @@ def entry_point(name: str, function: str, signature: str, raised: int) -> str:
     lines, arguments = [], ["ptr %result"]
     if signature == ENTRY_SIGNATURE:
         arguments.append("ptr %arrays")
+    elif signature == CARRIED_ENTRY_SIGNATURE:
+        lines.append(f"  %tangents = getelementptr i64, ptr %arrays, i64 {WORDS_OF_ARRAY * len(ARRAYS)}")
+        arguments += ["ptr %arrays", "ptr %tangents"]
     elif result != "i" or letters[-1] != "f" or set(letters[:-1]) - set("FI"):
         raise ValueError(f"{signature!r} is not a signature of an entry point")
     else:
@@ -52,20 +55,25 @@ def entry_point(name: str, function: str, signature: str, raised: int) -> str:
 
 
 def group_of_arrays(
-    arrays: Mapping[str, NDArray[np.generic]], constants: Mapping[str, str], grows: Collection[str]
+    group: type,
+    arrays: Mapping[str, NDArray[np.generic]],
+    constants: Mapping[str, str],
+    grows: Collection[str],
 ) -> str:
-    """How lowered functions find the arrays of a run among those of the shell.
+    """How lowered functions find the arrays of a group among those of the shell.
 
     Parameters
     ----------
+    group : type
+        The named tuple.
     arrays : mapping of str to ndarray
-        As a run begins; the lengths stay, but for those of arrays that grow.
+        As a run begins, in the order of the group; the lengths stay, but for those of arrays that grow.
     constants : mapping of str to str
         Of arrays that the module has itself: the symbols.
     grows : collection of str
     """
     parts = []
-    for i, (name, _, _) in enumerate(ARRAYS):
+    for i, name in enumerate(arrays):
         data, rows = [f"  %data = bitcast ptr @{constants[name]} to ptr"] if name in constants else [], []
         length = str(len(arrays[name]))
         if name not in constants:
@@ -73,12 +81,12 @@ def group_of_arrays(
         if name in grows:
             rows, length = _loaded("i64", "%rows", WORDS_OF_ARRAY * i + 1), "%rows"
         parts += [
-            f"define ptr @{data_of(name)}(ptr %arrays) alwaysinline {{",
+            f"define ptr @{data_of(group, name)}(ptr %arrays) alwaysinline {{",
             *[*data, "  ret ptr %data", "}"],
-            f"define i64 @{length_of(name)}(ptr %arrays) alwaysinline {{",
+            f"define i64 @{length_of(group, name)}(ptr %arrays) alwaysinline {{",
             *[*rows, f"  ret i64 {length}", "}"],
         ]
-    return "\n".join([*parts, "!0 = !{}", ""])
+    return "\n".join([*parts, ""])
 
 
 def _loaded(kind: str, name: str, word: int) -> list[str]:

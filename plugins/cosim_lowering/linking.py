@@ -6,7 +6,18 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 
-from cosim.kit import ARRAYS, CONSTANT, ENTRY_SIGNATURE, Plan, lower, rows_of
+from cosim.kit import (
+    ARRAYS,
+    CARRIED_ENTRY_SIGNATURE,
+    CONSTANT,
+    ENTRY_SIGNATURE,
+    GROWING_TANGENTS,
+    Carrier,
+    Plan,
+    Run,
+    lower,
+    rows_of,
+)
 from cosim_lowering.entry_points import entry_point, group_of_arrays
 from cosim_lowering.machine_code import MachineCode
 from cosim_lowering.numbered_calls import (
@@ -16,13 +27,14 @@ from cosim_lowering.numbered_calls import (
     declaration,
     global_name,
 )
-from cosim_lowering.program import Program
+from cosim_lowering.program import OF_TANGENTS, Program
 from cosim_lowering.reported import reported_alone
 from cosim_lowering.schedule import Schedule
 
 log = logging.getLogger("cosim.native")
 RETURNS = re.compile(r"^  ret i32 (.*)$", re.MULTILINE)
 """In the text of a lowered function: 0, or that it has raised."""
+OF_THE_STEP = ENTRY_SIGNATURE, CARRIED_ENTRY_SIGNATURE
 GROWS = ("h",)
 """Arrays that a host makes longer between calls."""
 
@@ -43,10 +55,15 @@ def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: 
     functions = program.functions
     step, texts = lowered_texts(program)
     constants = constants_of(program)
+    of_run = {name: program.arrays[name] for name, _, _ in ARRAYS}
     calls = [
         _calls(program, texts, [step, *texts.values()], constants),
-        group_of_arrays(program.arrays, {name: global_name(name) for name in constants}, GROWS),
+        group_of_arrays(Run, of_run, {name: global_name(name) for name in constants}, GROWS),
+        "!0 = !{}",
     ]
+    if program.derivatives[0]:
+        carried = {name: program.arrays[OF_TANGENTS + name] for name in Carrier._fields}
+        calls.append(group_of_arrays(Carrier, carried, {}, GROWING_TANGENTS))
     for entry in entries:
         lowered = f"lowered_{entry}"
         calls.append(entry_point(f"{prefix}_{entry}", lowered, functions[lowered][1], raised))
@@ -58,7 +75,7 @@ def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: 
 def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
     """LLVM's text of the Step, whose functions share all that they call, and of every other function."""
     functions = program.functions
-    of_step = {name: entry for name, entry in functions.items() if entry[1] == ENTRY_SIGNATURE}
+    of_step = {name: entry for name, entry in functions.items() if entry[1] in OF_THE_STEP}
     return lower(of_step), {name: lower({name: functions[name]}) for name in functions if name not in of_step}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,15 +15,20 @@ from cosim import Integrator, ModelError, Problem, SimulationError, State, Syste
 from cosim.kit import (
     ARRAYS,
     BLOCK_SIGNATURE,
+    CARRIED_ENTRY_SIGNATURE,
     CHOICE_WIDTH,
     ENTRIES,
+    ENTRIES_WITH_TANGENTS,
     ENTRY_SIGNATURE,
     GRID_WIDTH,
+    LISTED_TANGENTS,
     HeldTables,
     Method,
     Plan,
     Run,
+    Slot,
     Tables,
+    exported_tangents,
     place_in,
     plain_address,
     prepared,
@@ -48,6 +53,8 @@ EXPORTED = (
     "accuracy",
 )
 MOST_STEPS = 1 << 62  # in one call
+OF_TANGENTS = "tangent_"
+"""Before the names of arrays of tangents."""
 
 
 class Program:
@@ -68,6 +75,8 @@ class Program:
         Where the arrays begin; the default State unless given.
     endless_events : str
         What to do about a witness whose events do not end, as `Simulator` takes it.
+    derivatives : pair of sequence of str and sequence of Slot, optional
+        Paths of what derivatives along the run are taken by, and the numbers that they are of.
     **options
         For the integrator.
 
@@ -83,6 +92,9 @@ class Program:
         By which these functions are known; 0 stands for none.
     arrays : dict of str to ndarray
         Start contents, with numbers of functions in place of addresses.
+    listed_arrays : list of (str, str, str)
+        Name, letter and role of each, in the order in which hosts have them: `ARRAYS`, then those of
+        tangents.
     blocks : list of str
         For messages: what each row of the table is.
     handlers, witnesses, states : list of str
@@ -110,9 +122,10 @@ class Program:
         accuracy: float | None = None,
         state: State | None = None,
         endless_events: str = "hold",
+        derivatives: tuple[Sequence[str], Sequence[Slot]] = ((), ()),
         **options: Any,
     ) -> None:
-        self.system, self.policy = system, endless_events
+        self.system, self.policy, self.derivatives = system, endless_events, derivatives
         self.state = system.default_state() if state is None else state.copy()
         if accuracy is not None:
             self.state.accuracy = accuracy
@@ -121,6 +134,7 @@ class Program:
         self.addresses: list[tuple[str, int, str]] = []
         self.numbers: dict[str, int] = {}
         self.arrays: dict[str, NDArray[Any]] = {}
+        self.listed_arrays: list[tuple[str, str, str]] = list(ARRAYS)
         self.blocks: list[str] = []
         self.handlers: list[str] = []
         self.witnesses: list[str] = []
@@ -196,6 +210,8 @@ class Program:
         self.arrays["times"][place_in(records.Clock, "time")] = self.state.time
         self.arrays["places"][place_in(records.PlacesHeader, "course.most_steps")] = MOST_STEPS
         self._list_functions(method, tables)
+        if self.derivatives[0]:
+            self._list_tangents(held)
         for array, place, name in self.addresses:
             self.arrays[array].reshape(-1)[place] = self.numbers.setdefault(name, len(self.numbers) + 1)
 
@@ -221,6 +237,21 @@ class Program:
             left_out.add("accuracy")
         for name in sorted({*EXPORTED} - left_out, key=EXPORTED.index):
             self.functions[f"lowered_{name}"] = (ENTRIES[name], ENTRY_SIGNATURE)
+
+    def _list_tangents(self, held: HeldTables | None) -> None:
+        """The arrays and functions of tangents, and entry points that carry them along."""
+        by, outputs = self.derivatives
+        made, problems = exported_tangents(self.integrator, self.state, Run(**self.arrays), held, by, outputs)
+        self.refusals += problems
+        if made is None:
+            return
+        self.arrays |= made.of_run
+        self.arrays |= {OF_TANGENTS + name: array for name, array in made.arrays.items()}
+        self.listed_arrays += [(OF_TANGENTS + name, letter, role) for name, letter, role in LISTED_TANGENTS]
+        for array, place, (function, signature) in made.functions:
+            self._address(OF_TANGENTS + array, place, function, signature, "tangent")
+        for name, entry in ENTRIES_WITH_TANGENTS.items():
+            self.functions[f"lowered_{name}"] = (entry, CARRIED_ENTRY_SIGNATURE)
 
     def _list_held(self, held: HeldTables, functions: list[Any]) -> None:
         """The rows where witnesses are held: those of the system, some of them once more, and what holds."""

@@ -26,6 +26,7 @@ NATIVE = {
     "platforms": ("A,B", "linux64, aarch64-linux, win64, darwin64, or all (this machine's)"),
     "fmi": ("VERSION", "2 or 3 (2)"),
     "kind": ("A,B", "cs (Co-Simulation), me (Model Exchange), or both: cs,me (both)"),
+    "derivatives": ("A.X,B.Y", "derivatives of all outputs by these, along the run, as further outputs (cs)"),
 }
 SHAPES = {
     "naming": ("KIND", "structured (strut.x[4]) or flat (strut_x_4), for tools that turn dots into buses"),

@@ -70,7 +70,7 @@ class LoweredWriter(FunctionWriter):
         group, kind = self.of(node.group), group_type(node.group)
         array = kind.of._fields[node.index]  # type: ignore[attr-defined]
         words = []
-        for name, word in ((data_of(array), "ptr"), (length_of(array), "i64")):
+        for name, word in ((data_of(kind.of, array), "ptr"), (length_of(kind.of, array), "i64")):
             self.declare(name, f"declare {word} @{name}(ptr) {STAYS}")
             words.append((word, self.value(f"call {word} @{name}(ptr {group})")))
         if view_type(node).axes == 2:

@@ -13,7 +13,8 @@ from cosim_export.interface.fmu_variable import FmuVariable
 PIECE = r"[A-Za-z_][A-Za-z0-9_]*(\[[0-9]+(,[0-9]+)*\])?"
 PATH = rf"{PIECE}(\.{PIECE})*"
 SUBSCRIPTS = re.compile(r"\[\d+(,\d+)*\]$")
-STRUCTURED = re.compile(rf"{PATH}|der\({PATH}\)")
+QUOTED = r"'[A-Za-z0-9_.,()/\[\]]+'"
+STRUCTURED = re.compile(rf"{PATH}|der\({PATH}\)|{QUOTED}")
 
 
 def element_name(path: str, shape: tuple[int, ...], index: int) -> str:
@@ -158,6 +159,8 @@ class Naming:
     def _built(self, name: str, keeps_subscripts: bool, flat: str, structured: str) -> str:
         if name in self.names:
             return (flat if self.kind == "flat" else structured).format(self.names[name])
+        if name.startswith("'") and self.kind == "flat":
+            return re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
         match = SUBSCRIPTS.search(name)
         base, subscripts = (name[: match.start()], match[0]) if match else (name, "")
         named = self.names.get(base)

@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import (
-    ARRAYS,
     EVENT,
     FAILED,
     GROW,
+    GROWING_TANGENTS,
     REACHED,
+    REASONS,
     SENTENCES,
     STEPPED,
     TERMINATED,
+    CarryNotes,
     Ring,
     StepCode,
     StepFailure,
@@ -28,8 +30,9 @@ from cosim.kit import (
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.fmu_array import variables_of
+from cosim_export.native.run_derivatives import ROWS_OF_TANGENTS
 from cosim_lowering.linking import plan_of
-from cosim_lowering.program import EXPORTED, Program
+from cosim_lowering.program import EXPORTED, OF_TANGENTS, Program
 
 MANY_ZEROS = 12
 KINDS = {"me": 1, "cs": 2}
@@ -47,6 +50,8 @@ ROLES = {
     "computed": "SCRATCH",
     "scratch": "SCRATCH",
 }
+GROWING = "h", *(OF_TANGENTS + name for name in GROWING_TANGENTS)
+COMPUTED = "c", ROWS_OF_TANGENTS
 RAISED = -1
 """What an entry point returns where a kernel function raised."""
 
@@ -105,7 +110,7 @@ def model_tables(
     prefix : str
         With it begin the names of the model and of its entry points.
     """
-    names = [name for name, _, _ in ARRAYS]
+    names = [name for name, _, _ in program.listed_arrays]
     parts = [
         '#include "model.h"\n\n#include <math.h>\n#include <stddef.h>\n',
         *_starts(program),
@@ -118,6 +123,7 @@ def model_tables(
         _checks(program),
         _replacements(program),
         _histories(program),
+        _losses(program),
         _entry_points(program, prefix),
         _model(program, interface, kinds, token, digest, names, history_room, prefix),
     ]
@@ -200,7 +206,7 @@ def here(name: str, rows: Sized) -> str:
 def _starts(program: Program) -> list[str]:
     """The start contents, but for zeros and for what is constant, which the machine code has."""
     parts, rows = [], []
-    for name, letter, role in ARRAYS:
+    for name, letter, role in program.listed_arrays:
         array: NDArray[np.generic] = program.arrays[name]
         flat = array.reshape(-1)
         is_written = role != "constant" and flat.view(np.uint64).any()
@@ -211,7 +217,7 @@ def _starts(program: Program) -> list[str]:
                 parts.append(c_start("int64_t", name, [c_integer(int(x)) for x in flat], "0"))
         columns = array.shape[1] if array.ndim == 2 else 1
         start = f"start_{name}" if is_written else "NULL"
-        row = f"{len(array)}, {columns}, {ROLES[role]}, {int(name == 'h')}"
+        row = f"{len(array)}, {columns}, {ROLES[role]}, {int(name in GROWING)}"
         rows.append(f"{{{c_text(name)}, {start}, {row}}}")
     return [*parts, c_table("ArrayStart", "array_starts", rows)]
 
@@ -275,7 +281,7 @@ def _variable_cells(
         TYPES[variable.type],
         str(int(variable.array == "k")),
         settable,
-        str(int(variable.array == "c" and variable.causality != "input")),
+        str(int(variable.array in COMPUTED and variable.causality != "input")),
         c_real(lowest),
         c_real(highest),
         c_real(abs(variable.nominal) if variable.nominal else 1.0),
@@ -311,6 +317,12 @@ def _histories(program: Program) -> str:
         for part, ring in zip(system.remembering, system.rings, strict=True)
     )
     return c_table("History", "histories", rows)
+
+
+def _losses(program: Program) -> str:
+    """By number, why there are no derivatives along the run any more."""
+    texts = {**dict.fromkeys(range(max(REASONS) + 1), ""), **REASONS} if program.derivatives[0] else {}
+    return c_table("char *const", "losses", (c_text(texts[number]) for number in sorted(texts)))
 
 
 def _states(variables: Sequence[FmuVariable]) -> str:
@@ -401,6 +413,10 @@ def _model(
         "discrete": discretes(interface.variables),
         "replacement": program.system.options_in_model_exchange,
     }
+    if program.derivatives[0]:
+        values |= {"notes": str(names.index(f"{OF_TANGENTS}notes_numbers")), "losses": "losses"}
+        values |= {"notes_lost": str(place_in(CarryNotes, "lost"))}
+        values |= {"notes_lost_time": str(place_in(CarryNotes, "lost_time"))}
     values |= {"history_count": str(len(program.system.rings))}
     values |= {"histories": here("histories", program.system.rings)}
     for name, table in tables.items():

@@ -68,6 +68,10 @@ class NativeFmuOptions(FmuOptions):
     exact_derivatives : bool
         Whether directional and adjoint derivatives are exact, and no differences: the export takes up to
         twice as long, and the library is half as large again.
+    derivatives : sequence of str
+        Paths of parameters, start values and inputs (elements count from 0): the derivatives of all real
+        outputs by them, along the run, are outputs of a Co-Simulation, too, with the numbers of
+        ``simulate(derivatives=…)``. Their names are ``'d(ball.height)/d(ball.e)'``.
     compiler : Compiler, optional
         In place of the best one that is installed.
     """
@@ -80,6 +84,7 @@ class NativeFmuOptions(FmuOptions):
     sources: bool = False
     history: int | None = None
     exact_derivatives: bool = False
+    derivatives: str | Sequence[str] = ()
     compiler: Compiler | None = None
 
 
@@ -124,6 +129,8 @@ class NativeFmuExporter(FmuExporter):
         if given.exact_derivatives and given.sources:
             raise cosim.ModelError.of("exact_derivatives", "are not printed: leave out sources")
         version, kinds, chosen = native_choices(given)
+        if given.derivatives:
+            kinds = _kinds_with_derivatives(given, kinds)
         called = Naming.of(given.naming, given.names)
         of_choice = available_compilers() if given.compiler is None else (given.compiler,)
         compilers = compilers_for(chosen, of_choice)
@@ -137,6 +144,7 @@ class NativeFmuExporter(FmuExporter):
             has_library=bool(chosen),
             history_entries=entries,
             has_tangents=given.exact_derivatives,
+            derivatives=_names(given.derivatives),
         )
         name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in made.kinds)}, without Python"
         exactly = made.program.integrator.capabilities.resumes_exactly
@@ -247,6 +255,18 @@ def _kinds(kinds: str | Sequence[str]) -> list[str]:
     return [kind for kind in KINDS if kind in names]
 
 
+def _kinds_with_derivatives(given: NativeFmuOptions, kinds: list[str] | None) -> list[str]:
+    """Co-Simulation alone: another integrator takes no derivatives along."""
+    problems = []
+    if given.sources:
+        problems.append(cosim.Problem("derivatives", "are not printed: leave out sources"))
+    if kinds is not None and "me" in kinds:
+        problems.append(cosim.Problem("derivatives", "need our integrator: the kind cs, without me"))
+    if problems:
+        raise cosim.ModelError(problems)
+    return ["cs"]
+
+
 def _names(text: str | Sequence[str]) -> list[str]:
     """The names in a list, which may be written as one text with commas."""
     return [name.strip() for name in text.split(",")] if isinstance(text, str) else list(text)
@@ -299,7 +319,7 @@ def _licence() -> dict[str, bytes]:
 
 
 OF_NATIVE = [name for name in NativeFmuOptions.option_names() if name not in FmuOptions.option_names()]
-AS_USUAL = {"scalars": False, "clocks": True, "sources": False, "exact_derivatives": False}
+AS_USUAL = {"scalars": False, "clocks": True, "sources": False, "exact_derivatives": False, "derivatives": ()}
 """What asks for no native FMU."""
 
 

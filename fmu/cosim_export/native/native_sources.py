@@ -18,6 +18,12 @@ from cosim_export.native.description import describe, with_all_states, with_indi
 from cosim_export.native.fmu_array import arrays_of
 from cosim_export.native.history_room import history_room
 from cosim_export.native.model_tables import ENTRY_POINTS, RAISED, model_tables
+from cosim_export.native.run_derivatives import (
+    checked_paths,
+    derivative_outputs,
+    differentiated,
+    slots_of,
+)
 from cosim_export.native.source_files import compiled_files, source_files
 from cosim_export.native.terminals import terminals
 from cosim_lowering.c_program import CProgram
@@ -54,6 +60,9 @@ class NativeSources:
         Whether its functions are differentiated: then directional derivatives are exact.
     has_library : bool
         Whether its functions are compiled for shared libraries.
+    derivatives : sequence of str
+        Paths of parameters, start values and inputs: the derivatives of all outputs by them along the run are
+        outputs, too.
     history_entries : int, optional
         Its functions are printed as C; so many values of a signal can be remembered for each that is.
 
@@ -99,6 +108,7 @@ class NativeSources:
         has_library: bool = True,
         history_entries: int | None = None,
         has_tangents: bool = False,
+        derivatives: Sequence[str] = (),
     ) -> None:
         self.version = version
         system = model.build()
@@ -106,15 +116,18 @@ class NativeSources:
         naming = naming or Naming.of("structured", None)
         variables = select_variables(system, **(selections or {}))
         self.left_out = left_out(system, variables)
+        by, of = checked_paths(system, derivatives), differentiated(variables)
         self.program = Program(
             system,
             settings["integrator"],
             accuracy=settings["accuracy"],
             state=first_state(system),
+            derivatives=(by, slots_of(of)),
             **settings["integrator_options"],
         )
         self.program.require()
         self.kinds = list(("cs", "me") if kinds is None else kinds)
+        variables = (*variables, *derivative_outputs(system, by, of))
         self.indicators = self.program.indicators
         shown: Sequence[str] = list(self.indicators) if "me" in self.kinds else ()
         if "me" in self.kinds:

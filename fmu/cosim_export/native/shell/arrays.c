@@ -89,6 +89,19 @@ int grow_array(const Model *model, Array *array, int64_t wanted)
     return 1;
 }
 
+/* The histories, and what lies beside them and is so many times as long. */
+int grow_histories(const Model *model, Array *arrays, int64_t wanted)
+{
+    const ArrayStart *starts = model->arrays;
+    for (int64_t i = 0; i < model->array_count; i++) {
+        int64_t rows;
+        if (!starts[i].grows || i == model->history) continue;
+        rows = starts[i].rows / starts[model->history].rows * wanted;
+        if (rows > arrays[i].rows && !grow_array(model, &arrays[i], rows)) return 0;
+    }
+    return grow_array(model, &arrays[model->history], wanted);
+}
+
 /* Memory for the length of a call, from that of the instance; what was borrowed last is given back first. Where
    histories grow more may be had, else NULL is the answer. */
 void *borrow(Instance *instance, size_t size)

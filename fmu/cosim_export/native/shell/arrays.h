@@ -13,6 +13,7 @@ int copy_arrays(const Model *model, const Array *arrays, Array *copied);
 void free_arrays(const Model *model, Array *arrays);
 size_t bytes_of(const Array *array);
 int grow_array(const Model *model, Array *array, int64_t wanted);
+int grow_histories(const Model *model, Array *arrays, int64_t wanted);
 void *borrow(Instance *instance, size_t size);
 void give_back(Instance *instance, void *borrowed);
 Status no_room(Instance *instance, const char *function);

@@ -97,6 +97,7 @@ static void begin_life(Instance *instance, int64_t kind)
     memset(&instance->life, 0, sizeof instance->life);
     forget_begun(instance);
     release_discrete(instance);
+    instance->told_loss = 0;
     instance->life.kind = kind;
     instance->life.mode = INSTANTIATED;
     instance->life.accuracy = model->accuracy;
@@ -240,7 +241,7 @@ int64_t call(Instance *instance, EntryPoint *entry, double time)
     int64_t code = entry == NULL ? 0 : entry(instance->arrays, time);
     for (int growths = 0; code == model->full && growths < MOST_GROWTHS; growths++) {
         const int64_t *places = instance->arrays[model->places].data;
-        if (!grow_array(model, &instance->arrays[model->history], places[model->places_needed])) return INT64_MIN;
+        if (!grow_histories(model, instance->arrays, places[model->places_needed])) return INT64_MIN;
         code = entry(instance->arrays, time);
     }
     return code == model->full ? INT64_MIN : code;
@@ -455,6 +456,20 @@ static void tell_progress(Instance *instance, const char *function, double targe
         (void)say(instance, OK, function, "at t = %.9g s, on the way to %.9g s", now, target);
 }
 
+/* Once: that derivatives along the run have ended, and why. */
+static void tell_loss(Instance *instance, const char *function)
+{
+    const Model *model = instance->model;
+    const double *notes;
+    int told = instance->told_loss;
+    if (model->losses == NULL) return;
+    notes = numbers(instance, model->notes);
+    instance->told_loss = notes[model->notes_lost] != 0.0;
+    if (instance->told_loss && !told)
+        (void)warn(instance, function, "no derivatives from t = %.17g s on: %s", notes[model->notes_lost_time],
+                   model->losses[(int)notes[model->notes_lost]]);
+}
+
 /* To a time, or one step toward it. */
 Status step_to(Instance *instance, const char *function, double target, int one, Progress *progress)
 {
@@ -472,6 +487,7 @@ Status step_to(Instance *instance, const char *function, double target, int one,
     life->time = *clock_of(instance, model->clock_time);
     progress->event = *clock_of(instance, model->clock_changed) != 0.0;
     if (is_failure(model, code)) return lost(instance, function, code);
+    tell_loss(instance, function);
     if (code == model->terminated) {
         int64_t finished = call(instance, model->finish, 0.0);
         if (is_failure(model, finished)) return lost(instance, function, finished);

@@ -58,6 +58,7 @@ struct Instance {
     char *name;
     Report *report;
     void *host; /* what the FMI layer keeps; freed with the instance */
+    int told_loss; /* whether the host was told that there are no derivatives any more */
     struct {
         int64_t steps; /* of the integrator since the clock on the wall was looked at */
         time_t began;  /* when the communication step began, and where */

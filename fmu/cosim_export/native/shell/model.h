@@ -167,6 +167,11 @@ typedef struct {
     EntryPoint *turned_frame;
     EntryPoint *tangents; /* of y, p, d, k, h, c, the tangents of y, p, d, c and of the time; NULL: there are none */
 
+    const char *const *losses; /* why there are no derivatives along the run any more, by number; NULL: there are none */
+    int64_t notes; /* the array in which it stands, */
+    int64_t notes_lost; /* and its places in it: the number, 0 where there are derivatives, */
+    int64_t notes_lost_time; /* and the time */
+
     /* Of a co-simulation; NULL: it is none, or has no FMUs of others in it. */
     const char *(*explain)(const Array *arrays); /* why an entry point has failed */
     const char *(*refuse_step)(Array *arrays, double target, double slack); /* NULL is its answer where a step may end */

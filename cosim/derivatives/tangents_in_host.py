@@ -1,0 +1,114 @@
+"""Tangents of a run whose Step is called by a host without Python.
+
+The host calls one entry point after the other, writes inputs and parameters between two of them, and
+lengthens arrays of histories. So the tape is read after each step, and what was written is taken over.
+"""
+
+from __future__ import annotations
+
+from cosim.component.history import ENTRY_WIDTH
+from cosim.derivatives.carrier import FAILED, NOT_FRESH, TAPE_IS_FULL, lose, own_part
+from cosim.derivatives.tangent_exchange import meet_exchange
+from cosim.derivatives.tangent_memory import history_of
+from cosim.derivatives.tangent_rows import write_present_row
+from cosim.derivatives.tape_reader import carry
+from cosim.step.saved_variables import copy_reals
+
+
+def start_in_host(run, carrier, t):
+    """Take over the variables with which a run begins at `t`; how they vary stands in the arrays."""
+    copy_reals(run.y, carrier.y)
+    copy_reals(run.p, carrier.p)
+    copy_reals(run.d, carrier.d)
+    copy_reals(run.c, carrier.c)
+    lengthen_histories(run, carrier)
+    for i in range(carrier.directions):
+        k = own_part(carrier, carrier.k, i)
+        for m in range(k.shape[0]):
+            k[m] = run.k[m]
+        copy_reals(run.h, own_part(carrier, carrier.h, i))
+    carrier.notes.time = t
+    carrier.notes.freshness = NOT_FRESH
+    run.output.log_used = 0
+
+
+def take_writes(run, carrier):
+    """Take over what the host has written at the present time, which is fixed.
+
+    It may write again before the next step: `meets_host` stays set until then.
+    """
+    notes = carrier.notes
+    lengthen_histories(run, carrier)
+    if run.clock.jumped == 0.0 and notes.meets_host == 0.0:
+        return
+    meet_exchange(run, carrier)
+    copy_reals(run.p, carrier.p)
+    copy_reals(run.d, carrier.d)
+    notes.freshness = NOT_FRESH
+    notes.meets_host = 1.0
+
+
+def read_tape(run, carrier):
+    """Read all of the tape and empty it.
+
+    A record is dropped only where the tape is full to the last record, which has half of it at most.
+    """
+    lengthen_histories(run, carrier)
+    used = run.output.log_used
+    if 2 * used > run.log.shape[0]:
+        lose(carrier, run.clock.time, TAPE_IS_FULL, 0)
+    carry(run, carrier, used, True)
+    if int(carrier.notes.log_used) < used:
+        lose(carrier, run.clock.time, FAILED, 0)
+    carrier.notes.log_used = 0.0
+    carrier.notes.meets_host = 0.0
+    run.output.log_used = 0
+
+
+def show_tangents(run, carrier):
+    """Write the tangents of the present into `rows`."""
+    if run.agenda.initialized != 0:
+        carrier.notes.rows_used = 0.0
+        write_present_row(run, carrier, run.clock.time)
+
+
+def lengthen_histories(run, carrier):
+    """Use the room that the host has added to the arrays of histories: as `make_room` does in the run."""
+    used = 0
+    for number in range(len(run.rings)):
+        used = max(used, history_of(run, carrier, 0, number).ring.stop)
+    size = carrier.h.shape[0] // carrier.directions
+    if size <= used or used == 0:
+        return
+    for i in range(carrier.directions - 1, 0, -1):
+        for m in range(used - 1, -1, -1):
+            carrier.h[i * size + m] = carrier.h[i * used + m]
+            carrier.h_dots[i * size + m] = carrier.h_dots[i * used + m]
+    for i in range(carrier.directions):
+        stop = used
+        for number in range(len(run.rings)):
+            ring = history_of(run, carrier, i, number).ring
+            while ring.capacity - ring.count < run.plan.room:
+                stop = double_along(run, carrier, i, number, stop)
+
+
+def double_along(run, carrier, i, number, used):
+    """Double the capacity of a history along a direction; the length that is used then. See `double`."""
+    ring = history_of(run, carrier, i, number).ring
+    h = own_part(carrier, carrier.h, i)
+    h_dot = own_part(carrier, carrier.h_dots, i)
+    stop = ring.stop
+    added = ENTRY_WIDTH * ring.capacity
+    for m in range(used - 1, stop - 1, -1):
+        h[m + added] = h[m]
+        h_dot[m + added] = h_dot[m]
+    for other in range(len(run.rings)):
+        moved = history_of(run, carrier, i, other).ring
+        if other != number and moved.start >= stop:
+            moved.start += added
+    wrapped = max(0, ring.oldest + ring.count - ring.capacity)
+    for m in range(ENTRY_WIDTH * wrapped):
+        h[stop + m] = h[ring.start + m]
+        h_dot[stop + m] = h_dot[ring.start + m]
+    ring.capacity = 2 * ring.capacity
+    return used + added

@@ -1,0 +1,79 @@
+"""The entry points for hosts without Python of a run whose tangents go along."""
+
+from __future__ import annotations
+
+from cosim.derivatives.tangents_in_host import read_tape, show_tangents, start_in_host, take_writes
+from cosim.preparation.entries import ENTRIES
+from cosim.step.failures import STEPPED
+
+CARRIED_ENTRY_SIGNATURE = "ACf>i"
+"""All arrays of a run, those of its tangents, a time; the answer is a `StepCode`."""
+initialize_alone, advance_alone, step_alone, evaluate_alone, event_alone, finish_alone = (
+    ENTRIES[name] for name in ("initialize", "advance", "step", "evaluate", "event", "finish")
+)
+
+
+def initialize(run, carrier, t):
+    """See `advance.initialize`."""
+    start_in_host(run, carrier, t)
+    code = initialize_alone(run, t)
+    read_tape(run, carrier)
+    return code
+
+
+def advance(run, carrier, t):
+    """See `advance.advance`: one step after the other, since a tape has room for one."""
+    take_writes(run, carrier)
+    most = run.course.most_steps
+    run.course.most_steps = 1
+    code = STEPPED
+    for _ in range(max(1, most)):
+        code = advance_alone(run, t)
+        read_tape(run, carrier)
+        if code != STEPPED:
+            break
+    run.course.most_steps = most
+    return code
+
+
+def step(run, carrier, t):
+    """See `advance.advance_once`."""
+    take_writes(run, carrier)
+    code = step_alone(run, t)
+    read_tape(run, carrier)
+    return code
+
+
+def evaluate(run, carrier, t):
+    """See `advance.evaluate`; with the tangents of outputs."""
+    if run.agenda.initialized != 0:
+        take_writes(run, carrier)
+    code = evaluate_alone(run, t)
+    show_tangents(run, carrier)
+    return code
+
+
+def event(run, carrier, t):
+    """See `model_exchange.handle_events`."""
+    take_writes(run, carrier)
+    code = event_alone(run, t)
+    read_tape(run, carrier)
+    return code
+
+
+def finish(run, carrier, t):
+    """See `advance.finish`."""
+    code = finish_alone(run, t)
+    read_tape(run, carrier)
+    return code
+
+
+ENTRIES_WITH_TANGENTS = {
+    "initialize": initialize,
+    "advance": advance,
+    "step": step,
+    "evaluate": evaluate,
+    "event": event,
+    "finish": finish,
+}
+"""In place of the `ENTRIES` of these names."""

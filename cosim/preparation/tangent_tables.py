@@ -1,0 +1,257 @@
+"""What tangents along a run begin with: their arrays, and the functions whose addresses stand in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.component.history import RING
+from cosim.contracts.constraints import ESTIMATES, NORMALIZE, settle_by_address
+from cosim.contracts.integrator import Integrator
+from cosim.contracts.method_kernels import SMOOTH_UNTIL
+from cosim.contracts.method_layout import WORK_HEADER
+from cosim.derivatives import carrier
+from cosim.derivatives.carrier import CARRY_NOTES, Carrier, CarryPlan
+from cosim.errors import Problem
+from cosim.run_data.run import Run
+from cosim.stage import Stage
+from cosim.step.sliding_field import sliding_field
+from cosim.system.system import BREAK_ORDER
+from cosim.system.system_tangents import function_tangent
+from cosim.walker import (
+    DENSE_SIGNATURE,
+    REDO_SIGNATURE,
+    TANGENT_DENSE_SIGNATURE,
+    TANGENT_REDO_SIGNATURE,
+    TANGENT_SIGNATURE,
+)
+from cosim_compiler.derivatives.notes import NoTangentError
+from cosim_compiler.record import words_of
+
+if TYPE_CHECKING:
+    from cosim.contracts.method_kernels import MethodKernels
+    from cosim.preparation.held_tables import HeldTables
+
+    System = Any
+
+Reals = NDArray[np.float64]
+Function = tuple[Any, str]
+"""A kernel function and its signature."""
+FIXED_IN_STEPS, FIXED_IN_DENSE = frozenset({11, 12}), frozenset({1})
+"""The arguments of a method's functions that do not vary: its coefficients and settings."""
+CONSTANT = "table", "held_table", "held_ints", "numbers", "integers", "break_orders"
+"""Arrays that stay as they begin."""
+OF_A_STEP = frozenset(
+    {
+        *("spare_y", "spare_y_dot", "spare_c", "spare_c_dot", "spare_work", "inner_caches", "inner_dots"),
+        *("working", "working_dots", "wanted", "kept", "pace_before", "start_memory", "rows"),
+        *("work", "work_dots", "heads"),
+    }
+)
+"""Arrays that a step fills before it reads them."""
+SAVED = [name for name in Carrier._fields if name not in CONSTANT and name not in OF_A_STEP]
+"""What is saved of tangents, in its order."""
+OF_HANDLERS = {
+    carrier.GRAZES: "its witness touches zero and does not cross it: grazing",
+    carrier.CHANGES_ORDER: "two events at one instant whose order changes: one-sided",
+    carrier.IS_PYTHON: "a handler in plain Python",
+    carrier.IS_CONDITION: "a condition says when, not how fast: make it a number",
+    carrier.HAS_PERIOD: "its times follow from a parameter: not there yet",
+}
+OF_STATES = {
+    carrier.JUMPS: "its derivative jumps where no event is: make a witness of it",
+    carrier.JUMPS_MEET: "two jumps of its derivative meet at one instant and move apart: one-sided",
+    carrier.WAS_CHANGED: "it was changed in a way that is not recorded",
+}
+OF_RUNS = {
+    carrier.FAILED: "a step could not be taken once more",
+    carrier.IS_HELD: "a witness is held, by an implicit method or in a way that varies: that is not followed",
+    carrier.BLOCK_FAILED: "its tangent cannot be computed",
+    carrier.LOOKS_AHEAD: (
+        "a step looks into itself, since a delay is shorter: gradients do not go back over that yet"
+    ),
+    carrier.MEETS_EXCHANGE: "an event whose time moves falls on an exchange of values: one-sided",
+    carrier.TAPE_IS_FULL: "an instant has more events than a host has room for",
+}
+REASONS = {**OF_HANDLERS, **OF_STATES, **OF_RUNS}
+"""Why there are no derivatives any more, by the number in ``notes.lost``."""
+
+
+def follows_holds(integrator: Integrator, run: Run) -> bool:
+    """Whether steps of a run are followed while witnesses are held."""
+    return not integrator.capabilities.implicit and int(run.plan.held.last) > 0
+
+
+def start_arrays(
+    system: System, run: Run, directions: int, work: Reals, follows_holds: bool
+) -> dict[str, NDArray[Any]]:
+    """The arrays of a `Carrier`, zeros mostly; without addresses.
+
+    Parameters
+    ----------
+    system : System
+    run : Run
+        Arrays of a run: tangents are as long.
+    directions : int
+        With that of the flow.
+    work : ndarray
+        What the work of the method begins with.
+    follows_holds : bool
+    """
+    start = system.start_arrays()
+    n, np_, nd, nk = (start[letter].size for letter in "ypdk")
+    nc, memory, of_work = run.c.size, run.memory.size, run.work.size
+    points = int(run.plan.points_inside) if system.rings else 0
+    of_histories = [ring.offset + m for ring in system.rings for m in range(RING)]
+    missing = dict.fromkeys(CarryPlan.declared, 0)
+    plan = CarryPlan(**{**missing, "directions": directions, "follows_holds": int(follows_holds)})
+    work_of_run = np.zeros(of_work)
+    work_of_run[: work.size] = work
+    return {
+        "table": np.zeros((len(system.table), 3), dtype=np.int64),
+        "held_table": run.held_table.copy(),
+        "held_ints": run.held_ints.copy(),
+        "numbers": np.array(words_of(plan), dtype=np.int64),
+        "notes_numbers": np.zeros(CARRY_NOTES),
+        "y": np.zeros(n),
+        "p": np.zeros(np_),
+        "d": np.zeros(nd),
+        "k": np.zeros(directions * nk, dtype=np.int64),
+        "h": np.zeros(0),
+        "c": np.zeros(nc),
+        "memory": np.zeros(memory),
+        "start_memory": np.zeros(memory),
+        "work": work_of_run,
+        "swaps": np.zeros(directions * len(run.swaps)),
+        "spare_work": np.zeros(of_work),
+        "time_dots": np.zeros(directions),
+        "y_dots": np.zeros(directions * n),
+        "p_dots": np.zeros(directions * np_),
+        "d_dots": np.zeros(directions * nd),
+        "h_dots": np.zeros(0),
+        "c_dots": np.zeros(directions * nc),
+        "memory_dots": np.zeros(directions * memory),
+        "work_dots": np.zeros(directions * of_work),
+        "heads": np.zeros(directions * WORK_HEADER),
+        "slopes_before": np.zeros(n),
+        "pace_before": np.zeros(n),
+        "spare_y": np.zeros(n),
+        "spare_y_dot": np.zeros(n),
+        "spare_c": np.zeros(nc),
+        "spare_c_dot": np.zeros(nc),
+        "wanted": np.zeros(directions),
+        "kept": np.zeros((directions + 1) * len(run.kinks)),
+        "inner_caches": np.zeros(nc * points),
+        "inner_dots": np.zeros(nc * points),
+        "break_orders": break_orders(system, run.kinks),
+        "integers": np.setdiff1d(np.arange(nk), of_histories),
+        "former": np.full(np_ + nd, np.nan),
+        "former_dots": np.zeros(directions * (np_ + nd)),
+        "working": np.zeros(n + np_ + nd + nk),
+        "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
+        "rows": np.zeros(0),
+    }
+
+
+def break_orders(system: System, kinks: Iterable[int]) -> NDArray[np.int64]:
+    """Where in the cache the order of the delayed break stands that arrives at each kink; -1: it is none."""
+    found = dict.fromkeys(map(int, kinks), -1)
+    for slots in system.assembly.layout.slots.values():
+        if SMOOTH_UNTIL in slots and BREAK_ORDER in slots:
+            found |= dict(zip(slots[SMOOTH_UNTIL].elements, slots[BREAK_ORDER].elements, strict=True))
+    return np.array([found[int(kink)] for kink in kinks], dtype=np.int64)
+
+
+def own_kernels(integrator: Integrator, system: System) -> MethodKernels | None:
+    """The functions of the method of a run once more, with numbers of their own: a run counts in its own."""
+    return integrator.with_accuracy(integrator.accuracy).kernels(system)
+
+
+def method_tangents(
+    integrator: Integrator, kernels: MethodKernels | None
+) -> tuple[dict[str, Function], list[Problem]]:
+    """The tangents of a method's functions, by their names in `CarryPlan`, and why some have none."""
+    name = type(integrator).__name__
+    if kernels is None:
+        return {}, [Problem("integrator", f"{name} takes its steps in Python: they have no tangents")]
+    from cosim_compiler.derivatives.tangents import tangent_function  # most runs need none
+
+    found: dict[str, Function] = {}
+    functions = kernels.functions
+    for which, function, signature, wanted, fixed in (
+        ("step", kernels.followed_step, REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
+        ("settle", settle_by_address, REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
+        ("complete", functions["complete"], REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
+        ("dense", functions["dense"], DENSE_SIGNATURE, TANGENT_DENSE_SIGNATURE, FIXED_IN_DENSE),
+    ):
+        if function is None:
+            continue
+        try:
+            found[which] = tangent_function(function, signature, 1, fixed)  # type: ignore[arg-type]
+        except NoTangentError as fault:
+            return {}, [Problem("integrator", f"{name}: its steps have no tangents: {fault}")]
+        assert found[which][1] == wanted
+    return found, []
+
+
+def held_tangents(system: System, held: HeldTables) -> Iterable[tuple[str, int, Function]]:
+    """The tangents of what is walked while witnesses are held: array, flat place in it, function.
+
+    Those of the rows of the run are made (`faults_of_system`).
+    """
+    projection = system.assembly.projection
+    for array, place, row in held.copies:
+        if row >= len(system.blocks) and projection is not None:
+            correction = projection.all[row - len(system.blocks)][0]  # has the states as histories
+            function = function_tangent(correction, with_histories=True)
+        else:
+            function = system.run_tangents.functions[row]
+        yield array, place, (function, TANGENT_SIGNATURE)
+    sliding = function_tangent(sliding_field, with_histories=True)
+    yield "held_table", 3 * (len(held.table) - 1), (sliding, TANGENT_SIGNATURE)
+
+
+def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:
+    """What stands against derivatives by these variables."""
+    problems = []
+    for path in by:
+        signal = system.signal(path)
+        slot = system.written_slot(path)
+        if slot.array not in "ypd":
+            problems.append(Problem(path, "is a whole number: nothing has a derivative by it"))
+        elif slot.size > 1:
+            problems.append(Problem(path, f"has {slot.size} elements: name one, {path}[0]"))
+        elif signal.declaration.kind == "option":
+            problems.append(Problem(path, "is an option: nothing has a derivative by it"))
+    return problems
+
+
+def corrections_of(system: System) -> range:
+    """The rows of the table that correct a solution."""
+    return range(int(system.projection[NORMALIZE]), int(system.projection[ESTIMATES]))
+
+
+def rows_of_run(system: System) -> list[int]:
+    """The rows of the table that a run walks, but for handlers."""
+    return [
+        *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
+        *range(*system.inner_range),
+        *(row for updates in system.update_ranges.values() for row in range(*updates)),
+        *corrections_of(system),
+    ]
+
+
+def faults_of_system(system: System) -> list[Problem]:
+    """What stands against derivatives of runs of a system; its tangents are made."""
+    problems = []
+    corrections, rows = corrections_of(system), rows_of_run(system)
+    for row, reason in system.run_tangents.prepare(rows).items():
+        owners = ["constraints"] if row in corrections else system.tangents.block_of(row).owners
+        problems.append(Problem(", ".join(owners), reason))
+    for key, row in system.handler_blocks.items():
+        for reason in system.run_tangents.prepare([row]).values():
+            problems.append(Problem(".".join(map(str, key)) if isinstance(key, tuple) else str(key), reason))
+    return problems
