@@ -26,7 +26,7 @@ from cosim_master.recording.coupling_samples import (
     judged_ports,
     sampled_inputs,
 )
-from cosim_master.recording.recorded_rows import InnerValues
+from cosim_master.recording.inner_rows import InnerValues
 
 if TYPE_CHECKING:
     from cosim_master.exchange.step_threads import StepThreads

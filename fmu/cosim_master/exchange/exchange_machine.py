@@ -34,7 +34,7 @@ from cosim_master.exchange.exchange_arrays import (
     Report,
     StepTimes,
 )
-from cosim_master.recording.recorded_rows import TABLED
+from cosim_master.recording.text_numbers import TABLED
 
 if TYPE_CHECKING:
     from cosim_master.exchange.exchange_algorithms import AlgorithmArrays

@@ -18,7 +18,7 @@ from cosim_master.coupling.feedthrough import direct_inputs, with_feedthrough
 from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring, UnsolvedError
 from cosim_master.model_exchange.called_simulator import CalledModelExchange, KeptState
 from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little
-from cosim_master.model_exchange.model_exchange_system import ACCURACY, ModelExchangeSolver
+from cosim_master.model_exchange.model_exchange_solver import ACCURACY, ModelExchangeSolver
 
 Descriptions = Mapping[str, ParticipantDescription]
 

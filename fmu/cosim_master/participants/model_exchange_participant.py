@@ -22,7 +22,7 @@ from cosim_master.algorithms.joint import check_options
 from cosim_master.joint.joint_system import JointSystem
 from cosim_master.model_exchange.called_simulator import MemberCalls
 from cosim_master.model_exchange.fmu_model import FmuModel
-from cosim_master.model_exchange.model_exchange_system import INTEGRATOR
+from cosim_master.model_exchange.model_exchange_solver import INTEGRATOR
 from cosim_master.participants.instance_participant import InstanceParticipant
 
 

@@ -30,7 +30,7 @@ from cosim_master.recording.co_simulation_result import (
     without_returns,
 )
 from cosim_master.recording.coupling_samples import with_states
-from cosim_master.recording.recorded_rows import KeptPoints
+from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorder import Recorder
 from cosim_master.run.snapshot import Snapshot, check_serializes, identity
 from cosim_master.run.wall_clock import Pace, TimeLimit

@@ -214,8 +214,8 @@ class IdentifiedCoupling:
             What the means of inputs, and their ends, have beyond the outputs.
         constant : ndarray or float
         """
-        lags = factors.of_means.shape[0]
-        ys, us, es = _StateParts(*factors.of_means.shape, factors.of_ends.shape[2]).split(state)
+        lags, size, inputs = factors.of_means.shape
+        ys, us, es = _StateParts(lags, size, inputs, self._direct.size).split(state)
         mean = self._begins @ ys[0] + force
         total = ys[0] + constant
         mean_before = np.zeros_like(mean)
