@@ -112,12 +112,12 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
 
 def _beside() -> list[Path]:
     """Pages and pictures of examples and benchmarks."""
-    found = []
+    files = []
     for folder in ("examples", "benchmarks"):
         for path in sorted((ROOT / folder).glob("*/*")):
             if path.name == "README.md" or path.suffix in PICTURES:
-                found.append(path)
-    return found
+                files.append(path)
+    return files
 
 
 def _site_path(path: Path) -> str:

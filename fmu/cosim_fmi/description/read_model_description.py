@@ -139,8 +139,8 @@ def _state_variables(
     listed = _unknowns(
         root, "Derivatives/Unknown" if version == "2.0" else "ContinuousStateDerivative", by_key
     )
-    found = [by_key.get((each.variable.derivative_of or "").strip()) for each in listed]
-    return () if None in found else tuple(found)  # type: ignore[arg-type]
+    variables = [by_key.get((each.variable.derivative_of or "").strip()) for each in listed]
+    return () if None in variables else tuple(variables)  # type: ignore[arg-type]
 
 
 def _count(root: Element, tag: str, by_key: Mapping[str, DeclaredVariable]) -> int:

@@ -39,10 +39,10 @@ def wine_program() -> str:
     """
     if not sys.platform.startswith("linux") or platform.machine() not in ("x86_64", "AMD64"):
         raise NoWineError("wine = true is for Linux on x86-64")
-    found = shutil.which("wine64") or shutil.which("wine")
-    if found is None:
+    program = shutil.which("wine64") or shutil.which("wine")
+    if program is None:
         raise NoWineError(f"needs wine, which is not installed here: {INSTALL_WINE}")
-    return found
+    return program
 
 
 @cache

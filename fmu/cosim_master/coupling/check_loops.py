@@ -79,15 +79,15 @@ def doubtful_outputs(descriptions: Descriptions, links: Sequence[Link]) -> dict[
 
     Only where the participant lets it be found out: it restores its state, or has derivatives.
     """
-    found: dict[Port, list[str]] = {}
+    doubtful: dict[Port, list[str]] = {}
     outputs = {link.start for link in links}
     for members in looped_outputs(descriptions, links, known_only=False):
         for name, variable in members:
             description = descriptions[name]
-            doubtful = variable in description.possible_feedthrough or is_assumed(description, variable)
-            if (name, variable) in outputs and doubtful and _shows(description):
-                found[name, variable] = [v for n, v in members if n == name and (n, v) not in outputs]
-    return found
+            is_doubtful = variable in description.possible_feedthrough or is_assumed(description, variable)
+            if (name, variable) in outputs and is_doubtful and _shows(description):
+                doubtful[name, variable] = [v for n, v in members if n == name and (n, v) not in outputs]
+    return doubtful
 
 
 def unknown_outputs(descriptions: Descriptions, links: Sequence[Link]) -> list[Port]:
@@ -102,6 +102,7 @@ def unknown_outputs(descriptions: Descriptions, links: Sequence[Link]) -> list[P
 
 
 def _shows(description: ParticipantDescription) -> bool:
+    """Whether it can be found out what outputs depend on."""
     return description.can_restore or description.has_derivatives
 
 

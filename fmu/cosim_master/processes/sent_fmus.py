@@ -148,16 +148,16 @@ def remove_oldest(folder: Path, most: int) -> None:
 
     The newest one stays, whatever its size. What has not arrived to its end for an hour is removed, too.
     """
-    found = []
+    files = []
     for path in folder.iterdir():
         with suppress(OSError):
             facts = path.stat()
             if path.suffix == SUFFIX:
-                found.append((facts.st_mtime, facts.st_size, path))
+                files.append((facts.st_mtime, facts.st_size, path))
             elif path.name.startswith(ARRIVING) and time.time() - facts.st_mtime > SECONDS_TO_ARRIVE:
                 path.unlink()
-    used = sum(size for _, size, _ in found)
-    for _, size, path in sorted(found)[:-1]:
+    used = sum(size for _, size, _ in files)
+    for _, size, path in sorted(files)[:-1]:
         if used > most:
             path.unlink(missing_ok=True)
             used -= size
