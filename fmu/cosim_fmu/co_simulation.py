@@ -260,8 +260,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         values, problems = check_starts(self.descriptions, (), {path: value})
         if problems:
             raise cosim.ModelError(problems)
-        for name, given in values.items():
-            self.start_values[name].update(given)
+        for name, values_of_participant in values.items():
+            self.start_values[name].update(values_of_participant)
 
     def __copy__(self) -> CoSimulation:
         """The same participants and settings; it may run beside this one."""
@@ -314,8 +314,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         if inputs is not None:
             scenario.feed(inputs)
         loop = scenario.couple(cls, **options)
-        given = {"inputs": inputs, **options}
-        loop._recipe = CoSimulation.from_file, (Path(path).absolute(), variant), given
+        keywords = {"inputs": inputs, **options}
+        loop._recipe = CoSimulation.from_file, (Path(path).absolute(), variant), keywords
         return loop
 
     @classmethod
@@ -357,8 +357,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         from cosim_ssp.couple import couple_ssp  # reads XML: late
 
         loop = couple_ssp(cls, path, variant, starts, inputs, **options)
-        given = {"starts": starts, "inputs": inputs, **options}
-        loop._recipe = CoSimulation.from_ssp, (Path(path).absolute(), variant), given
+        keywords = {"starts": starts, "inputs": inputs, **options}
+        loop._recipe = CoSimulation.from_ssp, (Path(path).absolute(), variant), keywords
         return loop
 
     def to_ssp(self, path: str | Path, until: float | None = None, **export: Any) -> Path:
@@ -553,8 +553,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         start = self.start if start is None else start
         other._set(start=start)
         if tolerance is not None:
-            given = {name: t for name, t in self.tolerances.items() if t not in (None, self.tolerance)}
-            accepted, problems = check_tolerances(self.participants, tolerance, given)
+            different = {name: t for name, t in self.tolerances.items() if t not in (None, self.tolerance)}
+            accepted, problems = check_tolerances(self.participants, tolerance, different)
             if problems:
                 raise cosim.ModelError(problems)
             other._set(tolerance=tolerance, tolerances=accepted)

@@ -226,8 +226,8 @@ class ScenarioSubject(StudySubject):
         if isinstance(self.source, CoSimulation):
             return self.source
         make = CoSimulation.from_ssp if is_ssp(self.source) else CoSimulation.from_file
-        given = {name: value for name, value in self._settings.items() if name != "until"}
-        return make(self.source, **given)
+        settings = {name: value for name, value in self._settings.items() if name != "until"}
+        return make(self.source, **settings)
 
     @property
     def _runs(self) -> RunAgain:

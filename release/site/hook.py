@@ -35,8 +35,8 @@ _generated: dict[str, str | bytes] = {}
 
 def on_config(config: Any) -> Any:
     """Pages that the navigation in `mkdocs.yml` does not name get a place in it, the site its addresses."""
-    given = addresses()
-    config.site_url, config.repo_url = given.get("documentation"), given.get("repository")
+    address_of = addresses()
+    config.site_url, config.repo_url = address_of.get("documentation"), address_of.get("repository")
     config.repo_name = config.site_name
     notebooks = notebook_pages()
     _generated.update(reference_pages() | notebooks)

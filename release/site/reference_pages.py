@@ -182,9 +182,11 @@ def _options(cls: type[Any]) -> list[str]:
         names = sorted(kit.option_names(cls))
         return ["Options: " + ", ".join(f"`{name}`" for name in names) + "."] if names else []
     rows = []
-    for name, given in inspect.signature(cls).parameters.items():
-        if given.kind not in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
-            rows.append((name, "required" if given.default is given.empty else f"`{given.default!r}`"))
+    for name, parameter in inspect.signature(cls).parameters.items():
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            rows.append(
+                (name, "required" if parameter.default is parameter.empty else f"`{parameter.default!r}`")
+            )
     return _table(("option", "default"), rows)
 
 

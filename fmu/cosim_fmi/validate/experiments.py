@@ -149,8 +149,12 @@ def disagreements(
         bound = experiment["relative"] * size if name in reals else 0.0
         worst, where = 0.0, 0.0
         for time, value in zip(references["time"], values, strict=True):
-            given = at_time(found, name, time, is_linear=name in reals)
-            error = 0.0 if given == value or (given != given and value != value) else abs(given - value)
+            expected = at_time(found, name, time, is_linear=name in reals)
+            error = (
+                0.0
+                if expected == value or (expected != expected and value != value)
+                else abs(expected - value)
+            )
             if not error <= worst:
                 worst, where = error, time
         if not worst <= bound:

@@ -322,19 +322,19 @@ def override_feedthrough(description: ParticipantDescription, override: Any) -> 
     inputs = with_causality(description, "input")
     readable = [*with_causality(description, "output"), *description.readable]
     if override == NONE:
-        given: dict[str, frozenset[str]] = dict.fromkeys(readable, frozenset())
+        inputs_of: dict[str, frozenset[str]] = dict.fromkeys(readable, frozenset())
     elif isinstance(override, Mapping):
-        given = {}
+        inputs_of = {}
         for output, needs in override.items():
             listed = isinstance(needs, (list, tuple, set, frozenset))
             if not listed or not all(isinstance(name, str) for name in needs):
                 raise ValueError(f'{output} is {needs!r}, needs a list of inputs: {{ y = ["u"] }}')
             needed = [e for name in needs for e in _elements(description, "input", name, inputs)]
             for element in _elements(description, "output", str(output), readable):
-                given[element] = frozenset(needed)
+                inputs_of[element] = frozenset(needed)
     else:
         raise ValueError(f'is {override!r}, needs "none", or inputs by outputs: {{ y = ["u"] }}')
-    return with_feedthrough(description, given)
+    return with_feedthrough(description, inputs_of)
 
 
 def _elements(description: ParticipantDescription, what: str, name: str, known: list[str]) -> tuple[str, ...]:

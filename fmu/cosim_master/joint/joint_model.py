@@ -180,7 +180,7 @@ class JointWiring:
         for link in self._at_events:
             outputs.setdefault(link.source, []).append(link.output)
         return [
-            self._members[name].access(list(dict.fromkeys(given)), "Get") for name, given in outputs.items()
+            self._members[name].access(list(dict.fromkeys(ports)), "Get") for name, ports in outputs.items()
         ]
 
     def changes_at_events(self) -> dict[str, dict[str, Any]]:
@@ -197,8 +197,8 @@ class JointWiring:
             if link.fault(value):
                 raise RuntimeError(link.fault(value))
             wanted.setdefault(link.target, {})[link.input] = value
-        changed = {name: self._members[name].changed_ports(given) for name, given in wanted.items()}
-        return {name: given for name, given in changed.items() if given}
+        changed = {name: self._members[name].changed_ports(ports) for name, ports in wanted.items()}
+        return {name: ports for name, ports in changed.items() if ports}
 
     @property
     def search_memory(self) -> list[NDArray[Any]]:

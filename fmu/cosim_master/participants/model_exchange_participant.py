@@ -154,12 +154,12 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write variables: real inputs are held from now on, all others are written in event mode."""
-        given = dict(zip(names, values, strict=True))
+        value_of = dict(zip(names, values, strict=True))
         if self.system.has_begun:
-            self.system.set(self, given)
+            self.system.set(self, value_of)
         else:
             super().set(names, values)
-            self._set.update(given)
+            self._set.update(value_of)
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Let continuous inputs run along lines over the next step, per s; others stay as they are."""

@@ -66,8 +66,8 @@ def restored(data: list[Any]) -> cosim.CosimError:
         **{"stop": StopRequested, "discarded": StepDiscardedError},
         **{"fmu": cosim.FmuError, "other": cosim.CosimError},
     }
-    made: cosim.CosimError = kinds[kind](*values)
-    return made
+    error: cosim.CosimError = kinds[kind](*values)
+    return error
 
 
 PRINTED = "printed"
@@ -102,8 +102,8 @@ class PickledRecipes:
         """Of a function and its arguments."""
         sys.path[:], recipe = given
         make, arguments, keywords = pickle.loads(recipe)
-        made: cosim.Participant = make(*arguments, **keywords)
-        return made
+        participant: cosim.Participant = make(*arguments, **keywords)
+        return participant
 
     def serve(self, name: str, given: list[Any]) -> Any:
         """There is nothing else."""
