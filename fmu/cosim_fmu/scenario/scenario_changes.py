@@ -14,7 +14,7 @@ from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu.scenario.scenario_conditions import parse_condition
 from cosim_fmu.scenario.scenario_variant import flat
 from cosim_master.coupling.connection import Connection
-from cosim_master.participants.timed_inputs import SEEN, Changes, Trigger, TriggeredChanges
+from cosim_master.participants.changes import SEEN, Changes, Trigger, TriggeredChanges
 from cosim_toml.toml_lines import KeyPath
 
 KEYS = ("at", "when", "set")
@@ -168,7 +168,7 @@ def _start(path: str, description: ParticipantDescription, starts: Mapping[str, 
 
 
 def _number(value: Any, variable: ParticipantVariable) -> float:
-    """A value in the unit of its variable; ``ValueError`` for what is no number."""
+    """A value in the unit of its variable; ``ValueError`` where it is not a number."""
     if isinstance(value, str):
         return cosim.parse_quantity(value, variable.unit)
     if not isinstance(value, (bool, int, float)):
