@@ -46,7 +46,9 @@ from cosim_master.coupling.coupling import (
     step_of,
 )
 from cosim_master.coupling.errors import WiringProblem, problem
-from cosim_master.coupling.feedthrough import feedthrough_loops, override_feedthrough, stepping_order
+from cosim_master.coupling.feedthrough import override_feedthrough
+from cosim_master.coupling.instant_graph import feedthrough_loops
+from cosim_master.coupling.stepping_order import stepping_order
 from cosim_master.coupling.wiring import check_connections
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.participants.create_participants import configure, create_participants, described

@@ -12,13 +12,13 @@ from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import WaitsForInputs
 from cosim_master.coupling.connection import Link
 from cosim_master.coupling.convert_value import RADIAN, definition_of
+from cosim_master.coupling.directed_graph import closed_path
 from cosim_master.coupling.errors import WiringProblem, problem
-from cosim_master.coupling.feedthrough import (
+from cosim_master.coupling.feedthrough import is_assumed
+from cosim_master.coupling.instant_graph import (
     Port,
-    closed_path,
     feedthrough_loops,
     instant_graph,
-    is_assumed,
     looped_outputs,
     path_text,
 )
