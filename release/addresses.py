@@ -27,15 +27,15 @@ def version(root: Path = ROOT) -> str:
 def addresses(root: Path = ROOT) -> dict[str, str]:
     """Those that are given, by their names."""
     lines = tomllib.loads((root / "release" / "addresses.toml").read_text("utf-8"))
-    given = {name: address.replace("{version}", version(root)) for name, address in lines.items() if address}
-    for name, address in given.items():
+    filled = {name: address.replace("{version}", version(root)) for name, address in lines.items() if address}
+    for name, address in filled.items():
         if name not in NAMES or not re.match(
             r"https://\w|mailto:\w" if name == "security" else r"https://\w", address
         ):
             raise SystemExit(
                 f"release/addresses.toml: {name} = {address!r} is not an address of {', '.join(NAMES)}"
             )
-    return given
+    return filled
 
 
 def project_urls(root: Path = ROOT) -> dict[str, str]:
@@ -45,30 +45,32 @@ def project_urls(root: Path = ROOT) -> dict[str, str]:
 
 def readme(root: Path = ROOT) -> str:
     """The README as a package index shows it, where links are whole addresses."""
-    given = addresses(root)
+    address_of = addresses(root)
     return LINK.sub(
-        lambda found: f"{found[1]}{found[2]}({given.get('pictures' if found[1] else 'files', '')}{found[3]})",
+        lambda found: (
+            f"{found[1]}{found[2]}({address_of.get('pictures' if found[1] else 'files', '')}{found[3]})"
+        ),
         (root / "README.md").read_text("utf-8"),
     )
 
 
 def fill_in(root: Path = ROOT) -> None:
     """Version and addresses into the files of the repository that state them."""
-    given = addresses(root)
+    address_of = addresses(root)
     stated = {
         "version": version(root),
-        "repository-code": given.get("repository"),
-        "url": given.get("documentation"),
+        "repository-code": address_of.get("repository"),
+        "url": address_of.get("documentation"),
     }
     path = root / "CITATION.cff"
     lines = [line for line in path.read_text("utf-8").splitlines() if line.partition(":")[0] not in stated]
     lines += [f"{key}: {value}" for key, value in stated.items() if value]
     path.write_text("\n".join(lines) + "\n", "utf-8")
-    if "security" in given:
+    if "security" in address_of:
         path = root / "SECURITY.md"
         text = re.sub(
             r"in private, .*?, and not",
-            f"in private, at <{given['security']}>, and not",
+            f"in private, at <{address_of['security']}>, and not",
             path.read_text("utf-8"),
         )
         path.write_text(text, "utf-8")

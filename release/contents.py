@@ -55,10 +55,10 @@ def metadata_and_files(archive: Path) -> tuple[Message, dict[str, bytes]]:
     except (OSError, zipfile.BadZipFile, tarfile.TarError) as error:
         raise SystemExit(f"{archive}: cannot be read: {error}") from None
     ending = r"[^/]+\.dist-info/METADATA" if archive.suffix == ".whl" else r"[^/]+/PKG-INFO"
-    found = next((data for name, data in files.items() if re.fullmatch(ending, name)), None)
-    if found is None:
+    metadata = next((data for name, data in files.items() if re.fullmatch(ending, name)), None)
+    if metadata is None:
         raise SystemExit(f"{archive}: is neither a wheel nor an archive of sources")
-    return BytesHeaderParser().parsebytes(found), files
+    return BytesHeaderParser().parsebytes(metadata), files
 
 
 def bill_of_materials(archive: Path) -> dict[str, Any]:
@@ -100,16 +100,16 @@ def requirement(line: str) -> dict[str, Any]:
     >>> requirement("pyarrow>=16; extra == 'parquet'")["scope"]
     'optional'
     """
-    found = REQUIREMENT.match(line)
-    if found is None:
+    match = REQUIREMENT.match(line)
+    if match is None:
         raise SystemExit(f"{line!r} is not a requirement")
-    when = found["when"] or ""
-    properties = {"versions": found["version"], "when": when}
+    when = match["when"] or ""
+    properties = {"versions": match["version"], "when": when}
     return {
         "type": "library",
-        "bom-ref": f"pkg:pypi/{found['name'].lower()}" + (f"#{when}" if when else ""),
-        "name": found["name"],
-        "purl": f"pkg:pypi/{found['name'].lower()}",
+        "bom-ref": f"pkg:pypi/{match['name'].lower()}" + (f"#{when}" if when else ""),
+        "name": match["name"],
+        "purl": f"pkg:pypi/{match['name'].lower()}",
         "scope": "optional" if "extra" in when else "required",
         "properties": [{"name": key, "value": value} for key, value in properties.items() if value],
     }

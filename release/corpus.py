@@ -119,8 +119,8 @@ def alternatives(id: str, cls: type[cosim.Component]) -> Iterator[dict[str, Any]
 def values_of(id: str, cls: type[cosim.Component], signal: str = "wave") -> dict[str, Any]:
     """Values for what has no default, and what it is attached to."""
     followed = dict.fromkeys(("source", "first", "second"), signal)
-    given = {n: d for n, d in cls.declarations.items() if d.kind == "parameter" and d.start is None}
-    numbers = {n: np.ones(d.shape) if d.shape else 1.0 for n, d in given.items()}
+    needed = {n: d for n, d in cls.declarations.items() if d.kind == "parameter" and d.start is None}
+    numbers = {n: np.ones(d.shape) if d.shape else 1.0 for n, d in needed.items()}
     known = {**ATTACHED, **followed}
     attached = {n: known[n] for n, d in cls.declarations.items() if d.kind == "attachment" and n in known}
     sources = {n: d for n, d in cls.declarations.items() if d.options.get("provides") == "source"}

@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,16 +37,22 @@ STEP = 1e-3
 CALLS = 4_000_000
 """Steps times FMUs of one run, about."""
 
-Measured = tuple[float, float]  # seconds of the loop, last value of the first node
+
+class Measured(NamedTuple):
+    """Seconds of the loop over communication steps, and the last value of the first node."""
+
+    seconds: float
+    value: float
 
 
 def ours(path: Path, count: int, steps: int, shape: str, record: list[str] | None) -> Measured:
+    """A ring or a chain of FMUs."""
     loop = CoSimulation(
         {f"n{i}": path for i in range(count)}, links(count, shape), "jacobi", STEP, starts={"n0.y": 2.0}
     )
     result = loop.simulate(steps * STEP, record=record)
     assert result.statistics["loop"] == "compiled" and result.statistics["steps"] == steps
-    return result.statistics["stepping_time"], float(result["n0.y"][-1])
+    return Measured(result.statistics["stepping_time"], float(result["n0.y"][-1]))
 
 
 def systems(path: Path, count: int, steps: int) -> Measured:
@@ -60,7 +66,7 @@ def systems(path: Path, count: int, steps: int) -> Measured:
     loop = CoSimulation(parts, wires, "jacobi", STEP, starts={"n0.node.x": 2.0})
     result = loop.simulate(steps * STEP, record=["n0.node.y"])
     assert result.statistics["loop"] == "compiled" and result.statistics["steps"] == steps
-    return result.statistics["stepping_time"], float(result["n0.node.y"][-1])
+    return Measured(result.statistics["stepping_time"], float(result["n0.node.y"][-1]))
 
 
 def integration(path: Path, count: int, steps: int) -> Measured:
@@ -69,10 +75,11 @@ def integration(path: Path, count: int, steps: int) -> Measured:
     simulator.initialize()
     begun = time.perf_counter()
     simulator.advance_to(steps * count * STEP)
-    return time.perf_counter() - begun, float("nan")
+    return Measured(time.perf_counter() - begun, float("nan"))
 
 
 def links(count: int, shape: str) -> list[tuple[str, str]]:
+    """Connections of a "ring", a "chain" or "pairs"."""
     if shape == "pairs":
         return [(f"n{i}.y", f"n{i ^ 1}.u") for i in range(count)]
     last = count if shape == "ring" else count - 1
@@ -112,13 +119,15 @@ def fmpy_loop(path: Path, count: int, steps: int) -> Measured:
     for node in nodes:
         node.terminate()
         node.freeInstance()
-    return seconds, value
+    return Measured(seconds, value)
 
 
 def peer(name: str, script: str) -> Callable[[Path, int, int], Measured]:
+    """What runs the ring in another library, in its own environment."""
+
     def run(path: Path, count: int, steps: int) -> Measured:
-        found = run_peer(name, f"masters/{script}", [str(path), str(count), str(steps)])
-        return found["seconds"], found["value"]
+        answer = run_peer(name, f"masters/{script}", [str(path), str(count), str(steps)])
+        return Measured(answer["seconds"], answer["value"])
 
     return run
 
@@ -142,24 +151,24 @@ ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
 """The last two over pairs with a power bond each, in place of rings."""
 
 
-def each_exchange(path: Path, count: int, steps: int, algorithm: str, options: dict[str, Any]) -> float:
+def time_of_exchange(path: Path, count: int, steps: int, algorithm: str, options: dict[str, Any]) -> float:
     """µs of an exchange and FMU of a ring, everything included."""
-    bonded = {"correction", "control"} & set(options)
+    is_bonded = bool({"correction", "control"} & set(options))
     loop = CoSimulation(
         {f"n{i}": path for i in range(count)},
-        links(count, "pairs" if bonded else "ring"),
+        links(count, "pairs" if is_bonded else "ring"),
         algorithm,
         STEP,
         starts={"n0.y": 2.0},
         options=options,
-        bonds=[[f"n{i}.y", f"n{i + 1}.y"] for i in range(0, count, 2)] if bonded else [],
+        bonds=[[f"n{i}.y", f"n{i + 1}.y"] for i in range(0, count, 2)] if is_bonded else [],
     )
     result = loop.simulate(steps * STEP, record=["n0.y"])
     assert result.statistics["loop"] == "compiled", result.statistics["loop"]
-    told = result.statistics["algorithm"]
-    beside = told.get("iterations", 0) + told.get("rejected", 0)
+    figures = result.statistics["algorithm"]
+    repeated = figures.get("iterations", 0) + figures.get("rejected", 0)
     # iterations of adaptive come on top of its exchanges, those of the others are all that there are
-    exchanges = told["exchanges"] + beside if "exchanges" in told else max(steps, beside)
+    exchanges = figures["exchanges"] + repeated if "exchanges" in figures else max(steps, repeated)
     return float(result.statistics["stepping_time"] / exchanges / count * 1e6)
 
 
@@ -169,13 +178,13 @@ def by_algorithm(path: Path, sizes: list[int], rounds: int) -> dict[str, dict[in
     for name, (algorithm, options) in ALGORITHMS.items():
         for count in sizes:
             steps = max(100, CALLS // 4 // count)
-            found = [each_exchange(path, count, steps, algorithm, options) for _ in range(rounds)]
-            table.setdefault(name, {})[count] = min(found)
+            times = [time_of_exchange(path, count, steps, algorithm, options) for _ in range(rounds)]
+            table.setdefault(name, {})[count] = min(times)
     for name, run in OTHERS_OF_ALGORITHMS.items():
         for count in sizes:
             steps = max(20, CALLS // SLOW[name] // count)
             try:
-                seconds = min(run(path, count, steps)[0] for _ in range(rounds))
+                seconds = min(run(path, count, steps).seconds for _ in range(rounds))
             except PeerError as error:
                 print(f"{name}, {count} FMUs: {error}", file=sys.stderr)
                 continue
@@ -222,28 +231,31 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             show(by_algorithm(make_node(Path(folder)), arguments.sizes, arguments.rounds), arguments.sizes)
         return
-    table: dict[str, dict[int, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        path = make_node(Path(folder))
-        for count in arguments.sizes:
-            steps = max(100, CALLS // count)
-
-            for name, run in {**OURS, **OTHERS}.items():
-                few = max(20, steps // SLOW.get(name, 1))
-                try:
-                    found = [run(path, count, few) for _ in range(arguments.rounds)]
-                except PeerError as error:
-                    print(f"{name}, {count} FMUs: {error}", file=sys.stderr)
-                    continue
-                table.setdefault(name, {})[count] = min(f[0] for f in found) / few / count * 1e6
-                off = abs(found[0][1] - exact(count, few))
-                if "chain" not in name and off > 1e-9:
-                    print(f"{name}, {count} FMUs: the last value is off by {off:.1e}", file=sys.stderr)
+        table = by_master(make_node(Path(folder)), arguments.sizes, arguments.rounds)
     show(table, arguments.sizes)
     if arguments.json:
         arguments.json.write_text(json.dumps(table, indent=1))
     if arguments.plot:
         plot(table, arguments.plot)
+
+
+def by_master(path: Path, sizes: list[int], rounds: int) -> dict[str, dict[int, float]]:
+    """µs per step and FMU of every master by the number of FMUs; wrong values are printed."""
+    table: dict[str, dict[int, float]] = {}
+    for count in sizes:
+        for name, run in {**OURS, **OTHERS}.items():
+            steps = max(20, max(100, CALLS // count) // SLOW.get(name, 1))
+            try:
+                runs = [run(path, count, steps) for _ in range(rounds)]
+            except PeerError as error:
+                print(f"{name}, {count} FMUs: {error}", file=sys.stderr)
+                continue
+            table.setdefault(name, {})[count] = min(r.seconds for r in runs) / steps / count * 1e6
+            off = abs(runs[0].value - exact(count, steps))
+            if "chain" not in name and off > 1e-9:
+                print(f"{name}, {count} FMUs: the last value is off by {off:.1e}", file=sys.stderr)
+    return table
 
 
 def show(table: dict[str, dict[int, float]], sizes: list[int]) -> None:

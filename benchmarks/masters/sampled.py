@@ -48,12 +48,22 @@ class Law(NamedTuple):
     kd: float
 
 
+class Memory(NamedTuple):
+    """Of the controller: its output, integral and input, its input at the last tick, and ticks so far."""
+
+    u: float = 0.0
+    integral: float = 0.0
+    y_before: float = 0.0
+    y: float = 0.0
+    ticks: int = 0
+
+
 class Sampled(cosim.Participant):
     """A controller that ticks at multiples of its period, at the end of a step or where it begins."""
 
     def __init__(self, law: Law, early: bool) -> None:
         self.law, self.early = law, early
-        self._memory = (0.0, 0.0, 0.0, 0.0, 0)
+        self._memory = Memory()
 
     def describe(self) -> kit.ParticipantDescription:
         """One input, one discrete output."""
@@ -67,25 +77,25 @@ class Sampled(cosim.Participant):
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
         """Begin anew."""
-        self._memory = (0.0, 0.0, 0.0, float(values.get("y", 0.0)), 0)
+        self._memory = Memory(y=float(values.get("y", 0.0)))
 
     def set(self, names: Sequence[str], values: Any) -> None:
         """The input."""
         if len(names):
-            self._memory = (*self._memory[:3], float(values[0]), self._memory[4])
+            self._memory = self._memory._replace(y=float(values[0]))
 
     def step(self, time: float, size: float) -> float:
         """Ticks on the way; those that count from the end of a step begin with the first period."""
         while True:
-            _, total, before, y, count = self._memory
-            ahead = (time + size) / self.law.period - count - (not self.early)
-            if ahead < (ROUNDING if self.early else -ROUNDING):
+            memory = self._memory
+            periods_ahead = (time + size) / self.law.period - memory.ticks - (not self.early)
+            if periods_ahead < (ROUNDING if self.early else -ROUNDING):
                 return time + size
-            self._memory = (*answer(self.law, y, total, before), y, y, count + 1)
+            self._memory = tick(self.law, memory)
 
     def get(self, names: Sequence[str]) -> list[float]:
         """Output, or input."""
-        return [self._memory[0 if name == "u" else 3] for name in names]
+        return [getattr(self._memory, name) for name in names]
 
     def save(self) -> Any:
         """All that changes."""
@@ -99,10 +109,21 @@ class Sampled(cosim.Participant):
         """Nothing is open."""
 
 
-def answer(law: Law, y: float, total: float, before: float) -> tuple[float, float]:
-    """The output, and the integral."""
-    total += law.period * (1.0 - y)
-    return law.kp * (1.0 - y) + law.ki * total - law.kd * (y - before) / law.period, total
+def tick(law: Law, memory: Memory) -> Memory:
+    """What the controller remembers after a tick."""
+    integral = memory.integral + law.period * (1.0 - memory.y)
+    change = memory.y - memory.y_before
+    u = law.kp * (1.0 - memory.y) + law.ki * integral - law.kd * change / law.period
+    return Memory(u, integral, memory.y, memory.y, memory.ticks + 1)
+
+
+class Plant(NamedTuple):
+    """x' = a x + b u, y = c x, and x at the start."""
+
+    a: Vector
+    b: Vector
+    c: Vector
+    start: Vector
 
 
 class Judged(NamedTuple):
@@ -123,28 +144,29 @@ def check_bars(seed: int) -> Judged:
     early, exchanges = bool(random.integers(2)), int(random.choice([1, 2, 5]))
     # without rollback across a tick, adaptive exchanges would meet its end ever more closely
     algorithm, options = ALGORITHMS[int(random.integers(len(ALGORITHMS) if early else len(ALGORITHMS) - 1))]
-    a, b, c, start = _plant(random)
-    rate = float(np.abs(np.linalg.eigvals(a)).max())
+    system = _plant(random)
+    rate = float(np.abs(np.linalg.eigvals(system.a)).max())
     law = Law(
         float(random.uniform(0.02, 0.2) / rate),
         float(random.uniform(0.2, 2.0)),
         float(random.choice([0.0, 0.5])),
         float(random.choice([0.0, 0.1])) / rate,
     )
-    plant = LinearParticipant((a, b, c, [[0.0]]), ["u"], ["y"], start.tolist())
+    matrices = system.a, system.b, system.c, [[0.0]]
+    plant = LinearParticipant(matrices, ["u"], ["y"], system.start.tolist())
     parts = {"plant": plant, "controller": Sampled(law, early)}
     if random.integers(2):
         parts = dict(reversed(parts.items()))
     links = [("plant.y", "controller.y"), ("controller.u", "plant.u")]
     loop = CoSimulation(parts, links, algorithm, law.period / exchanges, options=options)
     result = loop.simulate(until=law.period * float(random.choice([60, 200, 600])))
-    y, bar = exact(a, b, c, start, law, early, result.time), result.coupling["plant.y"]
+    y, bar = exact(system, law, early, result.time), result.coupling["plant.y"]
     scale = float(np.ptp(y))
     true = float(np.abs(result["plant.y"] - y).max()) / scale
     return Judged(seed, early, algorithm, exchanges, true, bar.error / scale, result.coupling.verdict)
 
 
-def _plant(random: np.random.Generator) -> tuple[Vector, Vector, Vector, Vector]:
+def _plant(random: np.random.Generator) -> Plant:
     """A lag, an oscillator, or an oscillator behind a lag."""
     size = int(random.integers(1, 4))
     w, damping, lag = random.uniform(0.5, 3.0), random.uniform(0.05, 1.0), random.uniform(2.0, 8.0)
@@ -152,25 +174,25 @@ def _plant(random: np.random.Generator) -> tuple[Vector, Vector, Vector, Vector]
     a = np.array([[-w]]) if size == 1 else whole[:size, :size]
     b = np.zeros((size, 1))
     b[-1] = (w, w**2, lag)[size - 1]
-    return a, b, np.eye(1, size), 0.5 * random.normal(size=size)
+    return Plant(a, b, np.eye(1, size), 0.5 * random.normal(size=size))
 
 
-def exact(a: Vector, b: Vector, c: Vector, start: Vector, law: Law, early: bool, times: Vector) -> Vector:
+def exact(plant: Plant, law: Law, early: bool, times: Vector) -> Vector:
     """The plant's output where the controller answers at once."""
-    size, now, ticks, u, total, before = start.size, 0.0, int(not early), 0.0, 0.0, 0.0
-    state, found = np.r_[start, 0.0], []
-    whole = np.zeros((size + 1, size + 1))
-    whole[:size, :size], whole[:size, size:] = a, b
+    size = plant.start.size
+    held_input = np.zeros((size + 1, size + 1))  # of the plant's states, then its input
+    held_input[:size, :size], held_input[:size, size:] = plant.a, plant.b
+    state, now, memory = np.r_[plant.start, 0.0], 0.0, Memory(ticks=int(not early))
+    outputs = []
     for time in times.tolist():
-        while ticks * law.period <= time + ROUNDING * law.period:
-            state = expm((ticks * law.period - now) * whole) @ state
-            now = ticks * law.period
-            y = float((c @ state[:size])[0])
-            u, total = answer(law, y, total, before)
-            before, ticks, state[size] = y, ticks + 1, u
-        state, now = expm((time - now) * whole) @ state, time
-        found.append(float((c @ state[:size])[0]))
-    return np.array(found)
+        while memory.ticks * law.period <= time + ROUNDING * law.period:
+            tick_time = memory.ticks * law.period
+            state, now = expm((tick_time - now) * held_input) @ state, tick_time
+            memory = tick(law, memory._replace(y=float((plant.c @ state[:size])[0])))
+            state[size] = memory.u
+        state, now = expm((time - now) * held_input) @ state, time
+        outputs.append(float((plant.c @ state[:size])[0]))
+    return np.array(outputs)
 
 
 def main() -> None:
@@ -179,24 +201,27 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
     with ProcessPoolExecutor(arguments.processes) as pool:
-        found = list(pool.map(check_bars, range(arguments.cases), chunksize=5))
-    wrong = [case for case in found if case.true > EXACT]
+        judged = list(pool.map(check_bars, range(arguments.cases), chunksize=5))
+    with_error = [case for case in judged if case.true > EXACT]
     print("| cases | number | bars hold | median of bar over error | unknown |")
     print("|---" * 5 + "|")
-    groups = {"all with an error": wrong, "… known": [case for case in wrong if case.verdict != "unknown"]}
-    groups |= {f"`{name}`": [c for c in wrong if c.algorithm == name] for name in dict(ALGORITHMS)}
+    groups = {
+        "all with an error": with_error,
+        "… known": [case for case in with_error if case.verdict != "unknown"],
+    }
+    groups |= {f"`{name}`": [c for c in with_error if c.algorithm == name] for name in dict(ALGORITHMS)}
     for name, cases in groups.items():
         over = np.array([case.bar / case.true for case in cases])
         unknown = sum(case.verdict == "unknown" for case in cases)
         print(f"| {name} | {over.size} | {np.mean(over >= 1.0):.3f} | {np.median(over):.2g} | {unknown} |")
-    none = [case for case in found if case.true <= EXACT]
+    without_error = [case for case in judged if case.true <= EXACT]
     for several in (False, True):
-        mine = [case for case in none if (case.exchanges > 1) == several]
-        bars = [case.bar for case in mine] or [0.0]
+        cases = [case for case in without_error if (case.exchanges > 1) == several]
+        bars = [case.bar for case in cases] or [0.0]
         print(
-            f"without an error, {'several exchanges' if several else 'one exchange'} a tick: {len(mine)}, "
+            f"without an error, {'several exchanges' if several else 'one exchange'} a tick: {len(cases)}, "
             f"largest bar {max(bars):.1g}, median {np.median(bars):.1g} of the range, "
-            f"{sum(case.verdict == 'fine' for case in mine)} fine"
+            f"{sum(case.verdict == 'fine' for case in cases)} fine"
         )
 
 

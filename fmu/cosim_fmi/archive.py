@@ -338,9 +338,9 @@ class FmuArchive:
             Another FMI version, or neither of the two.
         """
         if self.version not in VERSIONS:
-            given = f"FMI {self.version}" if self.version else "no FMI version"
+            version = f"FMI {self.version}" if self.version else "no FMI version"
             raise self._error(
-                f"declares {given}, which is not supported: needs FMI {', '.join(VERSIONS[:-1])} or "
+                f"declares {version}, which is not supported: needs FMI {', '.join(VERSIONS[:-1])} or "
                 f"{VERSIONS[-1]}. Export it again from its tool as FMI 2.0 Co-Simulation."
             )
         offered = [name for name in ("CoSimulation", "ModelExchange") if name in self._interfaces]

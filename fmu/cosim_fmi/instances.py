@@ -365,8 +365,8 @@ class UnpackedFmu:
         FmiError
             It cannot be loaded, or lacks a function without which the FMU cannot be simulated.
         """
-        what = "ModelExchange" if interface.model_exchange else "CoSimulation"
-        if what not in self._libraries:
+        interface_type = "ModelExchange" if interface.model_exchange else "CoSimulation"
+        if interface_type not in self._libraries:
             path = _library_file(self.folder, interface, self._wine)
             if is_cut_off(path):
                 raise FmiError(f"the library cannot be loaded: {path.name} is cut off")
@@ -374,9 +374,9 @@ class UnpackedFmu:
             opened: Callable[..., FmuLibrary] = open_library
             if self._wine:
                 from cosim_fmi.wine.wine_library import open_wine_library as opened
-            made = opened(path, interface.version, interface.identifier, what)
-            self._libraries[what] = made
-        return self._libraries[what]
+            library_of_fmu = opened(path, interface.version, interface.identifier, interface_type)
+            self._libraries[interface_type] = library_of_fmu
+        return self._libraries[interface_type]
 
 
 def _library_file(folder: Path, interface: FmuInterface, wine: bool) -> Path:

@@ -46,7 +46,9 @@ from cosim_master.coupling.coupling import (
     step_of,
 )
 from cosim_master.coupling.errors import WiringProblem, problem
-from cosim_master.coupling.feedthrough import feedthrough_loops, override_feedthrough, stepping_order
+from cosim_master.coupling.feedthrough import override_feedthrough
+from cosim_master.coupling.instant_graph import feedthrough_loops
+from cosim_master.coupling.stepping_order import stepping_order
 from cosim_master.coupling.wiring import check_connections
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.participants.create_participants import configure, create_participants, described
@@ -165,38 +167,21 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
         self.threads = threads
-        self.participants = create_participants(participants, problems)
-        self.algorithm = create_algorithm(algorithm, options or {}, problems)
-        self.joint = None
-        if isinstance(self.algorithm, Joint):
-            self.participants, self.joint = join_participants(self.participants, self.algorithm, problems)
-        configure(self.participants, starts or {})
-        self.descriptions = described(self.participants, problems)
+        problems += self._create(participants, algorithm, options or {}, starts or {})
         experiment = only_experiment(self.descriptions)
         self.start = experiment.start or 0.0 if start is None else start
         self.step = step_of(experiment) if step is None else _seconds(step, problems)
         self.tolerance = tolerance
         self.tolerances, faults = check_tolerances(self.participants, tolerance, tolerances or {})
         problems += faults
-        unknown = [name for name in participants if name not in self.descriptions]
         self.feedthrough = dict(feedthrough or {})
         problems += self._override_feedthrough()
-        links, faults = check_connections(self.descriptions, unknown, connections)
-        self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
-        self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
-        if self.joint is not None:
-            self.links = self.joint.connect(self.links, self.descriptions)
-        self.start_values, more = check_starts(self.descriptions, unknown, starts or {})
-        problems += [*faults, *more, *check_copies(self.descriptions), *check_clocks(self.descriptions)]
+        unknown = [name for name in participants if name not in self.descriptions]
+        problems += self._connect(connections, starts or {}, unknown)
+        problems += [*check_copies(self.descriptions), *check_clocks(self.descriptions)]
         problems += check_abilities(self.descriptions, self._exchanging)
         self.step_multiple, faults = check_steps(self.participants, steps or {}, self.step, self._exchanging)
-        problems += faults
-        problems += self._check_joint()
-        self.bonds = []
-        if bonds != ():
-            found, faults = check_bonds(bonds, [*self.links, *self.inner_links], self.descriptions)
-            self.bonds = [bond for bond in found if not set(bond) & set(self.inner_links)]
-            problems += faults
+        problems += [*faults, *self._check_joint(), *self._read_bonds(bonds)]
         self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
         self.remarks: list[str] = []
         self._failures: list[str] = []
@@ -207,18 +192,54 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             if len(problems) == 1 and problems[0].cause is not None:
                 raise problems[0].cause
             raise cosim.ModelError(problems)
+        self.options = dict(options or {})
+        self.until = experiment.stop
+        self.run_options = RunOptions()
+        self.findings, self.ssp, self.derived, self.python_files = [], None, {}, {}
         self.result: cosim.Result | None = None
         self._run: SimulationRun | None = None
         self._is_run = threading.Lock()
         self._going_on: Snapshot | None = None
         self._accepted: frozenset[str] = frozenset()
-        self.until = experiment.stop
-        self.findings = []
-        self.ssp = None
-        self.derived = {}
-        self.python_files = {}
-        self.run_options = RunOptions()
-        self.options = dict(options or {})
+
+    def _create(
+        self,
+        participants: Mapping[str, Any],
+        algorithm: str | type[cosim.MasterAlgorithm] | cosim.MasterAlgorithm,
+        options: Mapping[str, Any],
+        starts: Mapping[str, Any],
+    ) -> list[WiringProblem]:
+        """Make participants and algorithm of what is given, and have the participants describe themselves."""
+        problems: list[WiringProblem] = []
+        self.participants = create_participants(participants, problems)
+        self.algorithm = create_algorithm(algorithm, options, problems)
+        self.joint = None
+        if isinstance(self.algorithm, Joint):
+            self.participants, self.joint = join_participants(self.participants, self.algorithm, problems)
+        configure(self.participants, starts)
+        self.descriptions = described(self.participants, problems)
+        return problems
+
+    def _connect(
+        self, connections: Sequence[Any], starts: Mapping[str, Any], unknown: Sequence[str]
+    ) -> list[WiringProblem]:
+        """Make links of the connections, and start values of what is given; faults of both."""
+        links, faults = check_connections(self.descriptions, unknown, connections)
+        self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
+        self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
+        if self.joint is not None:
+            self.links = self.joint.connect(self.links, self.descriptions)
+        self.start_values, faults_of_starts = check_starts(self.descriptions, unknown, starts)
+        return [*faults, *faults_of_starts]
+
+    def _read_bonds(self, bonds: Sequence[Any]) -> list[WiringProblem]:
+        """The power bonds, but for those inside the joint system; faults."""
+        self.bonds = []
+        if bonds == ():
+            return []
+        pairs, faults = check_bonds(bonds, [*self.links, *self.inner_links], self.descriptions)
+        self.bonds = [bond for bond in pairs if not set(bond) & set(self.inner_links)]
+        return faults
 
     def __repr__(self) -> str:
         algorithm, step = type(self.algorithm).__name__, f"{self.step:g} s"
@@ -241,9 +262,9 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         self._recipe: Recipe = CoSimulation, positional, given
 
-    def _set(self, **found: Any) -> None:
-        """Note what the co-simulation has found out about itself."""
-        self.__dict__.update(found)
+    def _set(self, **attributes: Any) -> None:
+        """Set what the co-simulation has found out about itself: users cannot."""
+        self.__dict__.update(attributes)
 
     def _keep_result(self, result: cosim.Result) -> None:
         """Have this as the result of the last run."""
@@ -260,8 +281,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         values, problems = check_starts(self.descriptions, (), {path: value})
         if problems:
             raise cosim.ModelError(problems)
-        for name, given in values.items():
-            self.start_values[name].update(given)
+        for name, values_of_participant in values.items():
+            self.start_values[name].update(values_of_participant)
 
     def __copy__(self) -> CoSimulation:
         """The same participants and settings; it may run beside this one."""
@@ -314,8 +335,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         if inputs is not None:
             scenario.feed(inputs)
         loop = scenario.couple(cls, **options)
-        given = {"inputs": inputs, **options}
-        loop._recipe = CoSimulation.from_file, (Path(path).absolute(), variant), given
+        keywords = {"inputs": inputs, **options}
+        loop._recipe = CoSimulation.from_file, (Path(path).absolute(), variant), keywords
         return loop
 
     @classmethod
@@ -357,8 +378,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         from cosim_ssp.couple import couple_ssp  # reads XML: late
 
         loop = couple_ssp(cls, path, variant, starts, inputs, **options)
-        given = {"starts": starts, "inputs": inputs, **options}
-        loop._recipe = CoSimulation.from_ssp, (Path(path).absolute(), variant), given
+        keywords = {"starts": starts, "inputs": inputs, **options}
+        loop._recipe = CoSimulation.from_ssp, (Path(path).absolute(), variant), keywords
         return loop
 
     def to_ssp(self, path: str | Path, until: float | None = None, **export: Any) -> Path:
@@ -553,8 +574,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         start = self.start if start is None else start
         other._set(start=start)
         if tolerance is not None:
-            given = {name: t for name, t in self.tolerances.items() if t not in (None, self.tolerance)}
-            accepted, problems = check_tolerances(self.participants, tolerance, given)
+            different = {name: t for name, t in self.tolerances.items() if t not in (None, self.tolerance)}
+            accepted, problems = check_tolerances(self.participants, tolerance, different)
             if problems:
                 raise cosim.ModelError(problems)
             other._set(tolerance=tolerance, tolerances=accepted)

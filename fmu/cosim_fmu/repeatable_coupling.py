@@ -171,8 +171,8 @@ class RepeatableCoupling(Coupling):
 
 
 def _rebuild(recipe: Recipe, until: float | None, known: Mapping[str, Any]) -> RepeatableCoupling:
-    make, positional, given = recipe
-    made = make(*positional, **given)
-    vars(made).update(known)
-    made.until = until
-    return made
+    make, positional, keywords = recipe
+    coupling = make(*positional, **keywords)
+    vars(coupling).update(known)
+    coupling.until = until
+    return coupling

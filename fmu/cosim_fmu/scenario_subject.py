@@ -15,7 +15,7 @@ from cosim.kit import file_digest, matches, seconds
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.participants.system_participant import SystemParticipant
-from cosim_master.recording.recorded_rows import KeptPoints
+from cosim_master.recording.kept_points import KeptPoints
 from cosim_ssp.package import is_ssp
 from cosim_workbench.contracts import StudySubject
 
@@ -226,8 +226,8 @@ class ScenarioSubject(StudySubject):
         if isinstance(self.source, CoSimulation):
             return self.source
         make = CoSimulation.from_ssp if is_ssp(self.source) else CoSimulation.from_file
-        given = {name: value for name, value in self._settings.items() if name != "until"}
-        return make(self.source, **given)
+        settings = {name: value for name, value in self._settings.items() if name != "until"}
+        return make(self.source, **settings)
 
     @property
     def _runs(self) -> RunAgain:

@@ -111,10 +111,10 @@ class SspCoupling:
             return
         try:
             is_isolated = self._isolation.applies(name, declared=False)
-            made = _participant(path, name, component.implementation, is_isolated)
-            if isinstance(made, InstanceParticipant):
-                made.shown_path = f"{component.package.path.name}: {component.file}"
-            self.participants[name] = made
+            participant = _participant(path, name, component.implementation, is_isolated)
+            if isinstance(participant, InstanceParticipant):
+                participant.shown_path = f"{component.package.path.name}: {component.file}"
+            self.participants[name] = participant
         except (cosim.FmuError, ValueError) as error:
             text = str(error).replace(str(path), component.file)
             self._faults.append(cosim.Problem(component.place, text))

@@ -34,12 +34,12 @@ def describe_ssp(path: Path) -> str:
     run = [f"{name} {value:g} s" for name, value in times if value is not None]
     if run:
         lines.append(f"  run        {', '.join(run)}")
-    for what, kinds in (("inputs", SINKS), ("outputs", SOURCES)):
+    for title, kinds in (("inputs", SINKS), ("outputs", SOURCES)):
         connectors = [
             _with_unit(connector) for connector in system.connectors.values() if connector.kind in kinds
         ]
         if connectors:
-            lines.append(f"  {what:<9}  {', '.join(connectors)}")
+            lines.append(f"  {title:<9}  {', '.join(connectors)}")
     lines += ["", "elements", *_tree(system, 1)]
     hops = [hop for hops in network.hops.values() for hop in hops]
     if hops:

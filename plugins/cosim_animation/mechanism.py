@@ -85,12 +85,12 @@ class Mechanism:
 
     def ends(self, name: str) -> list[tuple[str, Any]]:
         """The bodies of an element, and the poses of its ends on them."""
-        part, made = self.model[name], []
+        part, stations = self.model[name], []
         for end in (1, 2):
             place = np.array(getattr(part, f"{_kind(part)}{end}"), dtype=float)
             pose = place if place.size == 12 else np.append(IDENTITY[:9], place)
-            made.append((name_of(getattr(part, f"body{end}")), pose))
-        return made
+            stations.append((name_of(getattr(part, f"body{end}")), pose))
+        return stations
 
 
 def name_of(end: Any) -> str:

@@ -120,8 +120,8 @@ class CSchedule:
         texts = []
         for call in self.calls[row]:
             name, taken = lowered.rows[call.name]
-            given = {"ints": "model_ints", "first": str(call.first), "count": str(call.count)}
-            arguments = ", ".join(given.get(argument, argument) for argument in taken)
+            known = {"ints": "model_ints", "first": str(call.first), "count": str(call.count)}
+            arguments = ", ".join(known.get(argument, argument) for argument in taken)
             texts.append((f"{name}({arguments})", name in lowered.raising))
         return texts
 

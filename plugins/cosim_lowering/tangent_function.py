@@ -38,5 +38,5 @@ def tangent_functions(system: cosim.System) -> dict[str, tuple[Callable[..., Any
             "time_dot[0], y_dot, p_dot, d_dot, h, c_dot)"
         )
     lines.append("    return 0")
-    made = run_source("\n".join(lines) + "\n", space, "tangents of a system")["tangents"]
-    return {TANGENTS: (made, SIGNATURE)}
+    function = run_source("\n".join(lines) + "\n", space, "tangents of a system")["tangents"]
+    return {TANGENTS: (function, SIGNATURE)}

@@ -71,6 +71,6 @@ class Integrate(cosim.Measure):
         return state[self._source(state.system, order - 1)]
 
     def _source(self, system: cosim.System, order: int) -> str:
-        given = self.values.attachments["source"]
-        signal = system.signal(given.name if isinstance(given, cosim.Component) else given)
+        source = self.values.attachments["source"]
+        signal = system.signal(source.name if isinstance(source, cosim.Component) else source)
         return f"{signal.part}.{signal.name}" + ("", "_dot", "_dot2", "_dot3")[order]

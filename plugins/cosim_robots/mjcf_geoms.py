@@ -188,7 +188,7 @@ class Surface:
 def read_surfaces(document: MjcfDocument) -> dict[str, Surface]:
     """The surfaces of ``<asset>`` by name."""
     folder = document.compiler.get("meshdir", document.compiler.get("assetdir", ""))
-    found = {}
+    surfaces = {}
     for asset in document.children(document.root, "asset"):
         for element in document.children(asset, "mesh"):
             document.fill(element, "")
@@ -197,13 +197,13 @@ def read_surfaces(document: MjcfDocument) -> dict[str, Surface]:
             w, *v = document.numbers(element, "refquat", (1.0, 0.0, 0.0, 0.0))
             size = math.sqrt(w * w + sum(x * x for x in v))
             turned = rotation_to(np.array(v) / size, w / size) if size > 0.0 else IDENTITY[:9]
-            found[element.get("name") or Path(file).stem] = Surface(
+            surfaces[element.get("name") or Path(file).stem] = Surface(
                 find_mesh(document.path, file, folder),
                 document.numbers(element, "scale", (1.0, 1.0, 1.0)),
                 (*turned, *at),
                 element.get("inertia", "legacy"),
             )
-    return found
+    return surfaces
 
 
 def shape_of(

@@ -42,8 +42,8 @@ class TomlFile:
             self.data = tomllib.loads(text)
             _ = self.lines  # which may be nested too deeply
         except tomllib.TOMLDecodeError as error:
-            line, what = _place(str(error), text)
-            raise ModelError.of(f"{path}:{line}", f"no valid TOML: {what}{_in_quotes(text, line)}") from None
+            line, fault = _place(str(error), text)
+            raise ModelError.of(f"{path}:{line}", f"no valid TOML: {fault}{_in_quotes(text, line)}") from None
         except RecursionError:
             raise ModelError.of(str(path), "values are nested too deeply") from None
         except ValueError:  # Python converts no text of more than some thousand digits
@@ -86,9 +86,9 @@ class TomlFile:
     @classmethod
     def of_data(cls, path: Path, data: dict[str, Any]) -> TomlFile:
         """The same data from another file, whose lines are not known."""
-        made = cls(path, "")
-        made.data = data
-        return made
+        file = cls(path, "")
+        file.data = data
+        return file
 
     def line(self, path: KeyPath) -> int | None:
         """Line of the longest part of a key path that is in the file."""

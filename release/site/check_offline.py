@@ -28,7 +28,7 @@ def broken(folder: Path) -> list[str]:
     """Links of pages to files and headings that the site does not have, each with the page."""
     pages = {path.resolve(): path.read_text("utf-8") for path in sorted(folder.rglob("*.html"))}
     places = {path: {a or b or c for a, b, c in PLACE.findall(text)} for path, text in pages.items()}
-    found = []
+    faults = []
     for path, text in pages.items():
         if path.name == "404.html":
             continue  # its links are absolute: a server shows it under any address
@@ -40,13 +40,13 @@ def broken(folder: Path) -> list[str]:
             there = there / "index.html" if there.is_dir() else there
             anchor = unquote(parts.fragment)
             if not there.exists() or (anchor and there in places and anchor not in places[there]):
-                found.append(f"{path.relative_to(folder.resolve())}: {link}")
-    return found
+                faults.append(f"{path.relative_to(folder.resolve())}: {link}")
+    return faults
 
 
 def loads(folder: Path) -> list[str]:
     """What pages and style sheets load from elsewhere, each with the file that does so."""
-    found = []
+    faults = []
     for path in sorted(folder.rglob("*")):
         if path.suffix == ".html":
             text = path.read_text("utf-8")
@@ -60,19 +60,20 @@ def loads(folder: Path) -> list[str]:
             urls = IN_STYLE.findall(path.read_text("utf-8"))
         else:
             continue
-        found += [f"{path.relative_to(folder)}: {url}" for url in urls]
-    return found
+        faults += [f"{path.relative_to(folder)}: {url}" for url in urls]
+    return faults
 
 
 def main() -> int:
     """Print what is wrong; 1 if something is, or if there is no page."""
     folder = Path(sys.argv[1])
-    found = [f"{fault} (loaded from elsewhere)" for fault in loads(folder)]
-    found += [f"{fault} (leads nowhere)" for fault in broken(folder)]
+    faults = [f"{fault} (loaded from elsewhere)" for fault in loads(folder)]
+    faults += [f"{fault} (leads nowhere)" for fault in broken(folder)]
     if not (folder / SEARCH).is_file():
-        found.append(f"{SEARCH} is missing: pages opened from the disk have no search")
-    print("\n".join(found) if found else f"{folder}: nothing is loaded from elsewhere, and no link is broken")
-    return 1 if found or not any(folder.rglob("*.html")) else 0
+        faults.append(f"{SEARCH} is missing: pages opened from the disk have no search")
+    fine = f"{folder}: nothing is loaded from elsewhere, and no link is broken"
+    print("\n".join(faults) or fine)
+    return 1 if faults or not any(folder.rglob("*.html")) else 0
 
 
 if __name__ == "__main__":

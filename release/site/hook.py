@@ -35,8 +35,8 @@ _generated: dict[str, str | bytes] = {}
 
 def on_config(config: Any) -> Any:
     """Pages that the navigation in `mkdocs.yml` does not name get a place in it, the site its addresses."""
-    given = addresses()
-    config.site_url, config.repo_url = given.get("documentation"), given.get("repository")
+    address_of = addresses()
+    config.site_url, config.repo_url = address_of.get("documentation"), address_of.get("repository")
     config.repo_name = config.site_name
     notebooks = notebook_pages()
     _generated.update(reference_pages() | notebooks)
@@ -112,12 +112,12 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
 
 def _beside() -> list[Path]:
     """Pages and pictures of examples and benchmarks."""
-    found = []
+    files = []
     for folder in ("examples", "benchmarks"):
         for path in sorted((ROOT / folder).glob("*/*")):
             if path.name == "README.md" or path.suffix in PICTURES:
-                found.append(path)
-    return found
+                files.append(path)
+    return files
 
 
 def _site_path(path: Path) -> str:

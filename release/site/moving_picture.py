@@ -90,9 +90,9 @@ def draw(result: cosim.Result) -> str:
         "mark": [f"translate({_shift(p)})" for p in zip(times, down, strict=True)],
     }
     rules = [
-        f"#{name} {{ transform: {found[rest]}; animation: {name} {SHOWN:g}s linear infinite; }}\n"
-        f"@keyframes {name} {{ {_frames(found)} }}"
-        for name, found in poses.items()
+        f"#{name} {{ transform: {pose[rest]}; animation: {name} {SHOWN:g}s linear infinite; }}\n"
+        f"@keyframes {name} {{ {_frames(pose)} }}"
+        for name, pose in poses.items()
     ]
     still = ", ".join(f"#{name}" for name in poses)
     zero = top + height * high / (high - low)

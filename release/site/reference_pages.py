@@ -71,8 +71,8 @@ def reference_pages() -> dict[str, str]:
     pages["reference/units.md"] = _units_page()
     places = {
         e.cls: f"../{kind}.md#{_anchor(e)}"
-        for kind, found in kinds.items()
-        for e in found
+        for kind, entries in kinds.items()
+        for e in entries
         if kind != "command"
     }
     places |= {cosim.Register: "../hook.md", cosim.plugin_kind: "../hook.md"}
@@ -83,12 +83,12 @@ def reference_pages() -> dict[str, str]:
 
 def registered() -> dict[str, list[kit.Entry]]:
     """Everything that the plugins of this distribution register, by its own kind."""
-    found: dict[str, list[kit.Entry]] = {}
+    by_kind: dict[str, list[kit.Entry]] = {}
     for record in cosim.registry().plugins:
         for entry in record.entries:
             if entry.distribution == "cosim-framework":
-                found.setdefault(entry.kind, []).append(entry)
-    return {kind: sorted(entries, key=lambda entry: entry.id) for kind, entries in sorted(found.items())}
+                by_kind.setdefault(entry.kind, []).append(entry)
+    return {kind: sorted(entries, key=lambda entry: entry.id) for kind, entries in sorted(by_kind.items())}
 
 
 def public_names(package: str) -> list[tuple[str, Any]]:
@@ -182,9 +182,11 @@ def _options(cls: type[Any]) -> list[str]:
         names = sorted(kit.option_names(cls))
         return ["Options: " + ", ".join(f"`{name}`" for name in names) + "."] if names else []
     rows = []
-    for name, given in inspect.signature(cls).parameters.items():
-        if given.kind not in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
-            rows.append((name, "required" if given.default is given.empty else f"`{given.default!r}`"))
+    for name, parameter in inspect.signature(cls).parameters.items():
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            rows.append(
+                (name, "required" if parameter.default is parameter.empty else f"`{parameter.default!r}`")
+            )
     return _table(("option", "default"), rows)
 
 
@@ -271,10 +273,10 @@ def _keys(schema: dict[str, Any], path: str, root: dict[str, Any]) -> Iterator[t
 def _resolved(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
     """The schema that a reference leads to."""
     while "$ref" in schema:
-        found: Any = root
+        node: Any = root
         for key in schema["$ref"].removeprefix("#/").split("/"):
-            found = found[key]
-        schema = {**found, **{key: value for key, value in schema.items() if key != "$ref"}}
+            node = node[key]
+        schema = {**node, **{key: value for key, value in schema.items() if key != "$ref"}}
     return schema
 
 
@@ -350,10 +352,10 @@ def _has_definition(thing: Any) -> bool:
     """Whether a class or function is defined in its module under its name, not returned by a call."""
     if not (inspect.isclass(thing) or inspect.isfunction(thing)) or thing is Any:
         return False
-    found: Any = importlib.import_module(thing.__module__)
+    definition: Any = importlib.import_module(thing.__module__)
     for name in thing.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is not None and not inspect.ismodule(found)
+        definition = getattr(definition, name, None)
+    return definition is not None and not inspect.ismodule(definition)
 
 
 def _summary(thing: Any) -> str:
@@ -376,8 +378,8 @@ def _documented(thing: Any, members: bool, heading: str = "") -> list[str]:
 @functools.cache
 def _public() -> dict[Any, str]:
     """Classes that packages export, with the names under which they are imported."""
-    found = [(thing, f"{package}.{name}") for package in PACKAGES for name, thing in public_names(package)]
-    return {thing: name for thing, name in reversed(found) if inspect.isclass(thing)}
+    objects = [(thing, f"{package}.{name}") for package in PACKAGES for name, thing in public_names(package)]
+    return {thing: name for thing, name in reversed(objects) if inspect.isclass(thing)}
 
 
 def _inherited(cls: type) -> list[str]:

@@ -580,7 +580,8 @@ def test_a_fast_plant_errs_between_slow_ticks(exchanges: int) -> None:
     parts = {"plant": plant, "controller": sampled.Sampled(law, early=True)}
     links = [("plant.y", "controller.y"), ("controller.u", "plant.u")]
     result = CoSimulation(parts, links, "jacobi", 6.0 / exchanges).simulate(until=360.0)
-    exact = sampled.exact(plant.a, plant.b, plant.c, np.array([0.3]), law, True, result.time)
+    system = sampled.Plant(plant.a, plant.b, plant.c, np.array([0.3]))
+    exact = sampled.exact(system, law, True, result.time)
     true = np.abs(result["plant.y"] - exact).max()
     assert true > 0.1
     assert result.coupling["plant.y"].error > true

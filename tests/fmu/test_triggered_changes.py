@@ -10,7 +10,7 @@ import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu import CoSimulation
 from cosim_fmu.scenario.scenario import Scenario
-from cosim_fmu.scenario.scenario_changes import parse_condition
+from cosim_fmu.scenario.scenario_conditions import parse_condition
 from cosim_fmu.scenario_subject import RunAgain
 
 TANK = '''\

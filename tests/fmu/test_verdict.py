@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 import advice
 import drawn_systems
 import verdicts
-from drawn_systems import Gain, Integrator, Lag, Mass, Source, Spring
+from drawn_parts import Gain, Integrator, Lag, Mass, Source, Spring
 from test_master_coupling import Block
 
 import cosim

@@ -45,11 +45,11 @@ def unit_definitions(
         return None
     root = Element("UnitDefinitions")
     for name in used:
-        given = (meanings or {}).get(name)
-        if given is None:
+        definition = (meanings or {}).get(name)
+        if definition is None:
             unit = parse_unit(name)
-            given = unit.exponents, unit.factor, unit.offset
-        powers, factor, offset = given
+            definition = unit.exponents, unit.factor, unit.offset
+        powers, factor, offset = definition
         exponents = {b: f"{e:g}" for b, e in zip(BASE_UNITS, powers, strict=True) if e}
         if factor != 1.0:
             exponents["factor"] = repr(float(factor))

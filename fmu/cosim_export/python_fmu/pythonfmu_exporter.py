@@ -133,21 +133,23 @@ class PythonFmuExporter(FmuExporter):
         --------
         ``model.export_fmu("engine_mount.fmu", outputs=["engine.z", "felt"], step_size=1e-3)``
         """
-        target, given = Path(path), PythonFmuOptions.of(options)
+        target, choices = Path(path), PythonFmuOptions.of(options)
         check_place(target, ".fmu")
-        called = Naming.of(given.naming, given.names)
-        if given.libpython is not None:
-            patchelf_for(given.libpython)  # else it is missed when all is done
+        called = Naming.of(choices.naming, choices.names)
+        if choices.libpython is not None:
+            patchelf_for(choices.libpython)  # else it is missed when all is done
         check_parts(model)
         with closing(RecordingRegistry(cosim.registry())) as registry:
             with use_registry(registry):
                 data = _model_data(model)
                 rebuilt = cosim.Model.from_dict(data)
                 system = rebuilt.build()
-                variables = select_variables(system, **given.selections)
+                variables = select_variables(system, **choices.selections)
                 hidden = left_out(system, variables)
                 variables = called.renamed(variables)
-                interface = FmuInterface.of_model(model, variables, given.settings(model), naming=called.kind)
+                interface = FmuInterface.of_model(
+                    model, variables, choices.settings(model), naming=called.kind
+                )
                 simulator = cosim.Simulator(
                     system,
                     integrator=interface.integrator,
@@ -165,7 +167,7 @@ class PythonFmuExporter(FmuExporter):
             resumes = simulator.integrator.capabilities.resumes_exactly
             page = documentation(rebuilt, interface, KIND, needs_of_python(manifest), resumes)
             files = {name: text.encode() for name, text in resources.items()}
-            write_python_fmu(target, files, bundle, interface, page, given.libpython)
+            write_python_fmu(target, files, bundle, interface, page, choices.libpython)
         self.summarize("FMU that runs Python (FMI 2.0 Co-Simulation)", interface, hidden)
         return target
 

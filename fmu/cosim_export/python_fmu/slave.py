@@ -327,8 +327,8 @@ def create_slave_class() -> type:
 
         def do_step(self, current_time: float, step_size: float) -> bool:
             if self._faults:
-                what = "; ".join(f"{name}: {text}" for name, text in self._faults.items())
-                self._report(Fmi2Status.error, f"fmi2DoStep refused after an earlier error: {what}")
+                faults = "; ".join(f"{name}: {text}" for name, text in self._faults.items())
+                self._report(Fmi2Status.error, f"fmi2DoStep refused after an earlier error: {faults}")
                 return False
             try:
                 wish = self._instance.step(current_time, step_size)

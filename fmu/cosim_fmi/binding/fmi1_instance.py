@@ -155,15 +155,17 @@ class Fmi1Instance(FmuInstance):
         with self.receiver.waiting():
             if self.steps:
                 where = (folder.as_uri().encode(), MIME_TYPE, 0.0, 0, 0)
-                made = function(name.encode(), token.encode(), *where, self._callbacks, int(options.logging))
+                handle = function(
+                    name.encode(), token.encode(), *where, self._callbacks, int(options.logging)
+                )
             else:
                 callbacks = ModelCallbacks(
                     self._callbacks.logger, self._callbacks.allocate, self._callbacks.free
                 )
-                made = function(name.encode(), token.encode(), callbacks, int(options.logging))
-        if made:
-            self.receiver.belongs_to(made)
-        return made
+                handle = function(name.encode(), token.encode(), callbacks, int(options.logging))
+        if handle:
+            self.receiver.belongs_to(handle)
+        return handle
 
     def _freeing(self) -> str:
         return "FreeSlaveInstance" if self.steps else "FreeModelInstance"

@@ -158,11 +158,11 @@ class Fmi2Instance(FmuInstance):
         self._callbacks = Callbacks(logger(), *memory_functions(), None, self.receiver.number)
         with_format(self._callbacks)
         resources = (folder / "resources").as_uri()
-        made: int | None = self.library.function("Instantiate")(
+        handle: int | None = self.library.function("Instantiate")(
             *(name.encode(), int(self.steps), token.encode(), resources.encode()),
             *(ctypes.byref(self._callbacks), 0, int(options.logging)),
         )
-        return made
+        return handle
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Call fmi2SetupExperiment."""

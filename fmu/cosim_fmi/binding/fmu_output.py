@@ -299,11 +299,11 @@ def _new_file() -> int:
     if hasattr(os, "memfd_create"):
         import fcntl
 
-        made = os.memfd_create("printed")
-        fcntl.fcntl(made, fcntl.F_SETFL, os.O_APPEND)
-        return made
-    made, name = tempfile.mkstemp()
-    os.close(made)
+        file = os.memfd_create("printed")
+        fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
+        return file
+    file, name = tempfile.mkstemp()
+    os.close(file)
     flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_TEMPORARY", 0)
     try:
         return os.open(name, flags)

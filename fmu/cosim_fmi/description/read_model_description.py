@@ -139,8 +139,8 @@ def _state_variables(
     listed = _unknowns(
         root, "Derivatives/Unknown" if version == "2.0" else "ContinuousStateDerivative", by_key
     )
-    found = [by_key.get((each.variable.derivative_of or "").strip()) for each in listed]
-    return () if None in found else tuple(found)  # type: ignore[arg-type]
+    variables = [by_key.get((each.variable.derivative_of or "").strip()) for each in listed]
+    return () if None in variables else tuple(variables)  # type: ignore[arg-type]
 
 
 def _count(root: Element, tag: str, by_key: Mapping[str, DeclaredVariable]) -> int:
@@ -161,7 +161,7 @@ def _abilities(root: Element, interface: str, version: str) -> Abilities | None:
         if (implemented is not None) != (interface == "CoSimulation"):
             return None
         identifier = root.get("modelIdentifier", "")
-        given: Mapping[str, str] = {
+        attributes: Mapping[str, str] = {
             name: text
             for able in root.findall("Implementation/*/Capabilities")
             for name, text in able.items()
@@ -170,12 +170,12 @@ def _abilities(root: Element, interface: str, version: str) -> Abilities | None:
         elements = root.findall(interface)
         if not elements:
             return None
-        given = elements[-1].attrib
-        identifier = given.get("modelIdentifier", "")
+        attributes = elements[-1].attrib
+        identifier = attributes.get("modelIdentifier", "")
     state, plural = ("State", "s") if version == "3.0" else ("state", "")
 
     def able(name: str) -> bool:
-        return given.get(name) in ("true", "1")
+        return attributes.get(name) in ("true", "1")
 
     steps = interface == "CoSimulation"
     return Abilities(
@@ -189,7 +189,7 @@ def _abilities(root: Element, interface: str, version: str) -> Abilities | None:
         interpolates_inputs=steps and able("canInterpolateInputs"),
         event_mode=steps and able("hasEventMode"),
         intermediate_update=steps and able("providesIntermediateUpdate"),
-        wants_steps=not steps and _wants_steps(given, version),
+        wants_steps=not steps and _wants_steps(attributes, version),
     )
 
 
@@ -215,8 +215,10 @@ def _experiment(root: Element) -> DeclaredExperiment | None:
     elements = root.findall("DefaultExperiment")
     if not elements:
         return None
-    given = elements[-1].get
-    return DeclaredExperiment(given("startTime"), given("stopTime"), given("tolerance"), given("stepSize"))
+    attribute = elements[-1].get
+    return DeclaredExperiment(
+        attribute("startTime"), attribute("stopTime"), attribute("tolerance"), attribute("stepSize")
+    )
 
 
 def read_types(root: Element, version: str) -> dict[str | None, DeclaredType]:
@@ -237,9 +239,9 @@ def read_types(root: Element, version: str) -> dict[str | None, DeclaredType]:
             (item.get("name", ""), str(i) if version == "1.0" else item.get("value", ""))
             for i, item in enumerate(value.findall("Item"), start=1)
         ]
-        name, given = element.get("name", ""), value.get
+        name, attribute = element.get("name", ""), value.get
         types[name] = DeclaredType(
-            name, given("unit"), given("min"), given("max"), given("nominal"), tuple(items)
+            name, attribute("unit"), attribute("min"), attribute("max"), attribute("nominal"), tuple(items)
         )
     return types
 
@@ -272,18 +274,20 @@ def read_variables(root: Element, version: str) -> list[DeclaredVariable]:
 
 
 def _variable(element: Element, version: str, types: Mapping[str | None, DeclaredType]) -> DeclaredVariable:
-    given = element.get
+    attribute = element.get
     value = element if version == "3.0" else next((e for e in element if e.tag in TYPES[version]), None)
     if value is None:
-        raise ValueError(f"variable {given('name')} has no type")
+        raise ValueError(f"variable {attribute('name')} has no type")
     kind, typed = value.tag, value.get
     if kind not in TYPES[version]:
-        raise ValueError(f"variable {given('name')} has the unknown type {kind}")
+        raise ValueError(f"variable {attribute('name')} has the unknown type {kind}")
     try:
-        reference = int(given("valueReference", ""))
+        reference = int(attribute("valueReference", ""))
     except ValueError as error:
-        raise ValueError(f"variable {given('name')}: its valueReference is not a number ({error})") from None
-    causality, variability = given("causality", "local"), given("variability")
+        raise ValueError(
+            f"variable {attribute('name')}: its valueReference is not a number ({error})"
+        ) from None
+    causality, variability = attribute("causality", "local"), attribute("variability")
     if version == "1.0":
         if variability == "parameter":
             causality, variability = "parameter", "fixed"
@@ -294,19 +298,19 @@ def _variable(element: Element, version: str, types: Mapping[str | None, Declare
         variability = "fixed" if causality in PARAMETERS else usual
     if variability is None:
         variability = "continuous" if version != "3.0" or kind in REAL else "discrete"
-    initial = given("initial")
+    initial = attribute("initial")
     if initial is None and version != "1.0":
         try:
             initial = INITIAL[variability][causality]
         except KeyError:
             raise ValueError(
-                f"variable {given('name')} cannot have causality {causality!r} and variability "
+                f"variable {attribute('name')} cannot have causality {causality!r} and variability "
                 f"{variability!r}"
             ) from None
     return DeclaredVariable(
-        *(given("name", ""), reference, kind, causality, variability, initial, typed("start")),
+        *(attribute("name", ""), reference, kind, causality, variability, initial, typed("start")),
         typed("unit") if kind in REAL else None,
-        *(typed("min"), typed("max"), typed("nominal"), given("description")),
+        *(typed("min"), typed("max"), typed("nominal"), attribute("description")),
         types.get(typed("declaredType")),
         derivative_of=typed("derivative") if kind in REAL and version != "1.0" else None,
     )

@@ -128,14 +128,14 @@ def at_time(series: Mapping[str, Sequence[float]], name: str, time: float, *, is
 
 
 def disagreements(
-    experiment: Experiment, found: Mapping[str, Sequence[float]], reals: Sequence[str]
+    experiment: Experiment, results: Mapping[str, Sequence[float]], reals: Sequence[str]
 ) -> Iterator[str]:
     """A sentence for each signal that is not as the experiment has it.
 
     Parameters
     ----------
     experiment : dict
-    found : mapping of str to sequence of float
+    results : mapping of str to sequence of float
         By name, "time" among them.
     reals : sequence of str
         Signals that are compared within a tolerance; others are the same or not.
@@ -148,9 +148,10 @@ def disagreements(
         size = max(finite, default=0.0) - min(finite, default=0.0) or max(map(abs, finite), default=0.0)
         bound = experiment["relative"] * size if name in reals else 0.0
         worst, where = 0.0, 0.0
-        for time, value in zip(references["time"], values, strict=True):
-            given = at_time(found, name, time, is_linear=name in reals)
-            error = 0.0 if given == value or (given != given and value != value) else abs(given - value)
+        for time, expected in zip(references["time"], values, strict=True):
+            value = at_time(results, name, time, is_linear=name in reals)
+            is_same = value == expected or (value != value and expected != expected)
+            error = 0.0 if is_same else abs(value - expected)
             if not error <= worst:
                 worst, where = error, time
         if not worst <= bound:

@@ -39,10 +39,10 @@ def wine_program() -> str:
     """
     if not sys.platform.startswith("linux") or platform.machine() not in ("x86_64", "AMD64"):
         raise NoWineError("wine = true is for Linux on x86-64")
-    found = shutil.which("wine64") or shutil.which("wine")
-    if found is None:
+    program = shutil.which("wine64") or shutil.which("wine")
+    if program is None:
         raise NoWineError(f"needs wine, which is not installed here: {INSTALL_WINE}")
-    return found
+    return program
 
 
 @cache
@@ -63,9 +63,9 @@ def _compiled(source: str, target: str, options: tuple[str, ...]) -> bytes:
     version = f"ziglang {importlib.metadata.version('ziglang')}"
     digest = hashlib.sha256("\0".join(["wine", version, target, *FLAGS, *options, *made_of]).encode())
     name = digest.hexdigest()
-    made = read_cached(name)
-    if made is not None:
-        return made
+    program = read_cached(name)
+    if program is not None:
+        return program
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "made"
         files = [str(SOURCES / file) for file in (source, "bytes.c")]
@@ -81,6 +81,6 @@ def _compiled(source: str, target: str, options: tuple[str, ...]) -> bytes:
             raise NoWineError(f"zig did not compile {source} within {SECONDS_TO_COMPILE:g} s") from None
         if done.returncode or not result.exists():
             raise NoWineError(f"zig cannot compile {source}: {done.stderr.strip()[-500:]}")
-        made = result.read_bytes()
-    write_cached(name, made)
-    return made
+        program = result.read_bytes()
+    write_cached(name, program)
+    return program

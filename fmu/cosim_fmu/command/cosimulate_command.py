@@ -352,15 +352,15 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
     """
     from cosim_fmu.command.ssp_run import SspRun
 
-    given = {name: getattr(arguments, name) for name in ("step", "algorithm")}
-    given = {name: value for name, value in given.items() if value is not None}
+    options = {name: getattr(arguments, name) for name in ("step", "algorithm")}
+    options = {name: value for name, value in options.items() if value is not None}
     isolation = Isolation.of(arguments.isolate, arguments.in_process)
     if SspRun.fits(arguments.scenario):
-        given |= {} if arguments.inputs is None else {"inputs": arguments.inputs}
-        return SspRun(arguments.scenario, arguments.variant, given, isolation)
-    if given:
-        options = ", ".join(f"--{name}" for name in given)
-        raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP only; set it in the scenario")
+        options |= {} if arguments.inputs is None else {"inputs": arguments.inputs}
+        return SspRun(arguments.scenario, arguments.variant, options, isolation)
+    if options:
+        names = ", ".join(f"--{name}" for name in options)
+        raise cosim.CosimError(f"{arguments.scenario}: {names}: for an SSP only; set it in the scenario")
     scenario = Scenario.read(arguments.scenario, arguments.variant, isolation)
     if arguments.inputs is not None:
         scenario.feed(arguments.inputs)

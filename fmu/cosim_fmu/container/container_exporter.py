@@ -195,12 +195,12 @@ def write_native_container(
         raise cosim.ModelError.of("kind", "is not cs: the FMU of a scenario is for Co-Simulation only")
     compilers = compilers_for(chosen, available_compilers() if given.compiler is None else (given.compiler,))
     entries = (DEFAULT_ENTRIES if given.history is None else given.history) if given.sources else None
-    made = NativeContainer(loop, interface, version, bool(chosen), entries)
+    container = NativeContainer(loop, interface, version, bool(chosen), entries)
     name = f"FMI {version}.0 Co-Simulation of a whole scenario, without Python"
-    page = documentation(None, made.interface, name, needs_of(chosen), resumes_exactly=True)
-    resources = made.resources(chosen)
-    listed = write_native_fmu(target, made, compilers, chosen, page, resources)
-    texts = f"\nleft out: text ({', '.join(made.texts)})" if made.texts else ""
+    page = documentation(None, container.interface, name, needs_of(chosen), resumes_exactly=True)
+    resources = container.resources(chosen)
+    listed = write_native_fmu(target, container, compilers, chosen, page, resources)
+    texts = f"\nleft out: text ({', '.join(container.texts)})" if container.texts else ""
     return f"native FMU ({name}; {listed}){texts}"
 
 

@@ -237,9 +237,9 @@ class ContainerInstance:
                 if name.startswith(f"{COUPLING}."):
                     computed_values[name] = self._coupling(run, name.removeprefix(f"{COUPLING}."))
                 elif name in self.loop.derived:
-                    made = self.loop.derived[name]
-                    (value,) = run.read(made.port[0], [made.port[1]])
-                    computed_values[name] = made.of(np.array([value])).tolist()[0]
+                    derived = self.loop.derived[name]
+                    (value,) = run.read(derived.port[0], [derived.port[1]])
+                    computed_values[name] = derived.of(np.array([value])).tolist()[0]
                 else:
                     participant, _, variable = name.partition(".")
                     wanted.setdefault((participant, self._follows_at_once(name)), []).append(variable)

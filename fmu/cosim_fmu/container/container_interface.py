@@ -104,6 +104,13 @@ def _causality(
     return ("output" if variable.causality == "output" else "local") if is_recorded else ""
 
 
+def _fmu_variable(
+    path: str, kind: str, causality: str, variability: str, initial: str, **more: Any
+) -> FmuVariable:
+    """A variable of the FMU that is read through its participant, and from no array of a model."""
+    return FmuVariable(path, path, "", 0, 0, kind, causality, variability, initial, **more)
+
+
 def _variable(
     name: str,
     description: ParticipantDescription,
@@ -126,14 +133,14 @@ def _variable(
     changes = kind != "Real" or variable.name in description.discrete
     if causality in ("input", "parameter"):
         more["start"] = _start(kind, start)
-        varies = "discrete" if changes else "continuous"
+        variability = "discrete" if changes else "continuous"
         if causality == "parameter":
-            varies = "tunable" if variable.name in description.tunable else "fixed"
+            variability = "tunable" if variable.name in description.tunable else "fixed"
         initial = "exact" if causality == "parameter" else ""
     else:
-        varies, initial = "discrete" if changes else "continuous", "calculated"
+        variability, initial = "discrete" if changes else "continuous", "calculated"
     kind = "Enumeration" if items else kind
-    return FmuVariable(path, path, "", 0, 0, kind, causality, varies, initial, **more)
+    return _fmu_variable(path, kind, causality, variability, initial, **more)
 
 
 def _start(kind: str, value: Any) -> Any:
@@ -184,24 +191,22 @@ def _derived(loop: CoSimulation, names: Collection[str]) -> Iterator[FmuVariable
         kind = TYPES.get(description.variables[variable].type)
         if kind in ("Real", "Integer", "Boolean") and name not in names:
             changes = kind != "Real" or variable in description.discrete
-            varies = "discrete" if changes else "continuous"
+            variability = "discrete" if changes else "continuous"
             unit = _known_unit(derived.unit or "1")
-            yield FmuVariable(name, name, "", 0, 0, "Real", "output", varies, "calculated", unit=unit)
+            yield _fmu_variable(name, "Real", "output", variability, "calculated", unit=unit)
 
 
 def _of_coupling(
     loop: CoSimulation, ports: Collection[tuple[str, str]], meanings: dict[str, Any]
 ) -> Iterator[FmuVariable]:
     """The largest error, the verdict, and the error of each real output."""
-    computed = ("", 0, 0)
     unknown = f"; {UNKNOWN:g} where it is not known"
-    yield FmuVariable(
-        *(f"{COUPLING}.error", f"{COUPLING}.error", *computed, "Real", "output", "discrete", "calculated"),
+    yield _fmu_variable(
+        *(f"{COUPLING}.error", "Real", "output", "discrete", "calculated"),
         description=f"largest error of the coupling until now, of the range of its output{unknown}",
     )
-    yield FmuVariable(
-        *(f"{COUPLING}.verdict", f"{COUPLING}.verdict", *computed, "Enumeration", "output", "discrete"),
-        initial="calculated",
+    yield _fmu_variable(
+        *(f"{COUPLING}.verdict", "Enumeration", "output", "discrete", "calculated"),
         items=VERDICTS,
         description="what to do about it",
     )
@@ -212,8 +217,8 @@ def _of_coupling(
             is_assessed = variable.type == "real" and (port in starts or port in ports)
             if is_assessed and not description.over_time and variable.causality in ("output", "local"):
                 path = f"{COUPLING}.{name}.{variable.name}"
-                yield FmuVariable(
-                    *(path, path, *computed, "Real", "local", "discrete", "calculated"),
+                yield _fmu_variable(
+                    *(path, "Real", "local", "discrete", "calculated"),
                     unit=_unit(description, variable, meanings),
                     description=f"error of the coupling in {name}.{variable.name}{unknown}",
                 )
@@ -224,5 +229,5 @@ def direct_dependencies(loop: CoSimulation, path: str, inputs: Collection[str]) 
     name, _, variable = path.partition(".")
     if name not in loop.descriptions or name in loop.unreadable_before_step:
         return ()
-    own_inputs = direct_inputs(loop.descriptions[name], variable)
-    return tuple(f"{name}.{each}" for each in own_inputs if f"{name}.{each}" in inputs)
+    paths = (f"{name}.{input}" for input in direct_inputs(loop.descriptions[name], variable))
+    return tuple(path_of_input for path_of_input in paths if path_of_input in inputs)

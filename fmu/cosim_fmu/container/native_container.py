@@ -442,7 +442,7 @@ class NativeContainer:
             "accuracy_given": "container_accuracy" if self._takes_tolerance else "NULL",
             **({"refresh": "container_assess"} if self.is_assessed else {}),
             "stop_given": "container_stop",
-            "refreshed": "ASSESSMENT_FOUND",
+            "refreshed": "ASSESSMENT_OUTCOME",
             "explain": "container_message",
             "refuse_step": "container_refuse_step",
             **(FOREIGN_CALLS if self.has_fmus else {}),

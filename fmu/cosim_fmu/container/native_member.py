@@ -17,11 +17,12 @@ from cosim_export.native.compilers import Platform
 from cosim_export.native.model_tables import ROLES, c_real, c_table, c_text, here
 from cosim_fmi.description.fmu_interface import FmuInterface as DeclaredFmu
 from cosim_fmu.co_simulation import CoSimulation
-from cosim_fmu.scenario.scenario_changes import Condition
+from cosim_fmu.scenario.scenario_conditions import Condition
 from cosim_lowering.program import Program
+from cosim_master.participants.changes import SEEN, TriggeredChanges
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.system_participant import ACCURACY, SystemParticipant
-from cosim_master.participants.timed_inputs import EXTRAPOLATIONS, SEEN, TimedInputs, TriggeredChanges
+from cosim_master.participants.timed_inputs import EXTRAPOLATIONS, TimedInputs
 
 TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean"}
 """Of a participant's variables, as FMI calls them."""

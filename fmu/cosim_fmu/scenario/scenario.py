@@ -41,6 +41,7 @@ TABLES = (
     "output",
     "variants",
 )
+"""Keys of the file, of ``[master]`` and of ``[output]``."""
 MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads", "time_limit")
 OUTPUT = ("signals", "file", "inside", "interval", "decimation")
 
@@ -145,7 +146,7 @@ class Scenario(ClosedAttributes):
         if "participants" not in tables and {"model", "bodies", "elements", "components"} & set(tables):
             raise cosim.ModelError.of(str(path), "is a model, no scenario: run it with `cosim run`")
         lay_over(scenario.source, variant)
-        scenario._take(scenario.source.data)
+        scenario._read_tables(scenario.source.data)
         return scenario
 
     @property
@@ -172,8 +173,8 @@ class Scenario(ClosedAttributes):
         CosimError
             The file cannot be read.
         """
-        made, connections = fed_inputs(series, self.participants)
-        self.participants[FED] = made
+        timed_inputs, connections = fed_inputs(series, self.participants)
+        self.participants[FED] = timed_inputs
         self.connections += connections
 
     def couple(self, make: Callable[..., Coupled], **options: Any) -> Coupled:
@@ -190,24 +191,24 @@ class Scenario(ClosedAttributes):
             Every fault of the file and of the wiring, each with its line.
         """
         problems = list(self._problems)
-        made = None
+        coupling = None
         try:
-            made = make(self.participants, self.connections, **self._arguments(options))
+            coupling = make(self.participants, self.connections, **self._arguments(options))
         except cosim.FmuError as error:
             problems.append(problem(self._key_of(error.fmu), str(error)))
         except cosim.ModelError as error:
             problems += [
                 p if isinstance(p, WiringProblem) else problem((p.where,), p.text) for p in error.problems
             ]
-        if made is not None:
-            problems += self._check_run(made)
-        problems = [fault for fault in problems if not self._follows(fault)]
-        if problems or made is None:
+        if coupling is not None:
+            problems += self._check_run(coupling)
+        problems = [fault for fault in problems if not self._is_consequence(fault)]
+        if problems or coupling is None:
             places = [(self._place(fault), fault) for fault in problems]
             places.sort(key=lambda item: self.source.line(item[0]) or 0)
             raise cosim.ModelError([self._problem(key, fault) for key, fault in places])
-        made.read_from_scenario(self.until, self.python_files, self.run_options)
-        return made
+        coupling.read_from_scenario(self.until, self.python_files, self.run_options)
+        return coupling
 
     @property
     def run_options(self) -> RunOptions:
@@ -217,10 +218,10 @@ class Scenario(ClosedAttributes):
     def _arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """For `CoSimulation`, with options in place of what the file says."""
         names = ("algorithm", "step", "options", "starts", "start", "tolerance", "tolerances", "steps")
-        given = {name: getattr(self, name) for name in (*names, "feedthrough", "threads", "bonds")}
+        arguments = {name: getattr(self, name) for name in (*names, "feedthrough", "threads", "bonds")}
         if "algorithm" in options:
-            given["options"] = {}
-        return {**given, **options, "starts": {**self.starts, **options.get("starts", {})}}
+            arguments["options"] = {}
+        return {**arguments, **options, "starts": {**self.starts, **options.get("starts", {})}}
 
     def _problem(self, key: KeyPath, fault: WiringProblem) -> cosim.Problem:
         """A fault with its place, here or in the file that the value is from."""
@@ -235,14 +236,14 @@ class Scenario(ClosedAttributes):
         names = [name for name, path in paths.items() if path is not None and path.resolve() == file]
         return ("participants", *names[:1])
 
-    def _check_run(self, made: Coupling) -> list[WiringProblem]:
-        """What is recorded, and the communication points."""
+    def _check_run(self, coupling: Coupling) -> list[WiringProblem]:
+        """Faults of what is recorded, and of the communication points."""
         faults = []
         try:
-            Recorder(made.descriptions, made.links, self.signals)
+            Recorder(coupling.descriptions, coupling.links, self.signals)
         except cosim.LookUpError as error:
             faults.append(problem(("output", "signals"), str(error)))
-        faults += self.run_options.faults(made.step)
+        faults += self.run_options.faults(coupling.step)
         if not self._problems:
             try:
                 CommunicationPoints(self.start, self.until, self.step)
@@ -250,18 +251,18 @@ class Scenario(ClosedAttributes):
                 faults += [problem(("master", fault.where), fault.text) for fault in error.problems]
         return faults
 
-    def _follows(self, fault: WiringProblem) -> bool:
+    def _is_consequence(self, fault: WiringProblem) -> bool:
         """Whether a fault of a connection is only that its participant has a fault already."""
         if fault.key[:1] != ("connections",) or fault.key[2:] not in (("from",), ("to",)):
             return False
         number, side = int(fault.key[1]), fault.key[2]
         try:
-            given = Connection.of(self.connections[number])
+            connection = Connection.of(self.connections[number])
         except ValueError:
             return False
-        name = (given.start if side == "from" else given.end).partition(".")[0]
-        given_ones = self.source.data.get("participants")
-        return name not in self.participants and isinstance(given_ones, Mapping) and name in given_ones
+        name = (connection.start if side == "from" else connection.end).partition(".")[0]
+        named = self.source.data.get("participants")
+        return name not in self.participants and isinstance(named, Mapping) and name in named
 
     def _place(self, fault: WiringProblem) -> KeyPath:
         """Where the fault stands in the file; the name of a parameter may have dots."""
@@ -270,54 +271,56 @@ class Scenario(ClosedAttributes):
             return self.source.place(("parameters",), path)
         return self.source.place(key[:-1], str(key[-1])) if key[2:-1] == ("parameters",) else key
 
-    def _say(self, key: KeyPath, text: str) -> None:
+    def _report(self, key: KeyPath, text: str) -> None:
+        """Keep a fault at this key."""
         self._problems.append(problem(key, text))
 
-    def _take(self, data: Mapping[str, Any]) -> None:
+    def _read_tables(self, data: Mapping[str, Any]) -> None:
+        """Read the whole file; faults are kept for `couple`."""
         self._check_keys((), data, TABLES)
         participants = self._table(data, "participants")
         if not participants and "participants" not in (fault.where for fault in self._problems):
-            self._say(("participants",), 'there are none: write [participants.NAME] with fmu = "file.fmu"')
+            self._report(("participants",), 'there are none: write [participants.NAME] with fmu = "file.fmu"')
         for name, entry in participants.items():
             if not isinstance(entry, Mapping):
-                self._say(("participants", name), f"is {entry!r}, needs a table: [participants.{name}]")
+                self._report(("participants", name), f"is {entry!r}, needs a table: [participants.{name}]")
                 continue
-            made = make_participant(self.source.path.parent, name, entry, self._say, self.isolation)
-            if made is not None:
-                self.participants[name] = made
+            participant = make_participant(self.source.path.parent, name, entry, self._report, self.isolation)
+            if participant is not None:
+                self.participants[name] = participant
                 if (file := python_file(self.source.path.parent, entry)) is not None:
                     self.python_files[name] = file
-                for key, kept in (
+                for key, by_participant in (
                     ("step", self.steps),
                     ("tolerance", self.tolerances),
                     ("feedthrough", self.feedthrough),
                 ):
                     if key in entry:
-                        kept[name] = entry[key]
-                self._take_parameters(("participants", name), entry, f"{name}.")
-        self._take_parameters((), data, "")
-        self._take_connections(data.get("connections", []))
-        self._take_changes(data.get("changes", []))
+                        by_participant[name] = entry[key]
+                self._read_parameters(("participants", name), entry, f"{name}.")
+        self._read_parameters((), data, "")
+        self._read_connections(data.get("connections", []))
+        self._read_changes(data.get("changes", []))
         self.bonds = data.get("bonds", ())
-        self._take_master(self._table(data, "master"))
-        self._take_output(self._table(data, "output"))
+        self._read_master(self._table(data, "master"))
+        self._read_output(self._table(data, "output"))
 
-    def _take_parameters(self, above: KeyPath, table: Mapping[str, Any], prefix: str) -> None:
+    def _read_parameters(self, above: KeyPath, table: Mapping[str, Any], prefix: str) -> None:
         """Values of files, in their order, then those that stand here."""
         files = table.get("parameter_files", [])
         files = [files] if isinstance(files, str) else files
         if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
-            self._say((*above, "parameter_files"), f'is {files!r}, needs names of files: ["base.toml"]')
+            self._report((*above, "parameter_files"), f'is {files!r}, needs names of files: ["base.toml"]')
             files = []
         for file in files:
             try:
-                given = read_parameters(self.source.path.parent / file)
+                parameters = read_parameters(self.source.path.parent / file)
             except cosim.ModelError as error:
                 for fault in error.problems:
-                    self._say((*above, "parameter_files"), str(fault))
+                    self._report((*above, "parameter_files"), str(fault))
                 continue
-            self.starts.update({prefix + name: parameter.value for name, parameter in given.items()})
-            self.origins.update({prefix + name: parameter.place for name, parameter in given.items()})
+            self.starts.update({prefix + name: parameter.value for name, parameter in parameters.items()})
+            self.origins.update({prefix + name: parameter.place for name, parameter in parameters.items()})
         here = {prefix + name: value for name, value in flat(table.get("parameters", {})).items()}
         self.starts.update(here)
         for name in here:
@@ -325,10 +328,11 @@ class Scenario(ClosedAttributes):
         if not above:
             self._outer = set(here)
 
-    def _take_connections(self, entries: Any) -> None:
+    def _read_connections(self, entries: Any) -> None:
+        """Connections as they are written; what is wrong with one is found when all are coupled."""
         if not isinstance(entries, list):
             text = 'needs a list: connections = ["plant.felt -> controller.speed"], or tables [[connections]]'
-            self._say(("connections",), text)
+            self._report(("connections",), text)
             return
         for i, entry in enumerate(entries):
             if isinstance(entry, Mapping):
@@ -336,52 +340,57 @@ class Scenario(ClosedAttributes):
                 entry = {key: value for key, value in entry.items() if key in KEYS}
             self.connections.append(entry)
 
-    def _take_changes(self, entries: Any) -> None:
+    def _read_changes(self, entries: Any) -> None:
         """Changes as a participant and its connections, behind those of the file."""
         if not entries:
             return
         if NAME in self.participants:
-            self._say(("participants", NAME), "is the name of what gives [[changes]]: choose another")
+            self._report(("participants", NAME), "is the name of what gives [[changes]]: choose another")
             return
-        made, connections = make_changes(entries, self.participants, self.starts, self._say)
-        if made is not None:
-            self.participants[NAME] = made
+        changes, connections = make_changes(entries, self.participants, self.starts, self._report)
+        if changes is not None:
+            self.participants[NAME] = changes
             self.connections += connections
 
-    def _take_master(self, master: Mapping[str, Any]) -> None:
+    def _read_master(self, master: Mapping[str, Any]) -> None:
+        """``[master]``: the algorithm, times and limits."""
         self._check_keys(("master",), master, MASTER)
         algorithm = master.get("algorithm", self.algorithm)
         if isinstance(algorithm, str):
             self.algorithm = algorithm
         else:
-            self._say(("master", "algorithm"), f'is {algorithm!r}, needs a name: "jacobi" or "gauss_seidel"')
+            self._report(
+                ("master", "algorithm"), f'is {algorithm!r}, needs a name: "jacobi" or "gauss_seidel"'
+            )
         options = master.get("options", {})
         if isinstance(options, Mapping):
             self.options = dict(options)
         else:
-            self._say(("master", "options"), f"is {options!r}, needs a table: {{ extrapolation = 1 }}")
+            self._report(("master", "options"), f"is {options!r}, needs a table: {{ extrapolation = 1 }}")
         for name in ("step", "until", "start"):
             if name in master:
                 setattr(self, name, self._seconds(name, master[name], getattr(self, name)))
-            elif (own := self._own(name)) is not None:
-                setattr(self, name, own)
+            elif (default := self._default_time(name)) is not None:
+                setattr(self, name, default)
             elif name != "start":
-                self._say(("master",), f'{name} is missing: write {name} = "1 ms" or a number of seconds')
+                self._report(("master",), f'{name} is missing: write {name} = "1 ms" or a number of seconds')
         self.threads = master.get("threads", 1)
         if "time_limit" in master:
             self.time_limit = self._seconds("time_limit", master["time_limit"], 1.0)
             if not self.time_limit > 0.0:
-                self._say(("master", "time_limit"), f"is {self.time_limit:g} s, needs more than 0")
+                self._report(("master", "time_limit"), f"is {self.time_limit:g} s, needs more than 0")
         if "until" in master and self.until < self.start:
-            self._say(("master", "until"), f"is {self.until:g} s, needs at least the start, {self.start:g} s")
+            self._report(
+                ("master", "until"), f"is {self.until:g} s, needs at least the start, {self.start:g} s"
+            )
         self.tolerance = master.get("tolerance")
 
-    def _own(self, name: str) -> float | None:
+    def _default_time(self, name: str) -> float | None:
         """Step, start or end of the only FMU's default experiment."""
         descriptions = {}
-        for participant, made in self.participants.items():
+        for participant_name, participant in self.participants.items():
             try:
-                descriptions[participant] = made.describe()
+                descriptions[participant_name] = participant.describe()
             except Exception:  # said where the participants are coupled
                 return None
         experiment = only_experiment(descriptions)
@@ -389,46 +398,50 @@ class Scenario(ClosedAttributes):
             return None if experiment.stop is None and experiment.step is None else step_of(experiment)
         return experiment.start if name == "start" else experiment.stop
 
-    def _take_output(self, output: Mapping[str, Any]) -> None:
+    def _read_output(self, output: Mapping[str, Any]) -> None:
+        """``[output]``: what is recorded, and where it goes."""
         self._check_keys(("output",), output, OUTPUT)
         signals, file = output.get("signals"), output.get("file")
         if output.get("inside", self.inside) in INSIDE:
             self.inside = output.get("inside", self.inside)
         else:
-            self._say(("output", "inside"), f"is {output['inside']!r}, needs {either(INSIDE)}")
-        self._take_interval(output)
+            self._report(("output", "inside"), f"is {output['inside']!r}, needs {either(INSIDE)}")
+        self._read_interval(output)
         if signals is not None and not (
             isinstance(signals, list) and all(isinstance(s, str) for s in signals)
         ):
-            self._say(("output", "signals"), 'needs a list of names or patterns: ["plant.*"]')
+            self._report(("output", "signals"), 'needs a list of names or patterns: ["plant.*"]')
         else:
             self.signals = signals
         if file is not None and not isinstance(file, str):
-            self._say(("output", "file"), f'is {file!r}, needs the name of a file: "results.csv"')
+            self._report(("output", "file"), f'is {file!r}, needs the name of a file: "results.csv"')
         elif file is not None:
             try:
                 self.file = path_below(self.source.path.parent, file)
             except ValueError as error:
-                self._say(("output", "file"), str(error))
+                self._report(("output", "file"), str(error))
 
-    def _take_interval(self, output: Mapping[str, Any]) -> None:
+    def _read_interval(self, output: Mapping[str, Any]) -> None:
         """``interval = "0.1 s"``, or ``decimation = 10`` communication steps."""
         if "interval" in output and "decimation" in output:
-            self._say(("output", "decimation"), "says the same as interval: leave one of them out")
+            self._report(("output", "decimation"), "says the same as interval: leave one of them out")
         elif "decimation" in output:
-            every = output["decimation"]
-            if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-                text = f"is {every!r}, needs a whole number from 1 on: each so many points one is recorded"
-                self._say(("output", "decimation"), text)
+            decimation = output["decimation"]
+            if isinstance(decimation, bool) or not isinstance(decimation, int) or decimation < 1:
+                text = (
+                    f"is {decimation!r}, needs a whole number from 1 on: each so many points one is recorded"
+                )
+                self._report(("output", "decimation"), text)
             else:
-                self.decimation = every
+                self.decimation = decimation
         elif "interval" in output:
             try:
                 self.interval = seconds(output["interval"], "")
             except cosim.ModelError as error:
-                self._say(("output", "interval"), error.problems[0].text)
+                self._report(("output", "interval"), error.problems[0].text)
 
     def _seconds(self, name: str, value: Any, default: float) -> float:
+        """A time of ``[master]``, s; the default, and a fault, where it is none."""
         try:
             if isinstance(value, str):
                 value = cosim.parse_quantity(value, "s")
@@ -441,22 +454,23 @@ class Scenario(ClosedAttributes):
             if name == "step" and not value > 0:
                 raise ValueError(f"is {value!r} s, needs more than 0")
         except (ValueError, cosim.UnitError) as error:
-            self._say(("master", name), str(error))
+            self._report(("master", name), str(error))
             return default
         return float(value)
 
     def _table(self, data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+        """A table of the file; an empty one, and a fault, where it is none."""
         table = data.get(name, {})
         if isinstance(table, Mapping):
             return table
         more = ".NAME" if name == "participants" else ""
-        self._say((name,), f"is {table!r}, needs a table: [{name}{more}]")
+        self._report((name,), f"is {table!r}, needs a table: [{name}{more}]")
         return {}
 
-    def _check_keys(self, where: KeyPath, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    def _check_keys(self, place: KeyPath, table: Mapping[str, Any], keys: tuple[str, ...]) -> None:
+        """Report keys that a table does not have."""
         for key in table:
-            if key not in known:
-                hint = f"'{key}' belongs to the beginning of the file, before the first table." * (
-                    key in TABLES
-                )
-                self._say((*where, key), str(cosim.LookUpError("key", key, known, hint)))
+            if key not in keys:
+                is_table = key in TABLES
+                hint = f"'{key}' belongs to the beginning of the file, before the first table." * is_table
+                self._report((*place, key), str(cosim.LookUpError("key", key, keys, hint)))

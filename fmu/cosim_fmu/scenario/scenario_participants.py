@@ -46,10 +46,10 @@ def fed_inputs(
     if NAME in participants:
         text = f"is the name of what gives them: choose another for [participants.{NAME}]"
         raise cosim.ModelError.of(NAME, text)
-    given = series if isinstance(series, TimedInputs) else TimedInputs(series)
+    timed_inputs = series if isinstance(series, TimedInputs) else TimedInputs(series)
     types: dict[str, str] = {}
     problems = []
-    for path in given.describe().variables:
+    for path in timed_inputs.describe().variables:
         name, _, variable = path.partition(".")
         if name not in participants:
             problems.append(cosim.Problem(NAME, str(cosim.LookUpError("participant", name, participants))))
@@ -62,8 +62,10 @@ def fed_inputs(
             types[path] = variables[variable].type
     if problems:
         raise cosim.ModelError(problems)
-    connections = [Connection(f"{NAME}.{path}", path) for path in given.describe().variables]
-    return (given if isinstance(series, TimedInputs) else TimedInputs(series, types=types)), connections
+    connections = [Connection(f"{NAME}.{path}", path) for path in timed_inputs.describe().variables]
+    if not isinstance(series, TimedInputs):
+        timed_inputs = TimedInputs(series, types=types)
+    return timed_inputs, connections
 
 
 KINDS = ("fmu", "model", "type", "series")
@@ -84,7 +86,7 @@ KEYS = (
         "log_level",
     ),
 )
-Say = Callable[[KeyPath, str], None]
+ReportAt = Callable[[KeyPath, str], None]
 
 
 class Report(Protocol):
@@ -95,13 +97,13 @@ class Report(Protocol):
 
 def python_file(folder: Path, entry: Mapping[str, Any]) -> Path | None:
     """The Python file that the table of a participant has loaded, if any."""
-    what = entry.get("type")
-    reference = python_reference(what, folder) if isinstance(what, str) else None
+    kind = entry.get("type")
+    reference = python_reference(kind, folder) if isinstance(kind, str) else None
     return None if reference is None else reference[0]
 
 
 def make_participant(
-    folder: Path, name: str, entry: Mapping[str, Any], say: Say, isolation: Isolation = DECLARED
+    folder: Path, name: str, entry: Mapping[str, Any], report_at: ReportAt, isolation: Isolation = DECLARED
 ) -> cosim.Participant | None:
     """The participant of one table ``[participants.NAME]``.
 
@@ -117,7 +119,7 @@ def make_participant(
         arguments of its constructor, ``parameters`` start values; with ``process = true`` it runs in a
         process of its own, with ``host = "ssh://user@machine"`` an FMU runs on another machine, and with
         ``timeout`` a call that takes longer (s) ends such a process.
-    say : callable
+    report_at : callable
         Takes the key and the text of a problem.
     isolation : Isolation
         What the command line says about processes of their own.
@@ -129,7 +131,7 @@ def make_participant(
     """
 
     def report(text: str, *keys: str) -> None:
-        say(("participants", name, *keys), text)
+        report_at(("participants", name, *keys), text)
 
     for key in entry:
         if key not in KEYS:
@@ -137,26 +139,25 @@ def make_participant(
     source = _source_of(entry, report)
     if source is None or not _has_right_types(name, source[0], entry, report):
         return None
-    kind, what = source
-    made = _opened(folder, name, kind, what, entry, isolation, report)
-    if made is not None:
-        _write_log(made, folder, entry, lambda key, text: report(text, key))
-    return made
+    participant = _opened(folder, name, *source, entry, isolation, report)
+    if participant is not None:
+        _write_log(participant, folder, entry, lambda key, text: report(text, key))
+    return participant
 
 
 def _source_of(entry: Mapping[str, Any], report: Report) -> tuple[str, Any] | None:
     """Which of KINDS the table has, and its value; None where that is wrong."""
-    given = [kind for kind in KINDS if kind in entry]
-    if len(given) != 1:
-        what = " and ".join(given) if given else "none of fmu, model, type, series"
-        report(f'has {what}, needs one of them: fmu = "file.fmu", model = "file.toml" or type = "plugin.id"')
+    kinds = [kind for kind in KINDS if kind in entry]
+    if len(kinds) != 1:
+        has = " and ".join(kinds) if kinds else "none of fmu, model, type, series"
+        report(f'has {has}, needs one of them: fmu = "file.fmu", model = "file.toml" or type = "plugin.id"')
         return None
-    kind, what = given[0], entry[given[0]]
-    is_table_of_series = kind == "series" and isinstance(what, Mapping)
-    if (not isinstance(what, str) or not what) and not is_table_of_series:
-        report(f"is {what!r}, needs text", kind)
+    kind, value = kinds[0], entry[kinds[0]]
+    is_table_of_series = kind == "series" and isinstance(value, Mapping)
+    if (not isinstance(value, str) or not value) and not is_table_of_series:
+        report(f"is {value!r}, needs text", kind)
         return None
-    return kind, what
+    return kind, value
 
 
 def _has_right_types(name: str, kind: str, entry: Mapping[str, Any], report: Report) -> bool:
@@ -181,7 +182,7 @@ def _opened(
     folder: Path,
     name: str,
     kind: str,
-    what: Any,
+    value: Any,
     entry: Mapping[str, Any],
     isolation: Isolation,
     report: Report,
@@ -197,7 +198,7 @@ def _opened(
         process = isolation.applies(name, process) if kind == "fmu" or process else False
     try:
         timeout = cosim.parse_quantity(timeout, "s") if isinstance(timeout, str) else timeout
-        make, arguments = _recipe(folder, name, kind, what)
+        make, arguments = _recipe(folder, name, kind, value)
         if not process and host is None:
             return make(*arguments, **options)
         where = {} if host is None else {"host": host, "own_process": process}
@@ -223,31 +224,31 @@ def _report_fault(fault: cosim.Problem, kind: str, options: Mapping[str, Any], r
 
 
 def _write_log(
-    made: cosim.Participant, folder: Path, entry: Mapping[str, Any], say: Callable[[str, str], None]
+    participant: cosim.Participant, folder: Path, entry: Mapping[str, Any], report: Callable[[str, str], None]
 ) -> None:
     """``log = "plant.log"``, ``log_level = "all"``."""
     file, level = entry.get("log"), entry.get("log_level", "warning")
     if file is None:
         if "log_level" in entry:
-            say("log_level", 'is of no use without a file: log = "plant.log"')
+            report("log_level", 'is of no use without a file: log = "plant.log"')
     elif not isinstance(file, str) or not file:
-        say("log", f'is {file!r}, needs the name of a file: "plant.log"')
+        report("log", f'is {file!r}, needs the name of a file: "plant.log"')
     elif level not in LOG_LEVELS:
-        say("log_level", f"is {level!r}, needs one of {', '.join(map(repr, LOG_LEVELS))}")
-    elif not isinstance(made, WritesLog):
-        say("log", "this participant keeps no log")
+        report("log_level", f"is {level!r}, needs one of {', '.join(map(repr, LOG_LEVELS))}")
+    elif not isinstance(participant, WritesLog):
+        report("log", "this participant keeps no log")
     elif not (folder / file).parent.is_dir():
-        say("log", f"there is no folder {(folder / file).parent}")
+        report("log", f"there is no folder {(folder / file).parent}")
     else:
         try:
             path = path_below(folder, file)
             if not is_log(path):
                 raise ValueError(f"{file!r} exists, and is not a log: choose another name")
-            made.write_log(path, level)
+            participant.write_log(path, level)
         except ValueError as error:
-            say("log", str(error))
+            report("log", str(error))
         except cosim.ModelError as error:
-            say("log", error.problems[0].text)
+            report("log", error.problems[0].text)
 
 
 def system_from_file(path: Path, **options: Any) -> SystemParticipant:
@@ -259,23 +260,23 @@ def system_from_file(path: Path, **options: Any) -> SystemParticipant:
 
 def registered(kind: str, **options: Any) -> cosim.Participant:
     """A participant of a registered kind."""
-    made = cosim.registry().get("participant", kind)(**options)
-    assert isinstance(made, cosim.Participant)
-    return made
+    participant = cosim.registry().get("participant", kind)(**options)
+    assert isinstance(participant, cosim.Participant)
+    return participant
 
 
 def _recipe(
-    folder: Path, name: str, kind: str, what: Any
+    folder: Path, name: str, kind: str, value: Any
 ) -> tuple[Callable[..., cosim.Participant], tuple[Any, ...]]:
     """A function that another process can import, and its arguments."""
     if kind == "fmu":
-        return open_fmu, (folder / what, name)
+        return open_fmu, (folder / value, name)
     if kind == "series":
-        return TimedInputs, (folder / what if isinstance(what, str) else what,)
+        return TimedInputs, (folder / value if isinstance(value, str) else value,)
     if kind == "model":
-        return system_from_file, (folder / what,)
-    reference = python_reference(what, folder)
-    if reference is None and ":" in what:
-        text = f"is {what!r}, needs MODULE:CLASS for a class of MODULE.py in the folder of this file"
+        return system_from_file, (folder / value,)
+    reference = python_reference(value, folder)
+    if reference is None and ":" in value:
+        text = f"is {value!r}, needs MODULE:CLASS for a class of MODULE.py in the folder of this file"
         raise ValueError(text)
-    return (registered, (what,)) if reference is None else (python_participant, reference)
+    return (registered, (value,)) if reference is None else (python_participant, reference)

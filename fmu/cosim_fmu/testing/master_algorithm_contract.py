@@ -48,15 +48,17 @@ class MasterAlgorithmContract:
 
     def test_is_an_algorithm(self) -> None:
         """It derives from the contract, its marks are bools, and it says what it does."""
-        made = self.make()
-        assert isinstance(made, cosim.MasterAlgorithm), (
-            f"{type(made).__name__} is not a cosim.MasterAlgorithm"
+        algorithm = self.make()
+        assert isinstance(algorithm, cosim.MasterAlgorithm), (
+            f"{type(algorithm).__name__} is not a cosim.MasterAlgorithm"
         )
         marks = ("exchanges_within_step", "solves_loops", "restores", "varies_step", "fixed_sequence")
         for mark in marks:
-            assert isinstance(getattr(made, mark), bool), f"{mark} is {getattr(made, mark)!r}, needs a bool"
-        assert (type(made).__doc__ or "").strip(), f"{type(made).__name__} has no docstring"
-        assert isinstance(made.about, str), f"about is {made.about!r}, needs text"
+            assert isinstance(getattr(algorithm, mark), bool), (
+                f"{mark} is {getattr(algorithm, mark)!r}, needs a bool"
+            )
+        assert (type(algorithm).__doc__ or "").strip(), f"{type(algorithm).__name__} has no docstring"
+        assert isinstance(algorithm.about, str), f"about is {algorithm.about!r}, needs text"
 
     def test_error_falls_with_the_step(self) -> None:
         """The error of the coupling against the exact solution of the whole."""
@@ -83,8 +85,8 @@ class MasterAlgorithmContract:
 
     def test_steps_are_those_that_it_promises(self) -> None:
         """Without `varies_step` participants step by the communication step alone."""
-        made = self.make()
-        if made.varies_step:
+        algorithm = self.make()
+        if algorithm.varies_step:
             pytest.skip("it varies the step")
         parts = _mass_and_spring(_Watched)
         self._loop(parts, self.steps[0]).simulate(UNTIL)
@@ -93,8 +95,8 @@ class MasterAlgorithmContract:
 
     def test_goes_back_only_if_it_says_so(self) -> None:
         """Without `restores` a state is saved only where `Exchange.can_restore`: any participant will do."""
-        made = self.make()
-        if made.restores:
+        algorithm = self.make()
+        if algorithm.restores:
             pytest.skip("it goes back")
         parts = _mass_and_spring(_Forward)
         try:
@@ -110,16 +112,16 @@ class MasterAlgorithmContract:
 
     def test_fixed_sequence_is_fixed(self) -> None:
         """With `fixed_sequence` the calls of all steps are the same: a compiled loop repeats them."""
-        made = self.make()
-        if not made.fixed_sequence:
+        algorithm = self.make()
+        if not algorithm.fixed_sequence:
             pytest.skip("its calls may depend on the values")
         recorded = []
         for values in (0.0, 1.0, 1e6):
             exchange = _Recording(values)
-            made.initialize(exchange, 0.0)
+            algorithm.initialize(exchange, 0.0)
             for i in range(3):
                 exchange.calls.clear()
-                made.step(exchange, 0.1 * i, 0.1)
+                algorithm.step(exchange, 0.1 * i, 0.1)
                 recorded.append(list(exchange.calls))
         assert all(calls == recorded[0] for calls in recorded), f"the calls differ: {recorded}"
         steps = [name for call, name in recorded[0] if call == "advance"]

@@ -41,14 +41,14 @@ def check_tolerances(tolerance: float, absolute_tolerance: float | Mapping[str, 
     ------
     ModelError
     """
-    given = {"tolerance": tolerance}
+    tolerances = {"tolerance": tolerance}
     if isinstance(absolute_tolerance, Mapping):
-        given |= {f"absolute_tolerance.{name}": value for name, value in absolute_tolerance.items()}
+        tolerances |= {f"absolute_tolerance.{name}": value for name, value in absolute_tolerance.items()}
     elif absolute_tolerance is not None:
-        given["absolute_tolerance"] = absolute_tolerance
+        tolerances["absolute_tolerance"] = absolute_tolerance
     problems = [
         cosim.Problem(name, f"is {value!r}, needs a number greater than 0")
-        for name, value in given.items()
+        for name, value in tolerances.items()
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < math.inf
     ]
     if problems:

@@ -278,8 +278,8 @@ class LoopExchange:
 
     def derivatives(self) -> Vector | None:
         """As the whole exchange, of the values of the loop."""
-        found = self._exchange.derivatives()
-        return None if found is None else found[np.ix_(self.places, self.places)]
+        matrix = self._exchange.derivatives()
+        return None if matrix is None else matrix[np.ix_(self.places, self.places)]
 
     def _whole(self, values: Vector) -> Vector:
         whole = self._exchange.interface()

@@ -233,6 +233,6 @@ class ModelExchangeFmu(cosim.Component):
 
 
 def _rebuild(name: str, given: Mapping[str, Any]) -> ModelExchangeFmu:
-    made = ModelExchangeFmu(**given)
-    object.__setattr__(made, "name", name)
-    return made
+    part = ModelExchangeFmu(**given)
+    object.__setattr__(part, "name", name)
+    return part

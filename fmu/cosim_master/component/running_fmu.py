@@ -77,9 +77,9 @@ class RunningFmu(InstanceParticipant):
         self, time: float, values: Mapping[str, Any], inputs: Sequence[float], tolerance: float | None
     ) -> tuple[Sequence[float], float]:
         """Instantiate and initialize at `time` (s); the continuous states, and the next time event."""
-        given = dict(values) | dict(zip(self.inputs, inputs, strict=True))
+        starts = dict(values) | dict(zip(self.inputs, inputs, strict=True))
         settable = self.describe().settable or frozenset()
-        self.initialize(time, None, {n: v for n, v in given.items() if n in settable}, tolerance)
+        self.initialize(time, None, {n: v for n, v in starts.items() if n in settable}, tolerance)
         self._first = time, inputs
         self.exit_initialization()
         return self._begun[:2]
@@ -193,8 +193,8 @@ class RunningFmu(InstanceParticipant):
         self, time: float, states: Sequence[float], inputs: Sequence[float], discrete: Mapping[str, float]
     ) -> tuple[Sequence[float], float, bool]:
         """Event mode, with discrete inputs that have changed; see `JointModel.handle_event`."""
-        given = time, states, inputs, discrete
-        answer: tuple[Sequence[float], float, bool] = self._guard(self.system.handle_event, *given)
+        point = time, states, inputs, discrete
+        answer: tuple[Sequence[float], float, bool] = self._guard(self.system.handle_event, *point)
         self.next_epoch()
         return answer
 

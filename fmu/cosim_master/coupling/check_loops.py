@@ -12,13 +12,13 @@ from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import WaitsForInputs
 from cosim_master.coupling.connection import Link
 from cosim_master.coupling.convert_value import RADIAN, definition_of
+from cosim_master.coupling.directed_graph import closed_path
 from cosim_master.coupling.errors import WiringProblem, problem
-from cosim_master.coupling.feedthrough import (
+from cosim_master.coupling.feedthrough import is_assumed
+from cosim_master.coupling.instant_graph import (
     Port,
-    closed_path,
     feedthrough_loops,
     instant_graph,
-    is_assumed,
     looped_outputs,
     path_text,
 )
@@ -79,15 +79,15 @@ def doubtful_outputs(descriptions: Descriptions, links: Sequence[Link]) -> dict[
 
     Only where the participant lets it be found out: it restores its state, or has derivatives.
     """
-    found: dict[Port, list[str]] = {}
+    doubtful: dict[Port, list[str]] = {}
     outputs = {link.start for link in links}
     for members in looped_outputs(descriptions, links, known_only=False):
         for name, variable in members:
             description = descriptions[name]
-            doubtful = variable in description.possible_feedthrough or is_assumed(description, variable)
-            if (name, variable) in outputs and doubtful and _shows(description):
-                found[name, variable] = [v for n, v in members if n == name and (n, v) not in outputs]
-    return found
+            is_doubtful = variable in description.possible_feedthrough or is_assumed(description, variable)
+            if (name, variable) in outputs and is_doubtful and _shows(description):
+                doubtful[name, variable] = [v for n, v in members if n == name and (n, v) not in outputs]
+    return doubtful
 
 
 def unknown_outputs(descriptions: Descriptions, links: Sequence[Link]) -> list[Port]:
@@ -102,6 +102,7 @@ def unknown_outputs(descriptions: Descriptions, links: Sequence[Link]) -> list[P
 
 
 def _shows(description: ParticipantDescription) -> bool:
+    """Whether it can be found out what outputs depend on."""
     return description.can_restore or description.has_derivatives
 
 

@@ -8,7 +8,7 @@ import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
 
 Descriptions = Mapping[str, ParticipantDescription]
-Port = tuple[str, ParticipantVariable]
+PortVariable = tuple[str, ParticipantVariable]
 """A participant and its variable."""
 MOST_EXAMPLES = 12
 """Of names in a message."""
@@ -16,7 +16,7 @@ MOST_EXAMPLES = 12
 
 def find_port(
     descriptions: Descriptions, unknown: Sequence[str], path: str, role: str
-) -> tuple[Port | None, str]:
+) -> tuple[PortVariable | None, str]:
     """The variable of ``participant.variable``, or what is wrong with it.
 
     Parameters

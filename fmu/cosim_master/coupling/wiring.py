@@ -10,7 +10,7 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_master.coupling.connection import Connection, Link, make_link
 from cosim_master.coupling.errors import WiringProblem, problem
-from cosim_master.coupling.ports import Descriptions, Port, find_port
+from cosim_master.coupling.ports import Descriptions, PortVariable, find_port
 
 
 def check_connections(
@@ -71,7 +71,7 @@ def check_connections(
 
 def _find_ends(
     descriptions: Descriptions, unknown: Sequence[str], connection: Connection
-) -> tuple[Port | None, Port | None, dict[str, str]]:
+) -> tuple[PortVariable | None, PortVariable | None, dict[str, str]]:
     """The ports of a connection, and what is wrong with them, by the key of the end."""
     is_of_parameter = _is_parameter(descriptions, connection.end)
     start_role, end_role = ("calculated", "parameter") if is_of_parameter else ("output", "input")

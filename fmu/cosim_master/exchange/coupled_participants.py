@@ -18,7 +18,8 @@ from cosim_master.coupling.check_values import check_values
 from cosim_master.coupling.connection import InputCourse, Link, links_from
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
-from cosim_master.coupling.feedthrough import interface_derivatives, passes_through
+from cosim_master.coupling.feedthrough import passes_through
+from cosim_master.coupling.interface_derivatives import interface_derivatives
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.recording.coupling_samples import (
     MOST_SAMPLED,
@@ -26,7 +27,7 @@ from cosim_master.recording.coupling_samples import (
     judged_ports,
     sampled_inputs,
 )
-from cosim_master.recording.recorded_rows import InnerValues
+from cosim_master.recording.inner_rows import InnerValues
 
 if TYPE_CHECKING:
     from cosim_master.exchange.step_threads import StepThreads

@@ -151,7 +151,7 @@ class ExchangePrograms:
             memory, operations = ExchangeMemory(), operations_of(self._algorithm, coupled.order)
         first = {loop.participants[0]: i + 1 for i, loop in enumerate(self._loops)}
         given = self._of_members(operations, coupled.order), numbers, first, machine.ports
-        found = [AlgorithmArrays(memory, *given, machine.names, outputs, programmed, exchange)]
+        algorithms = [AlgorithmArrays(memory, *given, machine.names, outputs, programmed, exchange)]
         for loop in self._loops:
             assert programmed is not None
             iteration = programmed.iteration(loop)
@@ -159,26 +159,27 @@ class ExchangePrograms:
             members = [member for name in loop.participants for member in coupled.units[name]]
             ports = [machine.ports[place] for place in part.places.tolist()]
             calls = self._of_members(iteration.calls(loop.participants), loop.participants)
-            found.append(
+            algorithms.append(
                 AlgorithmArrays(
                     iteration.memory, calls, numbers, {}, ports, members, outputs, iteration, part
                 )
             )
-        return found
+        return algorithms
 
     def _of_members(self, calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
         """One for each participant in place of one that steps all, or that is for several solved jointly."""
-        units, found = self._coupled.units, list[Call]()
+        units, of_members = self._coupled.units, list[Call]()
         for call, name in calls:
             if call in (layout.ADVANCE, layout.ADVANCE_ALL):
-                going = order if call == layout.ADVANCE_ALL else [name]
-                found += [(layout.NOTE_COURSE, member) for each in going for member in units[each][1:]]
-                found += [(layout.ADVANCE, each) for each in going]
+                stepping = order if call == layout.ADVANCE_ALL else [name]
+                others = [member for unit in stepping for member in units[unit][1:]]
+                of_members += [(layout.NOTE_COURSE, member) for member in others]
+                of_members += [(layout.ADVANCE, unit) for unit in stepping]
             elif call in (layout.PUT_END, layout.ITERATE):
-                found.append((call, name))
+                of_members.append((call, name))
             else:
-                found += [(call, member) for member in units[name]]
-        return found
+                of_members += [(call, member) for member in units[name]]
+        return of_members
 
 
 Vector = NDArray[np.float64]

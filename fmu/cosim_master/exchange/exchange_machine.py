@@ -34,7 +34,7 @@ from cosim_master.exchange.exchange_arrays import (
     Report,
     StepTimes,
 )
-from cosim_master.recording.recorded_rows import TABLED
+from cosim_master.recording.text_numbers import TABLED
 
 if TYPE_CHECKING:
     from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
@@ -425,9 +425,9 @@ def outliving(cls: Any, count: int) -> Any:
     """The same in memory that the process which watches this one sees, where one does."""
     if black_box.box is None:
         return records(cls, count)
-    made = (cls * count).from_buffer(black_box.box.room(cls.__name__, count * ctypes.sizeof(cls)))
-    ctypes.memset(made, 0, ctypes.sizeof(made))
-    return made
+    rows = (cls * count).from_buffer(black_box.box.room(cls.__name__, count * ctypes.sizeof(cls)))
+    ctypes.memset(rows, 0, ctypes.sizeof(rows))
+    return rows
 
 
 def words_of(records: Any, kind: Any = np.int64) -> NDArray[Any]:

@@ -17,8 +17,8 @@ from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import BEGAN, COURSES, ENDS, HELD, MEAN_SLOPES, MEANS
 from cosim_master.exchange.exchange_machine import ExchangeMachine
 from cosim_master.recording import recorder as recording
-from cosim_master.recording.recorded_rows import TABLED
 from cosim_master.recording.recorder import Recorder
+from cosim_master.recording.text_numbers import TABLED
 
 
 class ValueNumbers:

@@ -234,15 +234,15 @@ def steps_in_halves(
     >>> steps_in_halves(steps, program, {"a": 1, "c": 1})[:2] == [(COLLECT_STEP, "a"), (BEGIN_STEP, "c")]
     True
     """
-    found: list[Call] = []
+    in_halves: list[Call] = []
     for covered in program.covers:
         done = [operations[place] for place in covered]
         begun = [name for _, name in done if name in elsewhere] if len(done) > 1 else []
         last = {elsewhere[name]: name for name in begun}
-        found += [(BEGIN_STEP if last[elsewhere[n]] == n else COLLECT_STEP, n) for n in begun]
-        found += [call for call in done if call[1] not in begun]
-        found += [(FINISH_STEP, name) for name in begun]
-    return found
+        in_halves += [(BEGIN_STEP if last[elsewhere[n]] == n else COLLECT_STEP, n) for n in begun]
+        in_halves += [call for call in done if call[1] not in begun]
+        in_halves += [(FINISH_STEP, name) for name in begun]
+    return in_halves
 
 
 ENOUGH = 1.2

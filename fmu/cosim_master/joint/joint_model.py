@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from cosim.kit import ParticipantDescription
 from cosim_fmi.variables.variable_access import Access
 from cosim_master.coupling.connection import Link
-from cosim_master.coupling.feedthrough import Port, closed_path, components, instant_graph, path_text
+from cosim_master.coupling.directed_graph import closed_path, components
+from cosim_master.coupling.instant_graph import Port, instant_graph, path_text
 from cosim_master.model_exchange.evaluation import Evaluation, ExchangeProgram
 from cosim_master.model_exchange.fmu_model import MOST_EVENT_ITERATIONS, FmuModel
 from cosim_master.model_exchange.system_calls import REAL
@@ -180,7 +181,7 @@ class JointWiring:
         for link in self._at_events:
             outputs.setdefault(link.source, []).append(link.output)
         return [
-            self._members[name].access(list(dict.fromkeys(given)), "Get") for name, given in outputs.items()
+            self._members[name].access(list(dict.fromkeys(ports)), "Get") for name, ports in outputs.items()
         ]
 
     def changes_at_events(self) -> dict[str, dict[str, Any]]:
@@ -197,8 +198,8 @@ class JointWiring:
             if link.fault(value):
                 raise RuntimeError(link.fault(value))
             wanted.setdefault(link.target, {})[link.input] = value
-        changed = {name: self._members[name].changed_ports(given) for name, given in wanted.items()}
-        return {name: given for name, given in changed.items() if given}
+        changed = {name: self._members[name].changed_ports(ports) for name, ports in wanted.items()}
+        return {name: ports for name, ports in changed.items() if ports}
 
     @property
     def search_memory(self) -> list[NDArray[Any]]:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import cosim
 from cosim.kit import ParticipantDescription
@@ -18,9 +18,32 @@ from cosim_master.coupling.feedthrough import direct_inputs, with_feedthrough
 from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring, UnsolvedError
 from cosim_master.model_exchange.called_simulator import CalledModelExchange, KeptState
 from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little
-from cosim_master.model_exchange.model_exchange_system import ACCURACY, ModelExchangeSolver
+from cosim_master.model_exchange.model_exchange_solver import ACCURACY, ModelExchangeSolver
 
 Descriptions = Mapping[str, ParticipantDescription]
+LENGTH = 8
+"""Bytes of the length of what is saved as JSON."""
+
+
+class EventMemory(NamedTuple):
+    """What Python knows at a state that compiled code saves.
+
+    Attributes
+    ----------
+    events : int
+        How many there had been.
+    next_events : list of float
+        Of each part, s.
+    modes : list of str
+        Of each instance.
+    written : dict of str to dict
+        By member, the discrete inputs that it was given last.
+    """
+
+    events: int
+    next_events: list[float]
+    modes: list[str]
+    written: dict[str, Any]
 
 
 class JointSystem:
@@ -57,7 +80,7 @@ class JointSystem:
         self._wiring: JointWiring | None = None
         self._lagging: frozenset[str] | None = None
         self._settled, self._since = False, math.nan
-        self._remembered: Any = None
+        self._remembered: EventMemory | None = None
 
     @property
     def names(self) -> list[str]:
@@ -110,8 +133,9 @@ class JointSystem:
 
     def inner_values(self, name: str) -> dict[str, Any]:
         """What the other members have given to a member."""
-        given = self._wiring.given if self._wiring is not None and self._fed(name) else {}
-        return {input: value for (target, input), value in given.items() if target == name}
+        if self._wiring is None or not self._fed(name):
+            return {}
+        return {input: value for (target, input), value in self._wiring.given.items() if target == name}
 
     def outputs_lag(self, name: str) -> bool:
         """Whether outputs of a member have to be asked for behind its derivatives."""
@@ -133,7 +157,7 @@ class JointSystem:
                 part.now, part.next_event, _ = part.model.leave_event_mode(start)
             except Exception as error:
                 self._raise(error, part.name)
-        self._heed(start)
+        self._raise_stop_wish(start)
         wiring, self._lagging = self._wire(first)
         model = self._model = JointModel(parts, wiring)
         self._wiring = wiring
@@ -154,7 +178,7 @@ class JointSystem:
         if any(member.notes_steps for member in members.values()):
             self.solver.simulator.set_monitor(self._record_step)
         self.guard(self.solver.simulator.initialize)
-        self._heed(start)
+        self._raise_stop_wish(start)
 
     def _agree(self, start: float) -> None:
         """All have left their first event mode: let their outputs reach each other."""
@@ -166,7 +190,8 @@ class JointSystem:
     def _wire(self, first: Mapping[str, Mapping[str, float]]) -> tuple[JointWiring, frozenset[str]]:
         """The connections, with what FMUs do not say about their outputs; and whose outputs are late."""
         continuous = {name: member.continuous_inputs() for name, member in self.members.items()}
-        descriptions, lazy = {n: m.describe() for n, m in self.members.items()} | self._descriptions, set()
+        descriptions = {n: m.describe() for n, m in self.members.items()} | self._descriptions
+        lagging = set()
         for name, member in self.members.items():
             outputs = list(
                 dict.fromkeys(x.output for x in self.links if x.source == name and _feeds(x, continuous))
@@ -175,15 +200,15 @@ class JointSystem:
             try:
                 descriptions[name] = self._probed(member, descriptions, real, first[name])
                 if member.outputs_lag(real):
-                    lazy.add(name)
+                    lagging.add(name)
             except Exception as error:
                 self._raise(error, name)
         wiring = JointWiring(self.links, self.members, descriptions, continuous)
         for name, member in self.members.items():
             assert member.model is not None
-            member.model.block.words[LAZY] = int(name in lazy)
+            member.model.block.words[LAZY] = int(name in lagging)
         wiring.start_from({x.end: first[x.target][x.input] for x in wiring.continuous})
-        return wiring, frozenset(lazy)
+        return wiring, frozenset(lagging)
 
     def _probed(
         self,
@@ -205,12 +230,12 @@ class JointSystem:
     def set(self, member: Any, values: Mapping[str, Any]) -> None:
         """Write inputs of a member: real ones are held from now on, all others are written in event mode."""
         solver, name = self.solver, member.name
-        own = {n: v for n, v in values.items() if n not in self._fed(name)}
-        solver.hold({(name, n): v for n, v in own.items() if (name, n) in solver.known})
+        outer = {n: v for n, v in values.items() if n not in self._fed(name)}
+        solver.hold({(name, n): v for n, v in outer.items() if (name, n) in solver.known})
         self._settled = False
-        others = member.changed_ports({n: v for n, v in own.items() if (name, n) not in solver.known})
-        if others:
-            self._pass_events({name: others})
+        changed = member.changed_ports({n: v for n, v in outer.items() if (name, n) not in solver.known})
+        if changed:
+            self._pass_events({name: changed})
 
     def follow(self, name: str, slopes: Mapping[str, float]) -> None:
         """Let inputs of a member run along lines over the next step, per s."""
@@ -245,7 +270,7 @@ class JointSystem:
         self._since, self._settled = time, False
         self.guard(advance)
         self.solver.hold_inputs()
-        self._heed(self.solver.time)
+        self._raise_stop_wish(self.solver.time)
         return self.solver.time
 
     def call(self) -> CalledModelExchange:
@@ -283,32 +308,37 @@ class JointSystem:
             self._remembered = self._memory(self.solver.events_when_saved)
             called.record.is_remembered = 1
 
-    def remember(self) -> Any:
+    def remember(self) -> EventMemory:
         """What Python knows besides a state that compiled code saves."""
         return self._memory(self.solver.event_total)
 
-    def remember_saved(self) -> Any:
+    def remember_saved(self) -> EventMemory:
         """The same as it was when the state was saved."""
         is_known = self.call().record.is_remembered
-        return self._remembered if is_known else self._memory(self.solver.events_when_saved)
+        if is_known and self._remembered is not None:
+            return self._remembered
+        return self._memory(self.solver.events_when_saved)
 
-    def _memory(self, events: int) -> Any:
+    def _memory(self, events: int) -> EventMemory:
+        """As it is now, of so many events."""
         assert self._model is not None
-        following = [part.next_event for part in self._model.parts]
-        modes = [part.model.instance.mode for part in self._model.parts]
-        return events, following, modes, {name: member.written for name, member in self.members.items()}
+        return EventMemory(
+            events,
+            next_events=[part.next_event for part in self._model.parts],
+            modes=[part.model.instance.mode for part in self._model.parts],
+            written={name: member.written for name, member in self.members.items()},
+        )
 
-    def forget(self, remembered: Any) -> None:
+    def forget(self, memory: EventMemory) -> None:
         """Events since then have not happened; compiled code restores the state."""
         assert self._model is not None
-        events, following, modes, written = remembered
-        self.solver.simulator.events.truncate(events)
+        self.solver.simulator.events.truncate(memory.events)
         self._model.stop_requested = False
         self._model.forget()
-        for part, time, mode in zip(self._model.parts, following, modes, strict=True):
+        for part, time, mode in zip(self._model.parts, memory.next_events, memory.modes, strict=True):
             part.next_event, part.model.instance.mode = time, mode
-        for name, values in written.items():
-            self.members[name].written = values
+        for name, written in memory.written.items():
+            self.members[name].written = written
         self.call()
 
     def leave(self) -> None:
@@ -331,31 +361,34 @@ class JointSystem:
             if changes:
                 self._pass_events(changes)
 
-    def _pass_events(self, going: Mapping[str, Mapping[str, Any]]) -> None:
-        """Members go through event mode between two steps, and others that are reached by it."""
+    def _pass_events(self, changes: Mapping[str, Mapping[str, Any]]) -> None:
+        """Members whose inputs change go through event mode between two steps, and others that they reach."""
         assert self._model is not None
         model, time = self._model, self.solver.time
         self.settle()
         self._store_values(time)
-        states, following, _ = self.guard(lambda: model.pass_events(time, going))
+        states, following, _ = self.guard(lambda: model.pass_events(time, changes))
         self.guard(model.compute_all)
         self._store_values(time)
         self.solver.jump(states, following)
         self._settled = False
 
     def _store_values(self, time: float) -> None:
+        """Have all members keep their values of this time, for rows inside of the step."""
         if self._solver is not None and self._solver.called is not None:
             self._solver.called.clear_compared()
         for member in self.members.values():
             member.store_values(time)
 
     def _record_step(self, state: cosim.State) -> None:
+        """An integrator step has ended: keep what the members show there."""
         self._settled = False
         self.settle()
         self._settled = False
         self._store_values(float(state.time))
 
-    def _heed(self, time: float) -> None:
+    def _raise_stop_wish(self, time: float) -> None:
+        """`StopRequested` where a member wants the run to end."""
         for name, member in self.members.items():
             reason = member.wish_to_stop()
             if reason:
@@ -378,23 +411,20 @@ class JointSystem:
             causes: list[BaseException] = [error]
             while causes[-1].__cause__ is not None:
                 causes.append(causes[-1].__cause__)
-            own = next((c for c in causes if isinstance(c, (CoSimulationError, UnsolvedError))), None)
-            if isinstance(own, CoSimulationError):
-                raise own from error
+            of_ours = next((c for c in causes if isinstance(c, (CoSimulationError, UnsolvedError))), None)
+            if isinstance(of_ours, CoSimulationError):
+                raise of_ours from error
             deepest = causes[-1]
             name = model.at or next(iter(self.members))
-            if (
-                own is None
-                and isinstance(deepest, Exception)
-                and not isinstance(deepest, cosim.SimulationError)
-            ):
+            is_of_member = isinstance(deepest, Exception) and not isinstance(deepest, cosim.SimulationError)
+            if of_ours is None and is_of_member:
                 self._raise(deepest, name, what)
             if self._is_alone:
                 raise self.members[name].failed(RuntimeError(str(error))) from error
-            text = f"{self}, solved jointly: {own or model.lost or deepest}"
+            text = f"{self}, solved jointly: {of_ours or model.lost or deepest}"
             raise CoSimulationError(self._since, text) from error
 
-    def _raise(self, error: Exception, name: str, what: str = "") -> NoReturn:
+    def _raise(self, error: BaseException, name: str, what: str = "") -> NoReturn:
         """Raise the error for a failed call of a member."""
         failure = self.members[name].failed(error, what)
         if failure is not error:
@@ -415,13 +445,13 @@ class JointSystem:
             "written": {name: member.written for name, member in self.members.items()},
         }
         head = json.dumps(memory).encode()
-        return len(head).to_bytes(8, "little") + head + self.solver.simulator.state.to_bytes()
+        return len(head).to_bytes(LENGTH, "little") + head + self.solver.simulator.state.to_bytes()
 
     def restore(self, saved: bytes) -> None:
         """To what `to_bytes` gave; the members have gone back already."""
         assert self._model is not None and self._wiring is not None
-        end = 8 + int.from_bytes(saved[:8], "little")
-        memory = json.loads(saved[8:end])
+        end = LENGTH + int.from_bytes(saved[:LENGTH], "little")
+        memory = json.loads(saved[LENGTH:end])
         self.guard(lambda: self.solver.restore(saved[end:], memory["events"]))
         for part, following in zip(self._model.parts, memory["next"], strict=True):
             part.next_event = following
@@ -455,13 +485,13 @@ class JointSystem:
         """What has happened to a member: its event indicators, its time events, steps that it asked for."""
         if self._solver is None or self._model is None:
             return []
-        told = cosim.EventCause.TIME_ADVANCED
-        listed = [e for e in self._solver.simulator.events if e.changed or e.cause is not told]
+        idle = cosim.EventCause.TIME_ADVANCED
+        all_events = [e for e in self._solver.simulator.events if e.changed or e.cause is not idle]
         if self._is_alone:
-            return listed
+            return all_events
         part = next(part for part in self._model.parts if part.name == name)
         events = []
-        for event in listed:
+        for event in all_events:
             kind, _, number = event.handler.removeprefix("fmu.").rpartition("_")
             if kind == "state_event":
                 place = int(number) - part.indicators.start
@@ -488,7 +518,7 @@ def _of_member(event: cosim.EventRecord, part: JointPart) -> cosim.EventRecord:
         return event
     before, after = ({**side, "fmu.z": side["fmu.z"][part.states]} for side in (event.before, event.after))
     changed = tuple(
-        each for each in event.changed if each != "fmu.z" or list(before[each]) != list(after[each])
+        path for path in event.changed if path != "fmu.z" or list(before[path]) != list(after[path])
     )
     return replace(
         event,

@@ -16,7 +16,7 @@ from cosim_fmi.variables.variable_access import Access
 from cosim_fmu.abilities import NativeCalls
 from cosim_master.model_exchange import model_exchange_calls as calls
 from cosim_master.model_exchange import system_calls_by_address as by_address
-from cosim_master.model_exchange.model_exchange_system import ModelExchangeSolver
+from cosim_master.model_exchange.model_exchange_solver import ModelExchangeSolver
 
 HISTORY = [name for name, _, _ in ARRAYS].index("h")
 

@@ -242,13 +242,13 @@ class Evaluation:
             [part, *access.words(self.values.ctypes.data + words.REAL * slot)]
             for part, access, slot in program.accesses
         ]
-        puts, given = [], 0
+        puts, first_input = [], 0
         for part, model in enumerate(self._models):
             puts.append([words.PUT, part, len(rows) if model.inputs else -1, 0])
             if model.inputs:
                 self._accesses.append(model.inputs)
-                rows.append([part, *model.inputs.words(self._inputs.ctypes.data + words.REAL * given)])
-                given += model.inputs.count
+                rows.append([part, *model.inputs.words(self._inputs.ctypes.data + words.REAL * first_input)])
+                first_input += model.inputs.count
         links, factors, tables = program.link_words()
         instances = [[b.address, int(m.wants_steps)] for b, m in zip(blocks, self._models, strict=True)]
         self._tables = {

@@ -188,10 +188,10 @@ def fail(row, reason):
 def copy(row, source, target):
     """One vector to another."""
     n = integers_at(row, LOOP)[COUNT]
-    given = reals_at(place(row, source), n)
+    values = reals_at(place(row, source), n)
     taken = reals_at(place(row, target), n)
-    for i in range(given.shape[0]):
-        taken[i] = given[i]
+    for i in range(values.shape[0]):
+        taken[i] = values[i]
 
 
 def is_finite(row, which):
@@ -283,13 +283,13 @@ def invert(row):
             room[n * i + j] /= rows[i] * columns[j]
     if invert_matrix(room, reals_at(place(row, TRIED), n), inverse, n) != 0:
         return SINGULAR
-    made = reals_at(inverse_at(row), n * n)
+    unscaled = reals_at(inverse_at(row), n * n)
     norm = 0.0
     for i in range(n):
         for j in range(n):
             value = inverse[n * j + i]
             norm += value * value
-            made[n * i + j] = value / (columns[i] * rows[j])
+            unscaled[n * i + j] = value / (columns[i] * rows[j])
     if not LEAST * LEAST * norm <= n:  # the least singular value is at most sqrt(n / norm)
         return SINGULAR
     loop[INVERTED] = 1
@@ -303,11 +303,11 @@ def first_step(row):
     x = reals_at(place(row, X), n)
     g = reals_at(place(row, G), n)
     whole = reals_at(place(row, STEP), n)
-    made = reals_at(inverse_at(row), n * n)
+    inverse = reals_at(inverse_at(row), n * n)
     for i in range(n):
         whole[i] = 0.0
         for j in range(n):
-            whole[i] += made[n * i + j] * (g[j] - x[j])
+            whole[i] += inverse[n * i + j] * (g[j] - x[j])
     loop[PHASE] = STEPPING
     loop[HALVINGS] = 0
     return step(row)

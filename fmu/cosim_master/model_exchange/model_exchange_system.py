@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import cosim
@@ -122,7 +122,7 @@ def scales(instance: ModelExchangeInstance) -> tuple[float, ...]:
 
 
 @functools.cache
-def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[cosim.Component]:
+def _component(states: int, inputs: int, indicators: int, wants_steps: bool) -> type[cosim.Component]:
     """One class for all FMUs of these numbers: what is compiled for it is compiled once and kept for ever."""
 
     def bind(self, live):
@@ -132,40 +132,12 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
     def derivatives(t, z, u, events, scale, live, z_dot, indicators):
         evaluate(t, z, u, events, scale, live, z_dot, indicators)
 
-    def handle(self, state, next_state):
-        if next_state["fmu.events"] != state["fmu.events"]:
-            # Another event of this instant has taken it through event mode; `state` is older than that.
-            return cosim.EventStatus.did_nothing()
-        instance = self.instance
-        states, following, changed = instance.handle_event(state.time, states_of(state), state["fmu.u"])
-        if changed:
-            next_state["fmu.scale"] = scales(instance)
-        put_states(next_state, states)
-        next_state["fmu.next_event"] = following
-        # What changed inside the FMU makes everything that was computed from it void.
-        next_state["fmu.events"] = state["fmu.events"] + 1
-        return wish_to_stop(instance)
-
-    def at_time(self, state, next_state):
-        if state["fmu.next_event"] > state.time:  # an event indicator has led through event mode here
-            return cosim.EventStatus.did_nothing()
-        return handle(self, state, next_state)
-
     @cosim.on(cosim.EventCause.TIME_ADVANCED, does="unrestricted")
     def after_step(t, z, u, events, scale, live, wanted_next):
         if complete(t, z, u, events, scale, live):
             wanted_next[0] = 1
             return 1
         return 0
-
-    def at_wish(self, state, next_state):
-        return wish_to_stop(self.instance) or handle(self, state, next_state)
-
-    def wish_to_stop(instance):
-        return cosim.EventStatus.reached_termination() if instance.stop_requested else None
-
-    def explain_failure(self):
-        return self.instance.failure()
 
     next_time = cosim.timer(start=math.inf)
     size = max(1, states)
@@ -176,25 +148,62 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
         "scale": cosim.discrete(shape=size, start=(1.0,) * size, invalidates=cosim.Stage.TIME),
         "u": cosim.input(shape=max(1, inputs), start=(0.0,) * max(1, inputs)),
         "events": cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME),
-        "indicators": cosim.cache_slot(shape=max(1, count)),
+        "indicators": cosim.cache_slot(shape=max(1, indicators)),
         "live": cosim.cache_slot(),
         "instance": None,  # given to the part before its system is built
         "plain_methods": ("bind",),
         "bind": bind,
-        "explain_failure": explain_failure,
+        "explain_failure": _explain_failure,
         "derivatives": derivatives,
         "next_event": next_time,
-        "time_event": cosim.on(next_time, does="unrestricted")(at_time),
+        "time_event": cosim.on(next_time, does="unrestricted")(_handle_time_event),
     }
-    for i in range(count):
+    for i in range(indicators):
         crossing = cosim.witness(_indicator(i))
         body[f"indicator_{i}"] = crossing
-        body[f"state_event_{i}"] = cosim.on(crossing, does="unrestricted")(_copy(handle))
+        body[f"state_event_{i}"] = cosim.on(crossing, does="unrestricted")(_copy(_handle_event))
     if wants_steps:
         body["wanted"] = cosim.signal()
         body["step_ended"] = after_step
-        body["step_event"] = cosim.on(body["wanted"], does="unrestricted")(at_wish)
+        body["step_event"] = cosim.on(body["wanted"], does="unrestricted")(_handle_step_event)
     return type("ModelExchangeFmu", (cosim.Component,), body)
+
+
+def _handle_event(self: Any, state: Any, next_state: Any) -> cosim.EventStatus | None:
+    """Lead the instance through event mode."""
+    if next_state["fmu.events"] != state["fmu.events"]:
+        # another event of this instant has taken it through event mode; `state` is older than that
+        return cosim.EventStatus.did_nothing()
+    instance = self.instance
+    states, following, changed = instance.handle_event(state.time, states_of(state), state["fmu.u"])
+    if changed:
+        next_state["fmu.scale"] = scales(instance)
+    put_states(next_state, states)
+    next_state["fmu.next_event"] = following
+    # what changed inside the FMU makes everything that was computed from it void
+    next_state["fmu.events"] = state["fmu.events"] + 1
+    return _wish_to_stop(instance)
+
+
+def _handle_time_event(self: Any, state: Any, next_state: Any) -> cosim.EventStatus | None:
+    """The FMU has announced an event for this time."""
+    if state["fmu.next_event"] > state.time:  # an event indicator has led through event mode here
+        return cosim.EventStatus.did_nothing()
+    return _handle_event(self, state, next_state)
+
+
+def _handle_step_event(self: Any, state: Any, next_state: Any) -> cosim.EventStatus | None:
+    """The FMU wants event mode, or the end, after an integrator step."""
+    return _wish_to_stop(self.instance) or _handle_event(self, state, next_state)
+
+
+def _wish_to_stop(instance: ModelExchangeInstance) -> cosim.EventStatus | None:
+    return cosim.EventStatus.reached_termination() if instance.stop_requested else None
+
+
+def _explain_failure(self: Any) -> Exception | None:
+    failure: Exception | None = self.instance.failure()
+    return failure
 
 
 def evaluate(t, z, u, events, scale, live, z_dot, indicators):
@@ -250,134 +259,3 @@ def _copy(function: Any) -> Any:
         return function(self, state, next_state)
 
     return handler
-
-
-INTEGRATOR = "integrators.runge_kutta_merson"
-ACCURACY = 1e-6
-
-
-class ModelExchangeSolver:
-    """A `Simulator` over a `model_exchange_system`, and what its inputs are given from outside.
-
-    Parameters
-    ----------
-    instance : ModelExchangeInstance
-        With `settle`, `check_settled`, `indicators` and `forget`, in continuous-time mode.
-    inputs : mapping of hashable to float
-        Continuous inputs that are given from outside, with their first values.
-    start : float
-        s
-    states : sequence of float
-        Continuous states at the start.
-    next_event : float
-        Time of the next time event, s.
-    integrator : str
-        Id of an integrator plugin.
-    accuracy : float
-    options : mapping of str to object
-        For the integrator and the simulator.
-    wants_steps : bool
-        Whether the instance is notified when an integrator step has ended.
-
-    Attributes
-    ----------
-    known : dict of hashable to float
-        What inputs hold; NaN where that is not known, since they ran along slopes.
-    called : object or None
-        Where compiled code steps it: what has `unbind`, after which Python may use the simulator.
-    """
-
-    def __init__(
-        self,
-        instance: Any,
-        inputs: Mapping[Any, float],
-        start: float,
-        states: Sequence[float],
-        next_event: float,
-        *,
-        integrator: str,
-        accuracy: float,
-        options: Mapping[str, Any],
-        wants_steps: bool,
-    ) -> None:
-        self.instance, self.known = instance, dict(inputs)
-        self.called: Any = None
-        system = model_exchange_system(
-            *(instance, len(states), len(inputs), instance.indicators), wants_steps=wants_steps
-        )
-        state = first_state(system, instance, start, states, list(inputs.values()), next_event)
-        self._simulator = cosim.Simulator(system, state, integrator, accuracy, **options)
-        self._simulator.events.idle_cause = cosim.EventCause.TIME_ADVANCED  # an FMU was told of its step
-
-    @property
-    def time(self) -> float:
-        """That has been reached, s."""
-        return float(self.simulator.state.time)
-
-    @property
-    def simulator(self) -> cosim.Simulator:
-        """For Python, which takes it from compiled code."""
-        if self.called is not None:
-            self.called.unbind()
-        return self._simulator
-
-    @property
-    def events_when_saved(self) -> int:
-        """How many events there had been when compiled code saved a state last; also asked inside a step."""
-        counted = int(self._simulator.compiled_step.arrays.counts.events)
-        return self.event_total - (counted - int(self.called.record.saved_events))
-
-    @property
-    def event_total(self) -> int:
-        """How many events there have been; also asked inside a step."""
-        return self._simulator.events.total
-
-    def path(self, name: Any) -> str:
-        """Of a continuous input in the system."""
-        return f"fmu.u[{list(self.known).index(name)}]"
-
-    def hold(self, given: Mapping[Any, float]) -> None:
-        """Give inputs values, which they hold; what has not changed is not written again."""
-        state = self.simulator.state
-        for name, value in given.items():
-            if self.known[name] != value:
-                state[self.path(name)] = self.known[name] = float(value)
-
-    def follow(self, slopes: Mapping[Any, float]) -> None:
-        """Let inputs run along lines, per s; those that are not named stay as they are."""
-        simulator = self.simulator
-        for name, slope in slopes.items():
-            if name in self.known:
-                simulator.system.write_slope(simulator.state, self.path(name), slope)
-                self.known[name] = math.nan
-
-    def settle(self) -> None:
-        """Make the present point that of the instance, for reading variables."""
-        state = self.simulator.state
-        state.realize(cosim.Stage.TIME)
-        self.instance.settle(state.time, states_of(state), state["fmu.u"])
-
-    def jump(self, states: Sequence[float], next_event: float) -> None:
-        """The instance has been in event mode: its states, and when the next time event is (s)."""
-        state = self.simulator.state
-        put_states(state, states)
-        state["fmu.next_event"] = next_event
-        state["fmu.events"] = state["fmu.events"] + 1
-
-    def advance(self, time: float) -> None:
-        """Integrate to `time` (s), through all events on the way, those that are due there too."""
-        if self.simulator.advance_to(time).succeeded:
-            self.simulator.advance_pending_events()
-
-    def hold_inputs(self) -> None:
-        """A step has ended: inputs on slopes stay where they are."""
-        self.simulator.system.hold_inputs(self.simulator.state)
-
-    def restore(self, saved: bytes, events: int) -> None:
-        """To a State that was saved, and so many events."""
-        self.instance.stop_requested = False
-        self.instance.forget()
-        state = self.simulator.system.state_from_bytes(saved)
-        self.simulator.replace_state(state)
-        self.simulator.events.truncate(events)
-        self.known.update(dict.fromkeys(self.known, math.nan))  # they may be anywhere

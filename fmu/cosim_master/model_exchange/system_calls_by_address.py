@@ -78,15 +78,15 @@ def called_set(handle, inputs, count, values, size):
     a = arrays_at(handle)
     rows = integers_at(inputs, INPUTS + INPUT_WIDTH * count)
     known = reals_at(rows[0], count)
-    given = reals_at(values, count)
+    new_values = reals_at(values, count)
     for i in range(count):
-        if given[i] != known[i] and rows[INPUTS + INPUT_WIDTH * i + VALUE] < 0:
+        if new_values[i] != known[i] and rows[INPUTS + INPUT_WIDTH * i + VALUE] < 0:
             return NOT_DONE
     for i in range(count):
         at = INPUTS + INPUT_WIDTH * i
-        if given[i] != known[i]:
-            known[i] = given[i]
-            a.d[rows[at + VALUE]] = given[i]
+        if new_values[i] != known[i]:
+            known[i] = new_values[i]
+            a.d[rows[at + VALUE]] = new_values[i]
             a.d[rows[at + SLOPE]] = math.nan
             a.clock.jumped = 1.0
             lower_stage(a, rows[at + LEAVES])
@@ -101,9 +101,9 @@ def called_slopes(handle, inputs, count, orders, slopes):
     a = arrays_at(handle)
     rows = integers_at(inputs, INPUTS + INPUT_WIDTH * count)
     known = reals_at(rows[0], count)
-    given = reals_at(slopes, count)
+    slopes_of_inputs = reals_at(slopes, count)
     for i in range(count):
-        if given[i] - given[i] != 0.0:
+        if slopes_of_inputs[i] - slopes_of_inputs[i] != 0.0:
             return NOT_DONE
     for i in range(count):
         at = INPUTS + INPUT_WIDTH * i
@@ -112,7 +112,7 @@ def called_slopes(handle, inputs, count, orders, slopes):
         before = a.d[rows[at + SLOPE]]
         if before == before:
             a.d[rows[at + VALUE]] += (a.clock.time - a.d[rows[at + SINCE]]) * before
-        a.d[rows[at + SLOPE]] = given[i]
+        a.d[rows[at + SLOPE]] = slopes_of_inputs[i]
         a.d[rows[at + SINCE]] = a.clock.time
         known[i] = math.nan  # at the next communication point it is another value
         a.clock.jumped = 1.0

@@ -131,9 +131,9 @@ class FmuParticipant(InstanceParticipant):
         self._is_given = self._is_given or (len(names) > 0 and self._mode == modes.STEPPING)
         special = self._special(tuple(names))
         if special and self._mode == modes.STEPPING:
-            given = dict(zip(names, values, strict=True))
-            plain = {name: given[name] for name in names if name not in special}
-            changed = self._changed({name: given[name] for name in names if name in special})
+            value_of = dict(zip(names, values, strict=True))
+            plain = {name: value_of[name] for name in names if name not in special}
+            changed = self._changed({name: value_of[name] for name in names if name in special})
             if changed:  # all in event mode: in step mode nothing may be read after it was set
                 self._pass_event(cosim.EventCause.SIGNALED, ", ".join(changed), plain | changed)
             elif plain:

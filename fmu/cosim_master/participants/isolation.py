@@ -61,8 +61,8 @@ def places_of_fmus(participants: Mapping[str, cosim.Participant]) -> dict[str, l
 
 def hosts_of_fmus(participants: Mapping[str, cosim.Participant]) -> dict[str, list[str]]:
     """Names of FMUs whose code runs on another machine, by its address."""
-    found: dict[str, list[str]] = {}
+    hosts: dict[str, list[str]] = {}
     for name, part in participants.items():
         if isinstance(part, ProcessParticipant) and part.host is not None:
-            found.setdefault(str(part.host), []).append(name)
-    return found
+            hosts.setdefault(str(part.host), []).append(name)
+    return hosts

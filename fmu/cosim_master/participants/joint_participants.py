@@ -9,7 +9,7 @@ import cosim
 from cosim_master.algorithms.joint import Joint
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.joint.joint_system import JointSystem
-from cosim_master.model_exchange.model_exchange_system import INTEGRATOR
+from cosim_master.model_exchange.model_exchange_solver import INTEGRATOR
 from cosim_master.participants.instance_participant import InstanceParticipant
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_master.participants.process_participant import ProcessParticipant

@@ -22,7 +22,7 @@ from cosim_master.algorithms.joint import check_options
 from cosim_master.joint.joint_system import JointSystem
 from cosim_master.model_exchange.called_simulator import MemberCalls
 from cosim_master.model_exchange.fmu_model import FmuModel
-from cosim_master.model_exchange.model_exchange_system import INTEGRATOR
+from cosim_master.model_exchange.model_exchange_solver import INTEGRATOR
 from cosim_master.participants.instance_participant import InstanceParticipant
 
 
@@ -154,12 +154,12 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write variables: real inputs are held from now on, all others are written in event mode."""
-        given = dict(zip(names, values, strict=True))
+        value_of = dict(zip(names, values, strict=True))
         if self.system.has_begun:
-            self.system.set(self, given)
+            self.system.set(self, value_of)
         else:
             super().set(names, values)
-            self._set.update(given)
+            self._set.update(value_of)
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Let continuous inputs run along lines over the next step, per s; others stay as they are."""

@@ -173,11 +173,11 @@ def python_participant(path: Path, name: str, **options: Any) -> cosim.Participa
         raise cosim.ModelError.of(str(path), text)
     if isinstance(make, type) and issubclass(make, cosim.Component):
         return ComponentParticipant(make, **options)
-    made = _called(path, name, make, options)
+    value = _called(path, name, make, options)
     problems: list[WiringProblem] = []
-    if isinstance(made, (str, Path)):
+    if isinstance(value, (str, Path)):
         raise cosim.ModelError.of(str(path), f"{name} gives a path: write fmu = … in place of type")
-    created = create_participants({name: made}, problems)
+    created = create_participants({name: value}, problems)
     if problems:
         raise cosim.ModelError.of(str(path), f"{name}: {problems[0].text}")
     return created[name]

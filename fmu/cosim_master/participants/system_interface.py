@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable, Variable
@@ -28,14 +29,14 @@ class SystemFeedthrough(Mapping[str, frozenset[str]]):
         self, system: cosim.System, paths: Mapping[str, str], inputs: Mapping[str, list[str]]
     ) -> None:
         self._system, self._paths, self._inputs = system, paths, inputs
-        self._found: dict[str, frozenset[str]] = {}
+        self._needs: dict[str, frozenset[str]] = {}
 
     def __getitem__(self, name: str) -> frozenset[str]:
         path = self._paths[name]
-        if path not in self._found:
+        if path not in self._needs:
             needs = self._system.direct_feedthrough(path)
-            self._found[path] = frozenset(e for whole in needs for e in self._inputs.get(whole, ()))
-        return self._found[path]
+            self._needs[path] = frozenset(e for whole in needs for e in self._inputs.get(whole, ()))
+        return self._needs[path]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
@@ -64,67 +65,94 @@ def value_of(variable: Variable, number: float) -> float | bool | str:
     return bool(number) if kind == "boolean" and number in (0.0, 1.0) else int(number)
 
 
+@dataclass
+class _ShownVariables:
+    """Scalars that a system shows; elements of arrays have names of their own.
+
+    Attributes
+    ----------
+    variables : dict of str to ParticipantVariable
+    arrays, enumerations : dict
+        As in a `ParticipantDescription`.
+    readable : dict of str to str
+        For each scalar that can be read the path of the whole variable.
+    inputs : dict of str to list of str
+        For each input of the system its scalars.
+    settable : set of str
+    states : list of str
+    """
+
+    variables: dict[str, ParticipantVariable] = field(default_factory=dict)
+    arrays: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = field(default_factory=dict)
+    enumerations: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    readable: dict[str, str] = field(default_factory=dict)
+    inputs: dict[str, list[str]] = field(default_factory=dict)
+    settable: set[str] = field(default_factory=set)
+    states: list[str] = field(default_factory=list)
+
+    def add(self, variable: Variable, causality: str) -> None:
+        """Add the scalars of a variable of the system."""
+        names = [variable.path]
+        if variable.shape:
+            names = [f"{variable.path}[{i}]" for i in range(variable.slot.size)]
+            self.arrays[variable.path] = tuple(variable.shape), tuple(names)
+        kind = type_of(variable)
+        if variable.words and kind == "integer":
+            items = tuple((word, i) for i, word in enumerate(variable.words, 1))
+            self.enumerations |= dict.fromkeys(names, items)
+        for i, name in enumerate(names):
+            self.variables[name] = ParticipantVariable(
+                name=name,
+                causality=causality,
+                type=kind,
+                unit=variable.unit(i),
+                start=value_of(variable, variable.start[i]) if variable.start else None,
+                description=variable.description,
+            )
+        if causality in ("output", "local"):
+            self.readable |= dict.fromkeys(names, variable.path)
+        if causality in ("input", "parameter") or variable.kind in STATES:
+            self.settable.update(names)
+        if causality == "input":
+            self.inputs[variable.path] = names
+        if variable.kind in CONTINUOUS:
+            self.states += names
+
+
+def _causality(variable: Variable, free_inputs: set[str]) -> str:
+    """What a participant calls a variable; "" for signals and for inputs that are connected inside."""
+    if variable.path in free_inputs:
+        return "input"
+    if variable.kind in ("signal", "input"):
+        return ""
+    if variable.kind == "parameter":
+        return "parameter"
+    return "output" if variable.kind in ("output", "measure") else "local"
+
+
 def describe_system(system: cosim.System) -> ParticipantDescription:
     """Scalars of a system under their own paths; elements of arrays count from 0 (``engine.X_GB[11]``).
 
     Outputs are the declared outputs and the measures; every other readable variable may be connected and
     recorded as well. Parameters, inputs and states take start values.
     """
-    variables: dict[str, ParticipantVariable] = {}
-    arrays: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {}
-    readable: dict[str, str] = {}
-    inputs: dict[str, list[str]] = {}
-    enumerations: dict[str, tuple[tuple[str, int], ...]] = {}
-    settable, states = set(), list[str]()
-    free, discrete = set(system.inputs), system.discrete_signals()
+    shown, free_inputs, discrete = _ShownVariables(), set(system.inputs), system.discrete_signals()
     for variable in system.variables.values():
-        if variable.kind == "signal" or (variable.kind == "input" and variable.path not in free):
-            continue
-        causality = "local"
-        if variable.path in free:
-            causality = "input"
-        elif variable.kind == "parameter":
-            causality = "parameter"
-        elif variable.kind in ("output", "measure"):
-            causality = "output"
-        size = variable.slot.size
-        names = [f"{variable.path}[{i}]" for i in range(size)] if variable.shape else [variable.path]
-        if variable.shape:
-            arrays[variable.path] = tuple(variable.shape), tuple(names)
-        kind = type_of(variable)
-        if variable.words and kind == "integer":
-            enumerations |= dict.fromkeys(names, tuple((word, i) for i, word in enumerate(variable.words, 1)))
-        for i, name in enumerate(names):
-            start = value_of(variable, variable.start[i]) if variable.start else None
-            variables[name] = ParticipantVariable(
-                name=name,
-                causality=causality,
-                type=kind,
-                unit=variable.unit(i),
-                start=start,
-                description=variable.description,
-            )
-            if causality in ("output", "local"):
-                readable[name] = variable.path
-            if causality in ("input", "parameter") or variable.kind in STATES:
-                settable.add(name)
-        if causality == "input":
-            inputs[variable.path] = names
-        if variable.kind in CONTINUOUS:
-            states += names
+        if causality := _causality(variable, free_inputs):
+            shown.add(variable, causality)
     return ParticipantDescription(
         kind="cosim system",
-        variables=variables,
-        feedthrough=SystemFeedthrough(system, readable, inputs),
+        variables=shown.variables,
+        feedthrough=SystemFeedthrough(system, shown.readable, shown.inputs),
         can_restore=all(part.goes_back for part in system.parts.values()),
         can_serialize=not any(part.not_saved for part in system.parts.values()),
         steps_in_threads=True,
         follows_slopes=True,
-        settable=frozenset(settable),
-        tunable=frozenset(n for n, v in variables.items() if v.causality == "parameter"),
-        readable=frozenset(readable),
-        discrete=frozenset(name for name, path in readable.items() if path in discrete),
-        arrays=arrays,
-        states=tuple(states),
-        enumerations=enumerations,
+        settable=frozenset(shown.settable),
+        tunable=frozenset(n for n, v in shown.variables.items() if v.causality == "parameter"),
+        readable=frozenset(shown.readable),
+        discrete=frozenset(name for name, path in shown.readable.items() if path in discrete),
+        arrays=shown.arrays,
+        states=tuple(shown.states),
+        enumerations=shown.enumerations,
     )

@@ -254,8 +254,8 @@ class SystemParticipant(cosim.Participant):
             What the exporter refuses.
         """
         outputs = list(dict.fromkeys([*self.system.outputs, *also]))
-        given = {"integrator": self._integrator, "accuracy": self._accuracy, **self._options}
-        written: Path = self.system.export_fmu(path, outputs=outputs, **{**given, **options})
+        settings = {"integrator": self._integrator, "accuracy": self._accuracy, **self._options}
+        written: Path = self.system.export_fmu(path, outputs=outputs, **{**settings, **options})
         return written
 
     def lowered(

@@ -252,8 +252,8 @@ def numbers_of_message(whole: bytes | bytearray) -> Numbers:
     reals, rest = divmod(size - COUNT.size * (1 + count), 8)
     if reals < 0 or rest:
         raise MessageError("is not a message of this program: numbers of another count")
-    found = layout(count, reals).unpack_from(whole)
-    return Numbers(found[3 : 3 + count], found[3 + count :])
+    numbers = layout(count, reals).unpack_from(whole)
+    return Numbers(numbers[3 : 3 + count], numbers[3 + count :])
 
 
 class SocketChannel(Channel):

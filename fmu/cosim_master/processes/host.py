@@ -149,20 +149,20 @@ def connect(host: Host) -> Connection:
     """
     token = read_token() if host.scheme == "tcp" else None
     try:
-        made = _through_tcp(host) if host.scheme == "tcp" else _through_ssh(host)
+        connection = _through_tcp(host) if host.scheme == "tcp" else _through_ssh(host)
     except OSError as error:
         raise cosim.CosimError(f"{host}: {_reason(error)}") from None
     try:
-        greet_server(made.socket, token)
-        limit_waiting(made.socket)
+        greet_server(connection.socket, token)
+        limit_waiting(connection.socket)
     except (GreetingError, OSError, EOFError) as error:
         with suppress(OSError):
-            made.socket.shutdown(socket.SHUT_RDWR)
+            connection.socket.shutdown(socket.SHUT_RDWR)
         why = str(error) if isinstance(error, GreetingError) else _reason(error)
-        why += made.why_ssh()
-        made.close()
+        why += connection.why_ssh()
+        connection.close()
         raise cosim.CosimError(f"{host}: {why}") from None
-    return made
+    return connection
 
 
 def _reason(error: BaseException) -> str:
@@ -174,9 +174,9 @@ def _reason(error: BaseException) -> str:
 
 
 def _through_tcp(host: Host) -> Connection:
-    made = socket.create_connection((host.machine, host.port or PORT), SECONDS_TO_CONNECT)
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return Connection(made)
+    connection = socket.create_connection((host.machine, host.port or PORT), SECONDS_TO_CONNECT)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return Connection(connection)
 
 
 def _through_ssh(host: Host) -> Connection:

@@ -216,8 +216,8 @@ def _wait(worker: WorkerProcess, reading: int) -> bool:
 
 def _logging(worker: WorkerProcess) -> list[int]:
     """Numbers of the participants that have logged."""
-    found = [path.name.removeprefix("log-") for path in worker.folder.glob("log-*")]
-    return sorted(int(number) for number in found if number.isdigit())
+    names = [path.name.removeprefix("log-") for path in worker.folder.glob("log-*")]
+    return sorted(int(number) for number in names if number.isdigit())
 
 
 def _end_of(path: Any) -> tuple[int, bytes]:

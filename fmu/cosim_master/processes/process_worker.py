@@ -66,8 +66,8 @@ def restored(data: list[Any]) -> cosim.CosimError:
         **{"stop": StopRequested, "discarded": StepDiscardedError},
         **{"fmu": cosim.FmuError, "other": cosim.CosimError},
     }
-    made: cosim.CosimError = kinds[kind](*values)
-    return made
+    error: cosim.CosimError = kinds[kind](*values)
+    return error
 
 
 PRINTED = "printed"
@@ -102,8 +102,8 @@ class PickledRecipes:
         """Of a function and its arguments."""
         sys.path[:], recipe = given
         make, arguments, keywords = pickle.loads(recipe)
-        made: cosim.Participant = make(*arguments, **keywords)
-        return made
+        participant: cosim.Participant = make(*arguments, **keywords)
+        return participant
 
     def serve(self, name: str, given: list[Any]) -> Any:
         """There is nothing else."""
@@ -206,8 +206,8 @@ class Served:
             return list(participant.warnings)
         if name not in CALLS:
             raise cosim.CosimError(f"there is no call {name}")
-        found = getattr(participant, name)(*given)
-        return list(found) if name == "directional_derivative" else found
+        answer = getattr(participant, name)(*given)
+        return list(answer) if name == "directional_derivative" else answer
 
     def write(self, name: str, names: int, values: Any) -> None:
         """Set inputs, or their slopes."""
@@ -415,14 +415,14 @@ class Worker:
 
     def _new_logs(self) -> list[Any]:
         """What was logged since the last message: participant, place in its file, bytes."""
-        found = []
+        parts = []
         for number, place in self._logs.items():
             with suppress(OSError), log_file(self._folder, number).open("rb") as file:
                 file.seek(place)
                 if data := file.read():
-                    found.append([number, place, data])
+                    parts.append([number, place, data])
                     self._logs[number] = place + len(data)
-        return found
+        return parts
 
     def _beat(self) -> None:
         """Let the other end know, while a call takes long, that this process is alive."""
@@ -464,8 +464,8 @@ def _shared_name(folder: Path) -> Callable[[int, str], None]:
 
 def listed(values: Any) -> list[Any]:
     """Values as they are handed over."""
-    found: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
-    return found
+    as_list: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
+    return as_list
 
 
 def plain_values(values: Any) -> Any:

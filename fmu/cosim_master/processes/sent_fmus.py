@@ -85,9 +85,9 @@ class SentFmus:
             except OSError:
                 shown.symlink_to(known)
         log(self._log, self._host_of, f"opens {shown.name} (sha256 {digest[:12]}…)")
-        made = self._open_fmu(shown, name, **options)
-        made.shown_path = str(file)
-        participant: cosim.Participant = made
+        instance = self._open_fmu(shown, name, **options)
+        instance.shown_path = str(file)
+        participant: cosim.Participant = instance
         return participant
 
     def serve(self, name: str, given: list[Any]) -> Any:
@@ -118,8 +118,8 @@ class SentFmus:
         path = self._path(digest)
         begun = self._arriving.pop(digest, None)
         if begun is None:
-            made = tempfile.NamedTemporaryFile(dir=self._store, prefix=ARRIVING, delete=False)  # noqa: SIM115
-            begun = made, hashlib.sha256(), 0
+            draft = tempfile.NamedTemporaryFile(dir=self._store, prefix=ARRIVING, delete=False)  # noqa: SIM115
+            begun = draft, hashlib.sha256(), 0
         file, hashed, size = begun
         try:
             size += len(data)
@@ -148,16 +148,16 @@ def remove_oldest(folder: Path, most: int) -> None:
 
     The newest one stays, whatever its size. What has not arrived to its end for an hour is removed, too.
     """
-    found = []
+    files = []
     for path in folder.iterdir():
         with suppress(OSError):
             facts = path.stat()
             if path.suffix == SUFFIX:
-                found.append((facts.st_mtime, facts.st_size, path))
+                files.append((facts.st_mtime, facts.st_size, path))
             elif path.name.startswith(ARRIVING) and time.time() - facts.st_mtime > SECONDS_TO_ARRIVE:
                 path.unlink()
-    used = sum(size for _, size, _ in found)
-    for _, size, path in sorted(found)[:-1]:
+    used = sum(size for _, size, _ in files)
+    for _, size, path in sorted(files)[:-1]:
         if used > most:
             path.unlink(missing_ok=True)
             used -= size

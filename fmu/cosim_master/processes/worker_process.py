@@ -49,7 +49,7 @@ class WorkerProcess:
         environment = python_environment({"TMPDIR": folder, "TEMP": folder, "TMP": folder})
         for name in SECRET:
             environment.pop(name, None)
-        given = str(reading), str(writing), str(os.getpid()), folder, str(int(dies_with_thread)), host_of
+        arguments = str(reading), str(writing), str(os.getpid()), folder, str(int(dies_with_thread)), host_of
         handles = sorted({reading, writing})
         more: dict[str, Any] = {"pass_fds": handles}
         if os.name == "nt":
@@ -59,7 +59,7 @@ class WorkerProcess:
         try:
             with signals_held():
                 self.process = start_process(
-                    python_command("-c", START_ELSEWHERE if host_of else START, *given),
+                    python_command("-c", START_ELSEWHERE if host_of else START, *arguments),
                     stdin=subprocess.DEVNULL,
                     env=environment,
                     **more,

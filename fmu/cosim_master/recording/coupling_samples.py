@@ -264,12 +264,12 @@ class CouplingSamples:
         ends : ndarray, shape (n, inputs), optional
             With which outputs were read; their ends of these lines unless given.
         """
-        given = np.zeros_like(inputs) if slopes is None else slopes
+        slopes_of_rows = np.zeros_like(inputs) if slopes is None else slopes
         if ends is None:
             began = np.r_[self._reached, times[:-1]]
-            ends = inputs + 0.5 * given * (times - began)[:, None]
+            ends = inputs + 0.5 * slopes_of_rows * (times - began)[:, None]
         self._reached = times[-1] if times.size else self._reached
-        rows = np.hstack([times[:, None], outputs, inputs, given, ends])
+        rows = np.hstack([times[:, None], outputs, inputs, slopes_of_rows, ends])
         self._waiting.append(rows)
         self._count += len(rows)
         if self._count >= ROWS:

@@ -12,7 +12,7 @@ import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable, matches
 from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import DerivedSignal
-from cosim_master.recording.recorded_rows import TABLED, TextNumbers
+from cosim_master.recording.text_numbers import TABLED, TextNumbers
 
 Port = tuple[str, str]
 """A participant and its variable."""

@@ -15,16 +15,10 @@ from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, 
 from cosim_master.coupling.connection import InputCourse, Link
 from cosim_master.coupling.coupling import DerivedSignal
 from cosim_master.recording.co_simulation_result import CoSimulationResult
-from cosim_master.recording.recorded_rows import (
-    InnerRow,
-    InnerValues,
-    KeptPoints,
-    RowCourse,
-    TextNumbers,
-    row_before,
-    with_inner_rows,
-)
+from cosim_master.recording.inner_rows import InnerRow, InnerValues, RowCourse, row_before, with_inner_rows
+from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorded_signals import RecordedSignals
+from cosim_master.recording.text_numbers import TextNumbers
 
 VALUES = 2**17
 """Numbers in a piece that is passed on to a stream: 1 MB."""

@@ -30,7 +30,7 @@ from cosim_master.recording.co_simulation_result import (
     without_returns,
 )
 from cosim_master.recording.coupling_samples import with_states
-from cosim_master.recording.recorded_rows import KeptPoints
+from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorder import Recorder
 from cosim_master.run.snapshot import Snapshot, check_serializes, identity
 from cosim_master.run.wall_clock import Pace, TimeLimit
@@ -181,21 +181,21 @@ class SimulationRun:
     def result(self) -> CoSimulationResult:
         """Run; the result, which a failure carries as `result`."""
         message, begun = "", perf_counter()
-        found: CoSimulationResult | None = None
+        finished: CoSimulationResult | None = None
         statistics = self.statistics
 
         def keep(why: str) -> None:
             """The process is about to be ended: what has been recorded."""
-            if found is None and self.recorder.unfinished is not None:
+            if finished is None and self.recorder.unfinished is not None:
                 self.recorder.unfinished()
-            self._keep_result(found or self._result_so_far(why))
+            self._keep_result(finished or self._result_so_far(why))
 
         def end(kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
             """The steps are over, and no participant has been freed."""
-            nonlocal found
-            found = self._close(message, begun, error)
+            nonlocal finished
+            finished = self._close(message, begun, error)
             if self._keep is not None:
-                self._keep(found)
+                self._keep(finished)
 
         try:
             with same_folder(), last_words(keep), ExitStack() as stack:
@@ -218,12 +218,12 @@ class SimulationRun:
                 statistics.wall_time = perf_counter() - begun
                 statistics.stepping_time = perf_counter() - initialized
         except BaseException as error:
-            found = found or self._close(message, begun, error)
+            finished = finished or self._close(message, begun, error)
             if isinstance(error, (cosim.SimulationError, KeyboardInterrupt)):
-                error.result = found  # type: ignore[union-attr]
+                error.result = finished  # type: ignore[union-attr]
             raise
-        assert found is not None
-        return found
+        assert finished is not None
+        return finished
 
     def _close(self, message: str, begun: float, error: BaseException | None) -> CoSimulationResult:
         """The result of what has been, up to an error if there was one."""

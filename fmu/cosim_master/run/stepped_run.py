@@ -162,9 +162,11 @@ class SteppedRun(SimulationRun):
         with _unrecorded():
             self._loop.show()
             try:
-                for name, given in values.items():
+                for name, of_participant in values.items():
                     participant = self.coupled.participants[name]
-                    self.coupled.guarded(name, participant.set, list(given), list(given.values()))
+                    self.coupled.guarded(
+                        name, participant.set, list(of_participant), list(of_participant.values())
+                    )
             finally:
                 self._loop.resume_from_python()
 

@@ -23,6 +23,10 @@ MANY, TOO_MANY = 40, 300
 """Values of the interface and inputs together."""
 LEAST = 12
 """Samples; with fewer nothing can be said."""
+METHODS, LARGE_METHODS = ((1, 2, 3), (1e-6, 1e-9)), ((1, 2), (1e-9,))
+"""Lags and cuts that are tried; of couplings with many values."""
+WINDOWS = ((1, 4), (16, 64))
+"""Numbers of windows that are tried; the others where the first ones miss the run."""
 ROWS_FOR_ONE = 6
 """Points of a window for each lag."""
 GOOD_FIT = 1e-4
@@ -78,8 +82,8 @@ def explained_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
     """
     if not _says_something(samples, wiring) or set(wiring.driven) & set(jumping):
         return None
-    found, bars = linear_bars_of(samples, wiring)
-    return None if found == NONE else Estimate(bars, found == KNOWN, found == KNOWN)
+    knowledge, bars = linear_bars_of(samples, wiring)
+    return None if knowledge == NONE else Estimate(bars, knowledge == KNOWN, knowledge == KNOWN)
 
 
 def estimated_errors(
@@ -112,26 +116,34 @@ def estimated_errors(
         return bent
     samples = samples._replace(outputs=samples.outputs[:, :count])
     wanted = range(samples.outputs.shape[1])
-    jumping = [place for place in jumping if place in wanted]
     parts = [
         part_of(wiring.direct, [place for place in part.outputs if place in wanted], part.inputs)
         for part in wiring.parts
     ]
-    sources = wiring.sources
-    size = samples.outputs.shape[1] + sources.size
+    return _identified_errors(samples, wiring.sources, parts, [place for place in jumping if place in wanted])
+
+
+def _identified_errors(
+    samples: Samples, sources: NDArray[np.intp], parts: Sequence[WiredPart], jumping: Sequence[int]
+) -> Estimate:
+    """By difference equations: at ticks alone where participants are clocked, else over the whole run."""
     clocked = [part for part in parts if part.inputs and set(part.outputs) <= set(jumping)]
     places = np.array([place for part in clocked for place in part.outputs], dtype=np.intp)
     sampled = np.array([place for part in clocked for place in part.inputs], dtype=np.intp)
     # between ticks others may err, and have forgotten it at the next one
     others = ~np.isin(sources, places) & ~np.isin(np.arange(sources.size), sampled)
     least = samples.times.size - 2 if samples.defects[:, others].any() else LEAST
-    fed = [k for mine, given, _ in parts if np.isin(sources[given], places).any() for k in mine]
-    found = [
+    fed = [place for part in parts if np.isin(sources[part.inputs], places).any() for place in part.outputs]
+    fed_by_clocked = np.setdiff1d(fed, places)
+    estimates = [
         _bars(course, sources, parts, places.tolist(), course.times.size, behind)
-        for course, behind in at_ticks(samples, sources, places, sampled, np.setdiff1d(fed, places))
+        for course, behind in at_ticks(samples, sources, places, sampled, fed_by_clocked)
         if course.times.size > max(least, LEAST)
-    ] or [_bars(samples, sources, parts, (), FEWER_POINTS if size > MANY else POINTS)]
-    return Estimate(np.max([bars for bars, _ in found], axis=0), all(is_known for _, is_known in found))
+    ]
+    if not estimates:
+        size = samples.outputs.shape[1] + sources.size
+        estimates = [_bars(samples, sources, parts, (), FEWER_POINTS if size > MANY else POINTS)]
+    return Estimate(np.max([bars for bars, _ in estimates], axis=0), all(known for _, known in estimates))
 
 
 def _says_something(samples: Samples, wiring: Wiring) -> bool:
@@ -151,17 +163,17 @@ def _bent_errors(samples: Samples, wiring: Wiring) -> Estimate | None:
     if not answers:
         return None
     bars = np.zeros(3 * spans.size)
-    found = bars_of_answers(np.ravel(answers), spans, EXPLAINED_BENT, bars)
+    knowledge = bars_of_answers(np.ravel(answers), spans, EXPLAINED_BENT, bars)
     largest = np.max([answer.errors for answer in answers], axis=0)
     # the error follows equations that are linear about the run
     is_small = bool((largest <= MOST_BENT * np.maximum(spans, TINY)).all())
-    return Estimate(bars[: spans.size], True) if found == KNOWN and is_small else None
+    return Estimate(bars[: spans.size], True) if knowledge == KNOWN and is_small else None
 
 
 def _ranges(samples: Samples) -> Vector:
     """Of outputs; the size of those that are constant."""
-    found: Vector = np.maximum(spans_of(samples.outputs), TINY)
-    return found
+    ranges: Vector = np.maximum(spans_of(samples.outputs), TINY)
+    return ranges
 
 
 def _bars(
@@ -173,40 +185,23 @@ def _bars(
     behind: Vector | float = 0.0,
 ) -> tuple[Vector, bool]:
     """As `estimated_errors`, on a grid of at most so many intervals; inside outputs may be so far behind."""
-    many = samples.outputs.shape[1] + sources.size > MANY
-    seen = resampled(samples, sources, points)
-    coupling = IdentifiedCoupling(seen, sources, parts, jumping)
     ranges = _ranges(samples)
-    lags, cuts = ((1, 2), (1e-9,)) if many else ((1, 2, 3), (1e-6, 1e-9))
-    found: list[Answer] = []
-    for windows in ((1, 4),) if many else ((1, 4), (16, 64)):
-        methods = [
-            Method(n, cut, w)
-            for w in windows
-            for n in lags
-            for cut in cuts
-            if w == 1 or len(seen.inputs) >= ROWS_FOR_ONE * n * w
-        ]
-        with np.errstate(all="ignore"):
-            found += [coupling.answer(method) for method in methods]
-        if min(_relative(answer, ranges) for answer in found) < GOOD_FIT:
-            break
-    misses = np.array([_relative(answer, ranges) for answer in found])
-    best = found[int(np.argmin(misses))]
-    errors = np.array([np.abs(answer.errors).max(axis=0) for answer in found])
+    answers = _answers(samples, sources, parts, jumping, points)
+    misses = np.array([_relative(answer, ranges) for answer in answers])
+    errors = np.array([np.abs(answer.errors).max(axis=0) for answer in answers])
     with np.errstate(all="ignore"):
-        parts_of_error = np.array(
-            [np.max(a.misfit / np.maximum(e, 1e-30 * ranges)) for a, e in zip(found, errors, strict=True)]
+        shares_of_error = np.array(
+            [np.max(a.misfit / np.maximum(e, 1e-30 * ranges)) for a, e in zip(answers, errors, strict=True)]
         )
-    chosen = ((misses <= AS_GOOD * misses.min()) | (parts_of_error < SMALL)) & np.isfinite(errors).all(axis=1)
-    if not chosen.any():
+    counts = (misses <= AS_GOOD * misses.min()) | (shares_of_error < SMALL)
+    counts &= np.isfinite(errors).all(axis=1)
+    if not counts.any():
         return SAFETY * ranges, False
-    lower, middle, upper = np.quantile(errors[chosen], (0.25, 0.5, 0.75), axis=0, method="nearest")
+    lower, middle, upper = np.quantile(errors[counts], (0.25, 0.5, 0.75), axis=0, method="nearest")
     differs = (upper > SAME * lower) & (SAFETY * upper > FINE * ranges)
-    smooth = np.setdiff1d(np.arange(differs.size), jumping)  # the others do not decide
-    least = errors[chosen].min(axis=0)
+    least = errors[counts].min(axis=0)
     middle = upper if differs.any() else np.minimum(middle, MOST_APART * least)
-    missed = np.minimum(best.misfit, ranges)
+    missed = np.minimum(answers[int(np.argmin(misses))].misfit, ranges)
     if misses.min() < TRUSTED:
         missed = np.minimum(missed, MOST_MISSED * middle)
     bars = SAFETY * np.maximum(middle + missed, behind)
@@ -214,12 +209,42 @@ def _bars(
         is_small = max(float((bars / ranges).max()), misses.min()) < UNKNOWN_FROM
     # a bar that the misfit makes would stay as it is with a smaller step
     is_explained = (missed <= MOST_MISSED * middle) | (bars <= FINE * ranges)
+    smooth = np.setdiff1d(np.arange(differs.size), jumping)  # the others do not decide
     is_known = is_small and is_explained.all() and not differs[smooth].any()
     return np.minimum(bars, SAFETY * ranges), bool(is_known)
+
+
+def _answers(
+    samples: Samples,
+    sources: NDArray[np.intp],
+    parts: Sequence[WiredPart],
+    jumping: Sequence[int],
+    points: int,
+) -> list[Answer]:
+    """Of difference equations with several lags and windows; of more windows where the first ones miss."""
+    is_large = samples.outputs.shape[1] + sources.size > MANY
+    course = resampled(samples, sources, points)
+    coupling = IdentifiedCoupling(course, sources, parts, jumping)
+    ranges = _ranges(samples)
+    lags, cuts = LARGE_METHODS if is_large else METHODS
+    answers: list[Answer] = []
+    for windows in WINDOWS[:1] if is_large else WINDOWS:
+        methods = [
+            Method(lag_count, cut, window_count)
+            for window_count in windows
+            for lag_count in lags
+            for cut in cuts
+            if window_count == 1 or len(course.inputs) >= ROWS_FOR_ONE * lag_count * window_count
+        ]
+        with np.errstate(all="ignore"):
+            answers += [coupling.answer(method) for method in methods]
+        if min(_relative(answer, ranges) for answer in answers) < GOOD_FIT:
+            break
+    return answers
 
 
 def _relative(answer: Answer, ranges: Vector) -> float:
     """The worst misfit over the range of its output."""
     with np.errstate(all="ignore"):
-        found = float(np.max(answer.misfit / ranges, initial=0.0))
-    return found if np.isfinite(found) else np.inf
+        misfit = float(np.max(answer.misfit / ranges, initial=0.0))
+    return misfit if np.isfinite(misfit) else np.inf

@@ -68,10 +68,10 @@ def linear_bars(table, width, wiring, room):
         return NONE
     course = resample_course(room, table, width, wiring, POINTS)
     rest = room[course_room(len(course.times) - 1, n, m) : len(room)]
-    found = bars_of(course, wiring, rest, wiring.direct)
-    if found == NONE and not is_same(wiring.direct, wiring.surely_direct):
-        found = bars_of(course, wiring, rest, wiring.surely_direct)
-    return found
+    knowledge = bars_of(course, wiring, rest, wiring.direct)
+    if knowledge == NONE and not is_same(wiring.direct, wiring.surely_direct):
+        knowledge = bars_of(course, wiring, rest, wiring.surely_direct)
+    return knowledge
 
 
 def has_order(table, width):
@@ -131,23 +131,23 @@ def bars_of_answers(answers, spans, part, bars):
         largest[y] = 0.0
         least[y] = math.inf
         missed[y] = math.inf
-    found = NONE
+    knowledge = NONE
     for i in range(len(answers) // (2 * n)):
         errors = answers[2 * n * i : 2 * n * i + n]
         misfit = answers[2 * n * i + n : 2 * n * (i + 1)]
         if not explains(errors, misfit, spans, part):
             continue
-        found = KNOWN
+        knowledge = KNOWN
         for y in range(n):
             largest[y] = max(largest[y], errors[y])
             least[y] = min(least[y], errors[y])
             missed[y] = min(missed[y], misfit[y])
-    if found == NONE:
+    if knowledge == NONE:
         return NONE
     for y in range(n):
         bar = EXACT * (largest[y] + missed[y])
         span = max(spans[y], TINY)
         if not largest[y] <= SAME * least[y] + NOTHING * span and not bar <= FINE * span:
-            found = DIFFERENT
+            knowledge = DIFFERENT
         largest[y] = bar
-    return found
+    return knowledge

@@ -49,8 +49,8 @@ def linear_bars_of(samples: Samples, wiring: Wiring) -> tuple[int, Vector]:
     table, wired = _table(samples), wired_arrays(wiring, samples.outputs.shape[1])
     room = np.zeros(bars_room(len(table), samples.outputs.shape[1], wiring.sources.size))
     head = head_of(wired)
-    found = _call(bars_at, table.ravel(), table.shape[1], _at(head), _at(room), room.size)
-    return found, wired.bars[: wired.spans.size]
+    knowledge = _call(bars_at, table.ravel(), table.shape[1], _at(head), _at(room), room.size)
+    return knowledge, wired.bars[: wired.spans.size]
 
 
 def inputs_are_exact(samples: Samples, wiring: Wiring, known: PossiblyExact) -> bool:
@@ -77,10 +77,10 @@ def course_of(samples: Samples, wiring: Wiring, most: int) -> Course:
 
 def spans_of(values: Vector) -> Vector:
     """The range of each column; the largest size in it where it is constant but for rounding."""
-    found = np.zeros(values.shape[1])
-    if found.size:
-        _call(put_spans, np.ascontiguousarray(values).ravel(), found.size, found)
-    return found
+    spans = np.zeros(values.shape[1])
+    if spans.size:
+        _call(put_spans, np.ascontiguousarray(values).ravel(), spans.size, spans)
+    return spans
 
 
 def _table(samples: Samples) -> Vector:

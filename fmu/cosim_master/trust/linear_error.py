@@ -79,8 +79,8 @@ class ErrorVectors(NamedTuple):
         Room: a matrix times states, and B times inputs.
     residual : Reals
         n: what the equation of an output misses.
-    constant, given : Reals
-        m: inputs by constants of outputs, and inputs beyond the feedback of the run's states.
+    constant, acting : Reals
+        m: inputs by constants of outputs, and inputs that B is applied to.
     unexplained, unexplained_before : Reals
         m: inputs by the residuals of outputs, at the end of this interval and of the last one.
     input_error, input_misfit : Reals
@@ -99,7 +99,7 @@ class ErrorVectors(NamedTuple):
     by_input: Reals
     residual: Reals
     constant: Reals
-    given: Reals
+    acting: Reals
     unexplained: Reals
     unexplained_before: Reals
     input_error: Reals
@@ -190,7 +190,7 @@ def divide_vectors(room, n, m, states):
     by_input = room[7 * size : 7 * size + states]
     residual = room[8 * size : 8 * size + n]
     constant = room[9 * size : 9 * size + m]
-    given = room[10 * size : 10 * size + m]
+    acting = room[10 * size : 10 * size + m]
     unexplained = room[11 * size : 11 * size + m]
     unexplained_before = room[12 * size : 12 * size + m]
     input_error = room[13 * size : 13 * size + m]
@@ -207,7 +207,7 @@ def divide_vectors(room, n, m, states):
         by_input,
         residual,
         constant,
-        given,
+        acting,
         unexplained,
         unexplained_before,
         input_error,
@@ -305,11 +305,11 @@ def integrate_interval(course, wiring, i, states, equations, feedback, vectors):
     clear(vectors.pushed)
     factor = 1.0
     for j in range(ORDER):
-        apply(feedback.of_states, vectors.state, vectors.given, m, states)
+        apply(feedback.of_states, vectors.state, vectors.acting, m, states)
         for u in range(m):
-            vectors.given[u] = (vectors.known[m * j + u] if j < POWERS else 0.0) - vectors.given[u]
+            vectors.acting[u] = (vectors.known[m * j + u] if j < POWERS else 0.0) - vectors.acting[u]
         apply(feedback.coupled, vectors.error, vectors.by_state, states, states)
-        apply(equations.b, vectors.given, vectors.by_input, states, m)
+        apply(equations.b, vectors.acting, vectors.by_input, states, m)
         for z in range(states):
             vectors.error[z] = vectors.by_state[z] + vectors.by_input[z]
         apply(equations.a, vectors.state, vectors.by_state, states, states)
@@ -317,8 +317,8 @@ def integrate_interval(course, wiring, i, states, equations, feedback, vectors):
         if j < 2:
             for u in range(m):
                 slope = course.slopes[m * i + u]
-                vectors.given[u] = course.means[m * i + u] - 0.5 * h * slope if j == 0 else slope
-            apply(equations.b, vectors.given, vectors.by_input, states, m)
+                vectors.acting[u] = course.means[m * i + u] - 0.5 * h * slope if j == 0 else slope
+            apply(equations.b, vectors.acting, vectors.by_input, states, m)
         factor = factor * h / (j + 1)
         for z in range(states):
             constant = equations.c[z] if j == 0 else 0.0
@@ -347,9 +347,9 @@ def find_unexplained(course, wiring, i, states, equations, feedback, vectors):
             vectors.residual[y] = value
     apply(feedback.of_driven, vectors.residual, vectors.unexplained, m, n)
     for u in range(m):
-        vectors.given[u] = vectors.unexplained[u] + vectors.unexplained_before[u]
+        vectors.acting[u] = vectors.unexplained[u] + vectors.unexplained_before[u]
         vectors.unexplained_before[u] = vectors.unexplained[u]
-    apply(equations.b, vectors.given, vectors.by_input, states, m)
+    apply(equations.b, vectors.acting, vectors.by_input, states, m)
 
 
 def advance_errors(course, wiring, i, states, feedback, vectors):

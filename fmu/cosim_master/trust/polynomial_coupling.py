@@ -74,18 +74,18 @@ class Monomials:
 
     def slopes(self, z: Vector) -> Vector:
         """By each variable: shape (..., monomials, variables)."""
-        found = np.zeros((*z.shape[:-1], len(self.terms), z.shape[-1]))
+        by_variable = np.zeros((*z.shape[:-1], len(self.terms), z.shape[-1]))
         for j, term in enumerate(self.terms):
             for place, variable in enumerate(term):
-                found[..., j, variable] += _product(z, (*term[:place], *term[place + 1 :]))
-        return found
+                by_variable[..., j, variable] += _product(z, (*term[:place], *term[place + 1 :]))
+        return by_variable
 
 
 def _product(z: Vector, term: tuple[int, ...]) -> Vector:
-    found = np.ones(z.shape[:-1])
+    product = np.ones(z.shape[:-1])
     for variable in term:
-        found = found * z[..., variable]
-    return found
+        product = product * z[..., variable]
+    return product
 
 
 def _places(listed: list[int]) -> NDArray[np.intp]:
@@ -251,19 +251,19 @@ class _PolynomialCoupling:
 
     def _outputs(self, w: Vector) -> Vector:
         """All outputs that depend on states, without what inputs do at once."""
-        found = np.zeros((*w.shape[:-1], self._course.outputs.shape[1]))
-        found[..., self._states] = w
+        outputs = np.zeros((*w.shape[:-1], self._course.outputs.shape[1]))
+        outputs[..., self._states] = w
         for each in self._shown:
-            found[..., each.place] = each.value(w)
-        return found
+            outputs[..., each.place] = each.value(w)
+        return outputs
 
     def _output_slopes(self, w: Vector) -> Vector:
         """Of `_outputs` by states: shape (..., outputs, n)."""
-        found = np.zeros((*w.shape[:-1], self._course.outputs.shape[1], w.shape[-1]))
-        found[..., self._states, np.arange(w.shape[-1])] = 1.0
+        slopes = np.zeros((*w.shape[:-1], self._course.outputs.shape[1], w.shape[-1]))
+        slopes[..., self._states, np.arange(w.shape[-1])] = 1.0
         for each in self._shown:
-            found[..., each.place, _places(each.rows)] = each.slope(w)
-        return found
+            slopes[..., each.place, _places(each.rows)] = each.slope(w)
+        return slopes
 
     def answer(self) -> PolynomialAnswer:
         """The errors of the run, and what the equations miss.
@@ -343,8 +343,8 @@ class _PolynomialCoupling:
 
 def sizes_of(values: Vector) -> Vector:
     """How far each column goes; 1 where it stays at zero."""
-    found = spans_of(values)
-    return np.where(found > 0.0, found, 1.0)
+    spans = spans_of(values)
+    return np.where(spans > 0.0, spans, 1.0)
 
 
 def _independent(outputs: Vector, candidates: list[int]) -> list[int]:
@@ -408,15 +408,15 @@ def _inside(
     def rates(at: Vector) -> Vector:
         return np.hstack([monomials.values(at) @ factors, drift])
 
-    found = [z]
+    points = [z]
     for _ in range(SUBSTEPS):
         one = rates(z)
         two = rates(z + 0.5 * step * one)
         three = rates(z + 0.5 * step * two)
         four = rates(z + step * three)
         z = z + step / 6.0 * (one + 2.0 * two + 2.0 * three + four)
-        found.append(z)
-    return found
+        points.append(z)
+    return points
 
 
 def _fitted_value(
@@ -428,6 +428,6 @@ def _fitted_value(
     at_once = course.ends[1:, _places(passed)]
     data = np.hstack([monomials.values((own - centre) / size), at_once])
     sizes = sizes_of(data)
-    found = np.linalg.lstsq(data / sizes, course.outputs[1:, place], rcond=CUT)[0] / sizes
+    factors = np.linalg.lstsq(data / sizes, course.outputs[1:, place], rcond=CUT)[0] / sizes
     count = len(monomials.terms)
-    return Shown(place, rows, passed, monomials, found[:count], found[count:], centre, size)
+    return Shown(place, rows, passed, monomials, factors[:count], factors[count:], centre, size)

@@ -188,17 +188,17 @@ def span_of(values, first, stride, count):
     return high - low if high - low > ROUNDING * largest else largest
 
 
-def put_spans(values, columns, found):
+def put_spans(values, columns, spans):
     """The span of each column."""
     for i in range(columns):
-        found[i] = span_of(values, i, columns, len(values) // columns)
+        spans[i] = span_of(values, i, columns, len(values) // columns)
     return 0
 
 
 def size_of(values, first, stride, count):
     """The same, and 1 where a column stays at zero."""
-    found = span_of(values, first, stride, count)
-    return found if found > 0.0 else 1.0
+    span = span_of(values, first, stride, count)
+    return span if span > 0.0 else 1.0
 
 
 def piece_of(course, wiring, i, y):

@@ -201,7 +201,7 @@ def late_by_an_exchange(samples: Samples, wiring: Wiring, jumping: Sequence[int]
     Inputs change at exchanges, so that jumps that follow from them are late by up to one; a second run may
     be late by as much, and does not show it.
     """
-    found = np.zeros(samples.outputs.shape[1])
+    largest = np.zeros(samples.outputs.shape[1])
     changes = np.abs(np.diff(samples.outputs, axis=0))
     reached = {
         place
@@ -215,8 +215,8 @@ def late_by_an_exchange(samples: Samples, wiring: Wiring, jumping: Sequence[int]
             if reached & set(wiring.sources[part.inputs].tolist()):
                 reached |= set(part.outputs)
     for place in reached:
-        found[place] = changes[:, place].max()
-    return found
+        largest[place] = changes[:, place].max()
+    return largest
 
 
 def _is_clocked(times: Vector, ticks: Places) -> bool:
@@ -256,13 +256,13 @@ def at_ticks(
         return []
     late, early = _grid(samples.times, changes), _grid(samples.times[:-1], changes - 1)
     begins = [grid.size > 0 and grid[0] == 0 for grid in (late, early)]
-    found = []
+    courses = []
     if late.size and (begins[0] or not begins[1]):
-        found.append((_at(samples, late), np.zeros(samples.outputs.shape[1])))
+        courses.append((_at(samples, late), np.zeros(samples.outputs.shape[1])))
     if early.size and (begins[1] or not begins[0]):
         course = _at(_earlier(samples, sources, jumping, sampled), early)
-        found.append((course, _behind(samples, course, fed)))
-    return found
+        courses.append((course, _behind(samples, course, fed)))
+    return courses
 
 
 def _at(samples: Samples, points: Places) -> Samples:
@@ -307,11 +307,11 @@ def _earlier(samples: Samples, sources: Places, jumping: Places, sampled: Places
 
 def _behind(samples: Samples, course: Samples, fed: Places) -> Vector:
     """What outputs do in an exchange, where they have forgotten by the next tick that a change came late."""
-    found = np.zeros(samples.outputs.shape[1])
+    largest = np.zeros(samples.outputs.shape[1])
     for k in fed.tolist():
         y, seen = samples.outputs[:, k], course.outputs[:, k]
         inside = samples.times <= course.times[-1]
         off = np.abs(y - np.interp(samples.times, course.times, seen))[inside].max()
         if off > BENT * np.abs(np.diff(seen)).max(initial=0.0):
-            found[k] = np.abs(np.diff(y)).max()
-    return found
+            largest[k] = np.abs(np.diff(y)).max()
+    return largest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -19,14 +20,23 @@ if TYPE_CHECKING:
     System = Any
 
 Vector = NDArray[np.float64]
+STATES, CACHE = 0, 5
+"""Places of y and c among the arrays of a system (`System.arrays`)."""
 MOST_HALVINGS = 40
 MOST_NOT_FINITE = 1000
 """Derivatives that are not finite, in one step of a library; one Jacobian may have ny more."""
-MOST_EASY = 20  # steps that may be twice as long, before they may
-MOST_STILL = 100  # steps so short that the time stays the same, one after another
+MOST_EASY = 20
+"""Steps with a small error, after which steps may be twice as long."""
+EASY = 1.0 / 32.0
+"""Of the accuracy: an error that is smaller is small."""
+NEARLY_LONGEST = 0.9
+"""Of the longest step that is allowed: a step that is longer has been limited."""
+MOST_STILL = 100
+"""Steps so short that the time stays the same, one after another."""
 MOST_AT_EDGE = 30
 """Steps that met derivatives that are not finite, while the run came no further than `EDGE_WIDTH`."""
-EDGE_WIDTH = 1e-12  # of the time to which the step may go
+EDGE_WIDTH = 1e-12
+"""Of the time to which the step may go."""
 
 
 class Evaluation(Protocol):
@@ -57,6 +67,17 @@ class BlockFailedError(Exception):
 
 class NotFiniteError(Exception):
     """A library evaluates derivatives that are not finite again and again."""
+
+
+@dataclass
+class _Counts:
+    """What `StepStatistics` counts, while it is counted."""
+
+    steps: int = 0
+    rejections: int = 0
+    evaluations: int = 0
+    jacobians: int = 0
+    factorizations: int = 0
 
 
 class LibraryIntegrator(cosim.Integrator):
@@ -93,10 +114,10 @@ class LibraryIntegrator(cosim.Integrator):
         self._start = self._end = self._accepted_end = math.nan
         self._y_start = self._y_end = np.zeros(0)
         self._failed: tuple[float, Vector] | None = None
-        self._easy = 0
-        self._longest = math.inf  # steps, where components have reported errors of longer ones
-        self._counts = np.zeros(5, dtype=np.int64)
-        self._errors: list[int] = []
+        self._easy = 0  # steps with a small error, one after another
+        self._longest = math.inf  # step, where components have reported errors of longer ones
+        self._counts = _Counts()
+        self._error_places: list[int] = []  # in the cache: errors of steps that components report
         self._not_finite = 0
         self._edge, self._at_edge = math.nan, 0
 
@@ -143,7 +164,7 @@ class LibraryIntegrator(cosim.Integrator):
     def _step_to(self, system: System, state: State, bound: float, first: float) -> StepCode:
         """Take a step that ends at `bound` at the latest; components may report an error and shorten it."""
         t, y = state.time, state.y.copy()
-        derivative = system.arrays(state)[5][: y.size].copy()
+        derivative = _cache_of(system, state)[: y.size].copy()
         code = StepCode.DONE
         if not (np.isfinite(y).all() and np.isfinite(derivative).all()):
             code = StepCode.NOT_FINITE
@@ -151,31 +172,31 @@ class LibraryIntegrator(cosim.Integrator):
             code = self._attempt(system, state, t, y, bound, first)
             if code is not StepCode.DONE:
                 break
-            reported = np.abs(system.arrays(state)[5][self._errors]).max(initial=0.0)
+            reported = np.abs(_cache_of(system, state)[self._error_places]).max(initial=0.0)
             if reported <= self.accuracy:
                 break
-            self._counts[1] += 1
+            self._counts.rejections += 1
             # each beginning has an error of its own: the next solver shall not have to be stopped again
             step = state.time - t
             self._longest = step * max(0.1, 0.8 * (self.accuracy / reported) ** 0.25)
             self._easy = 0
             self._solver, bound, first = None, min(bound, t + 0.5 * step), 0.0
-            self._put(system, state, t, y)
+            self._move_state(system, state, t, y)
             code = StepCode.MINIMUM_STEP
         if code is StepCode.DONE and state.time - t < self.minimum_step and state.time < bound:
             code = StepCode.MINIMUM_STEP
         if code is not StepCode.DONE:
             self._solver = None
-            self._put(system, state, t, y)
+            self._move_state(system, state, t, y)
             return code
         self._start = t
         self._end = self._accepted_end = state.time
         self._y_start, self._y_end = y, state.y.copy()
-        self._counts[0] += 1
+        self._counts.steps += 1
         if not isinstance(self._solver, ShortStep):
             state.integrator_memory[0] = self._end - self._start
-        limited = self._end - self._start >= 0.9 * self._longest
-        self._easy += int(limited and reported <= self.accuracy / 32.0)
+        was_limited = self._end - self._start >= NEARLY_LONGEST * self._longest
+        self._easy += int(was_limited and reported <= EASY * self.accuracy)
         return code
 
     def _attempt(
@@ -189,17 +210,15 @@ class LibraryIntegrator(cosim.Integrator):
                 elif self._solver is None or isinstance(self._solver, ShortStep):
                     first = min(first, bound - t)
                     self._solver = self.new_solver(self._evaluation(system, state), t, y, bound, first)
-                before = self._solver.jacobians, self._solver.factorizations
+                jacobians, factorizations = self._solver.jacobians, self._solver.factorizations
                 self._not_finite = 0
                 for _ in range(MOST_STILL):
                     if not self._solver.step(bound) or self._solver.t > t:
                         break
                 if not self._solver.t > t:
                     return StepCode.NOT_FINITE if self._not_finite else StepCode.MINIMUM_STEP
-                self._counts[3:] += (
-                    self._solver.jacobians - before[0],
-                    self._solver.factorizations - before[1],
-                )
+                self._counts.jacobians += self._solver.jacobians - jacobians
+                self._counts.factorizations += self._solver.factorizations - factorizations
             except BlockFailedError:
                 return StepCode.BLOCK_FAILED
             except NotFiniteError:
@@ -209,7 +228,7 @@ class LibraryIntegrator(cosim.Integrator):
                     self._failed = t, y
                 return StepCode.NOT_FINITE
             end = self._solver.y
-            if not np.isfinite(end).all() or not self._put(system, state, float(self._solver.t), end):
+            if not np.isfinite(end).all() or not self._move_state(system, state, float(self._solver.t), end):
                 return StepCode.NOT_FINITE
         return StepCode.NOT_FINITE if self._is_stuck(t, bound) else StepCode.DONE
 
@@ -228,12 +247,12 @@ class LibraryIntegrator(cosim.Integrator):
     def _evaluation(self, system: System, state: State) -> Evaluation:
         def evaluation(t: float, y: Vector) -> Vector:
             arrays = system.arrays(state)
-            arrays[0][:] = y
-            self._counts[2] += 1
+            arrays[STATES][:] = y
+            self._counts.evaluations += 1
             if self._walk(system.table, system.ints, *system.derivative_range, float(t), *arrays):
                 self._failed = float(t), np.array(y)
                 raise BlockFailedError
-            rates: Vector = arrays[5][: y.size].copy()
+            rates: Vector = arrays[CACHE][: y.size].copy()
             if not np.isfinite(rates).all():
                 # some libraries shorten their steps without end then, inside one call
                 self._failed = float(t), np.array(y)
@@ -244,14 +263,14 @@ class LibraryIntegrator(cosim.Integrator):
 
         return evaluation
 
-    def _put(self, system: System, state: State, t: float, y: Vector) -> bool:
+    def _move_state(self, system: System, state: State, t: float, y: Vector) -> bool:
         """Make a time and a state those of the State, realized to Acceleration; False when it fails."""
         arrays = system.arrays(state)
-        arrays[0][:] = y
-        self._counts[2] += 1
+        arrays[STATES][:] = y
+        self._counts.evaluations += 1
         with np.errstate(all="ignore"):
             failed = self._walk(system.table, system.ints, *system.derivative_range, t, *arrays)
-        if failed or not np.isfinite(arrays[5][: y.size]).all():
+        if failed or not np.isfinite(arrays[CACHE][: y.size]).all():
             self._failed = t, np.array(y)
             return False
         state.arrive_at(t)
@@ -277,7 +296,7 @@ class LibraryIntegrator(cosim.Integrator):
             code = self._attempt(system, state, time, y_there, t_event, 0.0)
             if code is not StepCode.DONE:
                 self._solver = solver
-                self._put(system, state, end, y_end)
+                self._move_state(system, state, end, y_end)
                 return code
             time, y_there = state.time, state.y.copy()
         self._solver, self._end, self._y_end = solver, t_event, y_there
@@ -306,7 +325,7 @@ class LibraryIntegrator(cosim.Integrator):
     @property
     def statistics(self) -> StepStatistics:
         """Counts since the integrator was made; rejections inside the library are not known."""
-        return StepStatistics(*(int(n) for n in self._counts))
+        return StepStatistics(*astuple(self._counts))
 
     def _prepare(self, system: System) -> None:
         relative, self._absolute = self.tolerances(system)
@@ -319,6 +338,12 @@ class LibraryIntegrator(cosim.Integrator):
         self._relative = float(relative[0]) if relative.size else self.step_accuracy
         self._system, self._solver = system, None
         self._walk = compile_function(walk, WALK_SIGNATURE)
-        self._errors = [
+        self._error_places = [
             v.slot.offset for v in system.variables.values() if v.path.rpartition(".")[2] == "step_error"
         ]
+
+
+def _cache_of(system: System, state: State) -> Vector:
+    """The values computed from a State: derivatives come first."""
+    cache: Vector = system.arrays(state)[CACHE]
+    return cache

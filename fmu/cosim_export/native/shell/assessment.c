@@ -36,10 +36,10 @@ static int make_room(Array *arrays)
 static int start(Array *arrays)
 {
     int64_t stop = 0, head[2 * SAMPLE_ARRAYS];
-    double *found = arrays[ASSESSMENT_FOUND].data;
+    double *found = arrays[ASSESSMENT_OUTCOME].data;
     write_head(arrays, SAMPLING_PLACES, SAMPLE_ARRAYS, head);
     if (cosim_start_samples(&stop, address_of(arrays[HEAD].data), address_of(head)) != 0) return 0;
-    for (int64_t i = 0; i < arrays[ASSESSMENT_FOUND].rows; i++) found[i] = -1.0;
+    for (int64_t i = 0; i < arrays[ASSESSMENT_OUTCOME].rows; i++) found[i] = -1.0;
     found[0] = IS_UNKNOWN;
     ((double *)arrays[CLOCK].data)[ASSESSED_STEPS] = -1.0;
     return make_room(arrays);

@@ -1,0 +1,222 @@
+"""Values that change: at times, or when conditions become true."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_master.participants.timed_inputs import TimedInputs, as_type
+
+SEEN = "seen."
+"""Before the names of inputs: what conditions read."""
+
+
+class Holds(Protocol):
+    """A condition on values by path."""
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        """Whether it is true."""
+
+
+class Trigger(NamedTuple):
+    """What is set when a condition becomes true.
+
+    Attributes
+    ----------
+    name : str
+        For events and messages: ``changes[1]``.
+    text : str
+        The condition as it was written.
+    condition : Holds
+    values : dict of str to float
+        By path.
+    """
+
+    name: str
+    text: str
+    condition: Holds
+    values: dict[str, float]
+
+
+class Changes(TimedInputs):
+    """Values that change at times; before its first change each is the start value of the variable it sets.
+
+    Parameters
+    ----------
+    series, types, units
+        As for `TimedInputs`, held; called as the paths of what they set. The first value of each counts if
+        no start value is given.
+    unknown : collection of str
+        Paths that need one.
+    """
+
+    def __init__(
+        self,
+        series: Mapping[str, Sequence[Any]],
+        types: Mapping[str, str],
+        units: Mapping[str, str],
+        unknown: Collection[str] = (),
+    ) -> None:
+        super().__init__(series, "held", types, units)
+        self._declared, self._unknown = dict(self._series), frozenset(unknown)
+
+    def hold_starts(self, starts: Mapping[str, Any]) -> None:
+        """Give the start values of a run until they change.
+
+        Parameters
+        ----------
+        starts : mapping of str to object
+            By path, in the units of the variables.
+
+        Raises
+        ------
+        ModelError
+            A parameter has none, and declares none.
+        """
+        if missing := sorted(self._unknown - set(starts)):
+            raise cosim.ModelError.of(
+                "changes", f"the value of {missing[0]} before its change is unknown: give it in parameters"
+            )
+        self._series = {
+            path: (times, np.array([starts.get(path, values[0]), *values[1:]], dtype=values.dtype))
+            for path, (times, values) in self._declared.items()
+        }
+
+
+class TriggeredChanges(Changes):
+    """Values over time that conditions may change, too; the later change counts.
+
+    Conditions are evaluated where the participants start, and at the end of each step with the values of the
+    others that it gets: with an algorithm that exchanges within steps those of the same instant. A
+    condition that becomes true sets its values once.
+
+    Parameters
+    ----------
+    series, types, units, unknown
+        As for `Changes`.
+    triggers : sequence of Trigger
+    watched : mapping of str to ParticipantVariable
+        By path what conditions read.
+    """
+
+    def __init__(
+        self,
+        series: Mapping[str, Sequence[Any]],
+        types: Mapping[str, str],
+        units: Mapping[str, str],
+        unknown: Collection[str],
+        triggers: Sequence[Trigger],
+        watched: Mapping[str, ParticipantVariable],
+    ) -> None:
+        super().__init__(series, types, units, unknown)
+        self._triggers, self._watched = triggers, dict(watched)
+        self._values: dict[str, Any] = {}
+        self._set_at: dict[str, tuple[float, float]] = {}
+        self._held = [False] * len(triggers)
+        self._events: list[cosim.EventRecord] = []
+
+    @property
+    def triggers(self) -> Sequence[Trigger]:
+        """What conditions set."""
+        return self._triggers
+
+    @property
+    def events(self) -> list[cosim.EventRecord]:
+        """Each time that a condition became true."""
+        return self._events
+
+    @property
+    def change_times(self) -> NDArray[np.float64] | None:
+        """None: conditions may become true at any time."""
+        return None
+
+    def describe(self) -> ParticipantDescription:
+        """Outputs that are held, and what conditions read."""
+        description = super().describe()
+        inputs = {SEEN + p: replace(v, name=SEEN + p, causality="input") for p, v in self._watched.items()}
+        return replace(description, kind="values that change", variables={**description.variables, **inputs})
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Go to the start; no condition has been true."""
+        super().initialize(start, stop, values, tolerance)
+        self._values = {path: v.start for path, v in self._watched.items()}
+        self._set_at, self._held, self._events = {}, [False] * len(self._triggers), []
+
+    def exit_initialization(self) -> None:
+        """Conditions that are true at the start."""
+        self._evaluate()
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """What the conditions read."""
+        self._values.update(zip((name.removeprefix(SEEN) for name in names), values, strict=True))
+
+    def step(self, time: float, size: float) -> float:
+        """Go on, then evaluate the conditions."""
+        end = super().step(time, size)
+        self._evaluate()
+        return end
+
+    def get(self, names: Sequence[str]) -> list[Any]:
+        """Values at the present time."""
+        return [
+            self._values[name.removeprefix(SEEN)] if name.startswith(SEEN) else self._value(name)
+            for name in names
+        ]
+
+    def save(self) -> Any:
+        """Time, what has been set, and which conditions hold."""
+        return self._time, dict(self._values), dict(self._set_at), list(self._held), len(self._events)
+
+    def restore(self, token: Any) -> None:
+        """Go back."""
+        self._time, values, set_at, held, count = token
+        self._values, self._set_at, self._held = dict(values), dict(set_at), list(held)
+        del self._events[count:]  # what was before a checkpoint is reported by the run that goes on
+
+    def serialize(self, token: Any) -> bytes:
+        """As JSON, without the events."""
+        return json.dumps(token[:-1], default=lambda number: number.item()).encode()
+
+    def deserialize(self, data: bytes) -> Any:
+        """The token again."""
+        time, values, set_at, held = json.loads(data)
+        return time, values, {path: tuple(pair) for path, pair in set_at.items()}, held, 0
+
+    def _value(self, name: str) -> Any:
+        at, value = self._set_at.get(name, (-np.inf, 0.0))
+        times = self._series[name][0]
+        latest = times[max(int(np.searchsorted(times, self._time, "right")) - 1, 0)]
+        return as_type(value, self._types.get(name, "real")) if at >= latest else super()._value(name)
+
+    def _evaluate(self) -> None:
+        if any(self._values[path] is None for path in self._watched):
+            return
+        for i, trigger in enumerate(self._triggers):
+            was, now = self._held[i], trigger.condition.holds(self._values)
+            self._held[i] = now
+            if now and not was:
+                self._fire(trigger)
+
+    def _fire(self, trigger: Trigger) -> None:
+        time, paths = self._time, tuple(trigger.values)
+        before = {path: self._value(path) for path in paths}
+        self._set_at.update({path: (time, value) for path, value in trigger.values.items()})
+        self._events.append(
+            cosim.EventRecord(
+                *(time, cosim.EventCause.TRIGGERED, "discrete", trigger.name, (time, time)),
+                witness=trigger.text,
+                name=trigger.text,
+                changed=paths,
+                before=before,
+                after={path: self._value(path) for path in paths},
+            )
+        )

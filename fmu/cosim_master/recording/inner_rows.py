@@ -1,0 +1,189 @@
+"""Rows of a result between communication points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_master.abilities import InnerPoint
+from cosim_master.recording.kept_points import SAME
+
+Vector = NDArray[np.float64]
+
+
+class InnerValues(NamedTuple):
+    """What is known of a participant at an instant between two communication points.
+
+    Attributes
+    ----------
+    name : str
+    point : InnerPoint
+    inputs : sequence
+        The connected inputs at that instant.
+    """
+
+    name: str
+    point: InnerPoint
+    inputs: Sequence[Any]
+
+
+class InnerRow(NamedTuple):
+    """What one participant tells about an instant.
+
+    Attributes
+    ----------
+    after : int
+        Row of the last communication point that had been recorded.
+    owner : int
+        Number of the participant.
+    time : float
+        s
+    values : dict of int to float
+        By column.
+    """
+
+    after: int
+    owner: int
+    time: float
+    values: dict[int, float]
+
+
+class RowCourse(NamedTuple):
+    """What the recorded inputs did over a step: ``values + (t - time) * slopes``, by column.
+
+    Attributes
+    ----------
+    time : ndarray, s
+    values, slopes : ndarray
+    """
+
+    time: Vector
+    values: Vector
+    slopes: Vector
+
+    def at(self, time: float) -> Vector:
+        """The inputs at a time, s."""
+        return np.where(self.slopes == 0.0, self.values, self.values + (time - self.time) * self.slopes)
+
+
+def row_before(times: Vector, point: InnerRow) -> int:
+    """The row of the last communication point before a point; -1 when it is not among these."""
+    k = point.after
+    if k < 0 or (k + 1 < times.size and point.time > times[k + 1] + SAME * (times[k + 1] - times[k])):
+        k = int(np.searchsorted(times, point.time, "right")) - 1  # of a longer step than the others'
+    return k
+
+
+def with_inner_rows(
+    times: Vector,
+    table: Vector,
+    points: Sequence[InnerRow],
+    courses: Mapping[int, RowCourse],
+    inputs: NDArray[np.bool_],
+    continuous: NDArray[np.bool_],
+) -> tuple[Vector, Vector]:
+    """The table of the communication points, with rows for what happened between them.
+
+    At an instant with a jump there are two rows, before and after; also at a communication point where inputs
+    get what has happened in the step before it. What no participant reports at such an instant runs on the
+    line between its neighbours when it is a real output, else it keeps its value; inputs are as they
+    were in that step.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,), s
+        Of the communication points.
+    table : ndarray, shape (n, m)
+        Inputs as they were, at last, in the step before.
+    points : sequence of InnerRow
+        Those of one participant in their order.
+    courses : mapping of int to RowCourse
+        Of the inputs in the step that ended in this row; without one they were held as the row says.
+    inputs, continuous : ndarray of bool, shape (m,)
+        Which columns are connected inputs, which are real outputs.
+    """
+    inner_rows: dict[int, list[InnerRow]] = {}
+    for point in points:
+        inner_rows.setdefault(row_before(times, point), []).append(point)
+    with_rows_behind = sorted({k for row in inner_rows for k in (row, row + 1) if 0 <= k < times.size})
+    new_times, new_rows, done = [], [], 0
+    for k in with_rows_behind:
+        new_times += [times[done : k + 1]]
+        new_rows += [table[done : k + 1]]
+        done = k + 1
+        instants, rows = _between(k, times, table, inner_rows.get(k, ()), courses, inputs, continuous)
+        new_times.append(np.array(instants))
+        new_rows.append(np.array(rows).reshape(len(rows), table.shape[1]))
+    all_times = np.concatenate([*new_times, times[done:]])
+    all_rows = np.concatenate([*new_rows, table[done:]])
+    same = (np.diff(all_times) == 0.0) & np.all(
+        (all_rows[1:] == all_rows[:-1]) | (np.isnan(all_rows[1:]) & np.isnan(all_rows[:-1])), axis=1
+    )
+    keep = np.concatenate([[True], ~same])
+    return all_times[keep], all_rows[keep]
+
+
+def _between(
+    k: int,
+    times: Vector,
+    table: Vector,
+    points: Sequence[InnerRow],
+    courses: Mapping[int, RowCourse],
+    inputs: NDArray[np.bool_],
+    continuous: NDArray[np.bool_],
+) -> tuple[list[float], list[Vector]]:
+    """The rows between the communication points `k` and ``k + 1``, the second of which may not be there."""
+    start, has_end = float(times[k]), k + 1 < times.size
+    end = float(times[k + 1]) if has_end else max([start, *(point.time for point in points)])
+    after = table[k + 1] if has_end else table[k]
+    is_rising = continuous & np.isfinite(table[k]) & np.isfinite(after)  # infinity stays until the end
+    rise = np.zeros(after.size)
+    rise[is_rising] = after[is_rising] - table[k][is_rising]
+    course = courses.get(k + 1)
+    placed = [(min(max(point.time, start), end), point) for point in points]
+    nodes: dict[int, list[tuple[float, float]]] = {}  # by column, times and values
+    for time, point in placed:
+        for column, value in point.values.items():
+            nodes.setdefault(column, [(start, float(table[k, column]))]).append((time, value))
+    if has_end:
+        for column, of_column in nodes.items():
+            of_column.append((end, float(after[column])))
+
+    def interpolated(time: float) -> Vector:
+        """The row at a time, s, of what no participant reports there."""
+        share = (time - start) / (end - start) if end > start else 0.0
+        row: Vector = table[k] + share * rise
+        held = after if course is None else course.at(time)
+        row[inputs] = held[inputs]
+        for column, of_column in nodes.items() if time > start else ():
+            if not inputs[column]:
+                row[column] = _on_line(of_column, time, line=bool(continuous[column]))
+        return row
+
+    instants, rows = ([start], [interpolated(start)]) if has_end else ([], [])
+    for time in sorted({time for time, _ in placed}):
+        reports: dict[int, list[InnerRow]] = {}  # by participant
+        for at, point in placed:
+            if at == time:
+                reports.setdefault(point.owner, []).append(point)
+        for i in range(max(map(len, reports.values()))):
+            row = interpolated(time)
+            for of_participant in reports.values():
+                report = of_participant[min(i, len(of_participant) - 1)]
+                for column, value in report.values.items():
+                    row[column] = value
+            instants.append(time)
+            rows.append(row)
+    return instants, rows
+
+
+def _on_line(nodes: Sequence[tuple[float, float]], time: float, *, line: bool) -> float:
+    """The value between the last node that is not later and the next one."""
+    i = max((i for i, node in enumerate(nodes) if node[0] <= time), default=0)
+    (at, value), following = nodes[i], nodes[i + 1 : i + 2]
+    if not line or not following or time == at:
+        return value
+    return value + (following[0][1] - value) * (time - at) / (following[0][0] - at)

@@ -1,0 +1,99 @@
+"""Texts of a run as numbers, which stand in its table."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+TABLED = ("string", "binary")
+"""Types whose values are numbers into a table."""
+LONGEST = 4096
+"""Bytes that are recorded as they are."""
+
+
+def text_of_bytes(data: bytes) -> str:
+    """Hexadecimal digits of binary data; of longer ones their digest and how many they are.
+
+    Examples
+    --------
+    >>> text_of_bytes(bytes([1, 171]))
+    '01ab'
+    >>> text_of_bytes(bytes(5000))
+    'sha256:7ca5bd879f393d9dd05b14f38add9c0fc6b67928f7f2d261b2e47a32ee8219e3:5000'
+    """
+    if len(data) <= LONGEST:
+        return bytes(data).hex()
+    return f"sha256:{hashlib.sha256(data).hexdigest()}:{len(data)}"
+
+
+class TextNumbers:
+    """A number for each text that has come; binary data come as the text of them (`text_of_bytes`).
+
+    Most text signals have few values, which come again and again; each is kept once. What UTF-8 cannot
+    hold (single surrogates) becomes a question mark.
+
+    Attributes
+    ----------
+    characters : int
+        Of all texts that are kept.
+
+    Examples
+    --------
+    >>> numbers = TextNumbers()
+    >>> row = [numbers.of("off"), numbers.of("on"), numbers.of("off")]
+    >>> numbers.texts(np.array(row)).tolist()
+    ['off', 'on', 'off']
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, float] = {}
+        self._texts: dict[float, str] = {}
+        self._next, self._told, self.characters = 0.0, 0.0, 0
+
+    def of(self, value: str | bytes) -> float:
+        """The number of a text, or of the text of binary data."""
+        text = value if isinstance(value, str) else text_of_bytes(value)
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = self._next
+            self._texts[number] = text.encode("utf-8", "replace").decode("utf-8")
+            self._next += 1.0
+            self.characters += len(text)
+        return number
+
+    def texts(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
+        """The texts of numbers, an array of objects."""
+        listed = np.empty(numbers.shape, dtype=object)
+        listed[:] = [self._texts[number] for number in numbers.tolist()]
+        return listed
+
+    def retain(self, numbers: Iterable[float]) -> None:
+        """Forget all texts but those with these numbers."""
+        wanted = set(numbers)
+        self._numbers = {text: number for text, number in self._numbers.items() if number in wanted}
+        self._texts = {number: text for number, text in self._texts.items() if number in wanted}
+        self.characters = sum(map(len, self._texts.values()))
+
+    def new_texts(self) -> dict[str, float]:
+        """Texts that have come since this was asked last, with their numbers."""
+        count, self._told = int(self._next - self._told), self._next
+        return dict([*self._numbers.items()][-count:]) if count else {}
+
+    def add_texts(self, news: Mapping[str, float]) -> None:
+        """Texts with the numbers that another one has given them."""
+        for text, number in news.items():
+            self._next = number
+            self.of(text)
+
+    def memory(self) -> dict[str, Any]:
+        """All texts that are kept, for `put_back`."""
+        return {"numbers": dict(self._numbers), "texts": dict(self._texts), "next": self._next}
+
+    def put_back(self, memory: Mapping[str, Any]) -> None:
+        """Go on with the texts of another run."""
+        self._numbers, self._texts = dict(memory["numbers"]), dict(memory["texts"])
+        self._next, self.characters = memory["next"], sum(map(len, memory["texts"].values()))
