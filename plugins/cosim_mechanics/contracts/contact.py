@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cosim
 from cosim_mechanics.contracts.contact_law import (
@@ -19,6 +19,7 @@ from cosim_mechanics.contracts.contact_law import (
     direction_of,
     hertz_force,
     hertz_stiffness,
+    holding_force,
     mindlin_stiffness,
     share_followed,
     sliding_direction,
@@ -40,6 +41,12 @@ from cosim_mechanics.spatial import (
 )
 
 
+def acceleration_along(s: Any) -> tuple[float, float, float]:
+    """Acceleration of the second surface on the first, along them, m/s2, in Ground."""
+    second = point_velocity(s.A_GB2, s.X_GB2, s.point)
+    return tangential_part(minus(second, point_velocity(s.A_GB1, s.X_GB1, s.point)), s.normal)
+
+
 class Contact(Surfaces):
     """Base of contacts in a point: Hertz, restitution, Hunt and Crossley, Coulomb friction that sticks.
 
@@ -52,9 +59,9 @@ class Contact(Surfaces):
 
     where k_t = 4 (1 - nu) / (2 - nu) E sqrt(R x) is Mindlin's tangential stiffness and s the stretch of the
     bristle between the surfaces. Surfaces slide when |k_t s + zeta_t sqrt(k_t m) v_t| > mu_s f_normal. They
-    come to rest when v_t does; they stick then if mu_s f_normal holds them, else they slide back. These are
-    events, as are touching and parting while there is friction. Touching surfaces begin to stick if
-    |v_t| <= 2/3 mu_s x_dot k_n / k_t, else to slide: that is what the bristle would do.
+    come to rest when v_t does; they stick then if mu_s f_normal holds them, with the stretch that does, else
+    they slide back. These are events, as are touching and parting while there is friction. Touching surfaces
+    begin to stick if |v_t| <= 2/3 mu_s x_dot k_n / k_t, else to slide: that is what the bristle would do.
 
     Frames and signs
     ----------------
@@ -80,7 +87,8 @@ class Contact(Surfaces):
     References
     ----------
     K. L. Johnson, "Contact Mechanics" (1985), chapters 4 and 7. K. H. Hunt, F. R. E. Crossley, J. Appl. Mech.
-    42 (1975). D. Antypov, J. A. Elliott, EPL 94 (2011).
+    42 (1975). D. Antypov, J. A. Elliott, EPL 94 (2011). A. F. Filippov, "Differential Equations with
+    Discontinuous Righthand Sides" (1988).
     """
 
     contract_kit: ClassVar[str] = "cosim_mechanics.testing.contact_contract:ContactContract"
@@ -116,6 +124,9 @@ class Contact(Surfaces):
     regime = cosim.discrete(dtype=int, description="0: apart, 1: sticks, 2: slides, 3: yields")
     direction = cosim.discrete(
         shape=3, internal=True, description="in which sliding began, in the frame of body 1"
+    )
+    onset = cosim.discrete(
+        shape=2, internal=True, description="acceleration along it and friction when surfaces began to yield"
     )
 
     effective_mass = cosim.cache_slot(unit="kg", internal=True, description="of both bodies")
@@ -229,6 +240,8 @@ class Contact(Surfaces):
         along = dot(s.slip_velocity, started)
         bristle = bristle_speed(s.static_friction * s.normal_force, s.tangential_stiffness, s.effective_mass)
         slip_direction = direction_of(s.slip_velocity, scaled(-1.0, started))
+        drift = acceleration_along(s)
+        stretch = (0.0, 0.0, 0.0)
         if s.regime == APART:
             ratio = 2.0 * (1.0 - s.poisson_ratio) / (2.0 - s.poisson_ratio)
             holds = speed * ratio <= 2.0 / 3.0 * s.static_friction * s.depth_rate
@@ -243,21 +256,24 @@ class Contact(Surfaces):
         elif s.regime == SLIDES:
             if along < -0.5 * speed or speed <= STOPS * bristle:
                 s.regime_next = YIELDS
+                s.onset_next[0] = dot(drift, slip_direction)
+                s.onset_next[1] = dot(s.friction, slip_direction)
+        elif along <= 0.5 * YIELDING * bristle:
+            s.regime_next = STICKS
+            pull = holding_force(s.onset[1], s.onset[0], dot(s.friction, started), dot(drift, started))
+            stretch = scaled(-pull / s.tangential_stiffness, s.direction)
         else:
-            s.regime_next = STICKS if along <= 0.5 * YIELDING * bristle else SLIDES
+            s.regime_next = SLIDES
         unit = rotate_inverse(s.X_GB1, slip_direction)
         for i in range(3):
-            s.stretch_next[i] = 0.0
+            s.stretch_next[i] = stretch[i]
             s.direction_next[i] = unit[i]
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(s):
         if s.static_friction > 0.0 and s.regime == APART and s.depth > 0.0:
             # There is no friction yet, so what accelerates the surfaces is what it has to hold.
-            drift = tangential_part(
-                minus(point_velocity(s.A_GB2, s.X_GB2, s.point), point_velocity(s.A_GB1, s.X_GB1, s.point)),
-                s.normal,
-            )
+            drift = acceleration_along(s)
             bristle = bristle_speed(
                 s.static_friction * s.normal_force, s.tangential_stiffness, s.effective_mass
             )
@@ -267,6 +283,8 @@ class Contact(Surfaces):
             if rests:
                 s.regime_next = YIELDS if norm(drift) > 0.0 else STICKS
                 slip_direction = direction_of(drift, drift)
+            s.onset_next[0] = norm(drift)
+            s.onset_next[1] = 0.0
             unit = rotate_inverse(s.X_GB1, slip_direction)
             for i in range(3):
                 s.direction_next[i] = unit[i]
