@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from native_tools import needs_compiler, own_platform
+from native_tools import COMPILER, needs_compiler, own_platform
 
 from cosim import kit
 from cosim.cli import main
@@ -105,6 +105,7 @@ def test_it_becomes_machine_code(acme: Any, tmp_path: Path, capsys: pytest.Captu
         tmp_path / "mass.fmu",
         native=True,
         platforms=[own_platform()],
+        compiler=COMPILER,
         kind="cs",
         outputs=["rail.speed"],
         accuracy=1e-9,

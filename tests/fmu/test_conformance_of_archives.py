@@ -35,7 +35,7 @@ def rod() -> Multibody:
     model.joint("pin", child=body, name="hinge")
     model.add("mechanics.actuator", "motor", coordinate="hinge")
     model.add("mechanics.coordinate_stop", "stop", coordinate="hinge", lower=-1, upper=1.0, stiffness=500.0)
-    model.measure("measures.delay", "late", source="hinge.angle", delay=0.02)
+    model.measure("measures.first_order_filter", "late", source="hinge.angle", time_constant="20 ms")
     model.measure("measures.scale", "push", source="late", factor="30 N.m/rad")
     return model
 

@@ -191,7 +191,7 @@ print(json.dumps([run(fmu, json.loads(sys.argv[2])), "llvmlite" in sys.modules, 
 """
 
 
-@pytest.mark.parametrize("how", ["hidden", "switched off"])
+@pytest.mark.parametrize("how", ["hidden", pytest.param("switched off", marks=pytest.mark.thorough)])
 def test_without_llvm_no_bit_changes(oscillator_fmu: Path, expected: list[list[float]], how: str) -> None:
     switch = PLAINLY if how == "switched off" else {}
     rows, loaded, messages = python(PLAIN, oscillator_fmu, references(oscillator_fmu), how, **switch)
@@ -214,6 +214,7 @@ def test_the_folder_of_the_first_fmu_may_go(strange_fmu: Path) -> None:
     assert again and later and messages == []
 
 
+@pytest.mark.thorough
 def test_the_process_ends_well(oscillator_fmu: Path) -> None:
     """Pythonfmu's library releases an object twice at the end of the process; ours does not."""
     script = """

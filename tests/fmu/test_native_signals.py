@@ -14,12 +14,15 @@ pytestmark = needs_compiler
 
 
 def diagram(whole: bool) -> cosim.Model:
-    """One of each, or those alone that remember or switch, fed by each other; breaks fall together."""
+    """One of each, whose breaks fall together, or those alone that remember or switch; fed by each other."""
     model = cosim.Model("diagram")
-    model.add("signals.pulse", "pulse", amplitude="5 V", period="30 ms", width="30 %", start_time="10 ms")
     model.add("measures.sinusoid", "wave", amplitude="4 V", frequency=25.0)
-    model.add("measures.plus", "sum", first="wave", second="pulse")
-    model.add("measures.first_order_filter", "smooth", source="sum", time_constant="5 ms")
+    source = "wave"
+    if whole:
+        model.add("signals.pulse", "pulse", amplitude="5 V", period="30 ms", width="30 %", start_time="10 ms")
+        model.add("measures.plus", "sum", first="wave", second="pulse")
+        source = "sum"
+    model.add("measures.first_order_filter", "smooth", source=source, time_constant="5 ms")
     model.add("signals.limiter", "limited", source="smooth", lower="-2 V", upper="3 V")
     model.add("signals.hysteresis", "relay", source="smooth", lower="-1 V", upper="1 V", on_value=2.0)
     model.add("signals.unit_delay", "delayed", source="limited", period="7 ms", value="1 V")

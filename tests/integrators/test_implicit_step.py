@@ -41,6 +41,10 @@ def test_what_changes_with_time_is_exact_to_the_second_power() -> None:
 def test_a_method_that_begins_lower_says_so() -> None:
     assert not author_third_order.Am3.capabilities.restarts_cheaply
     assert author_implicit.Bdf2.capabilities.restarts_cheaply
+
+
+@pytest.mark.thorough
+def test_one_that_lies_about_it_fails_the_kit() -> None:
     TestAm3().test_dense_output_has_its_order()
     lying = type("Lying", (IntegratorContract,), {"make": type("Lie", (author_third_order.Am3,), LIE)})
     with pytest.raises(AssertionError, match="error inside steps"):
