@@ -34,13 +34,13 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
     if patterns is None:
         default_signals = last_made(system, "_default_signals", None, lambda: _default_signals(system))
         return _without_time(list(default_signals))
-    names = list(system.variables)
     chosen: dict[str, None] = {}
     for pattern in patterns:
         if not is_pattern(pattern):
             system.signal(pattern)
             chosen[pattern] = None
             continue
+        names = list(system.variables)
         matching = [name for name in names if matches(name, pattern)]
         matching = matching or [name for name in _elements(system) if matches(name, pattern)]
         if not matching:

@@ -1,4 +1,4 @@
-"""What follows from the declarations of a part, found once for all parts that share them."""
+"""What follows from the declarations or the class of a part, found once for all parts that share them."""
 
 from __future__ import annotations
 
@@ -36,6 +36,26 @@ def parts_with(
     return [
         (name, part, found[key]) for name, part in parts.items() if (key := id(part.declarations)) in found
     ]
+
+
+def parts_of_classes(
+    parts: Mapping[str, Component], is_one: Callable[[type[Component]], object]
+) -> list[tuple[str, Component]]:
+    """The parts of classes for which `is_one` is true, in order, each with its name.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Spring(cosim.Component):
+    ...     '''A spring.'''
+    >>> class Marker(cosim.Component):
+    ...     '''A place.'''
+    >>> parts = {"left": Spring(), "here": Marker()}
+    >>> [name for name, _ in parts_of_classes(parts, lambda cls: cls is Spring)]
+    ['left']
+    """
+    chosen = {cls for cls in set(map(type, parts.values())) if is_one(cls)}
+    return [(name, part) for name, part in parts.items() if type(part) in chosen] if chosen else []
 
 
 class OfDeclarations(Generic[T]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -100,13 +101,12 @@ class UnitInference:
             for operand in equation.operands:
                 self._using.setdefault(operand.key, []).append(number)
         self._solve()
-        units_of: dict[str, list[tuple[str, Units]]] = {original: [] for original in copies.values()}
-        for (name, quantity), units in self.units.items():
-            if name in units_of:
-                units_of[name].append((quantity, units))
+        copies_of: dict[str, list[str]] = {}
         for name, original in copies.items():
-            for quantity, units in units_of[original]:
-                self.units[name, quantity] = units
+            copies_of.setdefault(original, []).append(name)
+        for (original, quantity), units in list(self.units.items()):
+            names = copies_of.get(original, ())
+            self.units.update(zip(zip(names, repeat(quantity)), repeat(units)))
         self._convert(report)
 
     def _collect(self, name: str, part: Component) -> None:

@@ -12,16 +12,14 @@ from typing import Any, ClassVar, NamedTuple
 from cosim.kit import black_box
 from cosim_fmi.binding import modes, process_guard
 from cosim_fmi.binding.fmu_library import (
-    DISCARD,
-    FATAL,
-    OK,
-    WARNING,
     CallOrderError,
     FmiError,
     FmuLibrary,
     FunctionTable,
 )
 from cosim_fmi.binding.fmu_output import LogReceiver
+from cosim_fmi.binding.rounding import restore_rounding, rounding_address, rounds_as_before
+from cosim_fmi.binding.statuses import DISCARD, FATAL, is_bad
 
 
 class StepAnswer(NamedTuple):
@@ -166,9 +164,11 @@ class FmuInstance(ABC):
         process_guard.calling[0] = self, function
         black_box.words[black_box.CALL] = self._call_numbers[function]
         status: int = bound(self.component, *arguments)
+        if not rounds_as_before():
+            restore_rounding(rounding_address())
         black_box.words[black_box.CALL] = 0
         process_guard.calling[0] = None
-        if status > WARNING or status < 0:
+        if is_bad(status):
             self.check(function, status)
         return status
 
@@ -186,7 +186,7 @@ class FmuInstance(ABC):
 
     def check(self, function: str, status: int) -> None:
         """What a status means for the instance; `FmiError` when it is worse than a warning."""
-        if OK <= status <= WARNING:
+        if not is_bad(status):
             return
         if status == FATAL:
             self.mode = modes.FATAL

@@ -46,7 +46,7 @@ class ProcessSettings:
         with suppress(OSError):  # it may have been removed: then there is nothing to come back to
             self._folder = os.getcwd()
         self._environment = (ctypes.c_char * LARGEST_ENVIRONMENT)()
-        if (math := _math()) is not None:
+        if (math := floating_point_functions()) is not None:
             math.fegetenv(self._environment)
         self._actions = _actions()
 
@@ -64,7 +64,7 @@ class ProcessSettings:
             Of the signal handlers only those that belong to the library: others may have been set since by
             this program itself. The folder stays, too.
         """
-        if (math := _math()) is not None:
+        if (math := floating_point_functions()) is not None:
             math.fesetenv(self._environment)
         now, libc = _actions(), _library(None)
         for i, number in enumerate(SIGNALS if libc is not None else ()):
@@ -119,7 +119,8 @@ def _belongs_to(handler: bytes, library: str) -> bool:
     return bool(os.path.realpath(os.fsdecode(info.file or b"")) == os.path.realpath(library))
 
 
-def _math() -> Any:
+def floating_point_functions() -> Any:
+    """The library with ``fegetenv`` and ``fesetenv``; None where there is none."""
     return _library("libm.so.6" if sys.platform == "linux" else None)
 
 
