@@ -51,8 +51,9 @@ def _keep_environment() -> None:
         return
     functions.fegetenv(_environment)
     _block[: len(SUMS)] = SUMS
-    address = ctypes.cast(functions.fesetenv, ctypes.c_void_p).value
-    _block[len(SUMS) :].view(np.int64)[:] = address, ctypes.addressof(_environment)
+    words = _block[len(SUMS) :].view(np.int64)
+    words[0] = ctypes.cast(functions.fesetenv, ctypes.c_void_p).value or 0
+    words[1] = ctypes.addressof(_environment)
 
 
 _keep_environment()
