@@ -72,7 +72,7 @@ class EventEntries:
         slots = system.assembly.layout.slots
         self.signals = [
             slots[name][signal].offset
-            for name, _, signals in parts_with(system.parts, _signals)
+            for name, _, signals in parts_with(system.alike, _signals)
             for signal in signals
         ]
         self.scheduled = [e for e in self.entries if e.handler.cause is EventCause.SCHEDULED]

@@ -38,7 +38,7 @@ def list_notices(system: System) -> list[Notice]:
             str(declaration.options["notice"]),
             system.assembly.layout.slots[name][declaration.name].offset,
         )
-        for name, _, listed in parts_with(system.parts, _noticed)
+        for name, _, listed in parts_with(system.alike, _noticed)
         for declaration in listed
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby, repeat
+from itertools import chain, repeat
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.contracts.measure import Measure
+from cosim.system.layout import STATE_KINDS
+from cosim.system.of_declarations import Alike
 from cosim.system.signals import NOT_READABLE, main_output_or_none
 from cosim.system.variable import Variable
 
@@ -34,14 +36,14 @@ def is_listed(declaration: Declaration) -> bool:
     return is_shown and declaration.size > 0
 
 
-def listed_quantities(parts: Iterable[Component]) -> Iterator[tuple[Component, list[Quantity]]]:
-    """Each part with the variables that it declares, in order; those of a class are listed once."""
+def listed_quantities(all_alike: Iterable[Alike]) -> Iterator[tuple[Alike, list[Quantity]]]:
+    """Parts that share their declarations with the variables that they declare, in order."""
     listed: dict[int, list[Quantity]] = {}
-    for part in parts:
-        key = id(part.declarations)  # those of a class, or of parts: both live as long as the parts
+    for alike in all_alike:
+        key = id(alike.declarations)
         if key not in listed:
-            listed[key] = list(_quantities_of(part))
-        yield part, listed[key]
+            listed[key] = list(_quantities_of(alike.parts[0]))
+        yield alike, listed[key]
 
 
 def _quantities_of(part: Component) -> Iterator[Quantity]:
@@ -64,10 +66,7 @@ def list_variables(system: System) -> Iterator[Variable]:
     """
     starts: dict[bytes, tuple[float, ...]] = {}
     layout, paths = system.assembly.layout, system.assembly.wiring.paths
-    for _, alike in groupby(listed_quantities(system.parts.values()), key=lambda item: id(item[1])):
-        parts_and_quantities = list(alike)
-        parts, quantities = [part for part, _ in parts_and_quantities], parts_and_quantities[0][1]
-        names = [part.name for part in parts]
+    for (_, names, parts), quantities in listed_quantities(system.alike):
         slots_of = [layout.slots[name] for name in names]
         columns: list[Iterable[Variable]] = []
         for behind, kind, declaration in quantities:
@@ -114,16 +113,17 @@ def _start(
 def nominal_sizes(system: System) -> NDArray[np.float64]:
     """The ``nominal`` of every continuous state, 0 where none is listed that its author has declared."""
     sizes = [0.0] * system.ny
-    for part, quantities in listed_quantities(system.parts.values() if sizes else ()):
-        slots = system.assembly.layout.slots[part.name]
-        for _, _, declaration in quantities:
-            array, first, size = slots[declaration.name]
-            if array == "y":
+    for alike, quantities in listed_quantities(system.alike if sizes else ()):
+        states = [d for _, _, d in quantities if d.kind in STATE_KINDS]
+        for part in alike.parts if states or alike.parts[0].signals else ():
+            slots = system.assembly.layout.slots[part.name]
+            for declaration in states:
+                _, first, size = slots[declaration.name]
                 sizes[first : first + size] = [declaration.nominal or 0.0] * size
-        for slot_name, element, *_ in part.signals.values():
-            array, first, _ = slots[slot_name]
-            if array == "y":
-                sizes[first + element] = 0.0
+            for slot_name, element, *_ in part.signals.values():
+                array, first, _ = slots[slot_name]
+                if array == "y":
+                    sizes[first + element] = 0.0
     return np.array(sizes)
 
 

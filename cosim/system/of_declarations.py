@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Generic, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import groupby
+from typing import Generic, NamedTuple, TypeVar
 
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
@@ -12,8 +13,38 @@ T = TypeVar("T")
 Declarations = Mapping[str, Declaration]
 
 
+class Alike(NamedTuple):
+    """Parts that follow each other and share their declarations: what these say holds for all of them."""
+
+    declarations: Declarations
+    names: list[str]
+    parts: list[Component]
+
+
+def alike_parts(parts: Mapping[str, Component]) -> list[Alike]:
+    """All parts in order; those that follow each other and share their declarations stand together.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Spring(cosim.Component):
+    ...     '''A spring.'''
+    ...     stiffness = cosim.parameter(default=1.0)
+    >>> class Marker(cosim.Component):
+    ...     '''A place.'''
+    >>> parts = {"left": Spring(), "right": Spring(), "here": Marker()}
+    >>> [alike.names for alike in alike_parts(parts)]
+    [['left', 'right'], ['here']]
+    """
+    result = []
+    for _, group in groupby(parts.items(), key=lambda item: id(item[1].declarations)):
+        names, listed = zip(*group, strict=True)
+        result.append(Alike(listed[0].declarations, [*names], [*listed]))
+    return result
+
+
 def parts_with(
-    parts: Mapping[str, Component], find: Callable[[Declarations], Collection[T]]
+    all_alike: Iterable[Alike], find: Callable[[Declarations], Collection[T]]
 ) -> list[tuple[str, Component, Collection[T]]]:
     """The parts for which `find` lists something, in order, each with its name and what is listed.
 
@@ -26,15 +57,15 @@ def parts_with(
     >>> class Marker(cosim.Component):
     ...     '''A place.'''
     >>> parts = {"left": Spring(), "here": Marker(), "right": Spring()}
-    >>> [(name, found) for name, _, found in parts_with(parts, list)]
+    >>> [(name, found) for name, _, found in parts_with(alike_parts(parts), list)]
     [('left', ['stiffness']), ('right', ['stiffness'])]
     """
-    distinct = {id(part.declarations): part.declarations for part in parts.values()}
-    found = {key: listed for key, declarations in distinct.items() if (listed := find(declarations))}
-    if not found:
-        return []
+    found = OfDeclarations(find)
     return [
-        (name, part, found[key]) for name, part in parts.items() if (key := id(part.declarations)) in found
+        (name, part, listed)
+        for alike in all_alike
+        if (listed := found.of(alike.declarations))
+        for name, part in zip(alike.names, alike.parts, strict=True)
     ]
 
 

@@ -114,12 +114,13 @@ class System(FixedAttributes):
         self.model = model
         self._starts = {} if model is None else dict(model.starts)
         self.parts: Mapping[str, Component] = dict(assembly.parts_by_name)
+        self.alike = assembly.alike
         layout = assembly.layout
         self.nq, self.nu, self.nz = layout.nq, layout.nu, layout.nz
         self.ny = self.nq + self.nu + self.nz
         rings = [
             (part, ring.part(i, RING))
-            for part, _, histories in parts_with(self.parts, partial(_of_kinds, kinds=("history",)))
+            for part, _, histories in parts_with(self.alike, partial(_of_kinds, kinds=("history",)))
             for ring in (layout.slots[part][f"{history}_ring"] for history in histories)
             for i in range(0, ring.size, RING)
         ]
@@ -311,7 +312,7 @@ class System(FixedAttributes):
     def _start(self) -> dict[str, Any]:
         assembly, sizes = self.assembly, self.assembly.layout.sizes
         arrays: dict[str, Any] = {"y": np.zeros(sizes["y"]), "h": np.zeros(max(1, sizes["h"]))}
-        for name, part, states in parts_with(self.parts, partial(_of_kinds, kinds=STATE_KINDS)):
+        for name, part, states in parts_with(self.alike, partial(_of_kinds, kinds=STATE_KINDS)):
             for state in states:
                 _, first, size = assembly.layout.slots[name][state]
                 arrays["y"][first : first + size] = part.values.numbers[state]

@@ -13,6 +13,7 @@ from test_faults_of_fmus import make
 
 import cosim
 from cosim_fmi.binding import rounding
+from cosim_fmi.binding.process_guard import round_as_before, rounds_as_before
 from cosim_fmu import CoSimulation
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fesetround of the GNU C library")
@@ -75,14 +76,17 @@ def test_numbers_of_others_are_the_same(
 
 
 @pytest.mark.skipif(platform.machine() not in MODES, reason="numbers of fenv.h")
-def test_what_has_been_changed_is_seen_and_set_back() -> None:
+@pytest.mark.parametrize(
+    "restore", [round_as_before, lambda: rounding.restore_rounding(rounding.ROUNDING_AT)]
+)
+def test_what_has_been_changed_is_seen_and_set_back(restore: Callable[[], None]) -> None:
     math, modes = ctypes.CDLL("libm.so.6"), MODES[platform.machine()]
     try:
         for mode in modes:
             math.fesetround(mode)
-            seen = rounding.rounds_as_before()
-            rounding.restore_rounding(rounding.rounding_address())
-            assert seen == (mode == 0) and math.fegetround() == 0 and rounding.rounds_as_before()
+            seen = rounds_as_before()
+            restore()
+            assert seen == (mode == 0) and math.fegetround() == 0 and rounds_as_before()
     finally:
         math.fesetround(0)
     rounding.restore_rounding(0)  # where nothing can be done

@@ -18,8 +18,7 @@ from cosim_fmi.binding.fmu_library import (
     FunctionTable,
 )
 from cosim_fmi.binding.fmu_output import LogReceiver
-from cosim_fmi.binding.rounding import restore_rounding, rounding_address, rounds_as_before
-from cosim_fmi.binding.statuses import DISCARD, FATAL, is_bad
+from cosim_fmi.binding.statuses import DISCARD, FATAL, OK, WARNING
 
 
 class StepAnswer(NamedTuple):
@@ -164,11 +163,10 @@ class FmuInstance(ABC):
         process_guard.calling[0] = self, function
         black_box.words[black_box.CALL] = self._call_numbers[function]
         status: int = bound(self.component, *arguments)
-        if not rounds_as_before():
-            restore_rounding(rounding_address())
+        process_guard.round_as_before()
         black_box.words[black_box.CALL] = 0
         process_guard.calling[0] = None
-        if is_bad(status):
+        if status > WARNING or status < OK:  # `is_bad`
             self.check(function, status)
         return status
 
@@ -186,7 +184,7 @@ class FmuInstance(ABC):
 
     def check(self, function: str, status: int) -> None:
         """What a status means for the instance; `FmiError` when it is worse than a warning."""
-        if not is_bad(status):
+        if OK <= status <= WARNING:
             return
         if status == FATAL:
             self.mode = modes.FATAL

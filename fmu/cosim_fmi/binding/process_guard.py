@@ -138,6 +138,26 @@ def _library(name: str | None) -> Any:
     return library
 
 
+SUMS = (1.0, 2.0**-53, 2.0**-53 + 2.0**-54, 1.5 * 2.0**-1022, 2.0**-1022)
+"""The first two add up to 1, the first and the third to more, the others differ by a subnormal number."""
+first_environment = (ctypes.c_char * LARGEST_ENVIRONMENT)()
+"""How sums were rounded before any FMU was loaded."""
+if (_functions := floating_point_functions()) is not None:
+    _functions.fegetenv(first_environment)
+
+
+def rounds_as_before() -> bool:
+    """Whether sums are rounded as before an FMU was called: see `rounding`."""
+    one, half, more, normal, least_normal = SUMS
+    return one + half == one and one + more != one and normal - least_normal != 0.0
+
+
+def round_as_before() -> None:
+    """Round as before an FMU was called."""
+    if not rounds_as_before() and (functions := floating_point_functions()) is not None:
+        functions.fesetenv(first_environment)
+
+
 # An FMU that calls ``exit`` does not end the program without a word.
 #
 # The C library calls what was registered with it before a process exits; where Python has not begun to end,

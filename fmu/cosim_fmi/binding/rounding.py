@@ -11,20 +11,17 @@ import ctypes
 import numpy as np
 
 from cosim.kit import call_with_array, foreign
-from cosim_fmi.binding.process_guard import LARGEST_ENVIRONMENT, floating_point_functions
+from cosim_fmi.binding.process_guard import SUMS, first_environment, floating_point_functions
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
-SUMS = (1.0, 2.0**-53, 2.0**-53 + 2.0**-54, 1.5 * 2.0**-1022, 2.0**-1022)
-"""The first two add up to 1, the first and the third to more, the others differ by a subnormal number."""
 REAL = 8
-_environment = (ctypes.c_char * LARGEST_ENVIRONMENT)()
 _block = np.zeros(len(SUMS) + 2)
 """What compiled code reads: `SUMS`, then the address of ``fesetenv`` and of what it sets."""
 
 
 def restore_rounding(at):
-    """Round as before the call that has ended; `at` is `rounding_address`, 0 where nothing can be done."""
+    """Round as before the call that has ended; `at` is `ROUNDING_AT`, 0 where nothing can be done."""
     if at == 0:
         return
     sums = reals_at(at, 5)
@@ -34,26 +31,16 @@ def restore_rounding(at):
         call_with_array(words[0], words[1], 0, 0, 0, 0)
 
 
-def rounds_as_before() -> bool:
-    """What `restore_rounding` looks at, in Python."""
-    one, half, more, normal, least_normal = SUMS
-    return one + half == one and one + more != one and normal - least_normal != 0.0
-
-
-def rounding_address() -> int:
-    """Address of what `restore_rounding` goes by; 0 where the C library has no such functions."""
-    return int(_block.ctypes.data) if _block[0] else 0
-
-
-def _keep_environment() -> None:
+def _address_of_block() -> int:
     functions = floating_point_functions()
     if functions is None:
-        return
-    functions.fegetenv(_environment)
+        return 0
     _block[: len(SUMS)] = SUMS
     words = _block[len(SUMS) :].view(np.int64)
     words[0] = ctypes.cast(functions.fesetenv, ctypes.c_void_p).value or 0
-    words[1] = ctypes.addressof(_environment)
+    words[1] = ctypes.addressof(first_environment)
+    return int(_block.ctypes.data)
 
 
-_keep_environment()
+ROUNDING_AT = _address_of_block()
+"""Address of what `restore_rounding` goes by; 0 where the C library has no such functions."""

@@ -31,7 +31,7 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
     CALLING_AT,  # address of a word that says which function is being called; 0: none is told
     TOLD_SET_TIME, TOLD_SET_STATES, TOLD_GET_RATES, TOLD_GET_INDICATORS, TOLD_COMPLETE,  # what stands there
     TOLD_SET, TOLD_GET, TOLD_RESTORE,
-    ROUNDING_AT,  # `rounding_address`
+    ROUNDING_AT,  # that of `rounding`
     SIZE,
 ) = range(35)  # fmt: skip
 FAULT = 1
