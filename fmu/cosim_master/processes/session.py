@@ -156,7 +156,7 @@ class Session(ABC):
     def send(self) -> None:
         """Send what has been posted; what goes wrong is said where the answers are asked for.
 
-        After Ctrl-C in between it is not known what has been sent, so that answers cannot be assigned to calls.
+        After Ctrl-C in between it is not known what has been sent: answers cannot be assigned to calls.
         """
         with self._lock, self._lost_by_errors():
             self._leave_frame()
