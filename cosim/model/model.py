@@ -183,7 +183,7 @@ class Model(ClosedAttributes):
             )
         if name in self.parts:
             raise ModelError.of(name, f"there is a part '{name}' already ({type(self.parts[name]).__name__})")
-        if isinstance(kind, Component):
+        if not isinstance(kind, (str, type)) and isinstance(kind, Component):
             part = kind
             if values:
                 class_name, first = type(part).__name__, next(iter(values))
@@ -212,11 +212,12 @@ class Model(ClosedAttributes):
 
     def _located(self, cls: type[Component], values: dict[str, Any]) -> dict[str, Any]:
         """The values, with whole paths of data files."""
+        if self.folder is None or not (names := _file_names(cls)):
+            return values
         located = dict(values)
-        if self.folder is not None:
-            for name in _file_names(cls):
-                if isinstance(value := values.get(name), (str, Path)):
-                    located[name] = str(self.folder / value)
+        for name in names:
+            if isinstance(value := values.get(name), (str, Path)):
+                located[name] = str(self.folder / value)
         return located
 
     @overload

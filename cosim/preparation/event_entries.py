@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cosim.cause import EventCause
+from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import Handler
 from cosim.preparation.witness import list_witnesses
+from cosim.system.of_declarations import parts_of_classes, parts_with
 from cosim.system.system import System
 
 
@@ -68,10 +71,9 @@ class EventEntries:
         self.entries = self._list_entries()
         slots = system.assembly.layout.slots
         self.signals = [
-            slots[name][d.name].offset
-            for name, part in system.parts.items()
-            for d in part.declarations.values()
-            if d.kind == "signal"
+            slots[name][signal].offset
+            for name, _, signals in parts_with(system.alike, _signals)
+            for signal in signals
         ]
         self.scheduled = [e for e in self.entries if e.handler.cause is EventCause.SCHEDULED]
         outside_steps = (EventCause.INITIALIZATION, EventCause.TERMINATION)
@@ -81,7 +83,7 @@ class EventEntries:
         slots = self.system.assembly.layout.slots
         places = {witness.path: i for i, witness in enumerate(self.witnesses)}
         entries: list[Entry] = []
-        for name, part in self.system.parts.items():
+        for name, part in parts_of_classes(self.system.parts, lambda cls: cls.handlers):
             for handler in part.handlers.values():
                 flag = -1
                 if handler.witness is not None:
@@ -91,3 +93,7 @@ class EventEntries:
                 block = self.system.handler_blocks.get((name, handler.name), -1)
                 entries.append(Entry(len(entries), name, handler, block, flag))
         return entries
+
+
+def _signals(declarations: Mapping[str, Declaration]) -> list[str]:
+    return [d.name for d in declarations.values() if d.kind == "signal"]

@@ -10,6 +10,7 @@ from cosim.component.kernel_function import DIRECTIONS, KernelFunction
 from cosim.component.kink_functions import CONSTANT
 from cosim.run_data.records import FALLING, RISING
 from cosim.system.dependencies import places
+from cosim.system.of_declarations import parts_of_classes
 from cosim.system.system import System
 from cosim_compiler.sources.straight import is_straight
 
@@ -61,7 +62,7 @@ class Witness:
 def list_witnesses(system: System) -> list[Witness]:
     """The witnesses of all parts, in order of parts, then of declaration."""
     witnesses, graph = [], system.assembly.graph
-    for name, part in system.parts.items():
+    for name, part in parts_of_classes(system.parts, _has_witnesses):
         slots = system.assembly.layout.slots[name]
         rates = {id(k.rate_of): slots[k.name].offset for k in part.kernels.values() if k.rate_of}
         for kernel in part.kernels.values():
@@ -76,6 +77,10 @@ def list_witnesses(system: System) -> list[Witness]:
                     Witness(path, kernel, place, direction, rate, kernel.is_condition, sources, straight)
                 )
     return witnesses
+
+
+def _has_witnesses(cls: type[Component]) -> bool:
+    return any(kernel.role == "witness" for kernel in cls.kernels.values())
 
 
 def _is_straight(part: Component, kernel: KernelFunction) -> bool:

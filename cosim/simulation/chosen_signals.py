@@ -34,13 +34,13 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
     if patterns is None:
         default_signals = last_made(system, "_default_signals", None, lambda: _default_signals(system))
         return _without_time(list(default_signals))
-    names = list(system.variables)
     chosen: dict[str, None] = {}
     for pattern in patterns:
         if not is_pattern(pattern):
             system.signal(pattern)
             chosen[pattern] = None
             continue
+        names = list(system.variables)
         matching = [name for name in names if matches(name, pattern)]
         matching = matching or [name for name in _elements(system) if matches(name, pattern)]
         if not matching:
@@ -77,17 +77,17 @@ def _default_signals(system: System) -> list[str]:
     states: list[str] = []
     moving = set()
     # a table of all variables is not made for this alone
-    for part, quantities in listed_quantities(system.parts.values()):
-        for behind, kind, declaration in quantities:
-            if kind not in RECORDED_KINDS and declaration.name not in RECORDED_NAMES:
-                continue
-            path = part.name + behind
-            if kind == "position":
-                moving.add(part.name)
-            if path.startswith("energy.") or path.endswith("_energy"):
-                energies.append(path)
-            else:
-                (outputs if kind in ("output", "measure") else states).append(path)
+    for alike, quantities in listed_quantities(system.alike):
+        recorded = [q for q in quantities if q.kind in RECORDED_KINDS or q.declaration.name in RECORDED_NAMES]
+        for name in alike.names if recorded else ():
+            for behind, kind, _ in recorded:
+                path = name + behind
+                if kind == "position":
+                    moving.add(name)
+                if path.startswith("energy.") or path.endswith("_energy"):
+                    energies.append(path)
+                else:
+                    (outputs if kind in ("output", "measure") else states).append(path)
     parts = sorted(system.parts.items(), key=lambda item: item[0] not in moving)
     aliases = [f"{name}.{alias}" for name, part in parts for alias in part.signals]
     return [*outputs, *aliases, *energies, *states]

@@ -11,6 +11,7 @@ from cosim.contracts.integrator import DEFAULT_ACCURACY
 from cosim.errors import CosimError
 from cosim.simulation.assembler import assemble
 from cosim.simulation.event_record import Finding
+from cosim.system.of_declarations import parts_of_classes
 from cosim.system.state import State
 
 Reals = NDArray[np.float64]
@@ -85,6 +86,6 @@ def _has_handlers(state: State) -> bool:
     """Whether handlers of the initialization may change states."""
     return any(
         handler.cause is EventCause.INITIALIZATION and handler.does == "unrestricted"
-        for part in state.system.parts.values()
+        for _, part in parts_of_classes(state.system.parts, lambda cls: cls.handlers)
         for handler in part.handlers.values()
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from cosim.contracts.integrator import Integrator
 from cosim.last_made import last_made
+from cosim.system.of_declarations import parts_of_classes
 from cosim.system.system import System
 from cosim_compiler.native import is_plain
 
@@ -44,7 +45,7 @@ def _python_in_steps(system: System, method: type[Integrator]) -> list[str]:
     ]
     handlers = [
         f"{name}.{handler.name}"
-        for name, part in system.parts.items()
+        for name, part in parts_of_classes(system.parts, lambda cls: cls.handlers)
         for handler in part.handlers.values()
         if handler.function.is_python
     ]

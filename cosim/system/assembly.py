@@ -28,7 +28,7 @@ from cosim.system.dependency_graph import Graph
 from cosim.system.elements import resize
 from cosim.system.layout import Layout
 from cosim.system.linked_slots import Connection
-from cosim.system.of_declarations import OfDeclarations, parts_with
+from cosim.system.of_declarations import OfDeclarations, alike_parts, parts_with
 from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
 from cosim.system.timers import check_timers
@@ -85,6 +85,7 @@ class Assembly:
         self.projection: Projection | None = None
         self.attachable: dict[str, list[Any]] = {}
         self.elements = resize(self.parts_by_name, self.problem)
+        self.alike = alike_parts(self.parts_by_name)
         self._raise()
         self._allocate()
         self.wiring = Wiring(self)
@@ -171,8 +172,8 @@ class Assembly:
         self.side = layout.allocate("c", 1, "side")
         kinds = OfDeclarations(lambda listed: tuple((d.name, d.kind, d.size) for d in listed.values()))
         alike: dict[Any, list[Component]] = {}
-        for part in self.parts_by_name.values():
-            alike.setdefault(kinds(part), []).append(part)
+        for run in self.alike:
+            alike.setdefault(kinds.of(run.declarations), []).extend(run.parts)
         for parts in alike.values():
             owners = [part.name for part in parts]
             slots_of = [layout.slots[owner] for owner in owners]
@@ -233,23 +234,29 @@ class Assembly:
     # blocks of components
 
     def _make_blocks(self) -> None:
-        for part in self.parts_by_name.values():
-            owner = (part.name,)  # the blocks of a part share it
-            for name, kernel in chain(part.kernels.items(), part.kink_functions.items()):
-                if not (kernel.when or kernel.unless) or kernel.applies_to(partial(self.holds, part)):
-                    self._make_block(part, name, kernel, owner)
-            for name, handler in part.handlers.items():
-                if not handler.function.is_python:
-                    self.handlers[part.name, name] = self._handler_block(part, name, handler.function)
+        for alike in self.alike:
+            first = alike.parts[0]
+            kernels = [
+                (kernel, self._plan(first, name, kernel), bool(kernel.when or kernel.unless))
+                for name, kernel in chain(first.kernels.items(), first.kink_functions.items())
+            ]
+            handlers = [(n, h.function) for n, h in first.handlers.items() if not h.function.is_python]
+            for part in alike.parts:
+                owner = (part.name,)  # the blocks of a part share it
+                for kernel, plan, is_switched in kernels:
+                    if not is_switched or kernel.applies_to(partial(self.holds, part)):
+                        self._make_block(part, kernel, plan, owner)
+                for name, function in handlers:
+                    self.handlers[part.name, name] = self._handler_block(part, name, function)
 
-    def _make_block(self, part: Component, name: str, kernel: KernelFunction, owner: tuple[str]) -> None:
-        plan = self._plan(part, name, kernel)
+    def _make_block(self, part: Component, kernel: KernelFunction, plan: RowPlan, owner: tuple[str]) -> None:
+        name = plan.name
         try:
             choices = self._row_choices(part, plan)
         except (CosimError, KeyError) as error:
             self.problem(part.name, str(error))
             return
-        function = self._function(part, name, kernel, plan.arguments)
+        function = self._python_function(part, kernel, plan) if kernel.is_python else plan.function
         count = self.elements.get(part.name, 1)
         for slots in choices:
             rows = plan.rows(slots, count)
@@ -263,12 +270,12 @@ class Assembly:
             block = Block(
                 function,
                 rows,
-                max(_declared_stage(part, kernel), plan.stage),
+                _declared_stage(part, kernel, plan.stage),
                 of_names(slots, plan.reads),
                 writes,
                 of_names(slots, plan.adds),
                 name,
-                owner * count,
+                owner if count == 1 else owner * count,
                 kernel.is_python,
                 True,
                 tells_flows=plan.tells_flows if count == 1 else None,
@@ -326,13 +333,11 @@ class Assembly:
             self._derivatives[key] = True  # in a circle: if nothing else in it is missing
         return bool(self._derivatives[key])
 
-    def _function(self, part: Component, name: str, kernel: KernelFunction, arguments: list[Argument]) -> Any:
-        if not kernel.is_python:
-            return adapter.block_function(type(part), name, kernel, arguments)
-        key = (type(part), name)
+    def _python_function(self, part: Component, kernel: KernelFunction, plan: RowPlan) -> Any:
+        key = (type(part), plan.name)
         cached = self.__dict__.setdefault("_python_blocks", {})
         if key not in cached:
-            cached[key] = adapter.python_block(type(part), kernel, arguments, self.instances)
+            cached[key] = adapter.python_block(type(part), kernel, plan.arguments, self.instances)
         return cached[key]
 
     def _handler_block(self, part: Component, name: str, kernel: KernelFunction) -> Block:
@@ -343,7 +348,7 @@ class Assembly:
         if plan.has_result:
             status = self._own_slot(part, name, 1)
             rows = [[*row, status.offset] for row in rows]
-        function = adapter.block_function(type(part), name, kernel, plan.arguments)
+        function = plan.function
         table, reads, writes = np.array(rows, dtype=np.int64), plan.reads, plan.writes
         owners = (part.name,) * count
         return Block(
@@ -448,7 +453,7 @@ class Assembly:
         return path
 
     def _zero_accumulators(self) -> None:
-        for name, _, quantities in parts_with(self.parts_by_name, _accumulating):
+        for name, _, quantities in parts_with(self.alike, _accumulating):
             for quantity in quantities:
                 slot = self.layout.slots[name][quantity]
                 rows, label = [[slot.offset, slot.size]], f"zeroing of {name}.{quantity}"
@@ -471,10 +476,12 @@ def _repeated(numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     return np.repeat(numbers, size) if numbers.size == 1 != size else numbers
 
 
-def _declared_stage(part: Component, kernel: KernelFunction) -> Stage:
-    """The stage that the author of a function asks for; an option of the part may say it."""
+def _declared_stage(part: Component, kernel: KernelFunction, least: Stage) -> Stage:
+    """The stage that the author of a function asks for, or an option of the part; `least` at least."""
     stage = kernel.stage or Stage.INSTANCE
-    return Stage[part.values.options[stage].upper()] if isinstance(stage, str) else stage
+    if isinstance(stage, str):
+        stage = Stage[part.values.options[stage].upper()]
+    return stage if stage >= least else least
 
 
 def _invalidated(part: Component, declaration: Declaration) -> Stage:

@@ -116,8 +116,8 @@ def _sources(part: Component) -> list[tuple[str, str]]:
 
 def _each(part: Component) -> list[tuple[str, int]]:
     """The parameters that may have a number for each element, with how many they have."""
-    numbers = part.values.numbers
-    return [(name, numbers[name].size) for name in _each_names(type(part)) if name in numbers]
+    names, numbers = _each_names(type(part)), part.values.numbers
+    return [(name, numbers[name].size) for name in names if name in numbers] if names else []
 
 
 def _check(

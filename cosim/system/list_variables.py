@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, repeat
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.contracts.measure import Measure
+from cosim.system.layout import STATE_KINDS
+from cosim.system.of_declarations import Alike
 from cosim.system.signals import NOT_READABLE, main_output_or_none
 from cosim.system.variable import Variable
 
@@ -33,14 +36,14 @@ def is_listed(declaration: Declaration) -> bool:
     return is_shown and declaration.size > 0
 
 
-def listed_quantities(parts: Iterable[Component]) -> Iterator[tuple[Component, list[Quantity]]]:
-    """Each part with the variables that it declares, in order; those of a class are listed once."""
+def listed_quantities(all_alike: Iterable[Alike]) -> Iterator[tuple[Alike, list[Quantity]]]:
+    """Parts that share their declarations with the variables that they declare, in order."""
     listed: dict[int, list[Quantity]] = {}
-    for part in parts:
-        key = id(part.declarations)  # those of a class, or of parts: both live as long as the parts
+    for alike in all_alike:
+        key = id(alike.declarations)
         if key not in listed:
-            listed[key] = list(_quantities_of(part))
-        yield part, listed[key]
+            listed[key] = list(_quantities_of(alike.parts[0]))
+        yield alike, listed[key]
 
 
 def _quantities_of(part: Component) -> Iterator[Quantity]:
@@ -57,61 +60,77 @@ def _quantities_of(part: Component) -> Iterator[Quantity]:
 
 
 def list_variables(system: System) -> Iterator[Variable]:
-    """In order of parts, then of declaration; then what a part calls its signals."""
+    """In order of parts, then of declaration; then what a part calls its signals.
+
+    Of parts that follow each other and share their declarations each variable is a column.
+    """
     starts: dict[bytes, tuple[float, ...]] = {}
-    layout, units = system.assembly.layout, system.assembly.wiring.paths.units
-    for part, quantities in listed_quantities(system.parts.values()):
-        name, slots = part.name, layout.slots[part.name]
+    layout, paths = system.assembly.layout, system.assembly.wiring.paths
+    for (_, names, parts), quantities in listed_quantities(system.alike):
+        slots_of = [layout.slots[name] for name in names]
+        columns: list[Iterable[Variable]] = []
         for behind, kind, declaration in quantities:
-            start = part.values.numbers.get(declaration.name) if kind != "measure" else None
-            numbers: tuple[float, ...] = ()
-            if start is not None:
-                if start.size == 1 != declaration.size:
-                    start = np.repeat(start, declaration.size)
-                key = start.tobytes()  # equal starts are kept once
-                numbers = starts[key] if key in starts else starts.setdefault(key, tuple(start.tolist()))
-            slot = slots[declaration.name]
-            yield Variable(
-                name + behind,
-                kind,
-                slot,
-                units(part, declaration),
-                system.stage_of(slot),
-                numbers,
-                _about_measure(part) if kind == "measure" else declaration.description,
-                declaration,
+            slots = [slots_of_part[declaration.name] for slots_of_part in slots_of]
+            is_measure = kind == "measure"
+            fields = (
+                [name + behind for name in names],
+                repeat(kind),
+                slots,
+                paths.units_of_parts(names, declaration),
+                system.stages_of(slots),
+                repeat(()) if is_measure else [_start(part, declaration, starts) for part in parts],
+                _about_measures(parts) if is_measure else repeat(declaration.description),
+                repeat(declaration),
             )
-        for alias, (slot_name, element, unit, *text_of) in part.signals.items():
-            slot = slots[slot_name].part(element)
-            text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
-            text = text_of[0].format(part=name) if text_of else text
-            stage, text = system.stage_of(slot), intern(text)
-            yield Variable(f"{name}.{alias}", "cache", slot, (unit,), stage, description=text)
+            columns.append(map(tuple.__new__, repeat(Variable), zip(*fields, strict=False)))  # as in `Layout`
+        for alias, (slot_name, element, unit, *text_of) in parts[0].signals.items():
+            slots = [slots_of_part[slot_name].part(element) for slots_of_part in slots_of]
+            text = f"{parts[0].declarations[slot_name].description or slot_name}, element {element}"
+            texts = [intern(text_of[0].format(part=name) if text_of else text) for name in names]
+            stages = system.stages_of(slots)
+            columns.append(
+                [
+                    Variable(f"{name}.{alias}", "cache", slot, (unit,), stage, description=text)
+                    for name, slot, stage, text in zip(names, slots, stages, texts, strict=True)
+                ]
+            )
+        yield from chain.from_iterable(zip(*columns, strict=True))
+
+
+def _start(
+    part: Component, declaration: Declaration, starts: dict[bytes, tuple[float, ...]]
+) -> tuple[float, ...]:
+    """The start values of a variable that a part declares; equal ones are kept once."""
+    numbers = part.values.numbers.get(declaration.name)
+    if numbers is None:
+        return ()
+    if numbers.size == 1 != declaration.size:
+        numbers = np.repeat(numbers, declaration.size)
+    key = numbers.tobytes()
+    return starts[key] if key in starts else starts.setdefault(key, tuple(numbers.tolist()))
 
 
 def nominal_sizes(system: System) -> NDArray[np.float64]:
     """The ``nominal`` of every continuous state, 0 where none is listed that its author has declared."""
     sizes = [0.0] * system.ny
-    listed: dict[int, list[Declaration]] = {}  # those with a ``nominal``, of parts with the same quantities
-    for part, quantities in listed_quantities(system.parts.values() if sizes else ()):
-        if id(quantities) not in listed:
-            listed[id(quantities)] = [q.declaration for q in quantities if q.declaration.nominal]
-        if not (declarations := listed[id(quantities)]):
-            continue
-        slots = system.assembly.layout.slots[part.name]
-        for declaration in declarations:
-            array, first, size = slots[declaration.name]
-            if array == "y":
+    for alike, quantities in listed_quantities(system.alike if sizes else ()):
+        states = [d for _, _, d in quantities if d.kind in STATE_KINDS and d.nominal]
+        for part in alike.parts if states else ():
+            slots = system.assembly.layout.slots[part.name]
+            for declaration in states:
+                _, first, size = slots[declaration.name]
                 sizes[first : first + size] = [declaration.nominal or 0.0] * size
-        for slot_name, element, *_ in part.signals.values():
-            array, first, _ = slots[slot_name]
-            if array == "y":
-                sizes[first + element] = 0.0
+            for slot_name, element, *_ in part.signals.values():
+                array, first, _ = slots[slot_name]
+                if array == "y":
+                    sizes[first + element] = 0.0
     return np.array(sizes)
 
 
-def _about_measure(part: Component) -> str:
-    """What the value of a measure is: what its class says, and of which signals."""
-    summary = (type(part).__doc__ or "").partition("\n")[0].strip().rstrip(".")
-    of = [str(getattr(v, "name", v)) for v in part.values.attachments.values() if v is not None]
-    return f"{summary} (of {', '.join(of)})" if of else summary
+def _about_measures(parts: Sequence[Component]) -> list[str]:
+    """What the value of each measure of a class is: what the class says, and of which signals."""
+    summary, about = (type(parts[0]).__doc__ or "").partition("\n")[0].strip().rstrip("."), []
+    for part in parts:
+        of = [str(getattr(v, "name", v)) for v in part.values.attachments.values() if v is not None]
+        about.append(f"{summary} (of {', '.join(of)})" if of else summary)
+    return about

@@ -1,9 +1,10 @@
-"""What follows from the declarations of a part, found once for all parts that share them."""
+"""What follows from the declarations or the class of a part, found once for all parts that share them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Generic, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import groupby
+from typing import Generic, NamedTuple, TypeVar
 
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
@@ -12,8 +13,38 @@ T = TypeVar("T")
 Declarations = Mapping[str, Declaration]
 
 
+class Alike(NamedTuple):
+    """Parts that follow each other and share their declarations: what these say holds for all of them."""
+
+    declarations: Declarations
+    names: list[str]
+    parts: list[Component]
+
+
+def alike_parts(parts: Mapping[str, Component]) -> list[Alike]:
+    """All parts in order; those that follow each other and share their declarations stand together.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Spring(cosim.Component):
+    ...     '''A spring.'''
+    ...     stiffness = cosim.parameter(default=1.0)
+    >>> class Marker(cosim.Component):
+    ...     '''A place.'''
+    >>> parts = {"left": Spring(), "right": Spring(), "here": Marker()}
+    >>> [alike.names for alike in alike_parts(parts)]
+    [['left', 'right'], ['here']]
+    """
+    result = []
+    for _, group in groupby(parts.items(), key=lambda item: id(item[1].declarations)):
+        names, listed = zip(*group, strict=True)
+        result.append(Alike(listed[0].declarations, [*names], [*listed]))
+    return result
+
+
 def parts_with(
-    parts: Mapping[str, Component], find: Callable[[Declarations], Collection[T]]
+    all_alike: Iterable[Alike], find: Callable[[Declarations], Collection[T]]
 ) -> list[tuple[str, Component, Collection[T]]]:
     """The parts for which `find` lists something, in order, each with its name and what is listed.
 
@@ -26,16 +57,36 @@ def parts_with(
     >>> class Marker(cosim.Component):
     ...     '''A place.'''
     >>> parts = {"left": Spring(), "here": Marker(), "right": Spring()}
-    >>> [(name, found) for name, _, found in parts_with(parts, list)]
+    >>> [(name, found) for name, _, found in parts_with(alike_parts(parts), list)]
     [('left', ['stiffness']), ('right', ['stiffness'])]
     """
-    distinct = {id(part.declarations): part.declarations for part in parts.values()}
-    found = {key: listed for key, declarations in distinct.items() if (listed := find(declarations))}
-    if not found:
-        return []
+    found = OfDeclarations(find)
     return [
-        (name, part, found[key]) for name, part in parts.items() if (key := id(part.declarations)) in found
+        (name, part, listed)
+        for alike in all_alike
+        if (listed := found.of(alike.declarations))
+        for name, part in zip(alike.names, alike.parts, strict=True)
     ]
+
+
+def parts_of_classes(
+    parts: Mapping[str, Component], is_one: Callable[[type[Component]], object]
+) -> list[tuple[str, Component]]:
+    """The parts of classes for which `is_one` is true, in order, each with its name.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Spring(cosim.Component):
+    ...     '''A spring.'''
+    >>> class Marker(cosim.Component):
+    ...     '''A place.'''
+    >>> parts = {"left": Spring(), "here": Marker()}
+    >>> [name for name, _ in parts_of_classes(parts, lambda cls: cls is Spring)]
+    ['left']
+    """
+    chosen = {cls for cls in set(map(type, parts.values())) if is_one(cls)}
+    return [(name, part) for name, part in parts.items() if type(part) in chosen] if chosen else []
 
 
 class OfDeclarations(Generic[T]):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 from cosim.component.argument_types import types_of
 from cosim.component.arguments import Argument
@@ -33,6 +34,7 @@ class RowPlan:
 
     Attributes
     ----------
+    name : str
     arguments, placed, collected, next : list of Argument
         All; those whose slot is found elsewhere or made; those that a row for each provider is made for; next
         values.
@@ -53,6 +55,7 @@ class RowPlan:
     """
 
     def __init__(self, cls: type[Component], name: str, kernel: KernelFunction) -> None:
+        self._cls, self.name, self._kernel = cls, name, kernel
         self.arguments: list[Argument] = cls.arguments[name]
         self.has_result = not kernel.is_python and adapter.has_result(kernel)
         columns = adapter.columns(self.arguments)
@@ -68,6 +71,7 @@ class RowPlan:
             [a.name for a in columns if a.effect == effect] for effect in ("read", "write", "add")
         )
         self._columns = [(a.name, RING if a.role == "ring" else 0, a.size == 1) for a in columns]
+        self._names = [a.name for a in columns]
         self._lengths = [a.name for a in adapter.lengths(self.arguments)]
         self._tells_time = any(a.role == "time" for a in self.arguments)
         argument_types = types_of(self.arguments, cls.declarations)
@@ -75,6 +79,11 @@ class RowPlan:
         self.tells_flows, self.tells_elements = self.flows, self.element_flows  # bound once for all blocks
         self._follow = None if self.has_result else VectorFlows(cls, kernel, self.arguments)
         self.stage = max([Stage.EMPTY, *(_least_stage(cls, a) for a in self.arguments)])
+
+    @cached_property
+    def function(self) -> Callable[..., None]:
+        """What a block calls, where the kernel function is compiled."""
+        return adapter.block_function(self._cls, self.name, self._kernel, self.arguments)
 
     def flows(self, block: Block) -> Flows:
         """What each result of a block that was made by this plan is computed from."""
@@ -114,9 +123,9 @@ class RowPlan:
 
     def rows(self, slots: Mapping[str, Slot], count: int) -> list[list[int]]:
         """One row of offsets, then free lengths, for each element; one number is shared by all of them."""
-        lengths = [slots[name].size for name in self._lengths]
+        lengths = [slots[name].size for name in self._lengths] if self._lengths else self._lengths
         if count == 1:
-            return [[slots[name].offset for name, _, _ in self._columns] + lengths]
+            return [[*[slots[name][1] for name in self._names], *lengths]]
         strides = []
         for name, ring, is_number in self._columns:
             slot = slots[name]
@@ -130,7 +139,7 @@ def _element(slot: Slot, index: int) -> Slot:
 
 def of_names(slots: Mapping[str, Slot], names: Sequence[str]) -> tuple[Slot, ...]:
     """The slots of these arguments."""
-    return tuple([slots[name] for name in names])
+    return tuple([slots[name] for name in names]) if names else ()
 
 
 def _least_stage(cls: type[Component], argument: Argument) -> Stage:

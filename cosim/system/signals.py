@@ -124,6 +124,13 @@ class Paths:
         """Declared units, or those that were found."""
         return self.found_units.get((part.name, declaration.name), declaration.units)
 
+    def units_of_parts(self, parts: Sequence[str], declaration: Declaration) -> list[tuple[str, ...]]:
+        """As `units`, for each of the parts of these names, which have this declaration."""
+        name, declared, found = declaration.name, declaration.units, self.found_units
+        if declaration.unit_rule is None:
+            return [declared] * len(parts)
+        return [found.get((part, name), declared) for part in parts]
+
     def source_unit(self, part: Component, declaration: Declaration) -> str | None:
         """The unit that a source is converted to; None where any will do."""
         unit: str | None = declaration.options["unit"]

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -32,7 +32,9 @@ from cosim.system.blocks import Slot
 from cosim.system.dependencies import Dependencies, places
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.input_lines import InputLines
+from cosim.system.layout import STATE_KINDS
 from cosim.system.list_variables import list_variables, nominal_sizes
+from cosim.system.of_declarations import parts_with
 from cosim.system.parameter_check import ParameterCheck
 from cosim.system.schedule import Schedule
 from cosim.system.signals import Signal, main_output
@@ -40,6 +42,7 @@ from cosim.system.state import State
 from cosim.system.system_tangents import SystemTangents
 from cosim.system.variable import Variable
 from cosim_compiler import native
+from cosim_compiler.collection import without_collection
 
 if TYPE_CHECKING:
     from cosim.system.system_adjoints import SystemAdjoints
@@ -111,15 +114,15 @@ class System(FixedAttributes):
         self.model = model
         self._starts = {} if model is None else dict(model.starts)
         self.parts: Mapping[str, Component] = dict(assembly.parts_by_name)
+        self.alike = assembly.alike
         layout = assembly.layout
         self.nq, self.nu, self.nz = layout.nq, layout.nu, layout.nz
         self.ny = self.nq + self.nu + self.nz
         rings = [
-            (part, s.part(i, RING))
-            for part, slots in layout.slots.items()
-            for name, s in slots.items()
-            if name.endswith("_ring") and s.array == "k"
-            for i in range(0, s.size, RING)
+            (part, ring.part(i, RING))
+            for part, _, histories in parts_with(self.alike, partial(_of_kinds, kinds=("history",)))
+            for ring in (layout.slots[part][f"{history}_ring"] for history in histories)
+            for i in range(0, ring.size, RING)
         ]
         self.remembering, self.rings = [part for part, _ in rings], [ring for _, ring in rings]
         self._schedule = schedule = Schedule(assembly)
@@ -309,10 +312,10 @@ class System(FixedAttributes):
     def _start(self) -> dict[str, Any]:
         assembly, sizes = self.assembly, self.assembly.layout.sizes
         arrays: dict[str, Any] = {"y": np.zeros(sizes["y"]), "h": np.zeros(max(1, sizes["h"]))}
-        for name, part in self.parts.items():
-            for declared, slot in assembly.layout.slots[name].items():
-                if slot.array == "y" and declared in part.values.numbers:
-                    arrays["y"][slot.offset : slot.offset + slot.size] = part.values.numbers[declared]
+        for name, part, states in parts_with(self.alike, partial(_of_kinds, kinds=STATE_KINDS)):
+            for state in states:
+                _, first, size = assembly.layout.slots[name][state]
+                arrays["y"][first : first + size] = part.values.numbers[state]
         for name, kind in (("p", np.float64), ("d", np.float64), ("k", np.int64)):
             arrays[name] = np.array(assembly.start[name] or [0], dtype=kind)
         return arrays
@@ -401,6 +404,14 @@ class System(FixedAttributes):
         if slot.array == "c":
             return self._region_stage[self.assembly.layout.region_of(slot.offset)]
         return Stage.EMPTY
+
+    def stages_of(self, slots: Sequence[Slot]) -> list[Stage]:
+        """The stages at which slots can be read."""
+        regions = self.assembly.layout.first_regions(slots)
+        return [
+            self._region_stage[region] if slot.array == "c" else Stage.EMPTY
+            for slot, region in zip(slots, regions, strict=True)
+        ]
 
     def read(self, state: State, path: str) -> Any:
         """Value of a signal in a State: a number, or a read-only array."""
@@ -560,7 +571,8 @@ class System(FixedAttributes):
     @cached_property
     def variables(self) -> dict[str, Variable]:
         """All that can be named, by path."""
-        return {v.path: v for v in list_variables(self)}
+        with without_collection():
+            return {v.path: v for v in list_variables(self)}
 
     @cached_property
     def nominal_sizes(self) -> NDArray[np.float64]:
@@ -605,3 +617,8 @@ def _built_again(model: Model, default: bytes) -> System:
 def _element(declaration: Declaration, path: str, unit: str) -> Declaration:
     """The declaration of one element of a vector."""
     return replace(declaration, name=path, shape=(), units=(unit,), convert=None)
+
+
+def _of_kinds(declarations: Mapping[str, Declaration], kinds: Sequence[str]) -> list[str]:
+    """The names of what is declared of these kinds."""
+    return [d.name for d in declarations.values() if d.kind in kinds]

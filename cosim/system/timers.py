@@ -11,6 +11,7 @@ from cosim.component.component import Component
 from cosim.component.kernel_function import Handler
 from cosim.errors import Problem, UnitError
 from cosim.rational import LARGEST_RESOLUTION
+from cosim.system.of_declarations import parts_of_classes
 from cosim.units import exact_quantity
 
 SHOWN = 8  # timers that one error names
@@ -38,7 +39,7 @@ def exact_time(part: Component, time: Fraction | str) -> Fraction | None:
 def check_timers(parts: Mapping[str, Component]) -> list[Problem]:
     """A problem where the times of all handlers cannot be counted in one resolution of 64 bits."""
     counted: dict[str, list[Fraction]] = {}
-    for name, part in parts.items():
+    for name, part in parts_of_classes(parts, lambda cls: cls.handlers):
         for handler in part.handlers.values():
             if handler.is_periodic:
                 counted[f"{name}.{handler.name}"] = _counted_times(part, handler)

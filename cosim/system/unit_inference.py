@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.component.unit_rules import read_rule
 from cosim.errors import CosimError, UnitError
-from cosim.system.of_declarations import OfDeclarations
+from cosim.system.of_declarations import Alike, OfDeclarations, alike_parts, parts_with
 from cosim.system.signals import Place
 from cosim.unit_text import coherent, unit_product
 from cosim.units import conversion
@@ -89,7 +90,7 @@ class UnitInference:
         self._own: dict[Key, _Equation] = {}
         self._links: dict[int, str] = {}
         links = list(links)
-        copies = _unconnected_copies(parts, links)
+        copies = _unconnected_copies(alike_parts(parts), links)
         self._solved = {name: part for name, part in parts.items() if name not in copies}
         for name, part in self._solved.items():
             self._collect(name, part)
@@ -100,13 +101,12 @@ class UnitInference:
             for operand in equation.operands:
                 self._using.setdefault(operand.key, []).append(number)
         self._solve()
-        units_of: dict[str, list[tuple[str, Units]]] = {original: [] for original in copies.values()}
-        for (name, quantity), units in self.units.items():
-            if name in units_of:
-                units_of[name].append((quantity, units))
+        copies_of: dict[str, list[str]] = {}
         for name, original in copies.items():
-            for quantity, units in units_of[original]:
-                self.units[name, quantity] = units
+            copies_of.setdefault(original, []).append(name)
+        for (original, quantity), units in list(self.units.items()):
+            names = copies_of.get(original, ())
+            self.units.update(zip(zip(names, repeat(quantity)), repeat(units)))
         self._convert(report)
 
     def _collect(self, name: str, part: Component) -> None:
@@ -272,7 +272,7 @@ class UnitInference:
 
 
 def _unconnected_copies(
-    parts: Mapping[str, Component], links: Iterable[tuple[str, str, str, str]]
+    all_alike: Sequence[Alike], links: Iterable[tuple[str, str, str, str]]
 ) -> dict[str, str]:
     """Parts that read nothing and are read by nothing, with the first one of the same kind.
 
@@ -281,10 +281,8 @@ def _unconnected_copies(
     connected: set[str] = set()
     for source, name, *_ in links:
         connected |= {_head(source), name}
-    for name, part in parts.items():
-        if not part.values.attachments:
-            continue
-        attached = [value for value in part.values.attachments.values() if value is not None]
+    for name, part, attachments in parts_with(all_alike, _attachments):
+        attached = [value for at in attachments if (value := part.values.attachments.get(at)) is not None]
         if attached:
             connected.add(name)
         for value in attached:
@@ -293,19 +291,22 @@ def _unconnected_copies(
     originals: dict[tuple[Any, ...], str] = {}
     copies: dict[str, str] = {}
     identities = OfDeclarations(lambda listed: tuple(map(id, listed.values())))
-    units_named_by = OfDeclarations(
-        lambda listed: [d.name for d in listed.values() if "unit_of" in d.options]
-    )
-    for name, part in parts.items():
-        if name in connected:
-            continue
-        values = part.values
-        named = [values.options[option] for option in units_named_by(part)]
-        kind = (identities(part), *named, None, *values.given_units.items())
-        original = originals.setdefault(kind, name)
-        if original != name:
-            copies[name] = original
+    for listed, names, alike in all_alike:
+        same = identities.of(listed)
+        units_named_by = [d.name for d in listed.values() if "unit_of" in d.options]
+        for name, part in zip(names, alike, strict=True):
+            if name in connected:
+                continue
+            named = [part.values.options[option] for option in units_named_by]
+            kind = (same, *named, None, *part.values.given_units.items())
+            original = originals.setdefault(kind, name)
+            if original != name:
+                copies[name] = original
     return copies
+
+
+def _attachments(listed: Mapping[str, Declaration]) -> list[str]:
+    return [d.name for d in listed.values() if d.kind == "attachment"]
 
 
 def _head(path: str) -> str:

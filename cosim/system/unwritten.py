@@ -19,7 +19,7 @@ def check_results(assembly: Assembly, written: set[int]) -> None:
     parts, slots = assembly.parts_by_name, assembly.layout.slots
     listed = [
         (name, result, slots[name][result])
-        for name, _, results in parts_with(parts, _results)
+        for name, _, results in parts_with(assembly.alike, _results)
         for result in results
     ]
     regions = assembly.layout.first_regions(slot for *_, slot in listed)
@@ -32,7 +32,7 @@ def check_results(assembly: Assembly, written: set[int]) -> None:
 
 def mark_unknown(assembly: Assembly, written: set[int]) -> None:
     """A declared derivative that is not computed is not a number."""
-    with_derivatives = parts_with(assembly.parts_by_name, _declared_derivatives)
+    with_derivatives = parts_with(assembly.alike, _declared_derivatives)
     slots = [assembly.layout.slots[name].get(key) for name, _, keys in with_derivatives for key in keys]
     in_cache = [slot for slot in slots if slot is not None and slot.array == "c"]
     regions = assembly.layout.first_regions(in_cache)

@@ -74,7 +74,7 @@ class Wiring:
             except CosimError as error:
                 self.assembly.problem(where, str(error))
         self._find_units()
-        for name, part, inputs in parts_with(self.assembly.parts_by_name, _inputs):
+        for name, part, inputs in parts_with(self.assembly.alike, _inputs):
             for port_name in inputs:
                 if (path := f"{name}.{port_name}") not in sources:
                     self._free_input(path, name, port_name, part.values.numbers[port_name])
@@ -90,9 +90,10 @@ class Wiring:
         for target, connection in self._connections.items():
             owner, _, port = target.partition(".")
             links.append((connection.source, owner, port, connection.factor_unit))
-        for name, part in assembly.parts_by_name.items():
-            for attachment, value in part.values.attachments.items():
-                if value is not None and part.declarations[attachment].options["provides"] == "source":
+        for name, part, attachments in parts_with(assembly.alike, _sources):
+            for attachment in attachments:
+                value = part.values.attachments.get(attachment)
+                if value is not None:
                     path = value.name if isinstance(value, Component) else str(value)
                     links.append((path, name, attachment, "1"))
         inference = UnitInference(assembly.parts_by_name, links, self.paths.place, assembly.problem)
@@ -325,7 +326,7 @@ class Wiring:
         self.assembly.blocks.append(block)
 
     def _inputs(self) -> str:
-        parts = parts_with(self.assembly.parts_by_name, _inputs)
+        parts = parts_with(self.assembly.alike, _inputs)
         inputs = [f"{name}.{port_name}" for name, _, names in parts for port_name in names]
         return f"Inputs: {', '.join(inputs)}." if inputs else "There are no inputs."
 
@@ -333,6 +334,11 @@ class Wiring:
 def _inputs(listed: Mapping[str, Declaration]) -> list[str]:
     """The inputs among what is declared."""
     return [d.name for d in listed.values() if d.kind == "input"]
+
+
+def _sources(listed: Mapping[str, Declaration]) -> list[str]:
+    """The attachments among what is declared that read a signal."""
+    return [d.name for d in listed.values() if d.kind == "attachment" and d.options["provides"] == "source"]
 
 
 def derivative_name(name: str, order: int) -> str:

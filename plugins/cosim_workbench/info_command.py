@@ -74,7 +74,8 @@ def describe_model(path: Path) -> Description:
         system = model.build()
     registry = cosim.registry()
     sizes = f"{system.nq} coordinates q, {system.nu} speeds u, {system.nz} auxiliary states z"
-    rows = [[name, registry.owner(type(part)).id] for name, part in model.parts.items()]
+    ids = {cls: registry.owner(cls).id for cls in {type(part) for part in model.parts.values()}}
+    rows = [[name, ids[type(part)]] for name, part in model.parts.items()]
     lines = [f"{model.name}   {counted(len(rows), 'part')}, {sizes}", *below_each_other(rows)]
     for title, paths in (("inputs", list(system.inputs)), ("outputs", list(system.outputs))):
         if paths:

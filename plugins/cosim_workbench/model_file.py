@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, repeat
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -326,11 +326,11 @@ class ModelFile:
 
         before = len(self.model.parts)
         try:
-            table.read(self.model, entry.name, dict(entry.content), report)
+            table.read(self.model, entry.name, entry.content.copy(), report)
         except cosim.CosimError as error:
             self._record(error, entry.path, entry.label, entry.name)
-        for part in islice(reversed(self.model.parts), len(self.model.parts) - before):
-            self._owners[part] = entry.path
+        if added := len(self.model.parts) - before:
+            self._owners.update(zip(islice(reversed(self.model.parts), added), repeat(entry.path)))
 
     @contextmanager
     def _collected(self, path: KeyPath, label: str) -> Iterator[None]:

@@ -37,6 +37,6 @@ def below_each_other(rows: Sequence[Sequence[str]]) -> list[str]:
     >>> below_each_other([["mass", "", "kg"], ["q", "", "m"]])
     ['  mass  kg', '  q     m']
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    cells = ([f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True) if w] for row in rows)
-    return ["  " + "  ".join(row).rstrip() for row in cells]
+    widths = [(column, max(map(len, column))) for column in zip(*rows, strict=True)]
+    columns = [[cell.ljust(width) for cell in column] for column, width in widths if width]
+    return [f"  {'  '.join(cells).rstrip()}" for cells in zip(*columns, strict=True)]

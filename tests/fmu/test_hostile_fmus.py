@@ -154,6 +154,7 @@ FAILING = """<ScalarVariable name="y" valueReference="0" causality="output"><Rea
         (4, "failed with status fatal"),
         (5, "returned pending, but asynchronous steps are not supported"),
         (9, "failed with status 9"),
+        (-1, "failed with status -1"),
     ],
 )
 @pytest.mark.parametrize("record", [["m.y"], None, ["m.y", "m.status"]], ids=["compiled", "all", "python"])

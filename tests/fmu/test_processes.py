@@ -253,3 +253,28 @@ threads = 2
         Scenario.read(file).couple(CoSimulation)
     assert "process: is 'yes', needs" in str(caught.value)
     assert "threads: is 0, needs" in str(caught.value)
+
+
+def test_an_answer_to_a_question_that_was_interrupted_is_no_other_answer(
+    make_fmu: MakeFmu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C, pressed twice, comes when the message has gone out, before that is noted."""
+    part = ProcessParticipant(make_fmu("heavy"))
+    part.initialize(0.0, 1.0, {})
+    part.exit_initialization()
+    session = part._session
+    assert session is not None
+    channel = session._channel
+
+    def interrupted(*sent: Any) -> None:
+        type(channel).send(channel, *sent)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(channel, "send", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            part.save()
+    assert part.events == part.warnings == [] and session.lost
+    with pytest.raises(cosim.CosimError):
+        part.get(["y"])
+    part.close()

@@ -378,6 +378,14 @@ def test_constant_data_are_a_doubt_and_give_no_interval(model, value):
     assert np.isinf(fit.standard_errors["decay.rate"]) and "doubt: the data" in str(fit)
 
 
+def test_data_that_differ_by_rounding_are_constant(model):
+    values = np.where(np.arange(len(EVEN)) % 2, 0.3, 0.1 + 0.2)
+    data = cosim.Result(EVEN, {"seen": values})
+    fit = Calibration(model, {"decay.rate": "0.1 1/s..10 1/s"}, data, {"decay.shown": "seen"}).fit()
+    assert any("decay.shown are constant" in text for text in fit.doubts)
+    assert np.isinf(fit.standard_errors["decay.rate"])
+
+
 def test_one_constant_signal_of_two_is_a_doubt_alone(model):
     data = measured(EVEN, 0.01, 5)
     both = cosim.Result(EVEN, {"seen": data["seen"], "still": np.full(len(EVEN), 1.7)})
@@ -423,9 +431,27 @@ def test_infinite_residuals_are_passed_or_said():
         Calibration(model, {"decay.gain": (6.0, 9.0)}, data, {"decay.shown": "seen"}).fit()
 
 
-def test_parameters_that_only_their_product_tells_have_no_interval():
+@pytest.mark.parametrize("noise", [0.01, 0.0])
+def test_parameters_that_only_their_product_tells_have_no_interval(noise):
     model = cosim.Model("product")
     model.add(Product, "decay")
     ranges = {"decay.gain": (0.1, 10.0), "decay.idle": (0.1, 10.0)}
-    fit = Calibration(model, ranges, measured(EVEN, 0.01, 1, rate=1.0), {"decay.shown": "seen"}).fit()
+    fit = Calibration(model, ranges, measured(EVEN, noise, 1, rate=1.0), {"decay.shown": "seen"}).fit()
     assert np.isinf(list(fit.standard_errors.values())).all()
+    assert [text for text in fit.doubts if "decay.gain, decay.idle" in text] == fit.doubts != []
+
+
+@pytest.mark.parametrize("others", [{}, {"decay.rate": "0.1 1/s..10 1/s"}])
+def test_a_parameter_without_effect_is_a_doubt_and_has_no_interval(model, others):
+    ranges = {"decay.idle": (0.1, 10.0), **others}
+    fit = Calibration(model, ranges, measured(EVEN, 0.01, 1, gain=1.0), {"decay.shown": "seen"}).fit()
+    assert any("decay.idle does not change" in text for text in fit.doubts)
+    assert np.isinf(fit.standard_errors["decay.idle"])
+    assert all(np.isfinite(fit.standard_errors[path]) for path in others)
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_data_whose_squares_are_no_numbers_are_refused(model, size):
+    data = cosim.Result(EVEN, {"seen": size * np.exp(-EVEN)})
+    with pytest.raises(cosim.ModelError, match="seen.*squares"):
+        Calibration(model, RANGES, data, {"decay.shown": "seen"})

@@ -31,8 +31,9 @@ from typing import Any, ClassVar
 
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
-from cosim_fmi.binding.fmu_library import DISCARD, FmiError, FunctionTable, accesses, plain, vectors
+from cosim_fmi.binding.fmu_library import FmiError, FunctionTable, accesses, plain, vectors
 from cosim_fmi.binding.fmu_output import LOGGER_3, logger_3
+from cosim_fmi.binding.statuses import DISCARD
 
 # FMI 3.0: types and functions.
 #

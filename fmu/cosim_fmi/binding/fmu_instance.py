@@ -12,16 +12,13 @@ from typing import Any, ClassVar, NamedTuple
 from cosim.kit import black_box
 from cosim_fmi.binding import modes, process_guard
 from cosim_fmi.binding.fmu_library import (
-    DISCARD,
-    FATAL,
-    OK,
-    WARNING,
     CallOrderError,
     FmiError,
     FmuLibrary,
     FunctionTable,
 )
 from cosim_fmi.binding.fmu_output import LogReceiver
+from cosim_fmi.binding.statuses import DISCARD, FATAL, OK, WARNING
 
 
 class StepAnswer(NamedTuple):
@@ -166,9 +163,10 @@ class FmuInstance(ABC):
         process_guard.calling[0] = self, function
         black_box.words[black_box.CALL] = self._call_numbers[function]
         status: int = bound(self.component, *arguments)
+        process_guard.round_as_before()
         black_box.words[black_box.CALL] = 0
         process_guard.calling[0] = None
-        if status > WARNING or status < 0:
+        if status > WARNING or status < OK:  # `is_bad`
             self.check(function, status)
         return status
 

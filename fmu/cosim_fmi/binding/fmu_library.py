@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosim_fmi.binding import process_guard
+from cosim_fmi.binding.statuses import FATAL, PENDING
 
 if TYPE_CHECKING:
     from cosim_fmi.binding.fmu_instance import FmuInstance
 
 STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
-OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
 
 
 class FmiError(Exception):

@@ -46,7 +46,7 @@ class ProcessSettings:
         with suppress(OSError):  # it may have been removed: then there is nothing to come back to
             self._folder = os.getcwd()
         self._environment = (ctypes.c_char * LARGEST_ENVIRONMENT)()
-        if (math := _math()) is not None:
+        if (math := floating_point_functions()) is not None:
             math.fegetenv(self._environment)
         self._actions = _actions()
 
@@ -64,7 +64,7 @@ class ProcessSettings:
             Of the signal handlers only those that belong to the library: others may have been set since by
             this program itself. The folder stays, too.
         """
-        if (math := _math()) is not None:
+        if (math := floating_point_functions()) is not None:
             math.fesetenv(self._environment)
         now, libc = _actions(), _library(None)
         for i, number in enumerate(SIGNALS if libc is not None else ()):
@@ -119,7 +119,8 @@ def _belongs_to(handler: bytes, library: str) -> bool:
     return bool(os.path.realpath(os.fsdecode(info.file or b"")) == os.path.realpath(library))
 
 
-def _math() -> Any:
+def floating_point_functions() -> Any:
+    """The library with ``fegetenv`` and ``fesetenv``; None where there is none."""
     return _library("libm.so.6" if sys.platform == "linux" else None)
 
 
@@ -135,6 +136,26 @@ def _library(name: str | None) -> Any:
     if name is None:
         library.sigaction.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     return library
+
+
+SUMS = (1.0, 2.0**-53, 2.0**-53 + 2.0**-54, 1.5 * 2.0**-1022, 2.0**-1022)
+"""The first two add up to 1, the first and the third to more, the others differ by a subnormal number."""
+first_environment = (ctypes.c_char * LARGEST_ENVIRONMENT)()
+"""How sums were rounded before any FMU was loaded."""
+if (_functions := floating_point_functions()) is not None:
+    _functions.fegetenv(first_environment)
+
+
+def rounds_as_before() -> bool:
+    """Whether sums are rounded as before an FMU was called: see `rounding`."""
+    one, half, more, normal, least_normal = SUMS
+    return one + half == one and one + more != one and normal - least_normal != 0.0
+
+
+def round_as_before() -> None:
+    """Round as before an FMU was called."""
+    if not rounds_as_before() and (functions := floating_point_functions()) is not None:
+        functions.fesetenv(first_environment)
 
 
 # An FMU that calls ``exit`` does not end the program without a word.

@@ -13,6 +13,7 @@ from cosim.kit import black_box
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance
 from cosim_fmi.binding.fmu_library import FmiError
+from cosim_fmi.binding.rounding import ROUNDING_AT
 from cosim_fmi.model_exchange import instance_calls as words
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class InstanceBlock:
         at = self.words[words.ANSWERS_AT] = self._answers.ctypes.data
         self.words[words.COMPLETE_1 : words.COMPLETE_3 + 1] = instance.step_arguments(int(at))
         self.words[words.NUMBERS_AT] = self._numbers.ctypes.data
+        self.words[words.ROUNDING_AT] = ROUNDING_AT
 
     def tell_calls(self) -> None:
         """From now on the process that outlives this one sees which function compiled code calls."""

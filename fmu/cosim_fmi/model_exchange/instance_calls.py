@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 
 from cosim.kit import call_with_array, call_with_interval, foreign
+from cosim_fmi.binding.rounding import restore_rounding
+from cosim_fmi.binding.statuses import DISCARD, OK, is_bad
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
@@ -29,19 +31,14 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
     CALLING_AT,  # address of a word that says which function is being called; 0: none is told
     TOLD_SET_TIME, TOLD_SET_STATES, TOLD_GET_RATES, TOLD_GET_INDICATORS, TOLD_COMPLETE,  # what stands there
     TOLD_SET, TOLD_GET, TOLD_RESTORE,
+    ROUNDING_AT,  # that of `rounding`
     SIZE,
-) = range(34)  # fmt: skip
-OK, FAULT = 0, 1
-WARNING, DISCARD = 1, 2
+) = range(35)  # fmt: skip
+FAULT = 1
 DEFINED, RATES_DISCARDED, RATES_UNDEFINED, INDICATORS_LOST = range(4)
 """`UNDEFINED`: nothing; the derivatives, as the instance says; derivatives that are not finite; event
 indicators that are NaN and were numbers before."""
 REAL = 8
-
-
-def is_bad(status):
-    """Whether a status is worse than a warning."""
-    return status > WARNING or status < OK
 
 
 def store_fault(at, function, status):
@@ -61,6 +58,12 @@ def tell_call(block, number):
         integers_at(block[CALLING_AT], 1)[0] = number
 
 
+def end_call(block):
+    """A function of the instance has come back."""
+    restore_rounding(block[ROUNDING_AT])
+    tell_call(block, 0)
+
+
 def put_point(at, t):
     """Make the time, and the states in their buffer, those of the instance: each evaluation begins so."""
     block = integers_at(at, SIZE)
@@ -72,13 +75,13 @@ def put_point(at, t):
         return OK
     tell_call(block, block[TOLD_SET_TIME])
     status = call_with_interval(block[SET_TIME], block[HANDLE], t, 0.0, 0, 0, 0, 0, 0)
-    tell_call(block, 0)
+    end_call(block)
     if is_bad(status):
         return store_fault(at, SET_TIME, status)
     if block[STATES] > 0:
         tell_call(block, block[TOLD_SET_STATES])
         status = call_with_array(block[SET_STATES], block[HANDLE], block[STATES_AT], block[STATES], 0, 0)
-        tell_call(block, 0)
+        end_call(block)
         if is_bad(status):
             return store_fault(at, SET_STATES, status)
     return OK
@@ -97,7 +100,7 @@ def read_reals(at, function, into, count):
     block = integers_at(at, SIZE)
     tell_call(block, block[function + TOLD_SET_TIME - SET_TIME])
     status = call_with_array(block[function], block[HANDLE], into, count, 0, 0)
-    tell_call(block, 0)
+    end_call(block)
     block[STATUS] = status
     if status == DISCARD:
         values = reals_at(into, count)
@@ -209,7 +212,7 @@ def complete(at):
     status = call_with_array(
         block[COMPLETE], block[HANDLE], block[COMPLETE_1], block[COMPLETE_2], block[COMPLETE_3], 0
     )
-    tell_call(block, 0)
+    end_call(block)
     if is_bad(status):
         return store_fault(at, COMPLETE, status)
     if answers[1] != 0:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import Record, call_with_array, foreign, rows_of, width_of
+from cosim_fmi.binding.statuses import OK, is_bad
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
@@ -53,7 +54,7 @@ WORD_BYTES = 8
 DOUBLE, SINGLE = 0, -32
 ARRAY_CALL = "iiiii>i"
 HALF = (1 << 32) - 1
-OK, WARNING, NOT_TAKEN = 0, 1, 3
+NOT_TAKEN = 3
 MISFIT = 1
 
 
@@ -89,7 +90,7 @@ def write_typed(handle, block, count, values, size):
     for number, group in enumerate(groups):
         if group.getter != 0:
             status = call_group(handle, group, group.getter)
-            if status > WARNING:
+            if is_bad(status):
                 head.fault = failed_call(head.group_count + number)
                 return status
         for place in places_of(group):
@@ -102,7 +103,7 @@ def write_typed(handle, block, count, values, size):
     worst = OK
     for number, group in enumerate(groups):
         status = call_group(handle, group, group.function)
-        if status > WARNING:
+        if is_bad(status):
             head.fault = failed_call(number)
             return status
         worst = max(worst, status)
@@ -117,7 +118,7 @@ def read_typed(handle, block, count, values, size):
     worst = OK
     for number, group in enumerate(groups_of(block, head.group_count)):
         status = call_group(handle, group, group.function)
-        if status > WARNING:
+        if is_bad(status):
             head.fault = failed_call(number)
             return status
         worst = max(worst, status)

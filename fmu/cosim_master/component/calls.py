@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 
 from cosim.kit import call_with_array, foreign
+from cosim_fmi.binding.statuses import OK, is_bad
 from cosim_fmi.model_exchange.instance_calls import (
     DEFINED,
     FAILED,
     LAZY,
-    OK,
     RATES_AT,
     STATES,
     STATES_AT,
@@ -27,7 +27,7 @@ from cosim_fmi.model_exchange.instance_calls import (
     answer,
     complete,
     compute,
-    is_bad,
+    end_call,
     put_point,
     store_fault,
     tell_call,
@@ -100,7 +100,7 @@ def restore_epoch(live, epoch):
             handle = instance[INSTANCE_HANDLE]
             tell_call(instance, instance[TOLD_RESTORE])
             status = call_with_array(block[RESTORE], handle, kept[2 * i + 1], 0, 0, 0)
-            tell_call(instance, 0)
+            end_call(instance)
             if is_bad(status):
                 raise ValueError("the FMU refuses to go back to a state that it has saved")
             block[EPOCH] = epoch
@@ -125,7 +125,7 @@ def make_call(live, calls, index, number):
     instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
     tell_call(instance, instance[TOLD_SET] if number < block[INPUTS] else instance[TOLD_GET])
     status = call_with_array(words[0], words[1], words[2], words[3], words[4], words[5])
-    tell_call(instance, 0)
+    end_call(instance)
     if is_bad(status):
         store_fault(integers_at(int(live), SIZE)[INSTANCE], -1 - number, status)
         raise ValueError("a call of the FMU has failed")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from cosim.kit import call_with_array, call_with_interval, integers_at
+from cosim_fmi.binding.rounding import restore_rounding
+from cosim_fmi.binding.statuses import OK, is_bad
 from cosim_master.exchange.exchange_arrays import (
     FREEING,
     LEADING,
@@ -14,8 +16,11 @@ from cosim_master.exchange.exchange_arrays import (
     STEPPING,
 )
 
-OK, WARNING = 0, 1
-"""Statuses, in every version of FMI; what is above is an error."""
+
+def end_call(part):
+    """A function of a participant has come back."""
+    restore_rounding(part.rounding_at)
+    part.calling = NOTHING
 
 
 def write_part(part, at):
@@ -26,7 +31,7 @@ def write_part(part, at):
     status = call_with_array(
         part.set_at, part.access, part.input_references, part.input_count, at, part.inputs
     )
-    part.calling = NOTHING
+    end_call(part)
     return status
 
 
@@ -38,7 +43,7 @@ def lead_part(part, at):
     status = call_with_array(
         part.set_slopes_at, part.instance, part.input_references, part.inputs, part.slope_orders, at
     )
-    part.calling = NOTHING
+    end_call(part)
     return status
 
 
@@ -46,7 +51,7 @@ def step_part(part, begin, length, at):
     """Step, and put three flags and the time reached at an address (`NativeCalls.step`); returns a status."""
     part.calling = STEPPING
     status = call_with_interval(part.step_at, part.instance, begin, length, 1, at, at + 8, at + 16, at + 24)
-    part.calling = NOTHING
+    end_call(part)
     return status
 
 
@@ -58,7 +63,7 @@ def read_part(part, at):
     status = call_with_array(
         part.get_at, part.access, part.output_references, part.output_count, at, part.outputs
     )
-    part.calling = NOTHING
+    end_call(part)
     return status
 
 
@@ -70,10 +75,10 @@ def save_part(part):
         part.calling = FREEING
         status = call_with_array(part.free_at, part.instance, part.state_at, 0, 0, 0)
         state[0] = 0
-    if status <= WARNING:
+    if not is_bad(status):
         part.calling = SAVING
         status = call_with_array(part.save_at, part.instance, part.state_at, 0, 0, 0)
-    part.calling = NOTHING
+    end_call(part)
     return status
 
 
@@ -81,5 +86,5 @@ def restore_part(part):
     """Go back to the saved state; returns a status."""
     part.calling = RESTORING
     status = call_with_array(part.restore_at, part.instance, integers_at(part.state_at, 1)[0], 0, 0, 0)
-    part.calling = NOTHING
+    end_call(part)
     return status

@@ -38,6 +38,7 @@ class Part(Record):
     outputs: int
     first_value: int  # of `own_values`
     values: int
+    rounding_at: int  # `rounding.ROUNDING_AT`
     calling: int  # which of its functions is being called (`NOTHING` …): who outlives the process looks here
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import black_box, c_address, head_of, is_plain
 from cosim_fmi.binding.fmu_output import printed_beside
+from cosim_fmi.binding.rounding import ROUNDING_AT
 from cosim_master.abilities import LogsPrinted, NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError
@@ -419,6 +420,7 @@ def connect_part(part: Any, calls: NativeCalls, inputs: int, outputs: int, order
     part.save_at, part.restore_at, part.free_at = calls.save, calls.restore, calls.free
     part.state_at, part.same_size = calls.state, int(calls.same_size)
     part.inputs, part.outputs, part.slope_orders = inputs, outputs, orders
+    part.rounding_at = ROUNDING_AT
 
 
 def outliving(cls: Any, count: int) -> Any:

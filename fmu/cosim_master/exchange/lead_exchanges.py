@@ -19,6 +19,8 @@ from cosim.kit import (
     integers_at,
     rational_time,
 )
+from cosim_fmi.binding.rounding import restore_rounding
+from cosim_fmi.binding.statuses import is_bad
 from cosim_master.algorithms.exchange_layout import ADAPTIVE, BEGIN, DISCARDED, GOES_BACK, KIND, PHASE
 from cosim_master.exchange.exchange_arrays import (
     algorithm_of,
@@ -159,7 +161,8 @@ def read_one(a, number, slot):
     report.part = number
     reference = part.output_references + REFERENCE * (slot - part.first_output)
     status = call_with_array(part.get_at, part.access, reference, 1, report.outputs_at + 8 * slot, 1)
-    return READ_FAILED if status > 1 else DONE
+    restore_rounding(part.rounding_at)
+    return READ_FAILED if is_bad(status) else DONE
 
 
 def pass_one_on(a, slot):
@@ -178,7 +181,9 @@ def pass_one_on(a, slot):
             a.inputs[fed] = value
             reference = target.input_references + REFERENCE * (fed - target.first_input)
             at = report.inputs_at + 8 * fed
-            if call_with_array(target.set_at, target.access, reference, 1, at, 1) > 1:
+            status = call_with_array(target.set_at, target.access, reference, 1, at, 1)
+            restore_rounding(target.rounding_at)
+            if is_bad(status):
                 return SET_FAILED
     return DONE
 

@@ -9,6 +9,7 @@ interpreter leaves to Python it tells by a stop code, and goes on where it was.
 from __future__ import annotations
 
 from cosim.kit import call_with_interval, integers_at, tick_time
+from cosim_fmi.binding.statuses import is_bad
 from cosim_master.algorithms.exchange_layout import (
     ADVANCE,
     ADVANCE_ALL,
@@ -47,7 +48,6 @@ from cosim_master.algorithms.next_request import next_request
 from cosim_master.coupling.connection import EXACT, ONLY_BOOLEANS, ONLY_EXACT
 from cosim_master.coupling.convert_value import convert_value
 from cosim_master.exchange.call_part import (
-    WARNING,
     lead_part,
     read_part,
     restore_part,
@@ -233,7 +233,7 @@ def save_states(a, d):
     for i in range(d.members.shape[0]):
         part = parts_of(a)[d.members[i]]
         status = save_part(part)
-        if status > WARNING:
+        if is_bad(status):
             report_of(a).part = d.members[i]
             report_of(a).status = status
             return SAVE_FAILED
@@ -251,7 +251,7 @@ def restore_states(a, d):
     for i in range(d.members.shape[0]):
         part = parts_of(a)[d.members[i]]
         status = restore_part(part)
-        if status > WARNING:
+        if is_bad(status):
             report_of(a).part = d.members[i]
             report_of(a).status = status
             return RESTORE_FAILED
@@ -336,7 +336,7 @@ def write_inputs(a, part):
     """Hand the inputs of a participant over as they are now."""
     status = write_part(part, report_of(a).inputs_at + 8 * part.first_input)
     report_of(a).status = status
-    return SET_FAILED if status > WARNING else DONE
+    return SET_FAILED if is_bad(status) else DONE
 
 
 def set_along(a, d, part):
@@ -368,7 +368,7 @@ def set_along(a, d, part):
         return stop
     status = lead_part(part, report_of(a).inputs_at + 8 * (SLOPES * slots + part.first_input))
     report_of(a).status = status
-    return SLOPES_FAILED if status > WARNING else DONE
+    return SLOPES_FAILED if is_bad(status) else DONE
 
 
 def set_end(a, d, part):
@@ -470,7 +470,7 @@ def call_step(a, number, begin, length):
     at = report_of(a).answers_at + 8 * ANSWER * number
     status = step_part(part, begin, length, at)
     answer.status = float(status)
-    if status > WARNING or answer.event != 0.0 or answer.end != 0.0 or answer.early != 0.0:
+    if is_bad(status) or answer.event != 0.0 or answer.end != 0.0 or answer.early != 0.0:
         return STEP_FAILED
     return DONE
 
@@ -515,7 +515,7 @@ def read(a, part):
     """Read what is wanted of a participant."""
     status = read_part(part, report_of(a).outputs_at + 8 * part.first_output)
     report_of(a).status = status
-    return READ_FAILED if status > WARNING else DONE
+    return READ_FAILED if is_bad(status) else DONE
 
 
 ENTRIES = {run_steps: 3, run_operation: 3, end_step: 1, start_steps: 4, take_steps: 4}

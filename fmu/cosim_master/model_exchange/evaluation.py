@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from cosim.kit import compile_function
 from cosim_fmi.binding.fmu_instance import FmuInstance
+from cosim_fmi.binding.statuses import OK
 from cosim_fmi.model_exchange.instance_block import InstanceBlock
-from cosim_fmi.model_exchange.instance_calls import FAULT, OK
+from cosim_fmi.model_exchange.instance_calls import FAULT
 from cosim_fmi.variables.typed_variables import kernel_address
 from cosim_fmi.variables.variable_access import Access
 from cosim_master.coupling.connection import Link

@@ -11,7 +11,8 @@ import numpy as np
 
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, Update
-from cosim_fmi.binding.fmu_library import DISCARD, ERROR, FATAL, FmiError
+from cosim_fmi.binding.fmu_library import FmiError
+from cosim_fmi.binding.statuses import DISCARD, ERROR, FATAL
 from cosim_fmi.instances import FmuClocks
 from cosim_fmi.model_exchange.instance_block import InstanceBlock
 from cosim_fmi.variables.variable_access import Access

@@ -22,7 +22,8 @@ from cosim.kit import (
     rows_of,
     width_of,
 )
-from cosim_fmi.model_exchange.instance_calls import STOPPED, WARNING, forget
+from cosim_fmi.binding.statuses import is_bad
+from cosim_fmi.model_exchange.instance_calls import STOPPED, forget
 from cosim_master.model_exchange import system_calls
 from cosim_master.model_exchange.model_exchange_system import put_point
 from cosim_master.model_exchange.system_calls import LOST, NOT_LOST, REMEMBERS, block_of
@@ -180,7 +181,7 @@ def has_changed(called):
         status = call_with_array(
             row.function, row.instance, row.references, row.reference_count, row.buffer, row.read
         )
-        if status < 0 or status > WARNING:
+        if is_bad(status):
             return True
         present = reals_at(row.buffer, row.read)
         last = reals_at(row.last, row.read)
@@ -206,7 +207,7 @@ def get_members(handle, reading, count, values, size):
             row.buffer if row.buffer != 0 else values,
             row.read,
         )
-        if status < 0 or status > WARNING:
+        if is_bad(status):
             called.status = status
             return NOT_DONE
     if row.buffer != 0:
@@ -257,9 +258,9 @@ def save_member(handle, state, no, arrays, nothing):
         if integers_at(kept.state_at, 1)[0] != 0:
             status = call_with_array(kept.free, kept.instance, kept.state_at, 0, 0, 0)
             integers_at(kept.state_at, 1)[0] = 0
-        if status >= 0 and status <= WARNING:
+        if not is_bad(status):
             status = call_with_array(kept.save, kept.instance, kept.state_at, 0, 0, 0)
-        if status < 0 or status > WARNING:
+        if is_bad(status):
             return status
     if kept.run != 0:
         copy_arrays(integers_at(called.step, WHOLE_HEAD), kept.run, True)
@@ -277,7 +278,7 @@ def restore_member(handle, state, no, arrays, nothing):
     if kept.restore != 0:
         saved = integers_at(kept.state_at, 1)[0]
         status = call_with_array(kept.restore, kept.instance, saved, 0, 0, 0)
-        if status < 0 or status > WARNING:
+        if is_bad(status):
             return status
     if kept.run != 0:
         copy_arrays(integers_at(called.step, WHOLE_HEAD), kept.run, False)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import cosim
 from cosim.kit import call_with_array, foreign
-from cosim_fmi.model_exchange.instance_calls import OK
+from cosim_fmi.binding.statuses import OK
 from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.system_calls import (
     COMPLETE,

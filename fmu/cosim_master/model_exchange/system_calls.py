@@ -19,20 +19,19 @@ from __future__ import annotations
 import math
 
 from cosim.kit import call_with_array, foreign
+from cosim_fmi.binding.rounding import restore_rounding
+from cosim_fmi.binding.statuses import DISCARD, OK, is_bad
 from cosim_fmi.model_exchange import instance_calls as instance
 from cosim_fmi.model_exchange.instance_calls import (
     DEFINED,
-    DISCARD,
     FAULT,
     INDICATORS_LOST,
-    OK,
     STOPPED,
     UNDEFINED,
     WANTS_EVENT,
     answer,
     complete,
     compute,
-    is_bad,
     lose_rates,
     put_point,
     store_fault,
@@ -220,8 +219,10 @@ def access(head_at, number):
     status = call_with_array(
         words[FUNCTION], words[OBJECT], words[REFERENCES], words[COUNT], words[VALUES], words[WORDS]
     )
+    at = block_of(head_at, words[PART])
+    restore_rounding(integers_at(at, instance.SIZE)[instance.ROUNDING_AT])
     if is_bad(status):
-        store_fault(block_of(head_at, words[PART]), -1 - number, status)
+        store_fault(at, -1 - number, status)
         return fail(head_at)
     return OK
 

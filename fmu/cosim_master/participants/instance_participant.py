@@ -18,9 +18,10 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.archive import FmuArchive
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
-from cosim_fmi.binding.fmu_library import OK, FmiError, new_instance
+from cosim_fmi.binding.fmu_library import FmiError, new_instance
 from cosim_fmi.binding.fmu_output import FmuLog, printed_to, serious_categories
 from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undisturbed
+from cosim_fmi.binding.statuses import OK
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.description.read_interface import read_interface
 from cosim_fmi.instances import (

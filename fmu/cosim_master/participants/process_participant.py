@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription, python_path
+from cosim_fmi.binding.statuses import is_bad
 from cosim_master.abilities import (
     HasFile,
     InnerPoint,
@@ -43,7 +44,6 @@ LEAST_STEPS = 1000
 """Loading compiled code in both processes takes as long as so many steps save."""
 LEAST_NATIVE_STEPS = 200
 """Elsewhere: loading it here alone."""
-WARNING = 1
 
 
 class _BegunStep(NamedTuple):
@@ -442,7 +442,7 @@ class ProcessParticipant(cosim.Participant):
         """The answer to a step that compiled code has left to Python, or has made only in part."""
         native = self._native
         assert native is not None
-        if status <= WARNING:
+        if not is_bad(status):
             return native.reached
         ticket, begun = self._live_session(STEP).left_call(self._number), native.begun
         if ticket is None or begun is None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from cosim.kit import Record, integers_at, reals_at, rows_of, width_of
+from cosim_fmi.binding.statuses import is_bad
 from cosim_master.exchange.call_part import (
-    WARNING,
     lead_part,
     read_part,
     restore_part,
@@ -262,7 +262,7 @@ def is_usual(service, calling, status):
     """Whether a function has answered with a status that is OK or a warning."""
     service.calling = calling
     service.status = status
-    return status <= WARNING
+    return not is_bad(status)
 
 
 ENTRIES: dict[Any, str] = {serve_calls: "i>i"}

@@ -14,8 +14,9 @@ import numpy as np
 
 import cosim
 from cosim.kit import c_address
+from cosim_fmi.binding.statuses import is_bad
 from cosim_master.abilities import NativeCalls, StepsNatively
-from cosim_master.exchange.call_part import WARNING, restore_part, save_part
+from cosim_master.exchange.call_part import restore_part, save_part
 from cosim_master.exchange.exchange_arrays import (
     FREEING,
     LEADING,
@@ -354,7 +355,7 @@ class ServedMember:
     def do_in_place(self, action: str) -> None:
         """Save the state, or go back to it, where compiled code does not."""
         status = save_part(self._part) if action == SAVE else restore_part(self._part)
-        if status > WARNING:
+        if is_bad(status):
             self.check_state(SAVING if action == SAVE else RESTORING, status)
 
     def check_access(self, verb: str, status: int) -> None:

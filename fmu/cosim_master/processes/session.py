@@ -8,8 +8,8 @@ import socket
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from time import monotonic
 from typing import Any
@@ -154,8 +154,11 @@ class Session(ABC):
             self._frame.wait_for_python(len(self._sent))
 
     def send(self) -> None:
-        """Send what has been posted; what goes wrong is said where the answers are asked for."""
-        with self._lock:
+        """Send what has been posted; what goes wrong is said where the answers are asked for.
+
+        After Ctrl-C in between it is not known what has been sent: answers cannot be assigned to calls.
+        """
+        with self._lock, self._lost_by_errors():
             self._leave_frame()
             if not self._posted or self.lost:
                 return
@@ -193,17 +196,23 @@ class Session(ABC):
         with self._lock:
             if ticket.answer is None and not self.lost:
                 self.send()
-                try:
+                with self._lost_by_errors():
                     self._wait(ticket, limit)
-                except BaseException as error:
-                    self.lost = self.lost or str(error) or type(error).__name__
-                    raise
             if ticket.answer is None:
                 raise cosim.CosimError(self.lost)
         kind, value = ticket.answer
         if kind == ERROR:
             raise restored(value)
         return value
+
+    @contextmanager
+    def _lost_by_errors(self) -> Iterator[None]:
+        """What is raised inside, Ctrl-C too, is why nothing can be asked any more."""
+        try:
+            yield
+        except BaseException as error:
+            self.lost = self.lost or str(error) or type(error).__name__
+            raise
 
     def abort(self, why: str) -> None:
         """End the process, from another thread; the call that waits for it raises an error that says why."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import FixedAttributes, conversion
 from cosim_workbench.contracts import StudySubject
+from cosim_workbench.studies.doubts import is_constant
 from cosim_workbench.studies.fit import Fit
 from cosim_workbench.studies.fit_runs import FitRuns, ModelFitRuns, Sensitivities, SubjectFitRuns
 from cosim_workbench.studies.studied import studied
@@ -27,6 +28,8 @@ SMALL = 1e-3
 """Of its range: what is smaller has this in place of its own magnitude."""
 WEIGHTS, SOLUTION = 1e-6, 1e-12
 """Relative decrease of what remains at which a search ends: one for weights alone, and the last one."""
+SQUARED = 1e100
+"""Sums of squares of smaller numbers are finite; those of numbers above its reciprocal are not 0."""
 LOST = 1e3
 """Residual of a run that has failed, in deviations."""
 LARGEST = 1e100
@@ -141,6 +144,10 @@ class Calibration(FixedAttributes):
         self.measured[path], self._units[path] = factor * data[column] + offset, unit
         if not np.isfinite(self.measured[path]).all():
             raise cosim.ModelError.of(column, "has values that are no finite numbers")
+        if np.abs(self.measured[path]).max() >= SQUARED or _spread(self.measured[path]) <= 1.0 / SQUARED:
+            raise cosim.ModelError.of(
+                column, "has values whose squares are no finite numbers: use another unit"
+            )
 
     def _unknown(self, path: str, limits: Any) -> Unknown:
         self.runs_of.check_unknown(path)
@@ -329,7 +336,7 @@ def _times(data: cosim.Result) -> Vector:
 
 def _spread(values: Vector) -> float:
     """A deviation to begin with; that of a constant is its magnitude."""
-    return float(np.std(values)) or float(np.abs(values).max()) or 1.0
+    return (0.0 if is_constant(values) else float(np.std(values))) or float(np.abs(values).max()) or 1.0
 
 
 def _runs_of(model: Any, data: cosim.Result, settings: Mapping[str, Any]) -> FitRuns:

@@ -14,6 +14,8 @@ INSEPARABLE = 1.0 - 1e-6
 """Above it the correlation is that of the errors of derivatives."""
 UNEXPLAINED = 0.95
 """Share of the spread of data that remains, from which on a constant would do as well."""
+EQUAL = 1e-12
+"""Relative difference of data that comes from rounding."""
 EXCEEDED = 3.0
 """Remains that are larger than the noise that was given, by this factor, are more than noise."""
 
@@ -59,7 +61,7 @@ def doubts_about_data(
         yield Doubt(
             f"{counted(lost, 'residual')} of it are infinite or missing: the run fails there", everything
         )
-    constant = [path for path, values in measured.items() if np.ptp(values) == 0.0]
+    constant = [path for path, values in measured.items() if is_constant(values)]
     for path in constant:
         yield Doubt(
             f"the data of {path} are constant: they tell a rest, not what leads to it",
@@ -72,7 +74,12 @@ def doubts_about_data(
     for path in unexplained:
         share = remains[path] / float(np.std(measured[path]))
         yield Doubt(
-            f"no parameter explains the data of {path}: {share:.0%} of their spread remains",
+            f"no parameter explains the data of {path}: "
+            + (
+                f"{share:.0%} of their spread remains"
+                if share < 10.0
+                else "far more than their spread remains"
+            ),
             everything if len(unexplained) == len(varying) else (),
         )
     for path, deviation in noise.items():
@@ -87,8 +94,20 @@ def _is_unexplained(values: NDArray[np.float64], remains: float, noise: float | 
     return remains >= UNEXPLAINED * float(np.std(values))
 
 
+def is_constant(values: NDArray[np.float64]) -> bool:
+    """Whether they are equal but for the rounding of sums and of text.
+
+    >>> is_constant(np.array([0.3, 0.1 + 0.2])), is_constant(np.array([0.3, 0.31]))
+    (True, False)
+    """
+    return float(np.ptp(values)) <= EQUAL * float(np.abs(values).max())
+
+
 def doubts_about_parameters(
-    at_bounds: Sequence[str], alike: Sequence[tuple[str, str, float]]
+    at_bounds: Sequence[str],
+    alike: Sequence[tuple[str, str, float]],
+    without_effect: Sequence[str],
+    undetermined: Sequence[str],
 ) -> Iterator[Doubt]:
     """Doubts that hold for some of the parameters.
 
@@ -97,9 +116,18 @@ def doubts_about_parameters(
     at_bounds : sequence of str
     alike : sequence of (str, str, float)
         Pairs of parameters whose errors go together, with their correlation.
+    without_effect : sequence of str
+        Those that change no signal.
+    undetermined : sequence of str
+        Those that together can change without any change of a signal.
     """
     for path in at_bounds:
         yield Doubt(f"{path} lies at an end of its range: the data may want it beyond", (path,))
     for path, other, correlation in alike:
         text = f"{path} and {other} can hardly be told apart: their errors have a correlation of"
         yield Doubt(f"{text} {correlation:.3f}", (path, other) if abs(correlation) > INSEPARABLE else ())
+    for path in without_effect:
+        yield Doubt(f"{path} does not change the compared signals", (path,))
+    if undetermined:
+        names = ", ".join(undetermined)
+        yield Doubt(f"{names} cannot be told apart: the data determine a combination alone", (*undetermined,))

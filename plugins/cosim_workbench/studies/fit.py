@@ -97,13 +97,17 @@ class Fit(FixedAttributes):
         ]
         is_free = np.array([path not in self.at_bounds for path in paths])
         scales = np.array([u.scale for u in self.unknowns])
-        self.covariance = _covariance(jacobian, residuals, scales, is_free)
+        self.covariance, is_hidden = _covariance(jacobian, residuals, scales, is_free)
         errors = np.sqrt(np.diag(self.covariance))
         with np.errstate(invalid="ignore", divide="ignore"):
             self.correlation = self.covariance / np.outer(errors, errors)
+        without_effect = [path for path, column in zip(paths, jacobian.T, strict=True) if not column.any()]
+        hidden = [
+            path for path, hides in zip(paths, is_hidden, strict=True) if hides and path not in without_effect
+        ]
         doubts = [
             *doubts_about_data(paths, calibration.measured, self.deviations, calibration.noise, lost),
-            *doubts_about_parameters(self.at_bounds, self.alike()),
+            *doubts_about_parameters(self.at_bounds, self.alike(), without_effect, hidden),
         ]
         self.doubts = [doubt.text for doubt in doubts]
         undetermined = {path for doubt in doubts for path in doubt.parameters}
@@ -165,10 +169,11 @@ def _covariance(
     residuals: NDArray[np.float64],
     scales: NDArray[np.float64],
     is_free: NDArray[np.bool_],
-) -> NDArray[np.float64]:
-    """The covariance of the parameters, from curvature and residuals; infinite along what data leave open.
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The covariance of the parameters, from curvature and residuals, and which of them data leave open.
 
-    Parameters at an end of their range do not vary: they are left out, and infinite.
+    It is infinite along these. Parameters at an end of their range do not vary: they are left out, and
+    infinite.
     """
     count, parameters = jacobian.shape
     variance = float(residuals @ residuals) / max(count - parameters, 1)
@@ -185,7 +190,8 @@ def _covariance(
     covariance: NDArray[np.float64] = np.zeros((parameters, parameters))
     covariance[np.ix_(is_free, is_free)] = free
     covariance *= np.outer(scales, scales)
-    open_ones = ~is_free
-    open_ones[is_free] = hidden
-    covariance[open_ones, open_ones] = np.inf
-    return covariance
+    is_hidden = np.zeros(parameters, dtype=bool)
+    is_hidden[is_free] = hidden
+    infinite = is_hidden | ~is_free
+    covariance[infinite, infinite] = np.inf
+    return covariance, is_hidden

@@ -112,6 +112,7 @@ typedef struct ExchangePart {
     int64_t outputs;
     int64_t first_value;
     int64_t values;
+    int64_t rounding_at;
     int64_t calling;
 } ExchangePart;
 

@@ -1,0 +1,10 @@
+"""What functions of FMUs return, in every version of FMI."""
+
+from __future__ import annotations
+
+OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
+
+
+def is_bad(status):
+    """Whether a status is worse than a warning; some FMUs return numbers below 0, which no version has."""
+    return status > WARNING or status < OK

@@ -1,0 +1,92 @@
+"""FMUs that change how the processor rounds: nobody else's numbers change."""
+
+import ctypes
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_faults_of_fmus import make
+
+import cosim
+from cosim_fmi.binding import rounding
+from cosim_fmi.binding.process_guard import round_as_before, rounds_as_before
+from cosim_fmu import CoSimulation
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fesetround of the GNU C library")
+Compiled = Callable[..., Path]
+MODES = {"x86_64": range(0, 0x1000, 0x400), "aarch64": range(0, 0x1000000, 0x400000)}
+"""Of ``fesetround``; the first is the usual one."""
+FLUSH = (
+    'unsigned c; __asm__ volatile("stmxcsr %0" : "=m"(c)); c |= 0x8040; '
+    '__asm__ volatile("ldmxcsr %0" : : "m"(c))'
+)
+
+
+class Decay(cosim.Component):
+    """Decays; another number falls below the least normal one."""
+
+    level = cosim.auxiliary_state(start=1.0)
+    small = cosim.auxiliary_state(start=3e-308)
+    shown = cosim.output()
+    shown_small = cosim.output()
+
+    @cosim.kernel
+    def derivatives(level, small, level_dot, small_dot):
+        level_dot[0] = -level / 3.0
+        small_dot[0] = -small
+
+    @cosim.kernel
+    def show(level, small, shown, shown_small):
+        shown[0] = level / 7.0
+        shown_small[0] = small / 3.0
+
+
+def rows(fmu: Path, steps: int, record: list[str] | None) -> Mapping[str, Any]:
+    model = cosim.Model("decay")
+    model.add(Decay, "d")
+    participants = {"m": fmu, "w": model.build()}
+    loop = CoSimulation(participants, [("w.d.shown", "m.u")], "gauss_seidel", 0.01)
+    result = loop.simulate(0.01 * steps, record=record)
+    return {name: np.asarray(result[name]).copy() for name in ("w.d.shown", "w.d.shown_small")}
+
+
+@pytest.mark.parametrize(
+    ("where", "steps"), [("DoStep", 60), ("DoStep", 2000), ("GetReal", 60), ("SetReal", 2000)]
+)
+@pytest.mark.parametrize(
+    "fault", ["fesetround(FE_UPWARD)", "fesetround(FE_DOWNWARD)", FLUSH], ids=["up", "down", "flush"]
+)
+def test_numbers_of_others_are_the_same(
+    fault: str, where: str, steps: int, tmp_path: Path, compiled: Compiled
+) -> None:
+    if fault == FLUSH and platform.machine() != "x86_64":
+        pytest.skip("an instruction of x86-64")
+    found = []
+    for name, kind in (("disturbed", fault), ("calm", "")):
+        folder = tmp_path / name
+        folder.mkdir()
+        found.append(rows(make(folder, compiled, where, kind), steps, None))
+    for name, values in found[0].items():
+        assert values.tobytes() == found[1][name].tobytes(), name
+    assert 0.0 < found[1]["w.d.shown_small"][-1] < sys.float_info.min
+
+
+@pytest.mark.skipif(platform.machine() not in MODES, reason="numbers of fenv.h")
+@pytest.mark.parametrize(
+    "restore", [round_as_before, lambda: rounding.restore_rounding(rounding.ROUNDING_AT)]
+)
+def test_what_has_been_changed_is_seen_and_set_back(restore: Callable[[], None]) -> None:
+    math, modes = ctypes.CDLL("libm.so.6"), MODES[platform.machine()]
+    try:
+        for mode in modes:
+            math.fesetround(mode)
+            seen = rounds_as_before()
+            restore()
+            assert seen == (mode == 0) and math.fegetround() == 0 and rounds_as_before()
+    finally:
+        math.fesetround(0)
+    rounding.restore_rounding(0)  # where nothing can be done
