@@ -28,7 +28,8 @@ from cosim.kit import (
 from cosim_fmu.repeatable_coupling import Recipe, RepeatableCoupling
 from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.programmed_algorithm import create_algorithm
-from cosim_master.coupling.check_loops import check_bonds, check_loops, early_ticks, unknown_order
+from cosim_master.coupling.check_bonds import check_bonds
+from cosim_master.coupling.check_loops import check_loops, early_ticks, unknown_order
 from cosim_master.coupling.check_participants import (
     check_abilities,
     check_clocks,

@@ -19,6 +19,7 @@ KINDS = {
     "floating": "free",
     "planar": "planar",
 }
+HAVE_AN_AXIS = ("revolute", "continuous", "prismatic", "planar")
 OF_A_JOINT = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
 MESHES = "meshes whose file is not there, or of a format that is not read, are not taken over"
 ZERO = (0.0, 0.0, 0.0)
@@ -130,30 +131,22 @@ def _shape(document: XmlDocument, visual: Element, colors: dict[str, Reals]) -> 
 
 def _add_joint(document: XmlDocument, robot: Robot, element: Element) -> None:
     name, kind = document.name(element), element.get("type", "")
-    for child in document.children(element):
-        if child.tag not in OF_A_JOINT:
-            document.leave_out(child, f"<{child.tag}> of a joint is not taken over")
+    for inner in document.children(element):
+        if inner.tag not in OF_A_JOINT:
+            document.leave_out(inner, f"<{inner.tag}> of a joint is not taken over")
     if any(joint.name == name for joint in robot.joints):
         document.fault(element, f"a second joint '{name}'")
     if kind not in KINDS:
         document.fault(element, f"joint '{name}' has type {kind!r}, needs one of {', '.join(KINDS)}")
         return
-    ends = []
-    for end in ("parent", "child"):
-        link = document.child(element, end)
-        ends.append("" if link is None else link.get("link", ""))
-        if not ends[-1]:
-            document.fault(element, f"joint '{name}' has no <{end} link>")
+    parent, child = (_link_at(document, name, element, end) for end in ("parent", "child"))
     frame_on_parent: Reals = _pose(document, element)
     frame_on_child: Reals = IDENTITY
-    if kind in ("revolute", "continuous", "prismatic", "planar"):
-        axis_element = document.child(element, "axis")
-        axis = document.numbers(axis_element, "xyz", (1.0, 0.0, 0.0))
-        if norm(axis) == 0.0:
-            document.fault(axis_element, f"the axis of joint '{name}' is 0 0 0: it has no direction")
+    if kind in HAVE_AN_AXIS:
+        axis_frame = _axis_frame(document, name, kind, element)
+        if axis_frame is None:
             return
-        frame_on_child = pose_along(axis, KINDS[kind])
-        frame_on_parent = compose(frame_on_parent, frame_on_child)
+        frame_on_child, frame_on_parent = axis_frame, compose(frame_on_parent, axis_frame)
     limit, dynamics = document.child(element, "limit"), document.child(element, "dynamics")
     lower, upper = _range(document, name, kind, limit)
     damping, friction = (document.number(dynamics, key) for key in ("damping", "friction"))
@@ -164,8 +157,8 @@ def _add_joint(document: XmlDocument, robot: Robot, element: Element) -> None:
             name=name,
             place=document.place(element),
             kind=KINDS[kind],
-            parent=ends[0],
-            child=ends[1],
+            parent=parent,
+            child=child,
             frame_on_parent=frame_on_parent,
             frame_on_child=frame_on_child,
             lower=lower,
@@ -177,6 +170,25 @@ def _add_joint(document: XmlDocument, robot: Robot, element: Element) -> None:
             mimic=_mimic(document, name, element),
         )
     )
+
+
+def _link_at(document: XmlDocument, name: str, element: Element, end: str) -> str:
+    """The link at an end of a joint, "parent" or "child"; empty where there is none, which is a fault."""
+    link = document.child(element, end)
+    link_name = "" if link is None else link.get("link", "")
+    if not link_name:
+        document.fault(element, f"joint '{name}' has no <{end} link>")
+    return link_name
+
+
+def _axis_frame(document: XmlDocument, name: str, kind: str, element: Element) -> Reals | None:
+    """The frame on the child whose axis is that of the joint; None where it has no direction: a fault."""
+    axis_element = document.child(element, "axis")
+    axis = document.numbers(axis_element, "xyz", (1.0, 0.0, 0.0))
+    if norm(axis) == 0.0:
+        document.fault(axis_element, f"the axis of joint '{name}' is 0 0 0: it has no direction")
+        return None
+    return pose_along(axis, KINDS[kind])
 
 
 def _range(

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,9 @@ SHOWN = 5.0
 """Seconds that a turn takes in the picture."""
 SCALE = 165.0
 """Points a metre."""
+CRANK = 0.4
+ROCKER = 0.8
+"""Lengths in the model file, m; the coupler and the ground are 1 m long."""
 PIVOT = (110.0, 205.0)
 """Where the crank's pin is drawn."""
 PLOT = (460.0, 62.0, 225.0, 190.0)
@@ -55,6 +59,26 @@ def run() -> cosim.Result:
     return model.simulate(until=turn, output_interval=turn / FRAMES, accuracy=1e-8, signals=signals)
 
 
+class Graph(NamedTuple):
+    """The curve of the torque, in points of the picture.
+
+    Attributes
+    ----------
+    across, down : ndarray, shape (times,)
+        Where its points lie.
+    zero : float
+        How far down no torque is.
+    low, high : int, N.m
+        What stands at the ends of its axis.
+    """
+
+    across: np.ndarray
+    down: np.ndarray
+    zero: float
+    low: int
+    high: int
+
+
 def draw(result: cosim.Result) -> str:
     """The picture of a run of one turn, as the text of an SVG file.
 
@@ -65,67 +89,96 @@ def draw(result: cosim.Result) -> str:
     """
     crank = result["crank_joint.angle"]
     coupler = crank + result["coupler_joint.angle"]
-    rocker = result["rocker_joint.angle"]
-    tip = _points(PIVOT, 0.4, crank)
+    tip = _points(PIVOT, CRANK, crank)
     along, across = TRACED
     traced = tip + (
         _points((0.0, 0.0), along, coupler) + _points((0.0, 0.0), across, coupler + math.pi / 2.0)
     )
-    left, top, width, height = PLOT
-    torque = result["motor.force_on_coordinate"]
-    low, high = math.floor(torque.min()), math.ceil(torque.max())
-    times = left + width * result.time / result.time[-1]
-    down = top + height * (high - torque) / (high - low)
-    rest = FRAMES // 8
+    graph = _graph(result)
     poses = {
-        "crank": [f"translate({_shift(PIVOT)}) rotate({-a:.2f}deg)" for a in np.degrees(crank)],
-        "coupler": [
-            f"translate({_shift(p)}) rotate({-a:.2f}deg)"
-            for p, a in zip(tip, np.degrees(coupler), strict=True)
-        ],
+        "crank": [f"translate({_shift(PIVOT)}) {_rotated(a)}" for a in crank],
+        "coupler": [f"translate({_shift(p)}) {_rotated(a)}" for p, a in zip(tip, coupler, strict=True)],
         "rocker": [
-            f"translate({_shift((PIVOT[0] + SCALE, PIVOT[1]))}) rotate({-a:.2f}deg)"
-            for a in np.degrees(rocker)
+            f"translate({_shift((PIVOT[0] + SCALE, PIVOT[1]))}) {_rotated(a)}"
+            for a in result["rocker_joint.angle"]
         ],
-        "mark": [f"translate({_shift(p)})" for p in zip(times, down, strict=True)],
+        "mark": [f"translate({_shift(p)})" for p in zip(graph.across, graph.down, strict=True)],
     }
-    rules = [
-        f"#{name} {{ transform: {pose[rest]}; animation: {name} {SHOWN:g}s linear infinite; }}\n"
-        f"@keyframes {name} {{ {_frames(pose)} }}"
-        for name, pose in poses.items()
-    ]
-    still = ", ".join(f"#{name}" for name in poses)
-    zero = top + height * high / (high - low)
-    corner = f"{SCALE * along:g} {-SCALE * across:g}"
-    x, y = PIVOT
     lines = [
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 288" role="img">',
         "<title>A four-bar linkage turns, and the torque that its motor needs</title>",
+        *_style(poses),
+        *_linkage_elements(traced),
+        *_graph_elements(graph),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _graph(result: cosim.Result) -> Graph:
+    """The torque of a run in the place of the graph."""
+    left, top, width, height = PLOT
+    torque = result["motor.force_on_coordinate"]
+    low, high = math.floor(torque.min()), math.ceil(torque.max())
+    return Graph(
+        across=left + width * result.time / result.time[-1],
+        down=top + height * (high - torque) / (high - low),
+        zero=top + height * high / (high - low),
+        low=low,
+        high=high,
+    )
+
+
+def _style(poses: Mapping[str, list[str]]) -> list[str]:
+    """The style sheet: colours, and an animation for each part that moves."""
+    at_rest = FRAMES // 8
+    rules = [
+        f"#{name} {{ transform: {pose[at_rest]}; animation: {name} {SHOWN:g}s linear infinite; }}\n"
+        f"@keyframes {name} {{ {_frames(pose)} }}"
+        for name, pose in poses.items()
+    ]
+    moved = ", ".join(f"#{name}" for name in poses)
+    return [
         f"<style>{STYLE}{chr(10).join(rules)}",
-        f"@media (prefers-reduced-motion: reduce) {{ {still} {{ animation: none; }} }}</style>",
+        f"@media (prefers-reduced-motion: reduce) {{ {moved} {{ animation: none; }} }}</style>",
+    ]
+
+
+def _linkage_elements(traced: np.ndarray) -> list[str]:
+    """The bars, their pins, and the path of the traced point."""
+    x, y = PIVOT
+    along, across = TRACED
+    corner = f"{SCALE * along:g} {-SCALE * across:g}"
+    return [
         *(
             f'<path class="ground" d="M{at - 22:g} {y + 22:g}h44m-34 0L{at:g} {y:g}l12 22"/>'
             for at in (x, x + SCALE)
         ),
         f'<path class="path" d="{_line(traced)}Z"/>',
-        f'<g id="rocker"><path class="bar rocker" d="M0 0H{0.8 * SCALE:g}"/></g>',
+        f'<g id="rocker"><path class="bar rocker" d="M0 0H{ROCKER * SCALE:g}"/></g>',
         f'<g id="coupler"><path class="arm" d="M0 0L{corner}L{SCALE:g} 0"/>'
         f'<path class="bar coupler" d="M0 0H{SCALE:g}"/>'
         f'<circle class="mark" r="5" transform="translate({corner})"/>'
         f'<circle class="pin" r="5" cx="{SCALE:g}"/></g>',
-        f'<g id="crank"><path class="bar crank" d="M0 0H{0.4 * SCALE:g}"/>'
-        f'<circle class="pin" r="5"/><circle class="pin" r="5" cx="{0.4 * SCALE:g}"/></g>',
+        f'<g id="crank"><path class="bar crank" d="M0 0H{CRANK * SCALE:g}"/>'
+        f'<circle class="pin" r="5"/><circle class="pin" r="5" cx="{CRANK * SCALE:g}"/></g>',
         f'<circle class="pin" r="5" cx="{x + SCALE:g}" cy="{y:g}"/>',
-        f'<path class="axis" d="M{left:g} {top:g}v{height:g}M{left:g} {zero:.1f}h{width:g}"/>',
-        f'<path class="torque" d="{_line(zip(times, down, strict=True))}"/>',
-        '<circle id="mark" class="mark" r="6"/>',
-        f'<text x="{left - 8:g}" y="{top + 5:g}" text-anchor="end">{high}</text>',
-        f'<text x="{left - 8:g}" y="{zero + 5:.1f}" text-anchor="end">0</text>',
-        f'<text x="{left - 8:g}" y="{top + height + 5:g}" text-anchor="end">{low}</text>',
-        f'<text x="{left:g}" y="{top - 20:g}">torque of its motor, N·m</text>',
-        "</svg>",
     ]
-    return "\n".join(lines) + "\n"
+
+
+def _graph_elements(graph: Graph) -> list[str]:
+    """Axes, curve and numbers of the graph, and the mark that runs along it."""
+    left, top, width, height = PLOT
+    zero = graph.zero
+    return [
+        f'<path class="axis" d="M{left:g} {top:g}v{height:g}M{left:g} {zero:.1f}h{width:g}"/>',
+        f'<path class="torque" d="{_line(zip(graph.across, graph.down, strict=True))}"/>',
+        '<circle id="mark" class="mark" r="6"/>',
+        f'<text x="{left - 8:g}" y="{top + 5:g}" text-anchor="end">{graph.high}</text>',
+        f'<text x="{left - 8:g}" y="{zero + 5:.1f}" text-anchor="end">0</text>',
+        f'<text x="{left - 8:g}" y="{top + height + 5:g}" text-anchor="end">{graph.low}</text>',
+        f'<text x="{left:g}" y="{top - 20:g}">torque of its motor, N·m</text>',
+    ]
 
 
 def _points(origin: tuple[float, float], length: float, angle: np.ndarray) -> np.ndarray:
@@ -136,6 +189,11 @@ def _points(origin: tuple[float, float], length: float, angle: np.ndarray) -> np
 def _line(points: Iterable[tuple[float, float]]) -> str:
     """A path through points."""
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+
+
+def _rotated(angle: float) -> str:
+    """A rotation in a style sheet, which counts clockwise."""
+    return f"rotate({-np.degrees(angle):.2f}deg)"
 
 
 def _shift(point: Iterable[float]) -> str:

@@ -182,7 +182,7 @@ class ExpressionWriter:
 
     def held(self, text: str) -> str:
         """A value under a name, unless it is one or a number."""
-        if text.isidentifier() or _is_number(text):
+        if text.isidentifier() or is_number(text):
             return text
         name = self.new()
         self.emit(f"{name} = {text}")
@@ -550,7 +550,8 @@ def as_identifier(name: str) -> str:
     return f"n{text}" if not text or text[0].isdigit() or text.startswith("_") else text
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a text is a number."""
     try:
         float(text)
     except ValueError:

@@ -166,7 +166,7 @@ class CallRecorder(OperationRecorder):
                     for j, kind in enumerate(filter(has_reals, kinds))
                 ]
                 partial = self.held(f"{name}({', '.join([*texts, *units])})")
-                children.append((slope_of(leaf), self._factor(partial)))
+                children.append((slope_of(leaf), self.times_factor(partial)))
         assert isinstance(tangents, list)
         return text, [Rate(tangents[0], Spread(tuple(children), True))]
 

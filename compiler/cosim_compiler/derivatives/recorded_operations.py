@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cosim_compiler.derivatives import operator_rates
-from cosim_compiler.derivatives.expression_writer import _is_number
+from cosim_compiler.derivatives.expression_writer import is_number
 from cosim_compiler.derivatives.recorded_views import ViewRecorder
 from cosim_compiler.derivatives.reverse_parts import Rate, Slope, Spread, slope_of
 from cosim_compiler.derivatives.segments import Dual
@@ -18,43 +18,59 @@ from cosim_compiler.derivatives.tangent_values import (
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.types import REAL, Number, Tuple, Type
 
+Rule = Callable[[str], str]
+"""Of the adjoint of a result, a text, what an operand gets of it."""
+
 
 class OperationRecorder(ViewRecorder):
     """The part of the writer of an adjoint that records operations."""
 
     def pick(self, node: form.Pick) -> Dual:
+        """An item of a tuple at a place that is computed: its adjoint is that of the item that was picked."""
         (owner, owners), (index, _) = self.duals([node.tuple, node.index])
         at = self.held(index)
         text = f"{self.held(owner)}[{at}]"
         if not isinstance(owners, tuple):
             return text, NO_TANGENT
-        texts = self._picked(owners, at)
-        n = len(owners)
+        return text, self._with_slopes(self._picked(owners, at), owners, node.type, at)
 
-        def with_slopes(part: Tangents, items: tuple[Tangents, ...], kind: Type) -> Tangents:
-            """The tangents of the item that is picked, each with the adjoints of all items it may be."""
-            if isinstance(part, tuple):
-                assert isinstance(kind, Tuple)
-                return tuple(
-                    with_slopes(
-                        one,
-                        tuple(item[i] if isinstance(item, tuple) else None for item in items),
-                        kind.items[i],
-                    )
-                    for i, one in enumerate(part)
+    def _with_slopes(
+        self, tangents: Tangents, items: tuple[Tangents, ...], kind: Type, place: str
+    ) -> Tangents:
+        """The tangents of the item that is picked, each with the adjoints of all items it may be.
+
+        Parameters
+        ----------
+        tangents
+            Of the item, with the choice among all `items` in their texts.
+        items
+            Tangents of each item.
+        kind : Type
+            Of an item.
+        place : str
+            The name of its number, which may count from the end.
+        """
+        if isinstance(tangents, tuple):
+            assert isinstance(kind, Tuple)
+            return tuple(
+                self._with_slopes(
+                    part,
+                    tuple(item[i] if isinstance(item, tuple) else None for item in items),
+                    kind.items[i],
+                    place,
                 )
-            if part is None:
-                return None
-            if kind is not REAL:
-                raise self.refuse("a view is picked out of a tuple by a number that is computed")
-            children = tuple(
-                (slope_of(item), lambda w, j=j: f"({w} if {at} == {j} or {at} == {j - n} else 0.0)")
-                for j, item in enumerate(items)
-                if item is not None
+                for i, part in enumerate(tangents)
             )
-            return [Rate(part[0], Spread(children))]
-
-        return text, with_slopes(texts, owners, node.type)
+        if tangents is None:
+            return None
+        if kind is not REAL:
+            raise self.refuse("a view is picked out of a tuple by a number that is computed")
+        children = tuple(
+            (slope_of(item), _where_picked(place, number, len(items)))
+            for number, item in enumerate(items)
+            if item is not None
+        )
+        return [Rate(tangents[0], Spread(children))]
 
     def convert(self, node: form.Convert) -> Dual:
         if isinstance(node.type, Tuple):
@@ -86,28 +102,34 @@ class OperationRecorder(ViewRecorder):
         texts = operator_rates.of_operator(self, sign, value, (left, lefts), (right, rights))
         if not isinstance(texts, list):
             return value, NO_TANGENT
-        children: list[tuple[Slope, Callable[[str], str]]] = []
+        children: list[tuple[Slope, Rule]] = []
         if isinstance(lefts, list):
-            if sign == "*":
-                rule = self._factor(right)
-            else:
-                rule = lambda w: self._rule(sign, value, (left, [w]), (right, None))  # noqa: E731
-            children.append((slope_of(lefts), rule))
+            children.append((slope_of(lefts), self._rule_of_left(sign, value, left, right)))
         if isinstance(rights, list):
-            if sign == "*":
-                rule = self._factor(left)
-            elif sign == "-":
-                rule = _negated
-            else:
-                rule = lambda w: self._rule(sign, value, (left, None), (right, [w]))  # noqa: E731
-            children.append((slope_of(rights), rule))
-        is_singular = sign == "/" and not _is_number(right)
+            children.append((slope_of(rights), self._rule_of_right(sign, value, left, right)))
+        is_singular = sign == "/" and not is_number(right)
         return value, [Rate(texts[0], Spread(tuple(children), is_singular))]
 
-    def _factor(self, factor: str) -> Callable[[str], str]:
-        return lambda w: self.times(w, factor)
+    def _rule_of_left(self, sign: str, value: str, left: str, right: str) -> Rule:
+        """What goes on to the left operand: the tangent of the result, the adjoint in place of its own."""
+        if sign == "*":
+            return self.times_factor(right)
+        return lambda weight: self._rate(sign, value, (left, [weight]), (right, None))
 
-    def _rule(self, sign: str, value: str, left: Any, right: Any) -> str:
+    def _rule_of_right(self, sign: str, value: str, left: str, right: str) -> Rule:
+        """What goes on to the right operand."""
+        if sign == "*":
+            return self.times_factor(left)
+        if sign == "-":
+            return _negated
+        return lambda weight: self._rate(sign, value, (left, None), (right, [weight]))
+
+    def times_factor(self, factor: str) -> Rule:
+        """The adjoint goes on times a factor."""
+        return lambda weight: self.times(weight, factor)
+
+    def _rate(self, sign: str, value: str, left: Dual, right: Dual) -> str:
+        """The tangent of an operator, one of whose operands has one."""
         texts = operator_rates.of_operator(self, sign, value, left, right)
         assert isinstance(texts, list)
         return str(texts[0])
@@ -134,11 +156,11 @@ class OperationRecorder(ViewRecorder):
             )
         return value, [Rate(tangents_of_value[0], spread)]
 
-    def _of_argument(self, name: str, value: str, pairs: list[Dual], i: int) -> Callable[[str], str]:
+    def _of_argument(self, name: str, value: str, pairs: list[Dual], i: int) -> Rule:
         """What goes on to one argument of a function."""
         if name in operator_rates.FACTORS:
             factor = operator_rates.FACTORS[name](pairs[0][0], value)
-            return lambda w: self.times(w, self.held(factor))
+            return lambda weight: self.times(weight, self.held(factor))
 
         def rule(weight: str) -> str:
             only_one = [(text, [weight] if j == i else None) for j, (text, _) in enumerate(pairs)]
@@ -149,7 +171,13 @@ class OperationRecorder(ViewRecorder):
         return rule
 
 
+def _where_picked(place: str, number: int, count: int) -> Rule:
+    """The adjoint goes on to the item of this number where `place` is it, counted from either end."""
+    return lambda weight: f"({weight} if {place} == {number} or {place} == {number - count} else 0.0)"
+
+
 def _negated(weight: str) -> str:
-    if _is_number(weight.strip("()")):
+    """With the other sign; of a number the number."""
+    if is_number(weight.strip("()")):
         return f"({-float(weight.strip('()'))!r})"
     return f"(-{weight})"

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from cosim_compiler.derivatives import rates
-from cosim_compiler.derivatives.expression_writer import _is_number, _leaf_kinds
+from cosim_compiler.derivatives.expression_writer import _leaf_kinds, is_number
 from cosim_compiler.derivatives.function_writer import FunctionWriter
 from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Rate, Segment, Slope, Spread, slope_of
 from cosim_compiler.derivatives.tangent_values import (
@@ -151,7 +151,7 @@ class SegmentWriter(FunctionWriter):
     def pushed(self, text: str) -> str:
         """The text of a number in the reverse function: a constant, or its place on the tape."""
         stripped = text.strip("()")
-        if _is_number(stripped) and "inf" not in stripped and "nan" not in stripped:
+        if is_number(stripped) and "inf" not in stripped and "nan" not in stripped:
             return repr(float(stripped))
         segment = self.segment()
         is_new = text not in segment.pushed
@@ -206,7 +206,7 @@ class SegmentWriter(FunctionWriter):
                 lines.append(f"{into} += {name}")
             elif factor == "-1.0":
                 lines.append(f"{into} -= {name}")
-            elif _is_number(factor):
+            elif is_number(factor):
                 lines.append(f"{into} += {factor} * {name}")
             else:
                 product = self.writer.names.name(rates.product, "product")
@@ -231,7 +231,7 @@ class SegmentWriter(FunctionWriter):
 
     def held_weight(self, text: str) -> str:
         """The weight under a name, so that it is computed once for all leaves."""
-        return text if _is_number(text.strip("()")) else self.held(text)
+        return text if is_number(text.strip("()")) else self.held(text)
 
     def times(self, weight: str, factor: str) -> str:
         """The text of a product of a weight."""

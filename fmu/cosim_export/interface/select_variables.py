@@ -43,6 +43,7 @@ def _spatial() -> Any:
 
 TYPES = {float: "Real", int: "Integer", bool: "Boolean"}
 LARGEST_INTEGER = 2**31 - 1  # of FMI 2.0
+POSE_SIZE = 12  # a rotation matrix and a position
 ELEMENT = re.compile(r"^(?P<base>.+)\[(?P<index>\d+)\]$")
 
 
@@ -299,57 +300,79 @@ def _base(path: str) -> str:
 def _variable(
     system: cosim.System, start: cosim.State, element: _Element, causality: str, discrete: Set[str]
 ) -> FmuVariable:
-    variable, index = element.variable, element.index
-    kind, slot = variable.kind, variable.slot
-    is_state = kind in (*CONTINUOUS_STATES, *DISCRETE_STATES)
-    type_ = TYPES[variable.dtype]
-    if variable.words:
-        type_ = "String" if variable.is_text else "Enumeration"
-    jumps = kind in DISCRETE_STATES or type_ != "Real" or (causality != "input" and variable.path in discrete)
-    variability = "discrete" if jumps else "continuous"
-    initial = "exact" if is_state else "calculated"
-    if causality in ("parameter", "fixed"):
-        variability = "tunable" if causality == "parameter" else "fixed"
-        causality, initial = "parameter", "exact"
-    elif causality == "input":
-        initial = ""
-    value: float | str | None = None
-    if initial != "calculated":
-        arrays = dict(zip("ypdkhc", system.arrays(start), strict=True))
-        value = variable.dtype(arrays[slot.array][slot.offset + index].item())
-        if causality not in ("parameter", "input") and value in (math.inf, -math.inf):
-            initial, value = "calculated", None  # a timer that is not set: many tools read no infinite start
-        if element.angle is not None:
-            value = angle_of(arrays[slot.array][slot.offset : slot.offset + 12].tolist(), element.angle)
+    """An element of a variable of the model as a variable of the FMU."""
+    variable, slot = element.variable, element.variable.slot
+    offset = slot.offset + element.index
+    is_set = causality in ("parameter", "fixed", "input")
+    type_ = _type(variable)
+    variability = _variability(variable, type_, causality, variable.path in discrete)
+    initial = _initial(variable, causality)
+    value = None if initial == "calculated" else _start(system, start, element)
+    if not is_set and value in (math.inf, -math.inf):
+        initial, value = "calculated", None  # a timer that is not set: many tools read no infinite start
     if type_ == "Integer" and slot.array == "p" and isinstance(value, int) and abs(value) > LARGEST_INTEGER:
         type_, value = "Real", float(value)
     if type_ == "String" and value is not None:
         value = variable.words[int(value) - 1]
-    unit = variable.unit(index) if element.angle is None else "rad"
+    unit = variable.unit(element.index) if element.angle is None else "rad"
+    is_parameter = causality in ("parameter", "fixed")
     smallest = None
-    if causality == "parameter" and type_ == "Real" and variable.minimum is not None:
-        smallest = smallest_taken(system, start, element.path, slot.offset + index, variable.minimum)
+    if is_parameter and type_ == "Real" and variable.minimum is not None:
+        smallest = smallest_taken(system, start, element.path, offset, variable.minimum)
     return FmuVariable(
         name=element.name,
         path=element.path,
         array=slot.array,
-        offset=slot.offset + index,
+        offset=offset,
         stage=int(cosim.Stage(variable.stage)) if slot.array == "c" else int(cosim.Stage.EMPTY),
         type=type_,
-        causality=causality,
+        causality="parameter" if is_parameter else causality,
         variability=variability,
         initial=initial,
         unit=unit,
         start=value,
-        minimum=variable.minimum if causality in ("parameter", "input") else None,
+        minimum=variable.minimum if is_set else None,
         smallest=smallest,
-        maximum=variable.maximum if causality in ("parameter", "input") else None,
+        maximum=variable.maximum if is_set else None,
         description=_about(variable, element),
         display_unit=DISPLAY_UNITS.get(unit, "") if type_ == "Real" else "",
-        nominal=_nominal(system, variable, index) if type_ == "Real" else None,
+        nominal=_nominal(system, variable, element.index) if type_ == "Real" else None,
         angle=element.angle,
         items=variable.words,
     )
+
+
+def _type(variable: Variable) -> str:
+    """Its type in FMI."""
+    if variable.words:
+        return "String" if variable.is_text else "Enumeration"
+    return TYPES[variable.dtype]
+
+
+def _variability(variable: Variable, type_: str, causality: str, is_held: bool) -> str:
+    """When it changes; `is_held`: at events alone, as far as the model computes it."""
+    if causality in ("parameter", "fixed"):
+        return "tunable" if causality == "parameter" else "fixed"
+    jumps = variable.kind in DISCRETE_STATES or type_ != "Real" or (causality != "input" and is_held)
+    return "discrete" if jumps else "continuous"
+
+
+def _initial(variable: Variable, causality: str) -> str:
+    """How FMI initializes it: "exact", "calculated", or "" of an input."""
+    if causality == "input":
+        return ""
+    is_state = variable.kind in (*CONTINUOUS_STATES, *DISCRETE_STATES)
+    return "exact" if is_state or causality in ("parameter", "fixed") else "calculated"
+
+
+def _start(system: cosim.System, start: cosim.State, element: _Element) -> float | str:
+    """Its value in the start state, in SI."""
+    slot = element.variable.slot
+    numbers = dict(zip("ypdkhc", system.arrays(start), strict=True))[slot.array]
+    if element.angle is not None:
+        pose = numbers[slot.offset : slot.offset + POSE_SIZE].tolist()
+        return angle_of(pose, element.angle)
+    return element.variable.dtype(numbers[slot.offset + element.index].item())
 
 
 def _nominal(system: cosim.System, variable: Variable, index: int) -> float | None:

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.kit import Slot
 from cosim_export.interface.fmu_exporter import first_state, left_out
 from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.native.description import describe, with_all_states, with_indicators
@@ -35,6 +37,10 @@ from cosim_lowering.tangent_function import tangent_functions
 
 SHELL = Path(__file__).parent / "shell"
 COMMON = ("instance", "arrays", "values", "held", "exchange", "saved")
+"""Files of the shell that both versions of FMI share."""
+INTEGRATOR = "integrators.runge_kutta_merson"
+DIGEST_SIZE = 16
+"""Bytes, those of a UUID."""
 
 
 class NativeSources:
@@ -110,76 +116,42 @@ class NativeSources:
         has_tangents: bool = False,
         derivatives: Sequence[str] = (),
     ) -> None:
-        self.version = version
+        self.version, self.kinds = version, list(("cs", "me") if kinds is None else kinds)
         system = model.build()
         settings = dict(settings or {"integrator": INTEGRATOR, "integrator_options": {}, "accuracy": 1e-6})
         naming = naming or Naming.of("structured", None)
         variables = select_variables(system, **(selections or {}))
         self.left_out = left_out(system, variables)
         by, of = checked_paths(system, derivatives), differentiated(variables)
-        self.program = Program(
-            system,
-            settings["integrator"],
-            accuracy=settings["accuracy"],
-            state=first_state(system),
-            derivatives=(by, slots_of(of)),
-            **settings["integrator_options"],
-        )
-        self.program.require()
-        self.kinds = list(("cs", "me") if kinds is None else kinds)
-        variables = (*variables, *derivative_outputs(system, by, of))
+        self.program = _program(system, settings, has_clocks, derivatives=(by, slots_of(of)))
         self.indicators = self.program.indicators
-        shown: Sequence[str] = list(self.indicators) if "me" in self.kinds else ()
-        if "me" in self.kinds:
-            variables = with_all_states(system, variables, self.program.reset_states)
-            if version == 3:
-                variables, shown = with_indicators(
-                    variables, {p: at for p, (at, _) in self.indicators.items()}
-                )
-        in_arrays = (
-            {v.name for a in arrays_of(variables) if a.dimensions for v in a.elements}
-            if version == 3 and has_arrays
-            else set()
-        )
-        renamed = naming.renamed(variables, in_arrays)
-        new = {before.name: after.name for before, after in zip(variables, renamed, strict=True)}
-        shown = [new.get(name, name) for name in shown]
-        if not has_clocks:
-            self.program.periodic = {}
-        clocks = {naming.path(path): clock for path, clock in self.program.periodic.items()}
-        if len(clocks) < len(self.program.periodic):
-            text = "two output clocks would have one name: leave them out (clocks)"
-            raise cosim.ModelError.of("naming", text)
-        variables = renamed
+        variables = (*variables, *derivative_outputs(system, by, of))
+        all_variables, shown_indicators = self._with_exchanged_model(system, variables)
+        renamed = naming.renamed(all_variables, self._elements_of_arrays(all_variables, has_arrays))
+        new_names = {before.name: after.name for before, after in zip(all_variables, renamed, strict=True)}
+        shown_indicators = [new_names.get(name, name) for name in shown_indicators]
+        clocks = _output_clocks(self.program, naming)
         self.interface = FmuInterface.of_model(
-            model, variables, settings, naming=naming.kind, has_arrays=has_arrays
+            model, renamed, settings, naming=naming.kind, has_arrays=has_arrays
         )
         if has_tangents:
             self.program.functions |= tangent_functions(system)
-        if any(v.angle is not None for v in variables):
+        if any(v.angle is not None for v in renamed):
             self.program.functions |= frame_functions()
-        present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
-        self.code = machine_code(self.program, present, RAISED) if has_library else None
-        room = None if history_entries is None else history_room(self.program, history_entries)
-        code_in_c = "" if room is None else CProgram(self.program, present, RAISED).text
+        entry_points = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
+        self.code = machine_code(self.program, entry_points, RAISED) if has_library else None
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
-        tables = partial(model_tables, self.program, self.interface, self.kinds, version, room or 0)
-        units = (
-            compiled_files([*(file.name for file in self.files), "model.c", "code.c"])
-            if room is not None
-            else []
-        )
-        tool = f"cosim-framework {cosim.__version__}"
-
-        def description(token: str) -> bytes:
-            return describe(version, self.kinds, self.interface, tool, token, shown, clocks, units)
-
         self.terminals = terminals(system, self.interface) if version == 3 else None
+        is_printed = history_entries is not None
+        room = 0 if history_entries is None else history_room(self.program, history_entries)
+        code_in_c = CProgram(self.program, entry_points, RAISED).text if is_printed else ""
+        tables = partial(model_tables, self.program, self.interface, self.kinds, version, room)
+        description = partial(self._describe, shown_indicators, clocks, is_printed)
         digest = _digest(
             str(self.code or ""),
             code_in_c,
             (self.terminals or b"").decode(),
-            tables("", bytes(16)),
+            tables("", bytes(DIGEST_SIZE)),
             description("").decode(),
             *(file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))),
         )
@@ -189,10 +161,36 @@ class NativeSources:
         self.tables = tables(self.token, digest)
         self.description = description(self.token)
         self.printed: dict[str, bytes] = {}
-        if room is not None:
-            identifier = self.interface.identifier
+        if is_printed:
             generated = {"model.c": self.tables, "code.c": code_in_c}
-            self.printed = source_files(SHELL, self.files, identifier, version, generated)
+            self.printed = source_files(SHELL, self.files, self.interface.identifier, version, generated)
+
+    def _with_exchanged_model(
+        self, system: cosim.System, variables: Sequence[FmuVariable]
+    ) -> tuple[Sequence[FmuVariable], Sequence[str]]:
+        """For Model Exchange also all states, and the event indicators with their names."""
+        if "me" not in self.kinds:
+            return variables, ()
+        variables = with_all_states(system, variables, self.program.reset_states)
+        if self.version == 3:
+            return with_indicators(variables, {path: at for path, (at, _) in self.indicators.items()})
+        return variables, list(self.indicators)
+
+    def _elements_of_arrays(self, variables: Sequence[FmuVariable], has_arrays: bool) -> set[str]:
+        """Names of variables that are elements of an array of FMI 3.0."""
+        if self.version != 3 or not has_arrays:
+            return set()
+        return {v.name for array in arrays_of(variables) if array.dimensions for v in array.elements}
+
+    def _describe(
+        self, indicators: Sequence[str], clocks: Mapping[str, Any], is_printed: bool, token: str
+    ) -> bytes:
+        """``modelDescription.xml`` with this token."""
+        units = []
+        if is_printed:
+            units = compiled_files([*(file.name for file in self.files), "model.c", "code.c"])
+        tool = f"cosim-framework {cosim.__version__}"
+        return describe(self.version, self.kinds, self.interface, tool, token, indicators, clocks, units)
 
     @property
     def codes(self) -> list[MachineCode]:
@@ -205,11 +203,38 @@ class NativeSources:
         return {"model.c": self.tables}
 
 
-INTEGRATOR = "integrators.runge_kutta_merson"
+def _program(
+    system: cosim.System,
+    settings: Mapping[str, Any],
+    has_clocks: bool,
+    derivatives: tuple[list[str], list[Slot]],
+) -> Program:
+    """The run of a system as machine code; without output clocks if they are not wanted."""
+    program = Program(
+        system,
+        settings["integrator"],
+        accuracy=settings["accuracy"],
+        state=first_state(system),
+        derivatives=derivatives,
+        **settings["integrator_options"],
+    )
+    program.require()
+    if not has_clocks:
+        program.periodic = {}
+    return program
+
+
+def _output_clocks(program: Program, naming: Naming) -> dict[str, Any]:
+    """Periodic events by the names of their clocks."""
+    clocks = {naming.path(path): clock for path, clock in program.periodic.items()}
+    if len(clocks) < len(program.periodic):
+        text = "two output clocks would have one name: leave them out (clocks)"
+        raise cosim.ModelError.of("naming", text)
+    return clocks
 
 
 def _digest(*texts: str) -> bytes:
     digest = sha256()
     for text in texts:
         digest.update(f"{len(text)}\0{text}".encode())
-    return digest.digest()[:16]
+    return digest.digest()[:DIGEST_SIZE]

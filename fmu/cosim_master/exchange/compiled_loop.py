@@ -361,30 +361,40 @@ class CompiledLoop:
         """What the interpreter has left to Python in the communication step `index`."""
         report, coupled = self.machine.report, self.coupled
         algorithm = self._algorithms[report.algorithm]
-        programmed, progress = algorithm.programmed, algorithm.progress
+        programmed = algorithm.programmed
         if code == run_exchanges.CUTS:
             self._cut(index)
-            return
-        if programmed is not None and code == run_exchanges.NOT_SETTLED:
+        elif programmed is not None and code == run_exchanges.NOT_SETTLED:
             raise self._complaint(algorithm.memory) or programmed.failure(
                 algorithm.exchange, self.machine.clock.begin
             )
-        if programmed is not None and code == run_exchanges.DERIVES:
+        elif programmed is not None and code == run_exchanges.DERIVES:
             coupled.guarded_algorithm(programmed, programmed.derive, algorithm.exchange)
-            return
-        coupled.start_step(index)
-        if code in (run_exchanges.SAVE_FAILED, run_exchanges.RESTORE_FAILED):
-            self._python.check_failed_state(self._names[report.part], code, int(report.status))
-            return
-        if code in (run_exchanges.SAVES, run_exchanges.RESTORES):
-            if code == run_exchanges.RESTORES:
-                self._python.forget(algorithm)
+        else:
+            coupled.start_step(index)
+            if code in (run_exchanges.SAVE_FAILED, run_exchanges.RESTORE_FAILED):
+                self._python.check_failed_state(self._names[report.part], code, int(report.status))
+            elif code in (run_exchanges.SAVES, run_exchanges.RESTORES):
+                self._save_or_restore(algorithm, is_restored=code == run_exchanges.RESTORES)
             else:
-                algorithm.remembered = None
-                if progress.always_watched:
-                    self._python.remember(algorithm, is_saved=False)
-            progress.watched = 0
-            return
+                self._do_operation(index, code, algorithm)
+
+    def _save_or_restore(self, algorithm: AlgorithmArrays, *, is_restored: bool) -> None:
+        """The state of what runs in Python, as the interpreter does with that of the others."""
+        if is_restored:
+            self._python.forget(algorithm)
+        else:
+            algorithm.remembered = None
+            if algorithm.progress.always_watched:
+                self._python.remember(algorithm, is_saved=False)
+        algorithm.progress.watched = 0
+
+    def _do_operation(self, index: int, code: int, algorithm: AlgorithmArrays) -> None:
+        """An operation in which a participant runs in Python, or has failed.
+
+        Where a participant discards its step and the algorithm may take a shorter one, it decides.
+        """
+        report, progress, programmed = self.machine.report, algorithm.progress, algorithm.programmed
         for each in {0: self._main, report.algorithm: algorithm}.values():
             if each.saves_states:
                 self._python.remember(each, is_saved=True)

@@ -63,7 +63,7 @@ def numbers_of_calls(calls: Sequence[Call]) -> Numbers | None:
     return _numbers(integers, reals)
 
 
-def calls_of_numbers(found: Numbers) -> list[Call]:
+def calls_of_numbers(numbers: Numbers) -> list[Call]:
     """The calls again.
 
     Raises
@@ -71,7 +71,7 @@ def calls_of_numbers(found: Numbers) -> list[Call]:
     ValueError, IndexError
         The numbers are no such calls.
     """
-    integers, reals = found
+    integers, reals = numbers
     calls = []
     at = place = 0
     while at < len(integers):
@@ -86,7 +86,7 @@ def calls_of_numbers(found: Numbers) -> list[Call]:
             at, place = at + 3, place + length
             pending.append([WRITES[write], names, [*reals[place - length : place]]])
         calls.append(Call(number, ACTIONS[action], [time, size, reads], pending))
-    _check_ends(found, at, place)
+    _check_ends(numbers, at, place)
     return calls
 
 
@@ -108,7 +108,7 @@ def numbers_of_answers(answers: Sequence[Sequence[Any]]) -> Numbers | None:
     return _numbers(integers, reals)
 
 
-def answers_of_numbers(found: Numbers) -> list[list[Any]]:
+def answers_of_numbers(numbers: Numbers) -> list[list[Any]]:
     """The answers again.
 
     Raises
@@ -116,7 +116,7 @@ def answers_of_numbers(found: Numbers) -> list[list[Any]]:
     ValueError, IndexError
         The numbers are no such answers.
     """
-    integers, reals = found
+    integers, reals = numbers
     answers = []
     at = place = 0
     while at < len(integers):
@@ -129,7 +129,7 @@ def answers_of_numbers(found: Numbers) -> list[list[Any]]:
             place += length
             values.append([*reals[place - length : place]])
         answers.append([ANSWER, [reached, [], values]])
-    _check_ends(found, at, place)
+    _check_ends(numbers, at, place)
     return answers
 
 
@@ -139,6 +139,6 @@ def _numbers(integers: list[int], reals: list[Any]) -> Numbers | None:
     return Numbers(integers, reals)
 
 
-def _check_ends(found: Numbers, integers: int, reals: int) -> None:
-    if integers != len(found.integers) or reals != len(found.reals):
+def _check_ends(numbers: Numbers, integers: int, reals: int) -> None:
+    if integers != len(numbers.integers) or reals != len(numbers.reals):
         raise ValueError("numbers of another count")
