@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cosim.cause import EventCause
+from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import Handler
 from cosim.preparation.witness import list_witnesses
+from cosim.system.of_declarations import parts_with
 from cosim.system.system import System
 
 
@@ -68,10 +71,9 @@ class EventEntries:
         self.entries = self._list_entries()
         slots = system.assembly.layout.slots
         self.signals = [
-            slots[name][d.name].offset
-            for name, part in system.parts.items()
-            for d in part.declarations.values()
-            if d.kind == "signal"
+            slots[name][signal].offset
+            for name, _, signals in parts_with(system.parts, _signals)
+            for signal in signals
         ]
         self.scheduled = [e for e in self.entries if e.handler.cause is EventCause.SCHEDULED]
         outside_steps = (EventCause.INITIALIZATION, EventCause.TERMINATION)
@@ -91,3 +93,8 @@ class EventEntries:
                 block = self.system.handler_blocks.get((name, handler.name), -1)
                 entries.append(Entry(len(entries), name, handler, block, flag))
         return entries
+
+
+def _signals(listed: Mapping[str, Declaration]) -> list[str]:
+    """The names of signals."""
+    return [d.name for d in listed.values() if d.kind == "signal"]

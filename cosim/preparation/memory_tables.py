@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.component.declaration import Declaration
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.preparation.run_layout import RunLayout
 from cosim.run_data.records import ON_ALL, ON_MOTION, ON_REPORTS, PastRow, Smoothness
 from cosim.stage import Stage
 from cosim.step.histories import ROOM_FOR_REFINEMENT, ROOM_FOR_STEP
 from cosim.system.blocks import Block, Slot
+from cosim.system.of_declarations import parts_with
 from cosim.system.system import BREAK_ORDER, System
 
 Integers = NDArray[np.int64]
@@ -35,10 +38,14 @@ def list_notices(system: System) -> list[Notice]:
             str(declaration.options["notice"]),
             system.assembly.layout.slots[name][declaration.name].offset,
         )
-        for name, part in system.parts.items()
-        for declaration in part.declarations.values()
-        if declaration.kind == "cache" and declaration.options.get("notice")
+        for name, _, noticed in parts_with(system.parts, _noticed)
+        for declaration in noticed
     ]
+
+
+def _noticed(listed: Mapping[str, Declaration]) -> list[Declaration]:
+    """The variables with a notice."""
+    return [d for d in listed.values() if d.kind == "cache" and d.options.get("notice")]
 
 
 def write_updates(system: System, layout: RunLayout) -> None:
@@ -144,6 +151,8 @@ def past_rows(system: System, read_by_step: set[int] | None) -> tuple[list[PastR
 def _rows_reading_histories(system: System, blocks: dict[int, Block]) -> list[int]:
     """Of the blocks those that read a history, or the indices of its ring."""
     rings = {slot.offset for slot in system.rings}
+    if not rings:
+        return []
 
     def is_of_history(slot: Slot) -> bool:
         return slot.array == "h" or (slot.array == "k" and slot.offset in rings)
