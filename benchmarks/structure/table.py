@@ -84,22 +84,26 @@ def measure_vectors(given: argparse.Namespace) -> list[Line]:
     """Stiff runs with one vector of states, and the same with threads of BLAS."""
     sizes = SIZES["vectors"]
     cases = [[problem, n] for problem in vectors.PROBLEMS for n in sizes]
-    request = {"cases": cases, "ends": vectors.ENDS, "accuracy": vectors.ACCURACY, "rounds": ROUNDS}
-    ours = [vectors.measure(problem, n)["seconds"] for problem, n in cases]
-    answer = peer_answer(given, "scikit-sundae", "structure/peer_cvode.py", request)
-    theirs = [row["seconds"] for row in answer["rows"]] if answer else []
-    count = len(sizes)
-    lines = [
-        Line(
-            f"{problem}, bdf", sizes, ours[i * count :][:count], "CVODE, a band", theirs[i * count :][:count]
-        )
-        for i, problem in enumerate(vectors.PROBLEMS)
-    ]
-    code = f"import vectors; print([vectors.measure('heat', n)['seconds'] for n in {sizes!r}])"
+    measured = [vectors.measure(problem, n) for problem, n in cases]
+    answer = peer_answer(given, "scikit-sundae", "structure/peer_cvode.py", vectors.request_of(cases))
+    rows = answer["rows"] if answer else []
+    count, lines = len(sizes), []
+    for i, problem in enumerate(vectors.PROBLEMS):
+        of_problem = slice(i * count, (i + 1) * count)
+        exact = [m.exact for m in measured[of_problem]]
+        for wanted in vectors.ERRORS:
+            ours = [vectors.fastest(m.seconds, m.ends, m.exact, wanted) for m in measured[of_problem]]
+            theirs = [
+                vectors.fastest(row["seconds"], row["ends"], right, wanted)
+                for row, right in zip(rows[of_problem], exact, strict=False)
+            ]
+            name = f"{problem}, bdf, right to {wanted:.0e}"
+            lines.append(Line(name, sizes, ours, "CVODE, a band", theirs))
+    code = f"import vectors; print([vectors.measure('heat', n).seconds[3] for n in {sizes!r}])"
     threads = {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", "PYTHONPATH": str(Path(__file__).parent)}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **threads})
-    return [*lines, Line("heat, bdf, 2 threads of BLAS allowed", sizes, json.loads(done.stdout))]
+    return [*lines, Line("heat, bdf at 1e-4, 2 threads of BLAS allowed", sizes, json.loads(done.stdout))]
 
 
 def measure_calls(given: argparse.Namespace) -> list[Line]:
