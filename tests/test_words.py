@@ -10,32 +10,33 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("benchmarks", "compiler", "cosim", "docs", "examples", "fmu", "plugins", "release")
 PHRASES = {
-    r"\b(?:somebody|nobody|everybody|anybody)\b": "say who or what it is, or use the passive",
-    r"\bstrangers?\b": "a third party",
-    r"\bstands? on\b": "is on, is set to, belongs to",
-    r"\bsuch an? one\b": "name it again",
-    r"\bwall's clock\b": "wall-clock time",
-    r"\bout of nothing\b": "name what creates it",
-    r"\bthe whole of it\b": "name the thing: is the complete …",
-    r"\bwhich (?:a warning says|is said)\b": "with a warning; a message names …",
-    r"\blooks? what\b": "checks which",
-    r"\bthat all see\b": "that all read, shared",
-    r"\bcounts? in place of\b": "overrides",
-    r"(?<!here\s)\bis no (?!longer|more|further|later|less|such|good|help|reason|place|noise|power)\w": (
+    r"(?:somebody|nobody|everybody|anybody)\b": "say who or what it is, or use the passive",
+    r"strangers?\b": "a third party",
+    r"stands? on\b": "is on, is set to, belongs to",
+    r"such an? one\b": "name it again",
+    r"wall's clock\b": "wall-clock time",
+    r"out of nothing\b": "name what creates it",
+    r"the whole of it\b": "name the thing: is the complete …",
+    r"which (?:a warning says|is said)\b": "with a warning; a message names …",
+    r"looks? what\b": "checks which",
+    r"that all see\b": "that all read, shared",
+    r"counts? in place of\b": "overrides",
+    r"is no (?<!here\sis no )(?!longer|more|further|later|less|such|good|help|reason|place|noise|power)\w": (
         "is not a …"
     ),
-    r"\bwhat is not as usual\b": "name the cases",
-    r"\bin processes of their own\b": "in separate processes",
-    r"\bseen besides\b": "further variables",
-    r"\bwhat is looked for\b": "name it: the parameter, the value",
-    r"\bin this very\b": "in this",
-    r"\bgone on from\b": "the search starts at …",
-    r"\bhave anyway\b": "compute in any case",
-    r"\bnot of one number\b": "the number of … is not the number of …",
-    r"\blies? deep in\b": "overlap too deeply",
-    r"\bnothing has come from\b": "no data received",
-    r"\bfool-?proof\b|\bof course\b|\bsimply put\b|\bneedless to say\b": "leave it out",
+    r"what is not as usual\b": "name the cases",
+    r"in processes of their own\b": "in separate processes",
+    r"seen besides\b": "further variables",
+    r"what is looked for\b": "name it: the parameter, the value",
+    r"in this very\b": "in this",
+    r"gone on from\b": "the search starts at …",
+    r"have anyway\b": "compute in any case",
+    r"not of one number\b": "the number of … is not the number of …",
+    r"lies? deep in\b": "overlap too deeply",
+    r"nothing has come from\b": "no data received",
+    r"(?:fool-?proof|of course|simply put|needless to say)\b": "leave it out",
 }
+"""Where a word begins. Without a `\\b` ahead of its letters a phrase is found ten times as fast."""
 
 
 def texts() -> list[Path]:
@@ -54,6 +55,7 @@ def faults(text: str) -> list[str]:
         f"{small.count(chr(10), 0, match.start()) + 1}: '{match.group()}': {instead}"
         for phrase, instead in PHRASES.items()
         for match in re.finditer(phrase, small)
+        if not re.match(r"\w", small[match.start() - 1 : match.start()])
     ]
 
 
@@ -97,4 +99,5 @@ def test_phrases_are_found(text: str) -> None:
 
 def test_other_words_are_not_found() -> None:
     assert faults("It understands one wall. A strange standard on a body.") == []
+    assert faults("It withstands on its own; within this very box, outlooks what.") == []
     assert faults("There is no step; there\nis no number; it is no longer here, no room is left.") == []

@@ -22,7 +22,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in HERE.iterdir():
         if path.suffix in (".toml", ".py", ".csv"):
             shutil.copy(path, place)
-    cosim.Model.from_file(place / "car.toml").export_fmu(place / "car.fmu", outputs=["car.x", "car.vx"])
+    cosim.Model.from_file(place / "car.toml").export_fmu(
+        place / "car.fmu", outputs=["car.x", "car.vx"], native=False
+    )
     return place
 
 
