@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import has_corrections, nan_max, project_end, project_error, store_state, worth_projecting
+from cosim.kit import has_corrections, nan_max, project_error, store_state, worth_projecting
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
 from cosim_integrators.implicit.newton import size_of_error
+from cosim_integrators.kit.corrected_ends import correct_end_of_step
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 from cosim_integrators.kit.error_norm import reported_error
 from cosim_integrators.kit.kinks import is_cut_by_kink, may_be_cut
@@ -36,7 +37,7 @@ def examine_end(system, method, t, t_end, smallest, knows_kink):
         return REJECTED, OK, error
     status = evaluate_end(system, method, t_end)
     if status == OK:
-        status = project_end(system, method, t_end)
+        status = correct_end_of_step(system, method, t_end)
     if status != OK:
         return REJECTED, status, error
     error = error_of_end(system, method, t_end)

@@ -14,6 +14,7 @@ from cosim.kit import (
     NOT_INITIALIZED,
     NOT_MET,
     failure_code,
+    has_constraints,
     has_corrections,
     nan_max,
     project_end,
@@ -22,6 +23,7 @@ from cosim.kit import (
     step_entry,
     worth_projecting,
 )
+from cosim_integrators.kit.corrected_ends import correct_end_of_step
 from cosim_integrators.kit.error_norm import reported_error, weighted_error
 from cosim_integrators.kit.explicit_method import ExplicitMethod
 from cosim_integrators.kit.explicit_stages import (
@@ -148,9 +150,11 @@ def take_explicit_step(system, method, t, t_stop, limit):
     has_saved_sizes = False
     prepare_kink_search(method, system.c)
     if controlled:
-        if sizes_change(method, system.y):
+        has_changed_sizes = sizes_change(method, system.y)
+        has_saved_sizes = has_changed_sizes or has_constraints(method.corrections)
+        if has_saved_sizes:
             method.sizes.copy_to(method.sizes_at_start)
-            has_saved_sizes = True
+        if has_changed_sizes:
             update_sizes(system, method, t, ideal, order)
         t_stop = smooth_end(method, system.c, t, t_stop)
         if is_measured_again(method, ideal):
@@ -237,7 +241,7 @@ def correct_end(system, method, t, t_end, error):
         if status == 0 and controlled:
             error = estimated_error(method, system.y, step, method.floors)
     if status == 0 and has_corrections(method.corrections):
-        status = project_end(system, method, t_end)
+        status = correct_end_of_step(system, method, t_end)
         if status == 0 and controlled:
             error = corrected_error(system, method, t_end, step)
     if status == 0 and controlled:
