@@ -19,6 +19,11 @@ EPSILON = 2.220446049250313e-16
 IN_DIFFERENCES = 10.0  # what one end is off by, in a difference of fifth order
 
 
+def sees_corrections(method):
+    """Whether errors are estimated from ends of steps that constraints correct."""
+    return method.least_absolute_tolerance > 0.0
+
+
 def correct_end_of_step(system, method, t):
     """As `project_end`; with error control, floors rise to what corrections leave."""
     if not (method.is_controlled and has_constraints(method.corrections)):
@@ -43,7 +48,7 @@ def note_correction(method, before, after):
     for m in range(method.n):
         farthest = max(farthest, abs(after[m] - before[m]))
     rounding = math.pow(2.0, method.settings.error_order) * EPSILON * farthest
-    in_differences = IN_DIFFERENCES if method.least_absolute_tolerance > 0.0 else 0.0
+    in_differences = IN_DIFFERENCES if sees_corrections(method) else 0.0
     for m in range(method.n):
         change = abs(after[m] - before[m])
         if change > 0.0 and method.follows_size(m):
