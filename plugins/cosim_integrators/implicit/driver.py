@@ -35,12 +35,10 @@ from cosim_integrators.implicit.implicit_method import (
 )
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.matrices import clear_foreign_matrices, clear_matrices, solve_real
-from cosim_integrators.kit.corrected_ends import sees_corrections
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.kinks import prepare_kink_search
 from cosim_integrators.kit.rounding import (
     LONGER,
-    add_noise_of_corrections,
     count_step,
     is_measured_again,
     may_be_rounding,
@@ -111,8 +109,6 @@ def measure_rounding_of_step(system, method, t, step):
     """
     noise = method.error
     measure_rounding(system, method, t, method.slope, noise, method.right, method.imaginary)
-    if sees_corrections(method):
-        add_noise_of_corrections(system, method, t, method.slope, noise)
     solve_real(method, noise)
     for m in range(method.n):
         noise[m] = OF_STEP * abs(noise[m]) / step

@@ -36,7 +36,6 @@ from cosim_integrators.implicit.recorded_stages import record_stages as record_s
 from cosim_integrators.implicit.sparse_solver import SparseSolver
 from cosim_integrators.implicit.tuning import tune
 from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
-from cosim_integrators.kit.corrected_ends import IN_DIFFERENCES
 from cosim_integrators.kit.size_memory import sizes_size
 
 HAIRER_WANNER = """
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 MORE_ITERATIONS = 20.0  # with fixed steps
+IN_DIFFERENCES = 10.0  # what one end is off by, in a difference of fifth order
 
 
 class ImplicitIntegrator(CompiledIntegrator):
@@ -81,8 +81,10 @@ class ImplicitIntegrator(CompiledIntegrator):
     differences : list of str
         Why the Jacobian of the system that was prepared last is made of differences; empty where it is exact.
     estimates_from_past : bool
-        Whether errors are estimated from differences of ends of steps. With constraints these show how ends
-        are corrected (`corrected_ends`): the tolerance of a state of size 1 is not less unless it is given.
+        Whether errors are estimated from differences of ends of steps. With constraints each end is corrected
+        when it is off by the tolerance of constraints, and differences show that several times larger: an
+        absolute tolerance of a state that constraints correct is not less unless it is given, or no step
+        would be short enough.
     """
 
     dense_function = polynomial_output

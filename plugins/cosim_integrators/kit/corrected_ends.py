@@ -1,57 +1,63 @@
-"""What the correction of the end of a step leaves in each state: below that no tolerance helps.
+"""Which states constraints correct: their floors are not as low as those of others.
 
-A correction solves linear equations, so each state that it moves is right to a rounding of what it moves
-farthest. A mechanism that lies in a plane is moved out of it by that. A method that estimates its errors from
-ends of steps sees the corrections themselves: each end is corrected as soon as it is off by the tolerance of
-constraints, and differences show that several times larger.
-
-Only states that a correction has moved are held to that: a small state beside a mechanism is not.
+Corrections at the ends of steps, and multipliers inside of them, leave errors in all states of a mechanism
+that do not shrink with the step, and that no measurement at the start of a step shows. A state has none of
+them if a correction leaves it as it is, to the bit, and its derivative does not depend on states that are
+corrected. Until an estimate of its error has gone through the corrections nothing is known of a state: then
+it counts as one that they move.
 """
 
 from __future__ import annotations
 
-import math
-
-from cosim.kit import has_constraints, project_end
+from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.start_of_step import copy_values
 
-EPSILON = 2.220446049250313e-16
-IN_DIFFERENCES = 10.0  # what one end is off by, in a difference of fifth order
+FREE, UNKNOWN, MOVED = 1.0, 0.0, -1.0  # in `StateSizes.free`
+ASIDE = 1e-6  # of a state, or of 1: so far that all that depends on it changes
 
 
-def sees_corrections(method):
-    """Whether errors are estimated from ends of steps that constraints correct."""
-    return method.least_absolute_tolerance > 0.0
+def may_learn(method):
+    """Whether not all states are known to be moved; a constraint that is switched on moves what was free."""
+    free = method.sizes.free
+    learns = False
+    for m in range(method.n):
+        if free[m] != MOVED:
+            learns = True
+    return learns
 
 
-def correct_end_of_step(system, method, t):
-    """As `project_end`; with error control, floors rise to what corrections leave."""
-    if not (method.is_controlled and has_constraints(method.corrections)):
-        return project_end(system, method, t)
-    before = method.spare
-    copy_values(before, method.end)
-    status = project_end(system, method, t)
-    if status == 0:
-        note_correction(method, before, method.end)
-    return status
+def note_corrected(system, method, t, before, after):
+    """Note which components of an estimate of errors corrections have changed.
 
-
-def note_correction(method, before, after):
-    """Raise the floors of the states that differ; see above.
-
-    The rounding hardly shrinks with the step, as that of `raise_floors`.
+    `y` is the end of the step, at `t`, and `c` belongs to it, on entry and after it; `before` is overwritten.
     """
     sizes = method.sizes
-    corrected = sizes.corrected
-    floors = sizes.floors
-    farthest = 0.0
+    free = sizes.free
+    has_new = False
     for m in range(method.n):
-        farthest = max(farthest, abs(after[m] - before[m]))
-    rounding = math.pow(2.0, method.settings.error_order) * EPSILON * farthest
-    in_differences = IN_DIFFERENCES if sees_corrections(method) else 0.0
+        if after[m] != before[m]:
+            free[m] = MOVED
+        elif free[m] == UNKNOWN and before[m] != 0.0:
+            free[m] = FREE
+            has_new = True
+    if has_new:
+        sizes.all_states.followed = 1.0  # their floors are others from the next step on
+        note_driven(system, method, t, before)
+
+
+def note_driven(system, method, t, slope):
+    """Note which states are not free, since they move as states do that are corrected."""
+    y = system.y
+    c = system.c
+    end = method.end
+    free = method.sizes.free
     for m in range(method.n):
-        change = abs(after[m] - before[m])
-        if change > 0.0 and method.follows_size(m):
-            left = min(max(rounding, in_differences * change), method.absolute_tolerances[m])
-            corrected[m] = max(corrected[m], left)
-            floors[m] = max(floors[m], corrected[m])
+        slope[m] = c[m]
+        if free[m] != FREE:
+            y[m] = end[m] + ASIDE * max(1.0, abs(end[m]))
+    status = evaluate(system, method, t)
+    for m in range(method.n):
+        if free[m] == FREE and (status != 0 or c[m] != slope[m]):
+            free[m] = MOVED
+    copy_values(y, end)
+    evaluate(system, method, t)

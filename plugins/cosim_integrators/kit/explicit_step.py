@@ -23,7 +23,7 @@ from cosim.kit import (
     step_entry,
     worth_projecting,
 )
-from cosim_integrators.kit.corrected_ends import correct_end_of_step
+from cosim_integrators.kit.corrected_ends import may_learn, note_corrected
 from cosim_integrators.kit.error_norm import reported_error, weighted_error
 from cosim_integrators.kit.explicit_method import ExplicitMethod
 from cosim_integrators.kit.explicit_stages import (
@@ -112,10 +112,16 @@ def corrected_error(system, method, t, step):
     """As `estimated_error`, without what the corrections at the end of the step have taken out."""
     y = system.y
     spare = method.spare
+    before = method.line(0)  # nothing reads it before the step is accepted
+    notes = has_constraints(method.corrections) and may_learn(method)
     error = 0.0
     for i in range(2 if method.tableau.has_second_error != 0.0 else 1):
         estimate(method, ERROR + i, y, step, method.floors)
+        if notes:
+            copy_values(before, spare)
         project_error(system, method, t, spare)
+        if notes:
+            note_corrected(system, method, t, before, spare)
         size = weighted_error(method, spare, y, method.floors)
         error = size if i == 0 else mixed(error, size)
     return error
@@ -241,7 +247,7 @@ def correct_end(system, method, t, t_end, error):
         if status == 0 and controlled:
             error = estimated_error(method, system.y, step, method.floors)
     if status == 0 and has_corrections(method.corrections):
-        status = correct_end_of_step(system, method, t_end)
+        status = project_end(system, method, t_end)
         if status == 0 and controlled:
             error = corrected_error(system, method, t_end, step)
     if status == 0 and controlled:

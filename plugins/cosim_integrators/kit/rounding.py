@@ -95,35 +95,14 @@ def add_noise_of_states(system, method, t, step, slope, noise):
 
     So positions get the rounding of speeds. Afterwards as after `measure_rounding`.
     """
-    for m in range(method.n):
-        move_to_side(system, method, m, step * noise[m])
-    add_change(system, method, t, slope, noise)
-
-
-def add_noise_of_corrections(system, method, t, slope, noise):
-    """Add to `noise` how much the derivatives change by what corrections leave in the states.
-
-    Past ends of steps that were corrected show it: so positions get what corrections leave in speeds.
-    Afterwards as after `measure_rounding`.
-    """
-    corrected = method.sizes.corrected
-    for m in range(method.n):
-        move_to_side(system, method, m, corrected[m])
-    add_change(system, method, t, slope, noise)
-
-
-def move_to_side(system, method, m, way):
-    """Put a state so far from the start of the step, some to one side and some to the other."""
-    system.y[m] = method.start[m] + (1.0 if m % 3 == 0 else -1.0) * way
-
-
-def add_change(system, method, t, slope, noise):
-    """Add to `noise` how much the derivatives differ from `slope`; `y` becomes the start of the step."""
     y = system.y
     c = system.c
+    n = method.n
     start = method.start
+    for m in range(n):
+        y[m] = start[m] + (1.0 if m % 3 == 0 else -1.0) * step * noise[m]
     status = evaluate(system, method, t)
-    for m in range(method.n):
+    for m in range(n):
         y[m] = start[m]
         if status == 0:
             noise[m] += abs(c[m] - slope[m])

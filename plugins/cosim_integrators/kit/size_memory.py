@@ -84,8 +84,8 @@ class StateSizes(NamedTuple):
         return sizes.vector(6)
 
     @property
-    def corrected(sizes):
-        """What corrections that meet constraints leave in the state; 0: none has moved it."""
+    def free(sizes):
+        """Whether corrections that meet constraints leave the state as it is; see `corrected_ends`."""
         return sizes.vector(7)
 
     @property

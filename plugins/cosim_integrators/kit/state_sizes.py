@@ -9,7 +9,8 @@ has had at the start of a step of this run. Four kinds of states are not known b
   enough where the power is that of the error estimate, or more: then the error is as large as the state.
   While it grows it is taken to be at least `NEGLIGIBLE` times as large as the largest one.
 - One that is rounding, or little more: see `rounding`.
-- One that constraints correct: see `corrected_ends`.
+- One that constraints correct (see `corrected_ends`): what a correction leaves does not shrink with the
+  step, so it is taken to be at least that large, too.
 - One at 0: it has a floor as soon as it has left it in an attempt at a step (`set_floors_of_born_states`).
 """
 
@@ -17,6 +18,8 @@ from __future__ import annotations
 
 import math
 
+from cosim.kit import has_constraints
+from cosim_integrators.kit.corrected_ends import FREE
 from cosim_integrators.kit.grown_back import has_grown_back
 from cosim_integrators.kit.size_memory import NEVER, sizes_size
 
@@ -34,7 +37,13 @@ def floor_of(method, m, size):
     of_size_1 = method.absolute_tolerances[m]
     if not method.follows_size(m):
         return of_size_1
-    return max(of_size_1 * size, SMALLEST_FLOOR)
+    least = SMALLEST_FLOOR if is_free(method, m) else max(method.least_absolute_tolerance, SMALLEST_FLOOR)
+    return max(of_size_1 * size, least)
+
+
+def is_free(method, m):
+    """Whether no constraint corrects a state, as far as is known."""
+    return not has_constraints(method.corrections) or method.sizes.free[m] == FREE
 
 
 def steps_ahead(method, order):
@@ -62,8 +71,9 @@ def least_floor(method, m):
 
 
 def corrected_floor(method, m, size):
-    """As `floor_of`; not less than corrections leave."""
-    return max(floor_of(method, m, size), method.sizes.corrected[m])
+    """As `floor_of`; with constraints that correct it not less than `least_floor`."""
+    floor = floor_of(method, m, size)
+    return floor if is_free(method, m) else max(floor, least_floor(method, m))
 
 
 def power_of_growth(age, y, y_dot):
