@@ -33,12 +33,22 @@ MATURE = 16.0  # steps: the first ones show their own formula more than a power
 
 
 def floor_of(method, m, size):
-    """The absolute tolerance of a state of that size."""
+    """The absolute tolerance of a state of that size, of which nothing else is known."""
+    return floor_not_below(method, m, size, method.least_absolute_tolerance)
+
+
+def floor_not_below(method, m, size, least):
+    """As `floor_of`, with another lower bound."""
     of_size_1 = method.absolute_tolerances[m]
     if not method.follows_size(m):
         return of_size_1
-    least = SMALLEST_FLOOR if is_free(method, m) else max(method.least_absolute_tolerance, SMALLEST_FLOOR)
-    return max(of_size_1 * size, least)
+    return max(max(of_size_1 * size, least), SMALLEST_FLOOR)
+
+
+def own_floor(method, m, size):
+    """As `floor_of`; what it is not less than holds for states that constraints correct alone."""
+    least = 0.0 if is_free(method, m) else method.least_absolute_tolerance
+    return floor_not_below(method, m, size, least)
 
 
 def is_free(method, m):
@@ -61,18 +71,18 @@ def grown_floor(method, m, size, power, older):
         return present_floor
     grown = method.absolute_tolerances[m]
     if power * math.log(older) < 700.0:
-        grown = min(grown, floor_of(method, m, size * math.pow(older, power)))
+        grown = min(grown, own_floor(method, m, size * math.pow(older, power)))
     return max(grown, max(present_floor, least_floor(method, m)))
 
 
 def least_floor(method, m):
     """As `floor_of`, of a state that is negligible beside the largest one."""
-    return floor_of(method, m, NEGLIGIBLE * min(1.0, method.sizes.all_states.largest_of_all))
+    return own_floor(method, m, NEGLIGIBLE * min(1.0, method.sizes.all_states.largest_of_all))
 
 
 def corrected_floor(method, m, size):
     """As `floor_of`; with constraints that correct it not less than `least_floor`."""
-    floor = floor_of(method, m, size)
+    floor = own_floor(method, m, size)
     return floor if is_free(method, m) else max(floor, least_floor(method, m))
 
 
@@ -138,7 +148,7 @@ def follow_sizes(system, method, t, step, order):
         size = abs(y[m])
         largest = max(largest_values[m], size)
         power = powers[m]
-        present_floor = floor_of(method, m, largest)
+        present_floor = own_floor(method, m, largest)
         floor = corrected_floor(method, m, largest) if largest > 0.0 else present_floor
         if size > 0.0 and largest_values[m] == 0.0:
             oldest_wave = min(oldest_wave, zero_times[m])
