@@ -168,3 +168,17 @@ class Digests:
 
 def test_compiled_is_plain_python() -> None:
     assert results_in_other_mode(Digests, "ends") == Digests.ends()
+
+
+@pytest.mark.by_turns
+@pytest.mark.parametrize("runner", RUNNERS[:4] + RUNNERS[5:])
+def test_what_corrections_move_by_rounding_costs_few_steps(runner: str) -> None:
+    """The wheel rolls straight on, and rounding alone turns it and moves it aside."""
+    system = spatial_loop()
+    how = {"integrator": f"integrators.{runner}", "accuracy": 1e-5}
+    simulator = cosim.Simulator(system, **how)
+    of_size_1 = max(1e-3 * float(simulator.integrator.step_accuracy), 1e-9)
+    usual = cosim.Simulator(system, **how, absolute_tolerance=of_size_1)
+    for one in (simulator, usual):
+        one.advance_to(1.0)
+    assert simulator.statistics.integrator_steps < 1.1 * usual.statistics.integrator_steps + 3

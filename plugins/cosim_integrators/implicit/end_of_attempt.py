@@ -9,9 +9,18 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import has_corrections, nan_max, project_end, project_error, store_state, worth_projecting
+from cosim.kit import (
+    has_constraints,
+    has_corrections,
+    nan_max,
+    project_end,
+    project_error,
+    store_state,
+    worth_projecting,
+)
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
 from cosim_integrators.implicit.newton import size_of_error
+from cosim_integrators.kit.corrected_ends import may_learn, note_corrected
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 from cosim_integrators.kit.error_norm import reported_error
 from cosim_integrators.kit.kinks import is_cut_by_kink, may_be_cut
@@ -61,7 +70,12 @@ def correct_error(system, method, t_end):
     """Take out of the error of a step what the corrections of its end have taken out."""
     attempt = method.attempt
     before = attempt.estimate
+    notes = has_constraints(method.corrections) and may_learn(method)
+    if notes:
+        copy_values(method.spare, method.error)
     project_error(system, method, t_end, method.error)
+    if notes:
+        note_corrected(system, method, t_end, method.spare, method.error)
     size = size_of_error(method, method.error, method.start, system.y, method.floors)
     attempt.estimate = size
     if 0.0 < size < before:

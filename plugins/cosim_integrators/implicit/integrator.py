@@ -83,7 +83,8 @@ class ImplicitIntegrator(CompiledIntegrator):
     estimates_from_past : bool
         Whether errors are estimated from differences of ends of steps. With constraints each end is corrected
         when it is off by the tolerance of constraints, and differences show that several times larger: an
-        absolute tolerance is not less unless it is given, or no step would be short enough.
+        absolute tolerance of a state that constraints correct is not less unless it is given, or no step
+        would be short enough.
     """
 
     dense_function = polynomial_output

@@ -14,6 +14,7 @@ from cosim.kit import (
     NOT_INITIALIZED,
     NOT_MET,
     failure_code,
+    has_constraints,
     has_corrections,
     nan_max,
     project_end,
@@ -22,6 +23,7 @@ from cosim.kit import (
     step_entry,
     worth_projecting,
 )
+from cosim_integrators.kit.corrected_ends import may_learn, note_corrected
 from cosim_integrators.kit.error_norm import reported_error, weighted_error
 from cosim_integrators.kit.explicit_method import ExplicitMethod
 from cosim_integrators.kit.explicit_stages import (
@@ -110,10 +112,16 @@ def corrected_error(system, method, t, step):
     """As `estimated_error`, without what the corrections at the end of the step have taken out."""
     y = system.y
     spare = method.spare
+    before = method.line(0)  # nothing reads it before the step is accepted
+    notes = has_constraints(method.corrections) and may_learn(method)
     error = 0.0
     for i in range(2 if method.tableau.has_second_error != 0.0 else 1):
         estimate(method, ERROR + i, y, step, method.floors)
+        if notes:
+            copy_values(before, spare)
         project_error(system, method, t, spare)
+        if notes:
+            note_corrected(system, method, t, before, spare)
         size = weighted_error(method, spare, y, method.floors)
         error = size if i == 0 else mixed(error, size)
     return error
@@ -148,9 +156,11 @@ def take_explicit_step(system, method, t, t_stop, limit):
     has_saved_sizes = False
     prepare_kink_search(method, system.c)
     if controlled:
-        if sizes_change(method, system.y):
+        has_changed_sizes = sizes_change(method, system.y)
+        has_saved_sizes = has_changed_sizes or has_constraints(method.corrections)
+        if has_saved_sizes:
             method.sizes.copy_to(method.sizes_at_start)
-            has_saved_sizes = True
+        if has_changed_sizes:
             update_sizes(system, method, t, ideal, order)
         t_stop = smooth_end(method, system.c, t, t_stop)
         if is_measured_again(method, ideal):

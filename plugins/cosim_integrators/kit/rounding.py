@@ -11,7 +11,7 @@ import math
 
 from cosim.kit import rarely
 from cosim_integrators.kit.counted_evaluation import evaluate
-from cosim_integrators.kit.state_sizes import floor_of, follow_sizes
+from cosim_integrators.kit.state_sizes import follow_sizes, own_floor
 
 SMALL = 0.1  # an error that would be less so much with tolerances of size 1 is that of a small state
 EPSILON = 2.220446049250313e-16
@@ -126,7 +126,7 @@ def raise_floors(method, step, noise):
     for m in range(method.n):
         rounding[m] = 0.0
         raised = min(above * step * noise[m], method.absolute_tolerances[m])
-        if method.follows_size(m) and raised > floor_of(method, m, largest[m]):
+        if method.follows_size(m) and raised > own_floor(method, m, largest[m]):
             risen = risen or raised > HELPS * floors[m]
             rounding[m] = raised
             floors[m] = max(floors[m], raised)

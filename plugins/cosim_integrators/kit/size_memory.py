@@ -27,7 +27,7 @@ class SizeNumbers(Record):
     are_small: float  # whether a state that has left 0 is much smaller than 1
 
 
-VECTORS, NUMBERS = 7, width_of(SizeNumbers)
+VECTORS, NUMBERS = 8, width_of(SizeNumbers)
 
 
 def sizes_size(n):
@@ -82,6 +82,11 @@ class StateSizes(NamedTuple):
     def growth_rates(sizes):
         """Its largest rate of growth since it was that small, 1/s."""
         return sizes.vector(6)
+
+    @property
+    def free(sizes):
+        """Whether corrections that meet constraints leave the state as it is; see `corrected_ends`."""
+        return sizes.vector(7)
 
     @property
     def all_states(sizes):

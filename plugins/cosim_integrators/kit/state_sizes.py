@@ -9,7 +9,7 @@ has had at the start of a step of this run. Four kinds of states are not known b
   enough where the power is that of the error estimate, or more: then the error is as large as the state.
   While it grows it is taken to be at least `NEGLIGIBLE` times as large as the largest one.
 - One that is rounding, or little more: see `rounding`.
-- One of a system with constraints: what a correction leaves at the end of a step does not shrink with the
+- One that constraints correct (see `corrected_ends`): what a correction leaves does not shrink with the
   step, so it is taken to be at least that large, too.
 - One at 0: it has a floor as soon as it has left it in an attempt at a step (`set_floors_of_born_states`).
 """
@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import has_constraints
+from cosim_integrators.kit.corrected_ends import FREE
 from cosim_integrators.kit.grown_back import has_grown_back
 from cosim_integrators.kit.size_memory import NEVER, sizes_size
 
@@ -32,11 +33,27 @@ MATURE = 16.0  # steps: the first ones show their own formula more than a power
 
 
 def floor_of(method, m, size):
-    """The absolute tolerance of a state of that size."""
+    """The absolute tolerance of a state of that size, of which nothing else is known."""
+    return floor_not_below(method, m, size, method.least_absolute_tolerance)
+
+
+def floor_not_below(method, m, size, least):
+    """As `floor_of`, with another lower bound."""
     of_size_1 = method.absolute_tolerances[m]
     if not method.follows_size(m):
         return of_size_1
-    return max(max(of_size_1 * size, method.least_absolute_tolerance), SMALLEST_FLOOR)
+    return max(max(of_size_1 * size, least), SMALLEST_FLOOR)
+
+
+def own_floor(method, m, size):
+    """As `floor_of`; what it is not less than holds for states that constraints correct alone."""
+    least = 0.0 if is_free(method, m) else method.least_absolute_tolerance
+    return floor_not_below(method, m, size, least)
+
+
+def is_free(method, m):
+    """Whether no constraint corrects a state, as far as is known."""
+    return not has_constraints(method.corrections) or method.sizes.free[m] == FREE
 
 
 def steps_ahead(method, order):
@@ -54,19 +71,19 @@ def grown_floor(method, m, size, power, older):
         return present_floor
     grown = method.absolute_tolerances[m]
     if power * math.log(older) < 700.0:
-        grown = min(grown, floor_of(method, m, size * math.pow(older, power)))
+        grown = min(grown, own_floor(method, m, size * math.pow(older, power)))
     return max(grown, max(present_floor, least_floor(method, m)))
 
 
 def least_floor(method, m):
     """As `floor_of`, of a state that is negligible beside the largest one."""
-    return floor_of(method, m, NEGLIGIBLE * min(1.0, method.sizes.all_states.largest_of_all))
+    return own_floor(method, m, NEGLIGIBLE * min(1.0, method.sizes.all_states.largest_of_all))
 
 
 def corrected_floor(method, m, size):
-    """As `floor_of`; with constraints not less than `least_floor`."""
-    floor = floor_of(method, m, size)
-    return max(floor, least_floor(method, m)) if has_constraints(method.corrections) else floor
+    """As `floor_of`; with constraints that correct it not less than `least_floor`."""
+    floor = own_floor(method, m, size)
+    return floor if is_free(method, m) else max(floor, least_floor(method, m))
 
 
 def power_of_growth(age, y, y_dot):
@@ -131,7 +148,7 @@ def follow_sizes(system, method, t, step, order):
         size = abs(y[m])
         largest = max(largest_values[m], size)
         power = powers[m]
-        present_floor = floor_of(method, m, largest)
+        present_floor = own_floor(method, m, largest)
         floor = corrected_floor(method, m, largest) if largest > 0.0 else present_floor
         if size > 0.0 and largest_values[m] == 0.0:
             oldest_wave = min(oldest_wave, zero_times[m])
