@@ -99,7 +99,7 @@ def _asked_versions() -> str:
 
 
 def _signs_of_processor() -> str:
-    """What the system says of the processor, and which files LLVM consists of; empty where that is not said."""
+    """What the system says of the processor, and which files LLVM consists of; empty where it does not."""
     found = importlib.util.find_spec("llvmlite")
     if sys.platform != "linux" or found is None or found.origin is None:
         return ""
