@@ -563,7 +563,7 @@ def names_at_rest() -> Iterator[None]:
 
 
 def memory_at_rest() -> dict[Any, Any]:
-    """A memory for what follows from names, empty again when they may change: at once, unless they are at rest."""
+    """A memory for what follows from names, empty again when they may change: at once, unless at rest."""
     memory: dict[Any, Any] = getattr(_at_rest, "memory", {})
     return memory
 

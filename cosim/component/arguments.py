@@ -21,6 +21,7 @@ from cosim.component.history import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.errors import ContractError, nearest
 from cosim_compiler.language.verdict import verdict_on
+from cosim_compiler.sources.kept_reading import KeptReading, as_written
 from cosim_compiler.sources.kernel_effects import (
     Effects,
     effects_of,
@@ -29,7 +30,6 @@ from cosim_compiler.sources.kernel_effects import (
     returns_value,
 )
 from cosim_compiler.sources.kernel_rules import rule_faults
-from cosim_compiler.sources.kept_reading import KeptReading, as_written
 from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.recursion import recursion_fault
 from cosim_compiler.sources.tree_walk import tree_nodes
@@ -108,7 +108,10 @@ def resolve(
     described = _described(kernel, declarations, available)
     reading = KeptReading(*as_written(function), "arguments", described, repr((is_saved, sorted(tables))))
     if reading.fact is not None:
-        return [Argument(name, role, of, slot, tuple(shape), *more) for name, role, of, slot, shape, *more in reading.fact]
+        return [
+            Argument(name, role, of, slot, tuple(shape), *more)
+            for name, role, of, slot, shape, *more in reading.fact
+        ]
     if recursion := recursion_fault(function):
         raise ContractError(recursion)
     arguments = _resolved(kernel, declarations, owner, is_saved, tables, available)

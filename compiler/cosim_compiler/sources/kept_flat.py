@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cosim_compiler.fingerprint import environment
-from cosim_compiler.sources.views import FLAT, Flat, Given, Kind, View, flat_form, is_bundle
+from cosim_compiler.sources.kernel_source import FLAT
+from cosim_compiler.sources.views import Flat, Given, Kind, View, flat_form, is_bundle
 
 Path = list[Any]
 """How to find something: ``["name", "helper"]``, ``["member", ["given", "past"], "append"]`` and so on."""
@@ -50,7 +51,7 @@ class Origins:
             case ["flat", function, kinds, key]:
                 given = tuple((name, self.value(kind)) for name, kind in kinds)
                 return self.flatten(self.value(function), given, key)
-        raise ValueError(f"{path} is no path")
+        raise ValueError(f"{path} is not a path")
 
     def path_of(self, value: Any) -> Path | None:
         """A path by which this very object is found; None where there is none."""
@@ -126,7 +127,9 @@ def code_of(fact: dict[str, Any], author: types.FunctionType) -> types.CodeType:
     return _in_file(code, author.__code__.co_filename)
 
 
-def free_of(fact: dict[str, Any], author: types.FunctionType, given: Given, flatten: Flatten) -> dict[str, Any]:
+def free_of(
+    fact: dict[str, Any], author: types.FunctionType, given: Given, flatten: Flatten
+) -> dict[str, Any]:
     """What the names stand for that are not the author's."""
     origins = Origins(author, given, flatten)
     return {name: origins.value(path) for name, path in fact["free"].items()}

@@ -1,21 +1,17 @@
 """What was read from a kernel function, kept for other processes under a digest of all that it depends on.
 
-That is: everything in reach of the function, by value; the texts in which all of these functions are written,
-since they are read from their text; and the modules that read them. A function in whose reach something may
-change while its names stay has no such digest: it is read in each process.
+That is: everything in reach of the function, by value; and the texts in which all of these functions are
+written, since they are read from their text; the modules that read them count in `clean_sources`. A function
+in whose reach something may change while its names stay has no such digest: it is read in each process.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import sys
 import types
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
@@ -23,8 +19,6 @@ from cosim_compiler.fingerprint import Reach, memory_at_rest, reach_of
 from cosim_compiler.sources.clean_sources import known_fact, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
 from cosim_compiler.sources.views import Given, Kind, flat_form, is_bundle
-
-READERS = ("*.py", "sources/*.py", "language/*.py")
 
 
 class KeptReading:
@@ -88,12 +82,12 @@ def _key_of(author: types.FunctionType, given: Given, questions: tuple[str, ...]
         return ""
     place = f"{author.__code__.co_firstlineno} {author.__code__.co_qualname}"
     kinds = (f"{name} {_described(kind)}" for name, kind in given)
-    described = [_readers(), place, *texts, *kinds, *questions]
+    described = [str(is_debugging()), place, *texts, *kinds, *questions]
     return hashlib.sha256("\0".join(described).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _reach_and_texts(author: types.FunctionType, bundles: tuple[type, ...]) -> list[str]:
-    """Digests of all that a function reaches, and of the texts of these functions; none where that may change."""
+    """Digests of what a function reaches, and of the texts of these functions; none where that may change."""
     memory = memory_at_rest()
     if (author, bundles) in memory:
         listed: list[str] = memory[author, bundles]
@@ -117,7 +111,9 @@ def _reach(author: types.FunctionType, bundles: Iterable[type]) -> Reach:
 
 def _members(cls: type) -> list[types.FunctionType]:
     """The methods and properties of a bundle that a function may call."""
-    values = [value for base in cls.__mro__ for name, value in vars(base).items() if not name.startswith("__")]
+    values = [
+        value for base in cls.__mro__ for name, value in vars(base).items() if not name.startswith("__")
+    ]
     functions = [value.fget if isinstance(value, property) else value for value in values]
     return [function for function in functions if isinstance(function, types.FunctionType)]
 
@@ -132,13 +128,3 @@ def _described(kind: Kind) -> str:
 @functools.cache
 def _digest_of_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-@functools.cache
-def _readers() -> str:
-    """The modules that read functions, and the libraries that these reach, as a digest."""
-    folder = Path(__file__).parent.parent
-    digest = hashlib.sha256(f"{sys.version} {np.__version__} {is_debugging()}".encode())
-    for path in sorted(path for pattern in READERS for path in folder.glob(pattern)):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

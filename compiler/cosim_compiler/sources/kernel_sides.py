@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cosim_compiler.fingerprint import environment
-from cosim_compiler.sources.kernel_effects import effects_of
 from cosim_compiler.sources.kept_reading import KeptReading, as_written
+from cosim_compiler.sources.kernel_effects import effects_of
 from cosim_compiler.sources.kernel_source import definition_of, source_of
 from cosim_compiler.sources.own_arrays import arrays_made
 from cosim_compiler.sources.plain_bodies import plain_branches, with_helpers
@@ -83,7 +83,7 @@ def sides_of(function: types.FunctionType, constant: frozenset[str]) -> Sides:
     reading = KeptReading(*as_written(function), "kinks", repr(sorted(constant)))
     if reading.fact is not None:
         texts, missed, lines = reading.fact
-        return Sides(tuple(_kept_side(*each, function) for each in texts), tuple(missed), tuple(lines))
+        return Sides(tuple(_kept_side(function, *each) for each in texts), tuple(missed), tuple(lines))
     sides = _sides_read(function, constant)
     texts = [_fact_of(side, function) for side in sides.functions]
     if None not in texts:
@@ -92,14 +92,14 @@ def sides_of(function: types.FunctionType, constant: frozenset[str]) -> Sides:
 
 
 def _fact_of(side: types.FunctionType, function: types.FunctionType) -> list[Any] | None:
-    """Name and text of the function of a kink, and by which names what it mentions is reached; None: it is not."""
+    """Name and text of the function of a kink, and how what it mentions is reached; None where it is not."""
     mentioned = {name: value for name, value in environment(side).items() if name != NEARER}
     ways = {name: _way_to(value, function) for name, value in mentioned.items()}
     return None if None in ways.values() else [side.__name__, source_of(side), ways]
 
 
 def _way_to(value: Any, function: types.FunctionType) -> list[str] | None:
-    """Names that lead from a function through helpers to a value: each is one that the function before mentions."""
+    """Names that lead from a function through helpers to a value: each is mentioned by the one before."""
     ways: dict[types.FunctionType, list[str]] = {function: []}
     for member in (unread := [function]):  # which becomes longer here
         for name, known in environment(member).items():
@@ -112,7 +112,7 @@ def _way_to(value: Any, function: types.FunctionType) -> list[str] | None:
 
 
 def _kept_side(
-    name: str, text: str, ways: Mapping[str, list[str]], function: types.FunctionType
+    function: types.FunctionType, name: str, text: str, ways: Mapping[str, list[str]]
 ) -> types.FunctionType:
     names: dict[str, Any] = {}
     for mentioned, way in ways.items():

@@ -56,7 +56,7 @@ def authors_name(function: types.FunctionType, name: str) -> str:
 
 
 def source_of(function: types.FunctionType) -> str:
-    """The text of the file, or of the cell of a notebook, in which a function is written: as it was read first."""
+    """The text of the file, or of the cell of a notebook, in which a function is written; read once."""
     kept = _texts_of_code.get(id(function.__code__))  # the hash of code takes longer than all else here
     if kept is None:
         kept = _texts_of_code[id(function.__code__)] = function.__code__, _read_source(function)
