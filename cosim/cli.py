@@ -6,6 +6,8 @@ import sys
 
 from cosim.simulation.early_sigterm import TERMINATED, answer_early_sigterm
 
+SEARCHED_AFTER = 50_000
+"""Containers that a command makes before garbage is searched for: nearly all of them stay."""
 TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +22,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         Words after ``cosim``; by default those of this process, which does nothing else then.
     """
     try:
-        if argv is None:
-            answer_early_sigterm()
         import atexit
         import gc
+
+        if argv is None:
+            answer_early_sigterm()
+            gc.set_threshold(SEARCHED_AFTER)  # after 700, all searches of a short run take a tenth of it
 
         from cosim.command_line.dispatch import dispatch
         from cosim.command_line.supervised import note_status

@@ -340,6 +340,7 @@ if TYPE_CHECKING:
     from cosim_compiler.derivatives.tape_ends import reserve as reserve
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
     from cosim_compiler.fingerprint import environment as environment
+    from cosim_compiler.fingerprint import names_at_rest as names_at_rest
     from cosim_compiler.foreign import call_with_array as call_with_array
     from cosim_compiler.foreign import call_with_interval as call_with_interval
     from cosim_compiler.foreign import integers_at as integers_at

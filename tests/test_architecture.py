@@ -78,7 +78,16 @@ COMPILER_LAYERS = (
         f"cosim_compiler.{name}"
         for name in (
             *("errors", "nearest", "debugging", "helper_process", "child_process", "kernel_cache", "shipped"),
-            *("calls", "convention", "road", "sine_pairs", "machine", "c_machine", "held_interrupts"),
+            *(
+                "calls",
+                "convention",
+                "road",
+                "sine_pairs",
+                "object_loader",
+                "machine",
+                "c_machine",
+                "held_interrupts",
+            ),
         )
     ),
     tuple(

@@ -49,6 +49,8 @@ LIBRARIES = sys.stdlib_module_names | {"numpy", "llvmlite"}
 """What these contain follows from their versions."""
 HAS_DOCSTRING = 0x4000000
 """The flag of a code object, from Python 3.14 on."""
+FIRST_CONSTANT = {(dis.opmap[name], 0) for name in ("LOAD_CONST", "RETURN_CONST") if name in dis.opmap}
+"""Instructions that use the first constant of a code object."""
 COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
 NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
 PARTS = operator.attrgetter("__code__", "__dict__", "__defaults__", "__kwdefaults__")
@@ -308,8 +310,7 @@ def _constants(code: types.CodeType) -> tuple[Any, ...]:
         is_function = bool(code.co_flags & inspect.CO_OPTIMIZED) and not code.co_name.startswith("<")
         has_docstring = is_function and isinstance(next(iter(code.co_consts), None), str)
     instructions = zip(code.co_code[::2], code.co_code[1::2], strict=True)
-    uses = {(dis.opmap[name], 0) for name in ("LOAD_CONST", "RETURN_CONST") if name in dis.opmap}
-    if not has_docstring or not uses.isdisjoint(instructions):  # the same text is used, too
+    if not has_docstring or not FIRST_CONSTANT.isdisjoint(instructions):  # the same text is used, too
         return code.co_consts
     return (None, *code.co_consts[1:])
 
@@ -322,7 +323,7 @@ class _Digest:
     """
 
     def __init__(self, numbers: dict[types.FunctionType, int] | None = None) -> None:
-        self.hash = hashlib.sha256()
+        self._pieces: list[bytes] = []
         self._numbers = {} if numbers is None else numbers
         self.functions: list[types.FunctionType] = []
         self.apart: list[types.FunctionType] = []  # those that are compiled by themselves
@@ -331,8 +332,13 @@ class _Digest:
         self.is_lasting = True  # nothing in reach can change while all names stand for the same objects
         self._around: list[int] = []
 
+    @property
+    def hash(self) -> Any:
+        """Of all that was taken so far, at once: thousands of pieces have a few bytes each."""
+        return hashlib.sha256(b"".join(self._pieces))
+
     def put(self, kind: str, data: bytes = b"") -> None:
-        self.hash.update(f"{kind} {len(data)}:".encode() + data)
+        self._pieces += (f"{kind} {len(data)}:".encode(), data)
 
     def feed(self, value: Any, mentioned: Iterable[str] = ()) -> None:
         """Feed any value; of a module or class the attributes of the `mentioned` names."""
@@ -547,14 +553,19 @@ class _OwnDigest(_Digest):
 @contextlib.contextmanager
 def names_at_rest() -> Iterator[None]:
     """While no name changes: what each function is made of is found once, and not compared again."""
-    if hasattr(_at_rest, "parts"):
-        yield
-        return
-    _at_rest.parts = {}
+    around = vars(_at_rest).copy()
+    _at_rest.parts, _at_rest.memory = {}, {}
     try:
         yield
     finally:
-        del _at_rest.parts
+        vars(_at_rest).clear()
+        vars(_at_rest).update(around)
+
+
+def memory_at_rest() -> dict[Any, Any]:
+    """A memory for what follows from names, empty again when they may change: at once, unless at rest."""
+    memory: dict[Any, Any] = getattr(_at_rest, "memory", {})
+    return memory
 
 
 def _own_part(function: types.FunctionType) -> _OwnPart | None:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import importlib.util
 import os
 import platform
 import re
 import sys
+from contextlib import suppress
 from typing import Any
 
+from cosim_compiler import kernel_cache, object_loader
+from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.sine_pairs import has_sine_pairs, with_sine_pairs
 
 INLINED_BELOW = 225
 """Cost up to which LLVM inlines a function; its own default."""
 OF_CODE = 3
 """Level at which machine code is chosen."""
+FILES_OF_LLVM = "_version.py", "binding/libllvmlite.so"
+SIGNS = b"vendor_id", b"cpu family", b"model", b"model name", b"stepping", b"flags"
+"""Lines about a processor that say what it can."""
+LENGTH_OF_FIRST = 8192
+"""More than the system says of one processor."""
 
 
 @functools.cache
@@ -67,10 +77,44 @@ def _processor() -> Any:
 
 @functools.cache
 def versions() -> str:
-    """What machine code depends on besides the text: LLVM and the processor."""
+    """What machine code depends on besides the text: LLVM and the processor.
+
+    LLVM names both. Its library takes longer to load than a short run, so its answer is kept.
+    """
+    signs = _signs_of_processor()
+    key = hashlib.sha256(f"versions {signs}".encode()).hexdigest()[:32] if signs else ""
+    kept = kernel_cache.read_cached(key) if key else None
+    if kept is not None:
+        return kept.decode()
+    answer = _asked_versions()
+    if key:
+        kernel_cache.write_cached(key, answer.encode())
+    return answer
+
+
+def _asked_versions() -> str:
     import llvmlite
 
     return repr((llvmlite.__version__, sys.platform, platform.machine(), *_processor_and_features()))
+
+
+def _signs_of_processor() -> str:
+    """What the system says of the processor, and which files LLVM consists of; empty where it does not."""
+    found = importlib.util.find_spec("llvmlite")
+    if sys.platform != "linux" or found is None or found.origin is None:
+        return ""
+    folder = os.path.dirname(found.origin)
+    try:
+        files = [os.stat(os.path.join(folder, name)) for name in FILES_OF_LLVM]
+        with open("/proc/cpuinfo", "rb") as file:
+            lines = file.read(LENGTH_OF_FIRST).partition(b"\n\n")[0].splitlines()
+    except OSError:
+        return ""
+    signs = [line for line in lines if line.partition(b"\t")[0].strip(b" :") in SIGNS]
+    if len(signs) < len(SIGNS):
+        return ""
+    stamps = [(status.st_mtime_ns, status.st_size) for status in files]
+    return repr((folder, stamps, platform.machine(), platform.release(), is_for_others(), signs))
 
 
 def object_of(text: str, passes: int = 1) -> bytes:
@@ -123,14 +167,30 @@ def _engine() -> Any:
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(), use_lmm=True)
 
 
+_addresses: dict[str, int] = {}
+"""Where functions are that were loaded without LLVM."""
+
+
 def load(code: bytes) -> None:
     """Load an object file; its symbols are those of no other."""
+    if object_loader.can_load() and not lines_are_shown():
+        with suppress(object_loader.UnknownObjectError):
+            _addresses.update(object_loader.load(code, _address_known))
+            return
     llvm, engine = _llvm(), _engine()
+    for symbol, address in _addresses.items():
+        llvm.add_symbol(symbol, address)
     object_file = llvm.ObjectFileRef.from_data(code)
     engine.add_object_file(object_file)
     engine.finalize_object()
 
 
+def _address_known(symbol: str) -> int:
+    """Where a function is that an object calls: of another unit, or of a library; 0 where there is none."""
+    loaded = _addresses.get(symbol) or object_loader.address_in_process(symbol)
+    return loaded or (address_of(symbol) if _engine.cache_info().currsize else 0)
+
+
 def address_of(symbol: str) -> int:
     """Where a function of a loaded object starts."""
-    return int(_engine().get_function_address(symbol))
+    return _addresses.get(symbol) or int(_engine().get_function_address(symbol))

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import ast
+import functools
+import hashlib
+import operator
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from cosim.component.argument import Argument as Argument
-from cosim.component.argument_types import types_of
+from cosim.component.argument_types import array_of, types_of
 from cosim.component.attachment import Offer
 from cosim.component.declaration import Declaration
 from cosim.component.history import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.errors import ContractError, nearest
 from cosim_compiler.language.verdict import verdict_on
+from cosim_compiler.sources.kept_reading import KeptReading, as_written
 from cosim_compiler.sources.kernel_effects import (
     Effects,
     effects_of,
@@ -33,6 +38,7 @@ from cosim_compiler.sources.views import lines_of_attributes
 NEGATIVE = 1 << 30
 """What `kernel_effects` takes a negative index for: nothing counts from the end."""
 NAMES_OF_UPDATES = {name: Argument(name, name, name, "", (), "read") for name in ("side", "smoothness")}
+FIELDS = operator.attrgetter(*(field.name for field in fields(Argument)))
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
 
 
@@ -96,9 +102,55 @@ def resolve(
     a function alone.
     """
     function = kernel.function
-    if not kernel.is_python and (recursion := recursion_fault(function)):
-        raise ContractError(recursion)
     available = _available_names(kernel, declarations)
+    if kernel.is_python:
+        return _resolved(kernel, declarations, owner, is_saved, tables, available)
+    described = _described(kernel, declarations, available)
+    reading = KeptReading(*as_written(function), "arguments", described, repr((is_saved, sorted(tables))))
+    if reading.fact is not None:
+        return [
+            Argument(name, role, of, slot, tuple(shape), *more)
+            for name, role, of, slot, shape, *more in reading.fact
+        ]
+    if recursion := recursion_fault(function):
+        raise ContractError(recursion)
+    arguments = _resolved(kernel, declarations, owner, is_saved, tables, available)
+    reading.remember([FIELDS(a) for a in arguments])
+    return arguments
+
+
+def _described(
+    kernel: KernelFunction, declarations: Mapping[str, Declaration], available: Mapping[str, Argument]
+) -> str:
+    """What the meaning of the arguments depends on, besides the function itself."""
+    asked_for = [available[name] for name in kernel.arguments if name in available]
+    of = [declarations.get(a.of) for a in asked_for]
+    meanings = [
+        (FIELDS(a), d and d.kind, _accumulates(a, d), array_of(a, declarations))
+        for a, d in zip(asked_for, of, strict=True)
+    ]
+    return repr((_readers(), kernel.role, kernel.view, kernel.arguments, sorted(available), meanings))
+
+
+@functools.cache
+def _readers() -> str:
+    """The modules that say what arguments mean, as a digest."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _resolved(
+    kernel: KernelFunction,
+    declarations: Mapping[str, Declaration],
+    owner: str,
+    is_saved: bool,
+    tables: frozenset[str],
+    available: Mapping[str, Argument],
+) -> list[Argument]:
+    """What each argument means, read from the source."""
+    function = kernel.function
     faults = [] if kernel.is_python else list(rule_faults(function, frozenset(available)))
     effects = effects_of(function)
     if kernel.role in ("check", "witness", "rate") and (kernel.is_python or not returns_value(function)):

@@ -33,6 +33,7 @@ from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
 from cosim.registration.listing_process import is_listing
 from cosim.stage import Stage
+from cosim_compiler.fingerprint import names_at_rest
 from cosim_compiler.sources.kernel_source import where
 
 OF_STATE = "_state"  # <source>_state: whether the source is one
@@ -152,6 +153,18 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         cls._collect()
         if is_listing():
             return
+        with names_at_rest():
+            cls._read_functions()
+        check_rule_names(cls.declarations, known_names(cls.declarations), cls.__name__)
+        cls._check_writers()
+        cls._check_names()
+        if "__init__" not in vars(cls):
+            cls.call_signature = _signature(cls.declarations)
+        cls.check_law()
+
+    @classmethod
+    def _read_functions(cls) -> None:
+        """Find what the functions of the class mean; `ContractError` with all that is wrong."""
         faults = uncalled_functions(cls) or [*hidden_memories(cls), *cls._resolve()]
         if faults:
             raise ContractError("\n".join(faults))
@@ -159,12 +172,6 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         for name, kink in cls.kink_functions.items():
             tables = frozenset(a.name for a in cls.arguments[kink.kink_of] if a.is_table)
             cls.arguments[name] = resolve(kink, cls.declarations, cls.__name__, tables=tables)
-        check_rule_names(cls.declarations, known_names(cls.declarations), cls.__name__)
-        cls._check_writers()
-        cls._check_names()
-        if "__init__" not in vars(cls):
-            cls.call_signature = _signature(cls.declarations)
-        cls.check_law()
 
     def __init__(self, **values: Any) -> None:
         if lacking := _missing_law(type(self)):

@@ -108,6 +108,8 @@ def _names_asked_for(cls: type[Component], function: types.FunctionType) -> dict
     ):
         return {}
     available = {**known_names(cls.declarations), **NAMES_OF_UPDATES}
+    if sum(p.name not in SELF and p.name not in available for p in parameters) > 1:
+        return {}  # one alone may be a view
     try:
         function = without_view(function, available)
     except ContractError:

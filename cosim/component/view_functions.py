@@ -16,6 +16,7 @@ from cosim.component.history import History
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.errors import ContractError
 from cosim_compiler.sources.flatten import flatten, is_flat
+from cosim_compiler.sources.kept_reading import KeptReading
 from cosim_compiler.sources.kernel_source import where
 from cosim_compiler.sources.recursion import recursion_fault
 from cosim_compiler.sources.views import View, attributes_of, is_view
@@ -36,7 +37,13 @@ def view_of(kernel: KernelFunction, arguments: Mapping[str, Argument]) -> str:
         return ""
     parameter = signature(kernel.function).parameters[names[0]]
     is_plain = parameter.kind is Parameter.POSITIONAL_OR_KEYWORD and parameter.default is Parameter.empty
-    return names[0] if is_plain and is_view(kernel.function, names[0]) else ""
+    if not is_plain:
+        return ""
+    reading = KeptReading(kernel.function, (), "view", names[0])
+    if reading.fact is None:
+        reading.fact = is_view(kernel.function, names[0])
+        reading.remember(reading.fact)
+    return names[0] if reading.fact else ""
 
 
 def view_kind(arguments: Mapping[str, Argument]) -> View:

@@ -18,6 +18,14 @@ class Dependencies:
 
     def __init__(self, system: System) -> None:
         self._system, self._assembly = system, system.assembly
+        self._places: dict[tuple[Slot, bool], set[tuple[str, int]]] = {}
+
+    def places_behind(self, slot: Slot, initially: bool) -> set[tuple[str, int]]:
+        """What `behind`, or `behind_at_start`, gives as places; found once, since exports ask three times."""
+        question = slot, initially
+        if question not in self._places:
+            self._places[question] = places(self.behind_at_start(slot) if initially else self.behind(slot))
+        return self._places[question]
 
     def behind(self, slot: Slot) -> set[Slot]:
         """The slots outside the cache (variables, the time) that a value is computed from at this instant."""

@@ -29,7 +29,7 @@ from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
 from cosim.system.block_failure import block_failure
 from cosim.system.blocks import Slot
-from cosim.system.dependencies import Dependencies, places
+from cosim.system.dependencies import Dependencies
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.input_lines import InputLines
 from cosim.system.layout import STATE_KINDS
@@ -561,8 +561,7 @@ class System(FixedAttributes):
 
         Inputs of the system lie in d; ("t", 0) is the time.
         """
-        dependencies, slot = self._dependencies, self.signal(path).slot
-        return places(dependencies.behind_at_start(slot) if initially else dependencies.behind(slot))
+        return set(self._dependencies.places_behind(self.signal(path).slot, initially))
 
     @cached_property
     def _dependencies(self) -> Dependencies:

@@ -16,6 +16,7 @@ from cosim.kit import (
     Plan,
     Run,
     lower,
+    names_at_rest,
     rows_of,
 )
 from cosim_lowering.entry_points import entry_point, group_of_arrays
@@ -76,7 +77,9 @@ def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
     """LLVM's text of the Step, whose functions share all that they call, and of every other function."""
     functions = program.functions
     of_step = {name: entry for name, entry in functions.items() if entry[1] in OF_THE_STEP}
-    return lower(of_step), {name: lower({name: functions[name]}) for name in functions if name not in of_step}
+    with names_at_rest():
+        others = {name: lower({name: functions[name]}) for name in functions if name not in of_step}
+        return lower(of_step), others
 
 
 def constants_of(program: Program) -> list[str]:

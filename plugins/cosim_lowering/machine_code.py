@@ -66,6 +66,7 @@ class MachineCode:
             text = _optimized(_linked(*made_of)).encode()
             write_cached(digest, text)
         self._text = text.decode()
+        self._text_for_linux: str | None = None
 
     @property
     def externals(self) -> set[str]:
@@ -80,7 +81,16 @@ class MachineCode:
 
     def text_for(self, system: str) -> str:
         """LLVM's text for an operating system: ``linux``, or another."""
-        return with_sine_pairs(self._text) if system == "linux" else self._text
+        if system != "linux":
+            return self._text
+        if self._text_for_linux is None:
+            self._text_for_linux = with_sine_pairs(self._text)
+        return self._text_for_linux
+
+    def digest_for(self, system: str) -> str:
+        """A digest of what `text_for` gives: of the text, and of what makes that for the system of it."""
+        made_by = digest_of_module(sys.modules[with_sine_pairs.__module__])
+        return hashlib.sha256(json.dumps([self._text, system, made_by]).encode()).hexdigest()
 
     def object_file(self) -> bytes:
         """An object file for this machine's operating system and for every processor of its family; kept.

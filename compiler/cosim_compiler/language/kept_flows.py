@@ -5,14 +5,12 @@ What reads functions is imported only when one has to be read.
 
 from __future__ import annotations
 
-import functools
 import types
 
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import fingerprint
 from cosim_compiler.language.flow_elements import Flows
 from cosim_compiler.language.types import Type
-from cosim_compiler.language.verdict import digest_of_reader
 from cosim_compiler.sources.clean_sources import known_fact, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
 
@@ -22,7 +20,7 @@ def kept_flows(function: types.FunctionType, given: tuple[Type, ...]) -> Flows |
 
     None where the function is not of the language: whoever compiles it says why.
     """
-    source, key = source_of(function), fingerprint(function, _passes(), repr(given))
+    source, key = source_of(function), fingerprint(function, "flows", repr(given))
     kept = known_fact(source, key)
     if kept is not None:
         return {tuple(to): frozenset(map(tuple, read)) for to, read in kept}
@@ -36,9 +34,3 @@ def kept_flows(function: types.FunctionType, given: tuple[Type, ...]) -> Flows |
         return None
     remember_clean(source, key, sorted([to, sorted(read)] for to, read in flows.items()))
     return flows
-
-
-@functools.cache
-def _passes() -> str:
-    """The modules that read functions, as a digest."""
-    return f"flows {digest_of_reader()}"

@@ -5,12 +5,9 @@ What reads functions is imported only when one has to be read.
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cosim_compiler.errors import ContractError
@@ -69,7 +66,7 @@ def verdict_on(
         Those that it is not known to write.
     """
     described = repr((given, sorted(results.items()), sorted(views.items()), sorted(read_only)))
-    source, key = source_of(function), fingerprint(function, digest_of_reader(), described)
+    source, key = source_of(function), fingerprint(function, "verdict", described)
     if is_known_clean(source, key):
         return Verdict()
 
@@ -91,12 +88,3 @@ def verdict_on(
     if verdict == Verdict():
         remember_clean(source, key)
     return verdict
-
-
-@functools.cache
-def digest_of_reader() -> str:
-    """The modules that read and check functions, as a digest."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

@@ -3,8 +3,8 @@
 One entry beside compiled kernels for each text of a file, under a digest of the text and of the rules. In it
 is a digest for each function: where it begins, what it may ask for, and what kind of thing each name of its
 module stands for, which is all that the rules look at. Faults are not kept: they are found again, with their
-lines. A digest may have a value beside it: what was read from a function that is clean. A damaged entry
-counts as none (`kernel_cache`), and so does one in another form.
+lines. A digest may have a value beside it: what was read from a function that is clean (`kept_reading`). A
+damaged entry counts as none (`kernel_cache`), and so does one in another form.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import atexit
 import enum
 import functools
 import hashlib
-import inspect
 import json
 import sys
 import types
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,10 @@ from cosim_compiler.debugging import is_debugging
 from cosim_compiler.shipped import FACTS
 from cosim_compiler.sources.kernel_source import FLAT
 
-RULES = ("kernel_rules", "assigned_names", "kernel_source", "own_arrays", "remedies", "clean_sources")
-"""The modules that decide what is a fault."""
+READERS = ("*.py", "sources/*.py", "language/*.py")
+"""The modules that read functions and decide what is a fault."""
+LARGEST = 1 << 20
+"""Bytes of an entry; a larger one begins anew."""
 
 
 class _Source:
@@ -96,10 +98,11 @@ def _source_of(source: str) -> _Source:
 
 @functools.cache
 def _rules() -> str:
-    """The rules as a digest: ours, and the Python that reads the source."""
-    digest = hashlib.sha256(sys.version.encode())
-    for name in RULES:
-        digest.update(inspect.getsource(sys.modules[f"{__package__}.{name}"]).encode())
+    """The rules as a digest: ours, and those of the Python that reads the source and of NumPy."""
+    folder = Path(__file__).parent.parent
+    digest = hashlib.sha256(f"{sys.version} {np.__version__}".encode())
+    for path in sorted(path for pattern in READERS for path in folder.glob(pattern)):
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
@@ -129,6 +132,8 @@ def _facts_in(content: bytes | None) -> dict[str, Any]:
 def _write() -> None:
     """Keep what was found, with what other processes have kept meanwhile."""
     for source in _sources.values():
-        if source.facts.keys() - source.kept_facts.keys():
-            facts = {**_read_facts(source.digest), **source.facts}
-            kernel_cache.write_cached(source.digest, _as_bytes(facts))
+        if found := {key: source.facts[key] for key in source.facts.keys() - source.kept_facts.keys()}:
+            content = _as_bytes({**_read_facts(source.digest), **found})
+            if len(content) > LARGEST:  # most of it is of helpers and values that are no more
+                content = _as_bytes(found)
+            kernel_cache.write_cached(source.digest, content)

@@ -17,9 +17,11 @@ from collections.abc import Callable
 from typing import Any
 
 from cosim_compiler.errors import ContractError
-from cosim_compiler.fingerprint import environment
+from cosim_compiler.fingerprint import environment, names_at_rest
 from cosim_compiler.sources.attributes_met import Met
 from cosim_compiler.sources.flat_tree import FlatTree
+from cosim_compiler.sources.kept_flat import code_of, fact_of, free_of
+from cosim_compiler.sources.kept_reading import KeptReading
 from cosim_compiler.sources.kernel_source import FLAT, where
 from cosim_compiler.sources.tree_walk import tree_nodes
 from cosim_compiler.sources.views import Flat, Given, View, fields_of, flat_form, is_bundle
@@ -35,7 +37,8 @@ def flattened(function: Callable[..., Any], **given: type) -> Any:
         Arguments that are bundles, with their classes.
     """
     assert isinstance(function, types.FunctionType)
-    return flatten(function, tuple(given.items()))
+    with names_at_rest():
+        return flatten(function, tuple(given.items()))
 
 
 def flat_method(cls: type, name: str) -> Any:
@@ -45,9 +48,19 @@ def flat_method(cls: type, name: str) -> Any:
     return flattened(method, self=cls)
 
 
+_flat_functions: dict[tuple[types.FunctionType, Given], types.FunctionType] = {}
+
+
 @functools.cache
-def flatten(function: types.FunctionType, given: Given = ()) -> types.FunctionType:
+def flatten(function: types.FunctionType, given: Given = (), key: str = "") -> types.FunctionType:
     """The function with each of these arguments written out.
+
+    Parameters
+    ----------
+    function : function
+    given : Given
+    key : str
+        Of its fact (`KeptReading`), where that of a function that calls it says so.
 
     Raises
     ------
@@ -57,7 +70,7 @@ def flatten(function: types.FunctionType, given: Given = ()) -> types.FunctionTy
     if any(isinstance(kind, View) for _, kind in given):
         mentioned = {name for reached in _in_reach(function) for name in reached.__code__.co_names}
         given = tuple((n, k.only(mentioned) if isinstance(k, View) else k) for n, k in given)
-    return _flatten(function, given)
+    return _flatten(function, given, key)
 
 
 @functools.cache
@@ -77,8 +90,52 @@ def _in_reach(function: types.FunctionType) -> list[types.FunctionType]:
     return reached
 
 
-@functools.cache
-def _flatten(function: types.FunctionType, given: Given) -> types.FunctionType:
+def _flatten(function: types.FunctionType, given: Given, key: str) -> types.FunctionType:
+    flat_function = _flat_functions.get((function, given))
+    if flat_function is None:
+        reading = KeptReading.of_key(function, key) if key else KeptReading(function, given, "flat")
+        if reading.fact is None:
+            flat_function, free, _ = _written_out(function, given, reading.key)
+            reading.remember(fact_of(flat_function, free, flatten))
+        else:
+            flat_function = _kept_function(reading.fact, function, given, reading.key)
+        _flat_functions[function, given] = flat_function
+    return flat_function
+
+
+def _kept_function(
+    fact: dict[str, Any], author: types.FunctionType, given: Given, key: str
+) -> types.FunctionType:
+    """A flat function that an earlier process has made."""
+    code = code_of(fact, author)
+
+    def make_tree() -> ast.FunctionDef:
+        made, _, tree = _written_out(author, given, key)
+        if made.__code__ != code:
+            raise ContractError(
+                f"{where(author)}: a function that it calls was replaced after the class was made: make the "
+                "class anew"
+            )
+        return tree
+
+    flat = Flat(
+        author,
+        make_tree,
+        given,
+        fact["arguments"],
+        fact["fields"],
+        frozenset(fact["results"]),
+        fact["lines"],
+        fact["renamed"],
+        key,
+    )
+    return _function_of(code, author, free_of(fact, author, given, flatten), flat)
+
+
+def _written_out(
+    function: types.FunctionType, given: Given, key: str
+) -> tuple[types.FunctionType, dict[str, Any], ast.FunctionDef]:
+    """The flat function, what those of its names stand for that are not the author's, and its definition."""
     met = Met(function, given, _called_flat)
     flat = FlatTree(met, _called_flat)
     tree = flat.made()
@@ -91,11 +148,10 @@ def _flatten(function: types.FunctionType, given: Given) -> types.FunctionType:
         pairs = zip(fields_of(dict(given)[name]), names[name], strict=True)  # type: ignore[arg-type]
         names[name] = [argument for field, argument in pairs if field in used]
     tree.args.args = _arguments(tree, names, met.others)
-    flat_function = _function_of(tree, function, flat.free)
     renamed = {new: name for name, new in flat.renamed.items()}
     results = frozenset(met.results)
-    flat_function.__dict__[FLAT] = Flat(function, tree, given, names, fields, results, met.lines, renamed)
-    return flat_function
+    form = Flat(function, lambda: tree, given, names, fields, results, met.lines, renamed, key)
+    return _function_of(_code_of(tree, function, flat.free), function, flat.free, form), flat.free, tree
 
 
 def _called_flat(function: types.FunctionType, given: Given) -> types.FunctionType:
@@ -127,23 +183,25 @@ def _arguments(tree: ast.FunctionDef, names: dict[str, list[str]], others: list[
     return arguments
 
 
-def _function_of(
-    tree: ast.FunctionDef, author: types.FunctionType, free: dict[str, Any]
-) -> types.FunctionType:
-    """The function of a tree: its free names are those of the author's function, and `free` by name.
-
-    Names of an enclosing function need cells, so the tree is compiled inside a function that has them.
-    """
-    cells = dict(zip(author.__code__.co_freevars, author.__closure__ or (), strict=True))
-    cells |= {name: types.CellType(value) for name, value in free.items()}
-    around = ast.parse(f"def around({', '.join(cells)}): pass")
+def _code_of(tree: ast.FunctionDef, author: types.FunctionType, free: dict[str, Any]) -> types.CodeType:
+    """The code of a tree, compiled inside a function that has the names of the author's and `free`."""
+    names = dict.fromkeys([*author.__code__.co_freevars, *free])
+    around = ast.parse(f"def around({', '.join(names)}): pass")
     outer = around.body[0]
     assert isinstance(outer, ast.FunctionDef)
     outer.body = [tree]
     ast.fix_missing_locations(around)
     module = compile(around, author.__code__.co_filename, "exec", dont_inherit=True)
     code = _code_in(_code_in(module, "around"), author.__name__)
-    code = code.replace(co_qualname=author.__qualname__)
+    return code.replace(co_qualname=author.__qualname__)
+
+
+def _function_of(
+    code: types.CodeType, author: types.FunctionType, free: dict[str, Any], form: Flat
+) -> types.FunctionType:
+    """The function of code: its free names are those of the author's function, and `free` by name."""
+    cells = dict(zip(author.__code__.co_freevars, author.__closure__ or (), strict=True))
+    cells |= {name: types.CellType(value) for name, value in free.items()}
     closure = tuple(cells[name] for name in code.co_freevars)
     flat = types.FunctionType(code, author.__globals__, author.__name__, author.__defaults__, closure)
     flat.__qualname__, flat.__doc__, flat.__module__ = (
@@ -151,6 +209,7 @@ def _function_of(
         author.__doc__,
         author.__module__,
     )
+    flat.__dict__[FLAT] = form
     return flat
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from cosim_compiler.fingerprint import environment
 from cosim_compiler.record import rows_of
+from cosim_compiler.sources.kept_reading import KeptReading, as_written
 from cosim_compiler.sources.kernel_source import definition_of, statements
 from cosim_compiler.sources.recursion import is_recursive
 from cosim_compiler.sources.tree_walk import tree_nodes
@@ -273,6 +274,16 @@ def _constant_index(index: ast.expr) -> int | None:
 @functools.cache
 def line_of_returned_value(function: types.FunctionType) -> int:
     """The first line that returns something other than None; 0 where none does."""
+    reading = KeptReading(*as_written(function), "returned")
+    if reading.fact is not None:
+        line: int = reading.fact
+        return line
+    line = _read_line_of_returned_value(function)
+    reading.remember(line)
+    return line
+
+
+def _read_line_of_returned_value(function: types.FunctionType) -> int:
     for node in statements(definition_of(function)):
         value = node.value if isinstance(node, ast.Return) else None
         if value is not None and not (isinstance(value, ast.Constant) and value.value is None):

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cosim_compiler.fingerprint import environment
+from cosim_compiler.sources.kept_reading import KeptReading, as_written
 from cosim_compiler.sources.kernel_effects import effects_of
-from cosim_compiler.sources.kernel_source import definition_of
+from cosim_compiler.sources.kernel_source import definition_of, source_of
 from cosim_compiler.sources.own_arrays import arrays_made
 from cosim_compiler.sources.plain_bodies import plain_branches, with_helpers
 from cosim_compiler.sources.run_source import run_source
@@ -79,6 +80,60 @@ class _Site:
 @functools.cache
 def sides_of(function: types.FunctionType, constant: frozenset[str]) -> Sides:
     """The kinks of a kernel function; `constant` are arguments that do not change during a run."""
+    reading = KeptReading(*as_written(function), "kinks", repr(sorted(constant)))
+    if reading.fact is not None:
+        texts, missed, lines = reading.fact
+        return Sides(tuple(_kept_side(function, *each) for each in texts), tuple(missed), tuple(lines))
+    sides = _sides_read(function, constant)
+    texts = [_fact_of(side, function) for side in sides.functions]
+    if None not in texts:
+        reading.remember([texts, sides.missed, sides.lines])
+    return sides
+
+
+def _fact_of(side: types.FunctionType, function: types.FunctionType) -> list[Any] | None:
+    """Name and text of the function of a kink, and how what it mentions is reached; None where it is not."""
+    mentioned = {name: value for name, value in environment(side).items() if name != NEARER}
+    ways = {name: _way_to(value, function) for name, value in mentioned.items()}
+    return None if None in ways.values() else [side.__name__, source_of(side), ways]
+
+
+def _way_to(value: Any, function: types.FunctionType) -> list[str] | None:
+    """Names that lead from a function through helpers to a value: each is mentioned by the one before."""
+    ways: dict[types.FunctionType, list[str]] = {function: []}
+    for member in (unread := [function]):  # which becomes longer here
+        for name, known in environment(member).items():
+            if known is value:
+                return [*ways[member], name]
+            if isinstance(known, types.FunctionType) and known not in ways:
+                ways[known] = [*ways[member], name]
+                unread.append(known)
+    return None
+
+
+def _kept_side(
+    function: types.FunctionType, name: str, text: str, ways: Mapping[str, list[str]]
+) -> types.FunctionType:
+    names: dict[str, Any] = {}
+    for mentioned, way in ways.items():
+        value: Any = function
+        for step in way:
+            value = environment(value)[step]
+        names[mentioned] = value
+    return _side_of(name, text, names, function)
+
+
+def _side_of(
+    name: str, text: str, names: Mapping[str, Any], function: types.FunctionType
+) -> types.FunctionType:
+    """The function of a kink, from its text and what this mentions."""
+    space = {**names, NEARER: nearer_side, "__name__": function.__module__}
+    side: types.FunctionType = run_source(text, space)[name]
+    return side
+
+
+def _sides_read(function: types.FunctionType, constant: frozenset[str]) -> Sides:
+    """The same, read from the source."""
     if not _may_have_kinks(function):
         return Sides()
     names = dict(environment(function))
@@ -284,6 +339,4 @@ def _function_of(
     name = f"{function.__name__}_kink_at_line_{site.node.lineno}"
     header = f"def {name}({', '.join(a for a in effects.arguments if a in read)}):\n    {SIDE} = {FAR!r}\n"
     lines = "".join(f"    {line}\n" for line in text.splitlines())
-    names = {**names_of_body, NEARER: nearer_side, "__name__": function.__module__}
-    side_function: types.FunctionType = run_source(f"{header}{lines}    return {SIDE}\n", names)[name]
-    return side_function
+    return _side_of(name, f"{header}{lines}    return {SIDE}\n", names_of_body, function)

@@ -16,6 +16,8 @@ from cosim_compiler.sources.tree_walk import tree_nodes
 HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")
 FLAT = "__flat__"
 """Mark of a function that was made of another one, with its definition; see `flatten`."""
+_texts_of_code: dict[int, tuple[types.CodeType, str]] = {}
+_texts_of_lines: dict[str, tuple[list[str], str]] = {}
 
 
 def definition_of(function: types.FunctionType) -> ast.FunctionDef:
@@ -54,10 +56,21 @@ def authors_name(function: types.FunctionType, name: str) -> str:
 
 
 def source_of(function: types.FunctionType) -> str:
-    """The text of the file, or of the cell of a notebook, in which a function is written."""
+    """The text of the file, or of the cell of a notebook, in which a function is written; read once."""
+    kept = _texts_of_code.get(id(function.__code__))  # the hash of code takes longer than all else here
+    if kept is None:
+        kept = _texts_of_code[id(function.__code__)] = function.__code__, _read_source(function)
+    return kept[1]
+
+
+def _read_source(function: types.FunctionType) -> str:
     file = function.__code__.co_filename
     if file.startswith("<") and file in linecache.cache:  # made of text, see `run_source`
-        return "".join(linecache.getlines(file))
+        return _joined(file, linecache.getlines(file))
+    if file in _texts_of_lines:  # as `inspect`, which looks for the file itself each time
+        linecache.checkcache(file)
+        if lines := linecache.getlines(file, function.__globals__):
+            return _joined(file, lines)
     try:
         lines, _ = inspect.findsource(function)
     except (OSError, TypeError) as error:
@@ -65,7 +78,15 @@ def source_of(function: types.FunctionType) -> str:
             f"{function.__qualname__}: its source cannot be read ({error}): kernel functions are written in "
             "a file or in a cell of a notebook; instead of exec(text) call cosim.kit.run_source(text)"
         ) from error
-    return "".join(lines)
+    return _joined(file, lines)
+
+
+def _joined(file: str, lines: list[str]) -> str:
+    """The text of lines: one object for all functions of a file, whose hash is known."""
+    kept = _texts_of_lines.get(file)
+    if kept is None or kept[0] is not lines:
+        kept = _texts_of_lines[file] = lines, "".join(lines)
+    return kept[1]
 
 
 def names_of_file(function: types.FunctionType) -> frozenset[str]:

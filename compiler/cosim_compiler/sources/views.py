@@ -7,7 +7,9 @@ tuple of arguments with methods. See `flatten`.
 from __future__ import annotations
 
 import ast
+import functools
 import types
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -61,8 +63,8 @@ class Flat:
     ----------
     author : function
         As it was written.
-    tree : ast.FunctionDef
-        The definition of the flat one.
+    make_tree : callable
+        Makes the definition of the flat one, where it is asked for: where all is kept, nothing reads it.
     given : Given
     arguments : dict of str to list of str
         What each argument in `given` has become: attributes of views in the order in which they are met, and
@@ -75,16 +77,24 @@ class Flat:
         Where an attribute of a view is met first.
     renamed : dict of str to str
         What the author calls local names that have another one here.
+    key : str
+        Of the fact that it is kept as, see `KeptReading`; empty where it is not kept.
     """
 
     author: types.FunctionType
-    tree: ast.FunctionDef
+    make_tree: Callable[[], ast.FunctionDef]
     given: Given
     arguments: dict[str, list[str]]
     fields: dict[str, list[str]]
     results: frozenset[str]
     lines: dict[str, int]
     renamed: dict[str, str]
+    key: str
+
+    @functools.cached_property
+    def tree(self) -> ast.FunctionDef:
+        """The definition of the flat function."""
+        return self.make_tree()
 
 
 def flat_form(function: types.FunctionType) -> Flat | None:

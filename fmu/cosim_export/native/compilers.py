@@ -164,7 +164,7 @@ class Compiler(ABC):
             self.version(),
             _headers(parts.headers),
             texts,
-            [code.text_for(parts.target.system) for code in parts.codes],
+            [code.digest_for(parts.target.system) for code in parts.codes],
             parts.target.zig,
         ]
         digest = _digest("library", *made_of, parts.suffix)

@@ -1,0 +1,140 @@
+"""A flat function as a fact that JSON can show: its code, and where what it calls comes from.
+
+Functions and classes are found again from the author's function: by a name that it mentions, as a member of a
+bundle, or as the flat form of one of these.
+"""
+
+from __future__ import annotations
+
+import base64
+import marshal
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from cosim_compiler.fingerprint import environment
+from cosim_compiler.sources.kernel_source import FLAT
+from cosim_compiler.sources.views import Flat, Given, Kind, View, flat_form, is_bundle
+
+Path = list[Any]
+"""How to find something: ``["name", "helper"]``, ``["member", ["given", "past"], "append"]`` and so on."""
+Flatten = Callable[[types.FunctionType, Given, str], types.FunctionType]
+
+
+class Origins:
+    """What the flat form of a function may call, by how it is found.
+
+    Parameters
+    ----------
+    author : function
+    given : Given
+    flatten : callable
+    """
+
+    def __init__(self, author: types.FunctionType, given: Given, flatten: Flatten) -> None:
+        self.names, self.given, self.flatten = environment(author), dict(given), flatten
+
+    def value(self, path: Path) -> Any:
+        """What is found by a path."""
+        match path:
+            case ["name", name]:
+                return self.names[name]
+            case ["given", name]:
+                return self.given[name]
+            case ["author", name]:
+                return self.names[name].__dict__[FLAT].author
+            case ["bundle", view, name]:
+                return next(cls for known, cls, _ in self.given[view].bundles if known == name)  # type: ignore[union-attr]
+            case ["member", cls, name]:
+                member = vars(self.value(cls))[name]
+                return member.fget if isinstance(member, property) else member
+            case ["flat", function, kinds, key]:
+                given = tuple((name, self.value(kind)) for name, kind in kinds)
+                return self.flatten(self.value(function), given, key)
+        raise ValueError(f"{path} is not a path")
+
+    def path_of(self, value: Any) -> Path | None:
+        """A path by which this very object is found; None where there is none."""
+        for name, known in self.names.items():
+            if known is value:
+                return ["name", name]
+        if not isinstance(value, types.FunctionType):
+            return None
+        flat = flat_form(value)
+        author = value if flat is None else flat.author
+        path = next((path for path, function in self._functions() if function is author), None)
+        if flat is None or path is None:
+            return path
+        kinds = [[name, self._path_of_kind(kind)] for name, kind in flat.given]
+        if any(kind is None for _, kind in kinds):
+            return None
+        found: Path = ["flat", path, kinds, flat.key]
+        return found if self.value(found) is value else None
+
+    def _functions(self) -> Iterator[tuple[Path, types.FunctionType]]:
+        for name, known in self.names.items():
+            if isinstance(known, types.FunctionType):
+                flat = flat_form(known)
+                yield (["name", name], known) if flat is None else (["author", name], flat.author)
+        for path, kind in self._kinds():
+            if isinstance(kind, type):
+                for name, member in vars(kind).items():
+                    function = member.fget if isinstance(member, property) else member
+                    if isinstance(function, types.FunctionType):
+                        yield ["member", path, name], function
+
+    def _kinds(self) -> Iterator[tuple[Path, Kind]]:
+        for name, kind in self.given.items():
+            yield ["given", name], kind
+            if isinstance(kind, View):
+                yield from ((["bundle", name, known], cls) for known, cls, _ in kind.bundles)
+        yield from ((["name", name], known) for name, known in self.names.items() if is_bundle(known))
+
+    def _path_of_kind(self, wanted: Kind) -> Path | None:
+        """Of a class, or of the view of which a helper is given what it mentions."""
+        for path, kind in self._kinds():
+            if kind is wanted or (
+                isinstance(kind, View)
+                and isinstance(wanted, View)
+                and wanted.numbers <= kind.numbers
+                and set(wanted.bundles) <= set(kind.bundles)
+            ):
+                return path
+        return None
+
+
+def fact_of(function: types.FunctionType, free: dict[str, Any], flatten: Flatten) -> dict[str, Any] | None:
+    """A flat function as a fact; `free` are its names that are not the author's. None where it cannot be."""
+    flat: Flat = function.__dict__[FLAT]
+    origins = Origins(flat.author, flat.given, flatten)
+    paths = {name: origins.path_of(value) for name, value in free.items()}
+    if None in paths.values():
+        return None
+    return {
+        "code": base64.b64encode(marshal.dumps(_in_file(function.__code__, ""))).decode(),
+        "free": paths,
+        "arguments": flat.arguments,
+        "fields": flat.fields,
+        "results": sorted(flat.results),
+        "lines": flat.lines,
+        "renamed": flat.renamed,
+    }
+
+
+def code_of(fact: dict[str, Any], author: types.FunctionType) -> types.CodeType:
+    """The code of a flat function, in the file in which its author's function lies now."""
+    code: types.CodeType = marshal.loads(base64.b64decode(fact["code"]))
+    return _in_file(code, author.__code__.co_filename)
+
+
+def free_of(
+    fact: dict[str, Any], author: types.FunctionType, given: Given, flatten: Flatten
+) -> dict[str, Any]:
+    """What the names stand for that are not the author's."""
+    origins = Origins(author, given, flatten)
+    return {name: origins.value(path) for name, path in fact["free"].items()}
+
+
+def _in_file(code: types.CodeType, file: str) -> types.CodeType:
+    constants = tuple(_in_file(c, file) if isinstance(c, types.CodeType) else c for c in code.co_consts)
+    return code.replace(co_filename=file, co_consts=constants)

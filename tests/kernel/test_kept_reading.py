@@ -1,0 +1,194 @@
+"""What was read from functions is not read again by the next process; whatever changes is."""
+
+import dataclasses
+import importlib.util
+import sys
+
+import pytest
+
+from cosim.component import arguments
+from cosim_compiler import kernel_cache
+from cosim_compiler.errors import ContractError
+from cosim_compiler.fingerprint import fingerprint
+from cosim_compiler.sources import clean_sources, flatten, kernel_sides
+from cosim_compiler.sources.kernel_source import definition_of
+from cosim_compiler.sources.views import flat_form
+
+HELPERS = """
+RATIO = 2.0
+
+def share(s):
+    return RATIO * s.angle
+"""
+TEXT = """
+import cosim
+from helpers_of_mount import share
+
+def damping(s, gain):
+    return share(s) - gain * s.angle
+
+class Mount(cosim.Component):
+    '''A mount.'''
+    stiffness = cosim.parameter(default=2.0)
+    angle = cosim.auxiliary_state()
+    force = cosim.cache_slot()
+    gap = cosim.cache_slot()
+
+    @cosim.kernel
+    def push(s):
+        s.force = s.stiffness * damping(s, 0.5)
+
+    @cosim.kernel
+    def close(s):
+        s.gap = max(s.stiffness * s.angle, share(s))
+
+    @cosim.kernel
+    def rate(angle_dot, stiffness, angle):
+        angle_dot[0] = -stiffness * angle
+"""
+READERS = (
+    (flatten, "_written_out"),
+    (arguments, "_resolved"),
+    (kernel_sides, "_sides_read"),
+)
+
+
+def counting(function, times):
+    def counted(*given):
+        times[function.__name__] += 1
+        return function(*given)
+
+    return counted
+
+
+@pytest.fixture
+def process(tmp_path, monkeypatch):
+    """Makes `Mount` as a new process would: the class, and how often functions were read."""
+    monkeypatch.setenv("COSIM_CACHE_DIR", str(tmp_path / "cache"))
+    kernel_cache.folder.cache_clear()
+    number = 0
+
+    def module_of(name, text):
+        path = tmp_path / str(number) / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, module)
+        spec.loader.exec_module(module)
+        return module
+
+    def run(text=TEXT, helpers=HELPERS):
+        nonlocal number
+        number += 1
+        monkeypatch.setattr(clean_sources, "_sources", {})
+        times_read = dict.fromkeys((name for _, name in READERS), 0)
+        with monkeypatch.context() as patch:
+            for module, name in READERS:
+                patch.setattr(module, name, counting(getattr(module, name), times_read))
+            module_of("helpers_of_mount", helpers)
+            cls = module_of("author_of_mount", text).Mount
+        clean_sources._write()
+        return cls, [times_read[name] for _, name in READERS]
+
+    yield run
+    kernel_cache.folder.cache_clear()
+
+
+def described(cls):
+    """All that was found out about a class."""
+    functions = {name: kernel.function for name, kernel in {**cls.kernels, **cls.kink_functions}.items()}
+    found = [(name, [dataclasses.astuple(a) for a in listed]) for name, listed in cls.arguments.items()]
+    flats = [flat_form(function) for function in functions.values()]
+    forms = [flat and (flat.arguments, flat.fields, flat.results, flat.lines, flat.renamed) for flat in flats]
+    codes = [
+        (f.__name__, f.__code__.co_code, f.__code__.co_consts, [*f.__code__.co_positions()])
+        for f in functions.values()
+    ]
+    return found, forms, codes, [fingerprint(f) for f in functions.values()]
+
+
+def test_a_second_process_reads_nothing_and_finds_the_same(process):
+    first, read = process()
+    assert read == [4, 4, 3]  # two functions and two helpers are flat; a kink has arguments, too
+    second, read = process()
+    assert read == [0, 0, 0]
+    assert described(second) == described(first)
+    assert list(second.kink_functions) == list(first.kink_functions) != []
+
+
+def test_kept_functions_give_the_same_numbers_and_lie_in_their_file(process):
+    (first, _), (second, _) = process(), process()
+    for cls in (first, second):
+        force = [0.0]
+        cls.kernels["push"].with_names(force=force, stiffness=3.0, angle=0.25)
+        assert force == [3.0 * (2.0 * 0.25 - 0.5 * 0.25)]
+        assert cls.kink_functions["close_kink_0"].with_names(stiffness=3.0, angle=0.25) == 0.25
+    assert second.kernels["push"].function.__code__.co_filename.endswith("/2/author_of_mount.py")
+
+
+def test_the_definition_is_made_when_it_is_asked_for(process):
+    first, _ = process()
+    second, _ = process()
+    trees = [definition_of(cls.kernels["push"].function) for cls in (first, second)]
+    assert [tree.name for tree in trees] == ["push", "push"]
+    assert [[a.arg for a in tree.args.args] for tree in trees] == [["force", "stiffness", "angle"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "helpers"),
+    [
+        (TEXT.replace("s.stiffness * damping", "s.angle * damping"), HELPERS),
+        (TEXT.replace("share(s) - gain", "share(s) + gain"), HELPERS),
+        (TEXT, HELPERS.replace("2.0", "-2.0")),
+        (TEXT, HELPERS.replace("RATIO * s.angle", "RATIO * s.stiffness")),
+        (
+            TEXT.replace("angle = cosim.auxiliary_state()", "angle = cosim.auxiliary_state(shape=(1,))"),
+            HELPERS,
+        ),
+    ],
+)
+def test_what_changes_is_read_again(process, text, helpers):
+    process()
+    try:
+        assert process(text, helpers)[1] != [0, 0, 0]
+    except ContractError:  # as where nothing is kept
+        with pytest.raises(ContractError):
+            process(text, helpers)
+
+
+def test_a_comment_in_the_file_of_a_helper_counts(process):
+    """The rules read the text, so another text is another function."""
+    process()
+    assert process(helpers=HELPERS + "# the end\n")[1][1] != 0
+
+
+def test_a_helper_that_was_replaced_is_said(process):
+    process()
+    cls, _ = process()
+    function = cls.kernels["push"].function
+    author = flat_form(function).author
+
+    def damping(s, gain):
+        return gain * s.stiffness
+
+    author.__globals__["damping"] = damping
+    with pytest.raises(ContractError, match="was replaced"):
+        definition_of(function)
+
+
+def test_damaged_facts_count_as_none(process):
+    first, _ = process()
+    for path in kernel_cache.folder().glob("[0-9a-f]*"):
+        path.write_bytes(path.read_bytes()[:-7])
+    second, read = process()
+    assert read == [4, 4, 3] and described(second) == described(first)
+
+
+def test_an_entry_that_grows_begins_anew(process, monkeypatch):
+    monkeypatch.setattr(clean_sources, "LARGEST", 20_000)
+    sizes = []
+    for i in range(12):
+        process(helpers=HELPERS.replace("2.0", f"{i}.5"))
+        sizes.append(max(p.stat().st_size for p in kernel_cache.folder().glob("[0-9a-f]*")))
+    assert max(sizes) < 30_000 and sizes != sorted(sizes)
