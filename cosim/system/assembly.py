@@ -108,7 +108,7 @@ class Assembly:
         self.graph = Graph(self.blocks, self.layout, self.base_stage)
 
     def _check_unwritten(self) -> None:
-        """Raise the faults that show when all blocks are there: what nobody computes, timers."""
+        """Raise the faults that show when all blocks are there: values that no block computes, and timers."""
         written = set(self.graph.writes.numbers.tolist())
         check_results(self, written)
         mark_unknown(self, written)
