@@ -36,7 +36,7 @@ THREADS = 2
 
 def ours(task: Task, threads: int, passes: int, accuracy: float = 1e-6) -> dict[str, Any]:
     """Seconds, CPU seconds and the values at the end of the runs."""
-    made = cosim.Ensemble(
+    ensemble = cosim.Ensemble(
         *(task.system, task.until),
         accuracy=accuracy,
         relative_tolerance=accuracy,
@@ -44,14 +44,14 @@ def ours(task: Task, threads: int, passes: int, accuracy: float = 1e-6) -> dict[
         signals=[task.signal],
         threads=threads,
     )
-    made.run({path: values[:8] for path, values in task.values.items()})
+    ensemble.run({path: values[:8] for path, values in task.values.items()})
     seconds = cpu = np.inf
     for _ in range(passes):
         began, used = time.perf_counter(), time.process_time()
-        found = made.run(task.values)
+        result = ensemble.run(task.values)
         seconds, cpu = min(seconds, time.perf_counter() - began), min(cpu, time.process_time() - used)
-    assert found.is_done.all()
-    end = found.last(task.signal).tolist()
+    assert result.is_done.all()
+    end = result.last(task.signal).tolist()
     how = {"method": f"runge_kutta_merson, {accuracy:g}", "threads": threads}
     return how | {"seconds": seconds, "cpu": cpu, "end": end}
 
@@ -88,12 +88,14 @@ def rows_of(name: str, runs: list[dict[str, Any]], exact: np.ndarray, wanted: fl
     """The fastest run with each number of threads that is as right as ours, as a row of the table."""
     cells: dict[int, dict[str, Any]] = {}
     for threads in (1, THREADS):
-        found = [run for run in runs if run["threads"] == threads]
-        for run in found:
+        with_threads = [run for run in runs if run["threads"] == threads]
+        for run in with_threads:
             run["error"] = float(np.abs(np.array(run["end"]) - exact).max())
-        right = [run for run in found if run["error"] <= 1.05 * wanted]
+        right = [run for run in with_threads if run["error"] <= 1.05 * wanted]
         cells[threads] = (
-            min(right, key=lambda run: run["seconds"]) if right else min(found, key=lambda run: run["error"])
+            min(right, key=lambda run: run["seconds"])
+            if right
+            else min(with_threads, key=lambda run: run["error"])
         )
     one, several, count = cells[1], cells[THREADS], len(exact)
     rates = [count / cells[threads]["seconds"] for threads in (1, THREADS)]
@@ -112,9 +114,9 @@ def compare(task_name: str, runs: int, passes: int, peers: list[str], folder: Pa
     """Print the rows of one task."""
     task = TASKS[task_name](runs)
     exact = np.array(ours(task, THREADS, 1, 1e-11)["end"])
-    found = [ours(task, threads, passes) for threads in (1, THREADS)]
-    wanted = float(np.abs(np.array(found[0]["end"]) - exact).max())
-    lines = [rows_of("cosim", found, exact, wanted)]
+    our_runs = [ours(task, threads, passes) for threads in (1, THREADS)]
+    wanted = float(np.abs(np.array(our_runs[0]["end"]) - exact).max())
+    lines = [rows_of("cosim", our_runs, exact, wanted)]
     given = {
         "angles": np.ravel(next(iter(task.values.values()))).tolist(),
         "until": task.until,

@@ -90,11 +90,11 @@ def main() -> None:
             alone.append(single(task, 100))
             for threads, ensemble in ((1, one), (2, two)):
                 began, used = time.perf_counter(), time.process_time()
-                found = ensemble.run(task.values)
+                result = ensemble.run(task.values)
                 walls[threads].append(time.perf_counter() - began)
                 if threads == 1:
                     cpu.append((time.process_time() - used) / given.runs)
-                assert found.is_done.all() and not np.isnan(found[found.names[0]]).any()
+                assert result.is_done.all() and not np.isnan(result[result.names[0]]).any()
                 pure[threads].append(loops(threads))
         rate = {threads: given.runs / min(walls[threads]) for threads in (1, 2)}
         factor, reached = rate[2] / rate[1], 2.0 * min(pure[1]) / min(pure[2])

@@ -32,7 +32,7 @@ ENOUGH = 10  # problems on which a method gets to an error, to be compared
 
 def runs(problem: Problem, method: str) -> list[tuple[float, int]]:
     """Error and evaluations at all accuracies at which the run gets to its end."""
-    found = []
+    errors_and_counts = []
     for accuracy in ACCURACIES[TIGHTEST.get(method, 0.0) <= ACCURACIES]:
         how = {"accuracy": float(accuracy), "relative_tolerance": float(accuracy)}
         simulator = problem.simulator(integrator=f"integrators.{method}", **how)
@@ -40,8 +40,8 @@ def runs(problem: Problem, method: str) -> list[tuple[float, int]]:
             simulator.advance_to(problem.until)
         except cosim.SimulationError:  # so coarse that the satellite meets the moon
             continue
-        found.append((problem.error(simulator.state), simulator.statistics.evaluations))
-    return found
+        errors_and_counts.append((problem.error(simulator.state), simulator.statistics.evaluations))
+    return errors_and_counts
 
 
 def main() -> int:
@@ -51,8 +51,8 @@ def main() -> int:
     print("|---|" + "---|" * len(METHODS))
     for level in LEVELS:
         fewest = {
-            key: min((count for error, count in found if error <= level), default=0)
-            for key, found in done.items()
+            key: min((count for error, count in pairs if error <= level), default=0)
+            for key, pairs in done.items()
         }
         cells = []
         for method in METHODS:

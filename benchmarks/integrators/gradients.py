@@ -66,17 +66,17 @@ def main() -> None:
     for count in parser.parse_args().masses:
         model, by = chain(count)
         options = {"until": 2.0, "signals": ["p0.x", "p5.x"], "output_interval": 0.02}
-        left = model.simulate(gradient=by, **options)
-        found = least(
+        differentiated = model.simulate(gradient=by, **options)
+        times = least(
             {
                 "run": lambda m=model, o=options: m.simulate(**o),
                 "trail": lambda m=model, b=by, o=options: m.simulate(gradient=b, **o),
-                "back": lambda run=left: run.gradient("p5.x"),
+                "back": lambda run=differentiated: run.gradient("p5.x"),
                 "all": lambda m=model, b=by, o=options: m.gradient("p5.x", b, **o),
             }
         )
-        run = found.pop("run")
-        shares = " | ".join(f"{each / run:.1f}" for each in found.values())
+        run = times.pop("run")
+        shares = " | ".join(f"{each / run:.1f}" for each in times.values())
         print(f"| {len(by)} | {1e3 * run:.1f} | {shares} |")
 
 

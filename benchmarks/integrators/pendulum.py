@@ -87,13 +87,13 @@ def ours(rounds: int) -> list[Run]:
 
 def best_of(runs: list[Run]) -> dict[str, Run]:
     """The fastest run of each method that keeps the energy, with its error."""
-    whole, found = energy([(ANGLE, 0.0)] * LINKS), {}
+    whole, fastest = energy([(ANGLE, 0.0)] * LINKS), {}
     for run in runs:
         run["error"] = max(abs(energy(state) - whole) for state in run["states"])
-        known = found.get(run["method"])
+        known = fastest.get(run["method"])
         if run["error"] <= WANTED and (known is None or run["seconds"] < known["seconds"]):
-            found[run["method"]] = run
-    return found
+            fastest[run["method"]] = run
+    return fastest
 
 
 def peers(rounds: int, folder: Path) -> dict[str, list[Run]]:
@@ -102,7 +102,7 @@ def peers(rounds: int, folder: Path) -> dict[str, list[Run]]:
     (folder / "task.json").write_text(json.dumps(task))
     numbers = [LINKS, ANGLE, rounds, len(ACCURACIES), *ACCURACIES, len(MARKS), *MARKS]
     (folder / "task.txt").write_text(" ".join(map(repr, numbers)))
-    found = {}
+    runs_of = {}
     for peer, script, file in (
         ("drake", "pendulum_drake.py", "task.json"),
         ("exudyn", "pendulum_exudyn.py", "task.json"),
@@ -110,10 +110,10 @@ def peers(rounds: int, folder: Path) -> dict[str, list[Run]]:
     ):
         try:
             answer = run_peer(peer, f"integrators/peers/{script}", [str(folder / file)])
-            found[answer["name"]] = answer["runs"]
+            runs_of[answer["name"]] = answer["runs"]
         except PeerError as error:
             print(f"{peer} is left out: {error}", file=sys.stderr)
-    return found
+    return runs_of
 
 
 def main(arguments: list[str] | None = None) -> int:

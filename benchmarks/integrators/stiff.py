@@ -66,12 +66,12 @@ def scipys(problem: StiffProblem, rounds: int) -> list[Run]:
     from scipy.integrate import solve_ivp
 
     n, runs = len(problem.start), []
-    found, counted = np.zeros(n + 1), [0]
+    derivatives, counted = np.zeros(n + 1), [0]
 
     def law(t: float, y: Any) -> Any:
         counted[0] += 1
-        problem.block(t, y, problem.parameters, None, None, None, found, None, 0, 0)
-        return found[:n].copy()
+        problem.block(t, y, problem.parameters, None, None, None, derivatives, None, 0, 0)
+        return derivatives[:n].copy()
 
     for name in ("Radau", "BDF", "LSODA"):
         for accuracy in ACCURACIES[:7]:

@@ -38,7 +38,7 @@ def main() -> None:
             before = [compared(p, method, accuracy, relative_tolerance=accuracy) for p in problems]
             now = [compared(p, method, accuracy) for p in problems]
             ratio = sum(count for _, count in now) / sum(count for _, count in before)
-            cells += [f"{max(error for error, _ in found) / accuracy:.2g}" for found in (before, now)]
+            cells += [f"{max(error for error, _ in pairs) / accuracy:.2g}" for pairs in (before, now)]
             cells.append(f"× {ratio:.2f}")
         print(f"| `{method}` | {' | '.join(cells)} |", flush=True)
 

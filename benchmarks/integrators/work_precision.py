@@ -108,14 +108,14 @@ def table(programs: dict[str, list[Run]], cost: int, unit: float, form: str) -> 
     lines = ["| problem | error | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(names)]
     for name in PROBLEMS:
         for level in LEVELS:
-            found = []
+            best_runs = []
             for program in names:
                 good = [run for run in programs[program] if run[0] == name and run[4] <= level]
                 best = min(good, key=lambda run: float(run[cost]), default=None)  # type: ignore[arg-type]
-                found.append(best)
-            least = min((float(run[cost]) for run in found if run), default=np.inf)  # type: ignore[arg-type]
+                best_runs.append(best)
+            least = min((float(run[cost]) for run in best_runs if run), default=np.inf)  # type: ignore[arg-type]
             cells = []
-            for run in found:
+            for run in best_runs:
                 text = "" if run is None else f"{float(run[cost]) * unit:{form}} {run[1]}"  # type: ignore[arg-type]
                 cells.append(f"**{text}**" if run and run[cost] == least else text)
             lines.append(f"| {name} | {level:.0e} | " + " | ".join(cells) + " |")

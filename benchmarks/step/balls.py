@@ -54,10 +54,10 @@ def simbody() -> list[Run]:
 
 def compare(passes: int) -> list[str]:
     """Rows of the table."""
-    runs, found = best([here, simbody], passes), []
+    runs, lines = best([here, simbody], passes), []
     for mine, theirs in METHODS.items():
-        found += rows("100 balls, 639 impacts", [r for r in runs if r.method in (mine, theirs)])
-    return found
+        lines += rows("100 balls, 639 impacts", [r for r in runs if r.method in (mine, theirs)])
+    return lines
 
 
 if __name__ == "__main__":

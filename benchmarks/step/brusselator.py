@@ -36,7 +36,7 @@ def error_of(end: list[float]) -> float:
 
 def ours(system: cosim.System, intervals: int) -> list[Run]:
     """All methods at all tolerances."""
-    found = []
+    runs = []
     for method, tolerance in itertools.product(METHODS, TOLERANCES):
         call = functools.partial(
             cosim.simulate,
@@ -50,15 +50,15 @@ def ours(system: cosim.System, intervals: int) -> list[Run]:
         seconds, result = least(call, RUNS)
         assert len(result.time) == intervals + 1
         end = [float(result[f"part.y[{i}]"][-1]) for i in range(2)]
-        found.append(Run(OURS, method, tolerance, error_of(end), seconds))
-    return found
+        runs.append(Run(OURS, method, tolerance, error_of(end), seconds))
+    return runs
 
 
 def compare(passes: int) -> list[str]:
     """Rows of the table."""
     model = cosim.Model("brusselator")
     model.add(Brusselator, "part")
-    system, found = model.build(), []
+    system, lines = model.build(), []
     for intervals in (500, 1):
         task = {
             "start": START,
@@ -71,8 +71,8 @@ def compare(passes: int) -> list[str]:
             "numbalsoda", "brusselator_numbalsoda.py", json.dumps(task), lambda run: error_of(run["end"])
         )
         runs = fastest(best([functools.partial(ours, system, intervals), theirs], passes), LEVEL)
-        found += rows(f"Brusselator, `simulate()` with {intervals + 1} rows, right to {LEVEL:.0e}", runs)
-    return found
+        lines += rows(f"Brusselator, `simulate()` with {intervals + 1} rows, right to {LEVEL:.0e}", runs)
+    return lines
 
 
 if __name__ == "__main__":

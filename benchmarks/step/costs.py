@@ -186,29 +186,29 @@ def first_step(run: Callable[[], Any], runs: int = 1000) -> float:
 
 def with_events(model: cosim.Model, until: float, **options: Any) -> str:
     """CPU time of a run of a Simulator that is made already, and how many steps and events it had."""
-    system, found = model.build(), []
+    system, seconds = model.build(), []
     for _ in range(RUNS):
         simulator = cosim.Simulator(system, **{"integrator": MERSON, "accuracy": 1e-6, **options})
         simulator.initialize()
         began = time.process_time()
         simulator.advance_to(until)
         simulator.finish()
-        found.append(time.process_time() - began)
+        seconds.append(time.process_time() - began)
     counts = simulator.statistics
-    return f"{counts.steps} steps, {len(simulator.events)} events: {min(found) * 1e3:.3g} ms"
+    return f"{counts.steps} steps, {len(simulator.events)} events: {min(seconds) * 1e3:.3g} ms"
 
 
 def main() -> None:
     """Print the table."""
     system = engine_mount()
-    one, found = evaluation(system), {}
+    one, results = evaluation(system), {}
 
     def simulate() -> None:
         signals = ["engine.z", "felt", "energy.*"]
-        found["run"] = cosim.simulate(system, until=2.0, output_interval=1e-3, signals=signals)
+        results["run"] = cosim.simulate(system, until=2.0, output_interval=1e-3, signals=signals)
 
     took, _ = least(simulate, RUNS)
-    figures = found["run"].statistics
+    figures = results["run"].statistics
     bare = one * figures["evaluations"]
     print(f"engine mount, simulate() with a row each ms: {took * 1e6 / figures['steps']:.1f} µs a step")
     print(f"  beside its bare evaluations ({one * 1e6:.2f} µs each): {took / bare:.2f} times")

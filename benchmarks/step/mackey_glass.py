@@ -47,15 +47,15 @@ def compare(passes: int) -> list[str]:
         raise SystemExit(f"the reference is not certain enough: {abs(exact - other):.1e}")
 
     def ours() -> list[Run]:
-        found = []
+        our_runs = []
         for interpolation, built in systems.items():
             for method in METHODS:
                 for tolerance in TOLERANCES:
                     times = [seconds_and_end(built, method, tolerance) for _ in range(RUNS)]
                     seconds, end = min(times)
                     name = f"{method}, {interpolation.replace('_', ' ')}"
-                    found.append(Run(OURS, name, tolerance, abs(end - exact), seconds))
-        return found
+                    our_runs.append(Run(OURS, name, tolerance, abs(end - exact), seconds))
+        return our_runs
 
     task = {
         "delay": DELAY,
@@ -68,10 +68,10 @@ def compare(passes: int) -> list[str]:
     theirs = of_peer(
         "jitcdde", "mackey_glass_jitcdde.py", json.dumps(task), lambda run: abs(run["end"][0] - exact)
     )
-    runs, found = best([ours, theirs], passes), []
+    runs, lines = best([ours, theirs], passes), []
     for level in LEVELS:
-        found += rows(f"Mackey–Glass, right to {level:.0e}", fastest(runs, level))
-    return found
+        lines += rows(f"Mackey–Glass, right to {level:.0e}", fastest(runs, level))
+    return lines
 
 
 if __name__ == "__main__":

@@ -86,10 +86,10 @@ def compare(passes: int) -> list[str]:
     plain = next(r for r in everything if r.method == "as it stands")
     everything.remove(plain)
     others = [r for r in fastest(everything, plain.error) if r.program != OURS]
-    found = rows("10 links, `model.simulate()` without options; the others as right", [plain, *others])
+    lines = rows("10 links, `model.simulate()` without options; the others as right", [plain, *others])
     for level in LEVELS:
-        found += rows(f"10 links, right to {level:.0e}", fastest(everything, level))
-    return found
+        lines += rows(f"10 links, right to {level:.0e}", fastest(everything, level))
+    return lines
 
 
 if __name__ == "__main__":

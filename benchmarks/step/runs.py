@@ -62,16 +62,16 @@ def of_peer(peer: str, script: str, argument: str, error_of: Callable[[Any], flo
 
 def best(measures: Iterable[Measure], passes: int) -> list[Run]:
     """The least time of each run; the programs take turns, so that what else runs here slows all of them."""
-    found: dict[tuple[Any, ...], Run] = {}
+    fastest_runs: dict[tuple[Any, ...], Run] = {}
     measures = list(measures)
     for _ in range(passes):
         for measure in measures:
             for run in measure():
                 key = (run.program, run.method, run.tolerance)
-                known = found.setdefault(key, run)
+                known = fastest_runs.setdefault(key, run)
                 if run.seconds < known.seconds:
-                    found[key] = replace(known, seconds=run.seconds)
-    return list(found.values())
+                    fastest_runs[key] = replace(known, seconds=run.seconds)
+    return list(fastest_runs.values())
 
 
 def fastest(runs: Iterable[Run], level: float) -> list[Run]:
@@ -93,17 +93,17 @@ def rows(task: str, runs: Iterable[Run]) -> list[str]:
     """Rows of the table: ours first, the others with how much of their time ours takes."""
     ordered = sorted(runs, key=lambda run: (run.program != OURS, run.seconds))
     ours = next((run.seconds for run in ordered if run.program == OURS), float("nan"))
-    found = []
+    lines = []
     for run in ordered:
         share = "" if run.program == OURS else f"{ours / run.seconds:.2f}"
         error = f"{run.error:.0e}" if run.error == run.error else ""
         tolerance = f", {run.tolerance:.2g}" if run.tolerance else ""
         name = f"**{run.program}**" if run.program == OURS else run.program
-        found.append(
+        lines.append(
             f"| {task} | {name} | {run.method}{tolerance} | {error} | {time_text(run.seconds)} | {share} |"
         )
         task = ""
-    return found
+    return lines
 
 
 def time_text(seconds: float) -> str:

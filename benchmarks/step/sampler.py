@@ -50,29 +50,32 @@ def name_of(method: str, sampled: bool) -> str:
 
 def ours() -> list[Run]:
     """The time of a step of each method, alone and with the sampler."""
-    found = []
+    runs = []
     for method in METHODS:
         for sampled in (False, True):
-            made = simulator(method, sampled)
-            seconds, _ = least(lambda made=made: made.advance_to(made.state.time + STEPS * STEP), RUNS)
+            integrated = simulator(method, sampled)
+            seconds, _ = least(
+                lambda integrated=integrated: integrated.advance_to(integrated.state.time + STEPS * STEP),
+                RUNS,
+            )
             # the sample of this instant is taken when the next step begins
-            newest = made.state["sampler.held"] if sampled else made.state["mass.x"]
-            if abs(newest - made.state["mass.x"]) > 2.0 * STEP:
+            newest = integrated.state["sampler.held"] if sampled else integrated.state["mass.x"]
+            if abs(newest - integrated.state["mass.x"]) > 2.0 * STEP:
                 raise SystemExit("the sampler holds another value")
-            found.append(Run(OURS, name_of(method, sampled), 0.0, NAN, seconds / STEPS))
-    return found
+            runs.append(Run(OURS, name_of(method, sampled), 0.0, NAN, seconds / STEPS))
+    return runs
 
 
 def compare(passes: int) -> list[str]:
     """Rows of the table."""
     task = json.dumps({"step": STEP, "steps": STEPS, "runs": RUNS})
     drake = of_peer("drake", "sampler_drake.py", task, lambda run: NAN)
-    runs, found = best([ours, drake], passes), []
+    runs, lines = best([ours, drake], passes), []
     for text, sampled in (("a step of a mass on a spring", False), ("the same with a 1 kHz sampler", True)):
         for pair in METHODS.items():
             names = [name_of(method, sampled) for method in pair]
-            found += rows(text, [r for r in runs if r.method in names])
-    return found
+            lines += rows(text, [r for r in runs if r.method in names])
+    return lines
 
 
 if __name__ == "__main__":

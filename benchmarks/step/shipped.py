@@ -28,7 +28,7 @@ def seconds() -> dict[str, float]:
     """CPU seconds of the fastest of several runs, by method."""
     import cosim
 
-    system, found = cosim.Model.from_file(MODEL).build(), {}
+    system, least_times = cosim.Model.from_file(MODEL).build(), {}
     for name in METHODS:
         method = cosim.registry().get("integrator", f"integrators.{name}")
         options = {} if method.capabilities.adaptive else {"fixed_step": FIXED_STEP}
@@ -39,16 +39,16 @@ def seconds() -> dict[str, float]:
             began = time.process_time()
             simulator.advance_to(END)
             times.append(time.process_time() - began)
-        found[name] = min(times)
-    return found
+        least_times[name] = min(times)
+    return least_times
 
 
 def measured(without: str) -> dict[str, float]:
     """`seconds` of another process, with shipped code ("0") or without it ("1")."""
     environment = {**os.environ, "COSIM_NO_SHIPPED": without}
     command = [sys.executable, __file__, "--measure"]
-    said = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return dict(json.loads(said.splitlines()[-1]))
+    output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return dict(json.loads(output.splitlines()[-1]))
 
 
 def main() -> None:

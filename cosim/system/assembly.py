@@ -86,27 +86,35 @@ class Assembly:
         self.attachable: dict[str, list[Any]] = {}
         self.elements = resize(self.parts_by_name, self.problem)
         self.alike = alike_parts(self.parts_by_name)
+        self.dynamics, self.solver = "", solver
         self._raise()
+        self._build()
+        self._check_unwritten()
+        for part in self.parts_by_name.values():
+            part.__dict__[BUILT] = True
+
+    def _build(self) -> None:
+        """Give all values their places, connect them, make the blocks and the graph of what needs what."""
         self._allocate()
         self.wiring = Wiring(self)
         self.wiring.connect(self._connections)
         self._raise()
         self._make_blocks()
-        self.dynamics, self.solver = "", solver
-        if solver is not None:
-            self.blocks += solver.create_blocks(self)
-            self.dynamics = solver.choice
+        if self.solver is not None:
+            self.blocks += self.solver.create_blocks(self)
+            self.dynamics = self.solver.choice
             self._raise()
         self._zero_accumulators()
         self.graph = Graph(self.blocks, self.layout, self.base_stage)
+
+    def _check_unwritten(self) -> None:
+        """Raise the faults that show when all blocks are there: values that no block computes, and timers."""
         written = set(self.graph.writes.numbers.tolist())
         check_results(self, written)
         mark_unknown(self, written)
         check_sources(self, written)
         self._problems += check_timers(self.parts_by_name)
         self._raise()
-        for part in self.parts_by_name.values():
-            part.__dict__[BUILT] = True
 
     # what a solver uses
 

@@ -37,7 +37,7 @@ from cosim_fmu.container.container_interface import container_interface
 from cosim_fmu.scenario.scenario_changes import make_changes
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import RunOptions
-from cosim_master.participants.changes import Changes
+from cosim_master.participants.timed_changes import Changes
 from cosim_master.participants.timed_inputs import TimedInputs
 from cosim_master.trust.assess_coupling import EXACT_INPUTS
 from cosim_master.trust.verdict import VERDICTS

@@ -19,9 +19,9 @@ from cosim_fmi.description.fmu_interface import FmuInterface as DeclaredFmu
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.scenario.scenario_conditions import Condition
 from cosim_lowering.program import Program
-from cosim_master.participants.changes import SEEN, TriggeredChanges
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.system_participant import ACCURACY, SystemParticipant
+from cosim_master.participants.timed_changes import SEEN, TriggeredChanges
 from cosim_master.participants.timed_inputs import EXTRAPOLATIONS, TimedInputs
 
 TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean"}

@@ -9,9 +9,9 @@ from cosim.kit import ParticipantDescription
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_master.algorithms.waveform_iteration import InterfaceNewton
 from cosim_master.coupling.feedthrough import direct_inputs
-from cosim_master.participants.changes import Changes, TriggeredChanges
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.system_participant import SystemParticipant
+from cosim_master.participants.timed_changes import Changes, TriggeredChanges
 from cosim_master.participants.timed_inputs import TimedInputs
 
 

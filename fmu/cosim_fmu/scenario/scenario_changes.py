@@ -14,7 +14,7 @@ from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu.scenario.scenario_conditions import parse_condition
 from cosim_fmu.scenario.scenario_variant import flat
 from cosim_master.coupling.connection import Connection
-from cosim_master.participants.changes import SEEN, Changes, Trigger, TriggeredChanges
+from cosim_master.participants.timed_changes import SEEN, Changes, Trigger, TriggeredChanges
 from cosim_toml.toml_lines import KeyPath
 
 KEYS = ("at", "when", "set")

@@ -166,41 +166,41 @@ def machine_at(address):
     return read_machine(integers_at(address, HEAD))
 
 
-def algorithm_of(a, number):
+def algorithm_of(machine, number):
     """The arrays of an algorithm."""
-    return read_algorithm(a.algorithm_words[ALGORITHM_HEAD * number : ALGORITHM_HEAD * (number + 1)])
+    return read_algorithm(machine.algorithm_words[ALGORITHM_HEAD * number : ALGORITHM_HEAD * (number + 1)])
 
 
-def parts_of(a):
+def parts_of(machine):
     """The participants."""
-    return rows_of(Part, a.part_words, 0, a.part_words.shape[0] // PART)
+    return rows_of(Part, machine.part_words, 0, machine.part_words.shape[0] // PART)
 
 
-def links_of(a):
+def links_of(machine):
     """What each input gets."""
-    return rows_of(Link, a.link_words, 0, a.link_words.shape[0] // LINK)
+    return rows_of(Link, machine.link_words, 0, machine.link_words.shape[0] // LINK)
 
 
-def answers_of(a):
+def answers_of(machine):
     """What each participant tells."""
-    return rows_of(Answer, a.answer_words, 0, a.answer_words.shape[0] // ANSWER)
+    return rows_of(Answer, machine.answer_words, 0, machine.answer_words.shape[0] // ANSWER)
 
 
-def step_times_of(a):
+def step_times_of(machine):
     """The steps of each participant."""
-    return rows_of(StepTimes, a.step_time_words, 0, a.step_time_words.shape[0] // STEP_TIMES)
+    return rows_of(StepTimes, machine.step_time_words, 0, machine.step_time_words.shape[0] // STEP_TIMES)
 
 
-def report_of(a):
+def report_of(machine):
     """Where the run is."""
-    return rows_of(Report, a.report_words, 0, 1)[0]
+    return rows_of(Report, machine.report_words, 0, 1)[0]
 
 
-def clock_of(a):
+def clock_of(machine):
     """Times."""
-    return rows_of(Clock, a.clock_words, 0, 1)[0]
+    return rows_of(Clock, machine.clock_words, 0, 1)[0]
 
 
-def progress_of(d):
+def progress_of(algorithm):
     """Where an algorithm is."""
-    return rows_of(Progress, d.progress_words, 0, 1)[0]
+    return rows_of(Progress, algorithm.progress_words, 0, 1)[0]

@@ -77,8 +77,8 @@ MANY = 1 << 40
 
 def set_start(address, time):
     """Count communication points from another start (s); returns a stop code."""
-    a = machine_at(address)
-    clock = clock_of(a)
+    machine = machine_at(address)
+    clock = clock_of(machine)
     whole, rest, of_start = rational_time(time)
     length, more, of_step = rational_time(clock.step)
     if of_start == 0 or of_step == 0:
@@ -86,13 +86,13 @@ def set_start(address, time):
     common = common_resolution(of_start, of_step)
     if common == 0:
         return NOT_COUNTED
-    clock.until += time - point_time(a, 0)
+    clock.until += time - point_time(machine, 0)
     clock.sampled = time
-    a.grid[0] = whole
-    a.grid[1] = rest * (common // of_start)
-    a.grid[2] = length
-    a.grid[3] = more * (common // of_step)
-    a.grid[4] = common
+    machine.grid[0] = whole
+    machine.grid[1] = rest * (common // of_start)
+    machine.grid[2] = length
+    machine.grid[3] = more * (common // of_step)
+    machine.grid[4] = common
     return DONE
 
 
@@ -102,49 +102,49 @@ def settle_values(address, at, length):
     `length` whole numbers lie at the address `at`: for each group of outputs, in the order of their
     dependencies, how many there are, whether they are a closed loop, and *(participant, output)* of each.
     """
-    a = machine_at(address)
+    machine = machine_at(address)
     words = integers_at(at, length)
     place = 0
     while place < length:
         pairs = words[place + 2 : place + 2 + 2 * words[place]]
-        stop = settle_group(a, pairs) if words[place + 1] == 0 else settle_loop(a, pairs)
+        stop = settle_group(machine, pairs) if words[place + 1] == 0 else settle_loop(machine, pairs)
         if stop != DONE:
             return stop
         place += 2 + 2 * words[place]
     return DONE
 
 
-def settle_group(a, pairs):
+def settle_group(machine, pairs):
     """Read outputs one after the other, and pass each on."""
     for i in range(pairs.shape[0] // 2):
-        stop = read_one(a, pairs[2 * i], pairs[2 * i + 1])
+        stop = read_one(machine, pairs[2 * i], pairs[2 * i + 1])
         if stop == DONE:
-            stop = pass_one_on(a, pairs[2 * i + 1])
+            stop = pass_one_on(machine, pairs[2 * i + 1])
         if stop != DONE:
             return stop
     return DONE
 
 
-def settle_loop(a, pairs):
+def settle_loop(machine, pairs):
     """Substitute the values of a closed loop, until none of them changes by more than rounding."""
     for i in range(pairs.shape[0] // 2):
-        stop = read_one(a, pairs[2 * i], pairs[2 * i + 1])
+        stop = read_one(machine, pairs[2 * i], pairs[2 * i + 1])
         if stop != DONE:
             return stop
     for i in range(pairs.shape[0] // 2):
-        stop = pass_one_on(a, pairs[2 * i + 1])
+        stop = pass_one_on(machine, pairs[2 * i + 1])
         if stop != DONE:
             return stop
     for _ in range(MOST_SWEEPS):
         is_settled = True
         for i in range(pairs.shape[0] // 2):
-            before = a.outputs[pairs[2 * i + 1]]
-            stop = read_one(a, pairs[2 * i], pairs[2 * i + 1])
-            value = a.outputs[pairs[2 * i + 1]]
+            before = machine.outputs[pairs[2 * i + 1]]
+            stop = read_one(machine, pairs[2 * i], pairs[2 * i + 1])
+            value = machine.outputs[pairs[2 * i + 1]]
             if stop == DONE and not abs(value) < HOPELESS:
                 stop = NOT_SETTLED
             if stop == DONE:
-                stop = pass_one_on(a, pairs[2 * i + 1])
+                stop = pass_one_on(machine, pairs[2 * i + 1])
             if stop != DONE:
                 return stop
             if not abs(value - before) <= TOLERANCE * max(1.0, abs(value)):
@@ -154,10 +154,10 @@ def settle_loop(a, pairs):
     return NOT_SETTLED
 
 
-def read_one(a, number, slot):
+def read_one(machine, number, slot):
     """Read one output of a participant."""
-    part = parts_of(a)[number]
-    report = report_of(a)
+    part = parts_of(machine)[number]
+    report = report_of(machine)
     report.part = number
     reference = part.output_references + REFERENCE * (slot - part.first_output)
     status = call_with_array(part.get_at, part.access, reference, 1, report.outputs_at + 8 * slot, 1)
@@ -165,20 +165,20 @@ def read_one(a, number, slot):
     return READ_FAILED if is_bad(status) else DONE
 
 
-def pass_one_on(a, slot):
+def pass_one_on(machine, slot):
     """Write an output to the inputs that it feeds, unless they have it."""
-    report = report_of(a)
-    for target in parts_of(a):
+    report = report_of(machine)
+    for target in parts_of(machine):
         for fed in range(target.first_input, target.first_input + target.inputs):
-            link = links_of(a)[fed]
+            link = links_of(machine)[fed]
             if link.source != slot:
                 continue
-            value = converted(a, fed, a.outputs[slot])
+            value = converted(machine, fed, machine.outputs[slot])
             if not is_passed_on(link, value):
                 return NOT_FINITE
-            if a.inputs[fed] == value:
+            if machine.inputs[fed] == value:
                 continue
-            a.inputs[fed] = value
+            machine.inputs[fed] = value
             reference = target.input_references + REFERENCE * (fed - target.first_input)
             at = report.inputs_at + 8 * fed
             status = call_with_array(target.set_at, target.access, reference, 1, at, 1)
@@ -193,16 +193,16 @@ def exchange_first(address, at, count):
 
     Their numbers lie at the address `at`, in their order.
     """
-    a = machine_at(address)
+    machine = machine_at(address)
     order = integers_at(at, count)
     for i in range(count):
-        report_of(a).part = order[i]
-        stop = read(a, parts_of(a)[order[i]])
+        report_of(machine).part = order[i]
+        stop = read(machine, parts_of(machine)[order[i]])
         if stop != DONE:
             return stop
     for i in range(count):
-        report_of(a).part = order[i]
-        stop = set_held(a, parts_of(a)[order[i]])
+        report_of(machine).part = order[i]
+        stop = set_held(machine, parts_of(machine)[order[i]])
         if stop != DONE:
             return stop
     return DONE
@@ -241,7 +241,7 @@ def collected_at(samples):
 
 def start_samples(address, samples):
     """The first exchange; returns a stop code."""
-    a = machine_at(address)
+    machine = machine_at(address)
     sampling = read_sampling(integers_at(samples, SAMPLING_HEAD))
     s = collected_at(samples)
     for values in (s.present, s.rates, s.bends, s.teeth, s.sample, s.first):
@@ -257,16 +257,16 @@ def start_samples(address, samples):
     s.clock[LENGTH] = 0.0
     s.present[0] = time
     for k in range(len(s.jumps)):
-        place = a.columns[sampling.places[k]]
-        s.present[1 + k] = a.outputs[place]
+        place = machine.columns[sampling.places[k]]
+        s.present[1 + k] = machine.outputs[place]
     for i in range(len(s.present)):
         s.kept[i] = s.present[i]
     return DONE
 
 
-def collect_rows(a, samples):
+def collect_rows(machine, samples):
     """The rows of exchanges become samples; whether there is no room for those of further ones."""
-    report = report_of(a)
+    report = report_of(machine)
     if samples == 0:
         report.rows = 0
         return False
@@ -274,17 +274,17 @@ def collect_rows(a, samples):
     s = collected_at(samples)
     n = len(s.jumps)
     m = len(s.sources)
-    width = len(a.columns) + 2
+    width = len(machine.columns) + 2
     for i in range(report.rows):
         first = width * i
-        sampling.row[0] = a.rows[first]
+        sampling.row[0] = machine.rows[first]
         for k in range(n + m):
-            sampling.row[1 + k] = a.rows[first + 2 + sampling.places[k]]
+            sampling.row[1 + k] = machine.rows[first + 2 + sampling.places[k]]
         for k in range(n + m, n + 3 * m):
             if len(sampling.places) == n + m:
                 sampling.row[1 + k] = 0.0 if k < n + 2 * m else sampling.row[1 + k - 2 * m]
             else:
-                sampling.row[1 + k] = a.rows[first + 2 + sampling.places[k]]
+                sampling.row[1 + k] = machine.rows[first + 2 + sampling.places[k]]
         add_exchange(s, sampling.row)
     report.rows = 0
     used = s.counts[SAMPLES] // s.counts[STRIDE] + 1
@@ -301,20 +301,20 @@ def lead(address, samples, target, slack):
     there. `Report.step` is the communication step that is taken next, or has been cut. Ends early where a
     participant has set `Report.noticed`. Returns a stop code.
     """
-    a = machine_at(address)
-    report = report_of(a)
-    clock = clock_of(a)
-    main = algorithm_of(a, 0)
+    machine = machine_at(address)
+    report = report_of(machine)
+    clock = clock_of(machine)
+    main = algorithm_of(machine, 0)
     progress = progress_of(main)
     report.ticks = 0
     while report.noticed == 0:
         index = report.step
-        following = point_time(a, index + 1)
+        following = point_time(machine, index + 1)
         is_whole = following <= target + slack
         if not is_whole and not time_reached(address) < target - slack:
             return DONE
         if progress.under_way == BETWEEN:
-            clock.begin = point_time(a, index)
+            clock.begin = point_time(machine, index)
         if progress.under_way == BETWEEN or progress.under_way == CUT:
             clock.end = following if is_whole else target
             main.counts[PHASE] = BEGIN
@@ -339,44 +339,44 @@ def run_part(address, samples, is_whole):
 
     PAUSED where samples need room before it is finished.
     """
-    a = machine_at(address)
-    report = report_of(a)
+    machine = machine_at(address)
+    report = report_of(machine)
     while True:
         report.rows = 0
         report.left = MANY
-        stop = run_steps(address, report.step, report.step + 1) if is_whole else run_algorithms(a)
-        is_full = collect_rows(a, samples)
+        stop = run_steps(address, report.step, report.step + 1) if is_whole else run_algorithms(machine)
+        is_full = collect_rows(machine, samples)
         if stop == PAUSED and is_full:
             return stop
         if stop == DONE and is_full:
             report.noticed = 1
         if stop == STEP_FAILED and report.status == DISCARD:
-            d = algorithm_of(a, report.algorithm)
-            if d.counts[KIND] != ADAPTIVE or d.counts[GOES_BACK] == 0:
+            algorithm = algorithm_of(machine, report.algorithm)
+            if algorithm.counts[KIND] != ADAPTIVE or algorithm.counts[GOES_BACK] == 0:
                 return stop
-            d.counts[DISCARDED] = 1  # a shorter one is tried
-            progress_of(d).under_way = DECIDING
+            algorithm.counts[DISCARDED] = 1  # a shorter one is tried
+            progress_of(algorithm).under_way = DECIDING
         elif stop != PAUSED and stop != DERIVES:  # no participant gives directional derivatives
             return stop
 
 
 def time_reached(address):
     """Where the run is, s."""
-    a = machine_at(address)
-    if progress_of(algorithm_of(a, 0)).under_way == CUT:
-        return clock_of(a).begin
-    return point_time(a, report_of(a).step)
+    machine = machine_at(address)
+    if progress_of(algorithm_of(machine, 0)).under_way == CUT:
+        return clock_of(machine).begin
+    return point_time(machine, report_of(machine).step)
 
 
 def is_point(address, time, slack):
     """Whether a communication point lies at a time (s), or no further from it than `slack`: 1 or 0."""
-    a = machine_at(address)
-    first = report_of(a).step
-    steps = (time + slack - point_time(a, first)) / clock_of(a).step
-    index = min(a.grid[5], first + int(max(steps, 0.0)) + 1)
-    while index > first and point_time(a, index) > time + slack:
+    machine = machine_at(address)
+    first = report_of(machine).step
+    steps = (time + slack - point_time(machine, first)) / clock_of(machine).step
+    index = min(machine.grid[5], first + int(max(steps, 0.0)) + 1)
+    while index > first and point_time(machine, index) > time + slack:
         index -= 1
-    return 1 if point_time(a, index) >= time - slack else 0
+    return 1 if point_time(machine, index) >= time - slack else 0
 
 
 LEADING: dict[str, tuple[Callable[..., Any], str]] = {

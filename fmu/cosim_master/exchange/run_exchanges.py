@@ -91,28 +91,28 @@ def run_steps(address, first, last):
 
     Returns a stop code; `Report.step` is the step under way.
     """
-    a = machine_at(address)
-    report = report_of(a)
-    clock = clock_of(a)
-    main = algorithm_of(a, 0)
+    machine = machine_at(address)
+    report = report_of(machine)
+    clock = clock_of(machine)
+    main = algorithm_of(machine, 0)
     progress = progress_of(main)
     for i in range(first, last):
         report.step = i  # who ends the process inside a call looks here
         if progress.under_way == BETWEEN:
-            clock.begin = point_time(a, i)
-            clock.end = point_time(a, i + 1)
+            clock.begin = point_time(machine, i)
+            clock.end = point_time(machine, i + 1)
             if report.ticks != 0:
                 progress.under_way = CUT
                 return CUTS
             main.counts[PHASE] = BEGIN
             progress.under_way = DECIDING
-        stop = run_algorithms(a)
+        stop = run_algorithms(machine)
         if stop != DONE:
             return stop
-        if clock.end < point_time(a, i + 1):
+        if clock.end < point_time(machine, i + 1):
             progress.under_way = CUT
             return CUTS
-        store_row(a, clock.end, 1.0)
+        store_row(machine, clock.end, 1.0)
         clock.sampled = clock.end
         progress.under_way = BETWEEN
         if report.noticed != 0:
@@ -122,68 +122,82 @@ def run_steps(address, first, last):
 
 def run_operation(address, call, number):
     """Do one operation of an exchange for a participant; returns a stop code."""
-    a = machine_at(address)
-    return do_operation(a, algorithm_of(a, 0), call, number)
+    machine = machine_at(address)
+    return do_operation(machine, algorithm_of(machine, 0), call, number)
 
 
 def end_step(address):
     """A communication step has ended at the end of the clock; returns DONE."""
-    a = machine_at(address)
-    store_row(a, clock_of(a).end, 1.0)
-    clock_of(a).sampled = clock_of(a).end
+    machine = machine_at(address)
+    store_row(machine, clock_of(machine).end, 1.0)
+    clock_of(machine).sampled = clock_of(machine).end
     return DONE
 
 
-def point_time(a, index):
+def point_time(machine, index):
     """The communication point with this index, s."""
-    if index >= a.grid[5]:
-        return clock_of(a).until
-    return tick_time(index, a.grid[0], a.grid[1], a.grid[2], a.grid[3], a.grid[4])
+    if index >= machine.grid[5]:
+        return clock_of(machine).until
+    return tick_time(
+        index, machine.grid[0], machine.grid[1], machine.grid[2], machine.grid[3], machine.grid[4]
+    )
 
 
-def run_algorithms(a):
+def run_algorithms(machine):
     """Exchange until the algorithm of the master has finished."""
-    report = report_of(a)
+    report = report_of(machine)
     while True:
-        d = algorithm_of(a, report.algorithm)
-        progress = progress_of(d)
+        algorithm = algorithm_of(machine, report.algorithm)
+        progress = progress_of(algorithm)
         if progress.under_way == DECIDING:
-            stop = decide(a, d)
+            stop = decide(machine, algorithm)
             if stop != DONE:
                 return stop
             if progress.under_way == BETWEEN:
                 if report.algorithm == 0:
                     return DONE
                 report.algorithm = 0
-                progress_of(algorithm_of(a, 0)).place += 1
+                progress_of(algorithm_of(machine, 0)).place += 1
                 continue
         if progress.under_way == EXCHANGING:
-            while progress.place < d.program.shape[0] // 2 and d.program[2 * progress.place] != ITERATE:
+            while (
+                progress.place < algorithm.program.shape[0] // 2
+                and algorithm.program[2 * progress.place] != ITERATE
+            ):
                 place = 2 * progress.place
-                stop = do_operation(a, d, d.program[place], d.program[place + 1])
+                stop = do_operation(
+                    machine, algorithm, algorithm.program[place], algorithm.program[place + 1]
+                )
                 if stop != DONE:
                     return stop
                 progress.place += 1
-            if progress.place < d.program.shape[0] // 2:
-                report.algorithm = d.program[2 * progress.place + 1]
-                inner = algorithm_of(a, report.algorithm)
+            if progress.place < algorithm.program.shape[0] // 2:
+                report.algorithm = algorithm.program[2 * progress.place + 1]
+                inner = algorithm_of(machine, report.algorithm)
                 inner.counts[PHASE] = BEGIN
                 progress_of(inner).under_way = DECIDING
             else:
                 progress.under_way = DECIDING
 
 
-def decide(a, d):
+def decide(machine, algorithm):
     """Ask an algorithm what comes next, and save or restore states; then it is EXCHANGING or BETWEEN."""
-    report = report_of(a)
-    progress = progress_of(d)
-    n = d.counts[SIZE]
+    report = report_of(machine)
+    progress = progress_of(algorithm)
+    n = algorithm.counts[SIZE]
     if progress.request < 0:
-        if d.counts[KIND] != ONCE or d.counts[ALONG] != 0:
+        if algorithm.counts[KIND] != ONCE or algorithm.counts[ALONG] != 0:
             for k in range(n):
-                d.table[NOW * n + k] = a.outputs[d.ports[k]]
-        size = clock_of(a).end - clock_of(a).begin
-        progress.request = next_request(d.counts, d.numbers, d.table, d.bonds, clock_of(a).begin, size)
+                algorithm.table[NOW * n + k] = machine.outputs[algorithm.ports[k]]
+        size = clock_of(machine).end - clock_of(machine).begin
+        progress.request = next_request(
+            algorithm.counts,
+            algorithm.numbers,
+            algorithm.table,
+            algorithm.bonds,
+            clock_of(machine).begin,
+            size,
+        )
     request = progress.request
     if request == FINISHED:
         progress.request = -1
@@ -194,15 +208,15 @@ def decide(a, d):
     if request == DERIVE:
         progress.request = -1
         return DERIVES
-    is_full = (report.rows + 2) * (a.columns.shape[0] + 2) > a.rows.shape[0]
+    is_full = (report.rows + 2) * (machine.columns.shape[0] + 2) > machine.rows.shape[0]
     if request & PASS != 0 and (is_full or report.left <= 0):
         return PAUSED
     if request & RESTORE != 0:
-        stop = restore_states(a, d)
+        stop = restore_states(machine, algorithm)
         if stop != DONE:
             return stop
     if request & SAVE != 0:
-        stop = save_states(a, d)
+        stop = save_states(machine, algorithm)
         if stop != DONE:
             return stop
     progress.request = -1
@@ -213,114 +227,116 @@ def decide(a, d):
     return DONE
 
 
-def store_row(a, time, is_point):
+def store_row(machine, time, is_point):
     """What is recorded, and what is known of the coupling, at the end of an exchange."""
-    width = a.columns.shape[0] + 2
-    row = report_of(a).rows * width
-    a.rows[row] = time
-    a.rows[row + 1] = is_point
+    width = machine.columns.shape[0] + 2
+    row = report_of(machine).rows * width
+    machine.rows[row] = time
+    machine.rows[row + 1] = is_point
     for j in range(width - 2):
-        place = a.columns[j]
-        a.rows[row + 2 + j] = a.outputs[place] if place >= 0 else a.inputs[-1 - place]
-    report_of(a).rows += 1
+        place = machine.columns[j]
+        machine.rows[row + 2 + j] = machine.outputs[place] if place >= 0 else machine.inputs[-1 - place]
+    report_of(machine).rows += 1
 
 
-def save_states(a, d):
+def save_states(machine, algorithm):
     """Have the participants of an algorithm save their states, and keep what was read of them."""
-    progress = progress_of(d)
+    progress = progress_of(algorithm)
     if progress.watched != 0:
         return SAVES
-    for i in range(d.members.shape[0]):
-        part = parts_of(a)[d.members[i]]
+    for i in range(algorithm.members.shape[0]):
+        part = parts_of(machine)[algorithm.members[i]]
         status = save_part(part)
         if is_bad(status):
-            report_of(a).part = d.members[i]
-            report_of(a).status = status
+            report_of(machine).part = algorithm.members[i]
+            report_of(machine).status = status
             return SAVE_FAILED
         for k in range(part.first_output, part.first_output + part.outputs):
-            d.saved[k] = a.outputs[k]
+            algorithm.saved[k] = machine.outputs[k]
     progress.watched = progress.always_watched
     return DONE
 
 
-def restore_states(a, d):
+def restore_states(machine, algorithm):
     """Have the participants of an algorithm go back to what they saved, and put back what was read then."""
-    progress = progress_of(d)
+    progress = progress_of(algorithm)
     if progress.watched != 0:
         return RESTORES
-    for i in range(d.members.shape[0]):
-        part = parts_of(a)[d.members[i]]
+    for i in range(algorithm.members.shape[0]):
+        part = parts_of(machine)[algorithm.members[i]]
         status = restore_part(part)
         if is_bad(status):
-            report_of(a).part = d.members[i]
-            report_of(a).status = status
+            report_of(machine).part = algorithm.members[i]
+            report_of(machine).status = status
             return RESTORE_FAILED
         for k in range(part.first_output, part.first_output + part.outputs):
-            a.outputs[k] = d.saved[k]
+            machine.outputs[k] = algorithm.saved[k]
     progress.watched = progress.always_watched
     return DONE
 
 
-def do_operation(a, d, call, number):
+def do_operation(machine, algorithm, call, number):
     """Do one operation of an exchange; returns a stop code."""
     if call == ADVANCE_ALL:
         return TOGETHER
     if call == PUT_END:
-        for k in range(d.counts[SIZE]):
-            a.outputs[d.ports[k]] = d.table[END * d.counts[SIZE] + k]
+        for k in range(algorithm.counts[SIZE]):
+            machine.outputs[algorithm.ports[k]] = algorithm.table[END * algorithm.counts[SIZE] + k]
         return DONE
-    part = parts_of(a)[number]
+    part = parts_of(machine)[number]
     if call == TAKE_KNOWN:
         for o in range(part.first_value, part.first_value + part.values):
-            k = a.own_values[o]
-            follow_value(d.counts, d.numbers, d.table, k, a.outputs[d.ports[k]])
+            k = machine.own_values[o]
+            follow_value(
+                algorithm.counts, algorithm.numbers, algorithm.table, k, machine.outputs[algorithm.ports[k]]
+            )
         return DONE
-    i = report_of(a).step
+    i = report_of(machine).step
     # Slow participants take part in one step of many, and then go further.
     point = i + 1 if call in (READ, READ_AT_END) else i
-    if part.step_multiple > 1 and point % part.step_multiple != 0 and point != a.grid[5]:
+    if part.step_multiple > 1 and point % part.step_multiple != 0 and point != machine.grid[5]:
         return DONE
     if call == SET:
-        return set_held(a, part)
+        return set_held(machine, part)
     if call == SET_ALONG:
-        return set_along(a, d, part)
+        return set_along(machine, algorithm, part)
     if call == ADVANCE:
-        return advance(a, d, number)
+        return advance(machine, algorithm, number)
     if call == NOTE_COURSE:
-        start_step(a, d, number)
+        start_step(machine, algorithm, number)
         return DONE
     if call in (BEGIN_STEP, COLLECT_STEP):
-        start_step(a, d, number)
-        send_step(a, d, number, 1 if call == BEGIN_STEP else 0)
+        start_step(machine, algorithm, number)
+        send_step(machine, algorithm, number, 1 if call == BEGIN_STEP else 0)
         return DONE
     if call == FINISH_STEP:
-        return finish_step(a, d, number)
+        return finish_step(machine, algorithm, number)
     if call == READ:
-        return read(a, part)
+        return read(machine, part)
     if call == READ_AT_END:
-        stop = set_end(a, d, part)
-        return read(a, part) if stop == DONE else stop
+        stop = set_end(machine, algorithm, part)
+        return read(machine, part) if stop == DONE else stop
     return DONE
 
 
-def set_held(a, part):
+def set_held(machine, part):
     """Write the inputs of a participant from what was read."""
-    slots = len(links_of(a))
+    slots = len(links_of(machine))
     for slot in range(part.first_input, part.first_input + part.inputs):
-        link = links_of(a)[slot]
-        value = converted(a, slot, a.outputs[link.source])
+        link = links_of(machine)[slot]
+        value = converted(machine, slot, machine.outputs[link.source])
         if not is_passed_on(link, value):
             return NOT_FINITE
-        a.inputs[slot] = value
-        a.inputs[SLOPES * slots + slot] = 0.0
-    return write_inputs(a, part)
+        machine.inputs[slot] = value
+        machine.inputs[SLOPES * slots + slot] = 0.0
+    return write_inputs(machine, part)
 
 
-def converted(a, slot, value):
+def converted(machine, slot, value):
     """A value as the input takes it."""
-    link = links_of(a)[slot]
-    mapped = a.pairs[2 * link.first_pair : 2 * (link.first_pair + link.pairs)]
-    return convert_value(value, mapped, a.scales[2 * slot], a.scales[2 * slot + 1])
+    link = links_of(machine)[slot]
+    mapped = machine.pairs[2 * link.first_pair : 2 * (link.first_pair + link.pairs)]
+    return convert_value(value, mapped, machine.scales[2 * slot], machine.scales[2 * slot + 1])
 
 
 def is_passed_on(link, value):
@@ -332,142 +348,147 @@ def is_passed_on(link, value):
     return link.check != ONLY_BOOLEANS or value == 0.0 or value == 1.0
 
 
-def write_inputs(a, part):
+def write_inputs(machine, part):
     """Hand the inputs of a participant over as they are now."""
-    status = write_part(part, report_of(a).inputs_at + 8 * part.first_input)
-    report_of(a).status = status
+    status = write_part(part, report_of(machine).inputs_at + 8 * part.first_input)
+    report_of(machine).status = status
     return SET_FAILED if is_bad(status) else DONE
 
 
-def set_along(a, d, part):
+def set_along(machine, algorithm, part):
     """Write the inputs of a participant for an exchange over which the interface runs along lines.
 
     Who follows slopes gets the value where it begins, the others hold the middle.
     """
-    slots = len(links_of(a))
-    n = d.counts[SIZE]
-    length = d.numbers[LENGTH]
+    slots = len(links_of(machine))
+    n = algorithm.counts[SIZE]
+    length = algorithm.numbers[LENGTH]
     follows = part.set_slopes_at != 0
     for slot in range(part.first_input, part.first_input + part.inputs):
-        link = links_of(a)[slot]
+        link = links_of(machine)[slot]
         k = link.line
-        value = a.outputs[link.source]
+        value = machine.outputs[link.source]
         slope = 0.0
         if k >= 0:
-            value = d.table[MIDDLE * n + k]
+            value = algorithm.table[MIDDLE * n + k]
             if follows:
-                slope = a.scales[2 * slot] * d.table[SLOPE * n + k]
-                value = value - 0.5 * length * d.table[SLOPE * n + k]
-        value = converted(a, slot, value)
+                slope = machine.scales[2 * slot] * algorithm.table[SLOPE * n + k]
+                value = value - 0.5 * length * algorithm.table[SLOPE * n + k]
+        value = converted(machine, slot, value)
         if not is_passed_on(link, value):
             return NOT_FINITE
-        a.inputs[slot] = value
-        a.inputs[SLOPES * slots + slot] = slope
-    stop = write_inputs(a, part)
+        machine.inputs[slot] = value
+        machine.inputs[SLOPES * slots + slot] = slope
+    stop = write_inputs(machine, part)
     if stop != DONE or not follows:
         return stop
-    status = lead_part(part, report_of(a).inputs_at + 8 * (SLOPES * slots + part.first_input))
-    report_of(a).status = status
+    status = lead_part(part, report_of(machine).inputs_at + 8 * (SLOPES * slots + part.first_input))
+    report_of(machine).status = status
     return SLOPES_FAILED if is_bad(status) else DONE
 
 
-def set_end(a, d, part):
+def set_end(machine, algorithm, part):
     """The inputs of a participant are those at the end of an exchange; written where outputs need it."""
-    slots = len(links_of(a))
-    n = d.counts[SIZE]
+    slots = len(links_of(machine))
+    n = algorithm.counts[SIZE]
     for slot in range(part.first_input, part.first_input + part.inputs):
-        link = links_of(a)[slot]
-        value = a.outputs[link.source] if link.line < 0 else d.table[END * n + link.line]
-        value = converted(a, slot, value)
+        link = links_of(machine)[slot]
+        value = machine.outputs[link.source] if link.line < 0 else algorithm.table[END * n + link.line]
+        value = converted(machine, slot, value)
         if not is_passed_on(link, value):
             return NOT_FINITE
-        a.inputs[slot] = value
-        a.inputs[SLOPES * slots + slot] = 0.0
+        machine.inputs[slot] = value
+        machine.inputs[SLOPES * slots + slot] = 0.0
         if part.rereads_inputs != 0:
-            a.inputs[ENDS * slots + slot] = value
-    return DONE if part.rereads_inputs == 0 else write_inputs(a, part)
+            machine.inputs[ENDS * slots + slot] = value
+    return DONE if part.rereads_inputs == 0 else write_inputs(machine, part)
 
 
-def advance(a, d, number):
+def advance(machine, algorithm, number):
     """Step a participant."""
-    start_step(a, d, number)
-    return finish_step(a, d, number)
+    start_step(machine, algorithm, number)
+    return finish_step(machine, algorithm, number)
 
 
-def send_step(a, d, number, is_last):
+def send_step(machine, algorithm, number, is_last):
     """Have a step begin elsewhere, unless it is left to Python; the last one of a message sends it."""
-    part = parts_of(a)[number]
-    begin = d.numbers[TIME]
-    length = step_length(a, d, part)
-    if part.begin_at != 0 and not begin + length > answers_of(a)[number].latest:
+    part = parts_of(machine)[number]
+    begin = algorithm.numbers[TIME]
+    length = step_length(machine, algorithm, part)
+    if part.begin_at != 0 and not begin + length > answers_of(machine)[number].latest:
         call_with_interval(part.begin_at, part.instance, begin, length, is_last, 0, 0, 0, 0)
 
 
-def finish_step(a, d, number):
+def finish_step(machine, algorithm, number):
     """The step of a participant whose inputs are noted."""
-    stop = call_step(a, number, d.numbers[TIME], step_length(a, d, parts_of(a)[number]))
-    report_of(a).status = int(answers_of(a)[number].status)
+    stop = call_step(
+        machine, number, algorithm.numbers[TIME], step_length(machine, algorithm, parts_of(machine)[number])
+    )
+    report_of(machine).status = int(answers_of(machine)[number].status)
     return stop
 
 
-def start_step(a, d, number):
+def start_step(machine, algorithm, number):
     """A participant is about to step: what its inputs do meanwhile is known now."""
-    begin = d.numbers[TIME]
-    take_sample(a, begin)
-    note_course(a, number, begin, step_length(a, d, parts_of(a)[number]))
+    begin = algorithm.numbers[TIME]
+    take_sample(machine, begin)
+    note_course(machine, number, begin, step_length(machine, algorithm, parts_of(machine)[number]))
 
 
-def start_steps(address, algorithm, at, count):
+def start_steps(address, algorithm_number, at, count):
     """Several participants, whose numbers lie at an address, are about to step; returns DONE."""
-    a = machine_at(address)
-    d = algorithm_of(a, algorithm)
+    machine = machine_at(address)
+    algorithm = algorithm_of(machine, algorithm_number)
     numbers = integers_at(at, count)
     for i in range(count):
-        if not rests(a, numbers[i]):
-            start_step(a, d, numbers[i])
+        if not rests(machine, numbers[i]):
+            start_step(machine, algorithm, numbers[i])
     return DONE
 
 
-def take_steps(address, algorithm, at, count):
+def take_steps(address, algorithm_number, at, count):
     """Step several participants one after the other; touches nothing but them and what they answer."""
-    a = machine_at(address)
-    d = algorithm_of(a, algorithm)
+    machine = machine_at(address)
+    algorithm = algorithm_of(machine, algorithm_number)
     numbers = integers_at(at, count)
     for i in range(count):
         number = numbers[i]
-        answer = answers_of(a)[number]
+        answer = answers_of(machine)[number]
         answer.stop = float(DONE)
-        if not rests(a, number):
-            length = step_length(a, d, parts_of(a)[number])
-            answer.stop = float(call_step(a, number, d.numbers[TIME], length))
+        if not rests(machine, number):
+            length = step_length(machine, algorithm, parts_of(machine)[number])
+            answer.stop = float(call_step(machine, number, algorithm.numbers[TIME], length))
     return DONE
 
 
-def rests(a, number):
+def rests(machine, number):
     """Whether a slow participant does not begin a step of its own in this communication step."""
-    return report_of(a).step % parts_of(a)[number].step_multiple != 0
+    return report_of(machine).step % parts_of(machine)[number].step_multiple != 0
 
 
-def step_length(a, d, part):
+def step_length(machine, algorithm, part):
     """How far a participant goes, s."""
     multiple = part.step_multiple
-    length = d.numbers[LENGTH]
+    length = algorithm.numbers[LENGTH]
     if multiple > 1:
-        length = point_time(a, min(report_of(a).step + multiple, a.grid[5])) - d.numbers[TIME]
+        length = (
+            point_time(machine, min(report_of(machine).step + multiple, machine.grid[5]))
+            - algorithm.numbers[TIME]
+        )
     # Who cannot vary the step gets the very same number each time, not one an ulp away.
-    if part.same_size != 0 and abs(length - multiple * clock_of(a).step) <= 1e-9 * length:
-        length = multiple * clock_of(a).step
+    if part.same_size != 0 and abs(length - multiple * clock_of(machine).step) <= 1e-9 * length:
+        length = multiple * clock_of(machine).step
     return length
 
 
-def call_step(a, number, begin, length):
+def call_step(machine, number, begin, length):
     """Have a participant step, if that is not left to Python."""
-    part = parts_of(a)[number]
-    answer = answers_of(a)[number]
+    part = parts_of(machine)[number]
+    answer = answers_of(machine)[number]
     answer.status = 0.0
     if begin + length > answer.latest:
         return STEP_LEFT
-    at = report_of(a).answers_at + 8 * ANSWER * number
+    at = report_of(machine).answers_at + 8 * ANSWER * number
     status = step_part(part, begin, length, at)
     answer.status = float(status)
     if is_bad(status) or answer.event != 0.0 or answer.end != 0.0 or answer.early != 0.0:
@@ -475,46 +496,50 @@ def call_step(a, number, begin, length):
     return DONE
 
 
-def take_sample(a, time):
+def take_sample(machine, time):
     """A participant is about to step from `time` (s): an exchange has ended if all have come there."""
-    if not time > clock_of(a).sampled:
+    if not time > clock_of(machine).sampled:
         return
-    small = 1e-9 * (time - clock_of(a).sampled)
-    for times in step_times_of(a):
+    small = 1e-9 * (time - clock_of(machine).sampled)
+    for times in step_times_of(machine):
         if times.reached < time - small:
             return
-    store_row(a, time, 0.0)
-    clock_of(a).sampled = time
+    store_row(machine, time, 0.0)
+    clock_of(machine).sampled = time
 
 
-def note_course(a, number, begin, length):
+def note_course(machine, number, begin, length):
     """What the inputs of a participant did in a step; one that is taken again replaces the one before."""
-    part = parts_of(a)[number]
-    times = step_times_of(a)[number]
-    slots = len(links_of(a))
-    goes_on = begin > times.since and begin >= clock_of(a).sampled and times.since >= clock_of(a).sampled
+    part = parts_of(machine)[number]
+    times = step_times_of(machine)[number]
+    slots = len(links_of(machine))
+    goes_on = (
+        begin > times.since
+        and begin >= clock_of(machine).sampled
+        and times.since >= clock_of(machine).sampled
+    )
     if not goes_on:
         times.since = begin
     times.began = begin
     times.reached = begin + length
     share = length / (times.reached - times.since) if goes_on else 1.0
     for slot in range(part.first_input, part.first_input + part.inputs):
-        slope = a.inputs[SLOPES * slots + slot]
-        a.inputs[BEGAN * slots + slot] = a.inputs[HELD * slots + slot]
-        a.inputs[COURSES * slots + slot] = slope
-        a.inputs[ENDS * slots + slot] = a.inputs[HELD * slots + slot] + length * slope
-        mean = a.inputs[HELD * slots + slot] + 0.5 * length * slope
+        slope = machine.inputs[SLOPES * slots + slot]
+        machine.inputs[BEGAN * slots + slot] = machine.inputs[HELD * slots + slot]
+        machine.inputs[COURSES * slots + slot] = slope
+        machine.inputs[ENDS * slots + slot] = machine.inputs[HELD * slots + slot] + length * slope
+        mean = machine.inputs[HELD * slots + slot] + 0.5 * length * slope
         if share != 1.0:
-            mean = (1.0 - share) * a.inputs[MEANS * slots + slot] + share * mean
+            mean = (1.0 - share) * machine.inputs[MEANS * slots + slot] + share * mean
             slope = 0.0
-        a.inputs[MEANS * slots + slot] = mean
-        a.inputs[MEAN_SLOPES * slots + slot] = slope
+        machine.inputs[MEANS * slots + slot] = mean
+        machine.inputs[MEAN_SLOPES * slots + slot] = slope
 
 
-def read(a, part):
+def read(machine, part):
     """Read what is wanted of a participant."""
-    status = read_part(part, report_of(a).outputs_at + 8 * part.first_output)
-    report_of(a).status = status
+    status = read_part(part, report_of(machine).outputs_at + 8 * part.first_output)
+    report_of(machine).status = status
     return READ_FAILED if is_bad(status) else DONE
 
 

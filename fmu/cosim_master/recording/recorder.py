@@ -17,7 +17,7 @@ from cosim_master.coupling.coupling import DerivedSignal
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.recording.inner_rows import InnerRow, InnerValues, RowCourse, row_before, with_inner_rows
 from cosim_master.recording.kept_points import KeptPoints
-from cosim_master.recording.recorded_signals import RecordedSignals
+from cosim_master.recording.recorded_variables import RecordedVariables
 from cosim_master.recording.text_numbers import TextNumbers
 
 VALUES = 2**17
@@ -93,7 +93,7 @@ class Recorder:
         self._most_characters = CHARACTERS
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
-        self._signals = RecordedSignals(descriptions, links, patterns, inner, derived or {})
+        self._signals = RecordedVariables(descriptions, links, patterns, inner, derived or {})
         self.ports = self._signals.ports
         self.texts = [".".join(self.ports[i]) for i in sorted(self._signals.text_columns)]
         self._missing: dict[int, Finding] = {}  # by column

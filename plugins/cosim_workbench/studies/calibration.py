@@ -97,6 +97,20 @@ class Calibration(FixedAttributes):
         self.unknowns: list[Unknown] = []
         self.measured: dict[str, Vector] = {}
         self._units: dict[str, str] = {}
+        self._read(unknowns, pairs, data)
+        if len(self.times) * len(pairs) <= len(self.unknowns):
+            raise cosim.ModelError.of(
+                "measured", f"{len(self.times)} points are too few for {len(self.unknowns)} parameters"
+            )
+        self.noise = self._noise(noise or {})
+        self.deviations = {path: self.noise.get(path) or _spread(v) for path, v in self.measured.items()}
+        self._check_begin()
+        self.runs_of.prepare(list(pairs), self.times)
+        self._runs = 0
+        self._last: tuple[Vector, Sensitivities] | None = None
+
+    def _read(self, unknowns: Mapping[str, Any], pairs: Mapping[str, str], data: cosim.Result) -> None:
+        """Parameters, signals by their columns, and times; all their faults are reported together."""
         faults: list[cosim.Problem] = []
         for path, value in unknowns.items():
             with _gathered(faults):
@@ -108,26 +122,27 @@ class Calibration(FixedAttributes):
             self.times = _times(data)
         if faults:
             raise cosim.ModelError(faults)
-        if len(self.times) * len(pairs) <= len(self.unknowns):
-            raise cosim.ModelError.of(
-                "measured", f"{len(self.times)} points are too few for {len(self.unknowns)} parameters"
-            )
-        self.noise = {
-            path: parse_difference(value, self._units.get(path, "1")) for path, value in (noise or {}).items()
+
+    def _noise(self, noise: Mapping[str, Any]) -> dict[str, float]:
+        """Standard deviations by signal, in SI."""
+        deviations = {
+            path: parse_difference(value, self._units.get(path, "1")) for path, value in noise.items()
         }
-        wrong = next((path for path in self.noise if path not in pairs or not self.noise[path] > 0.0), None)
+        wrong = next(
+            (p for p, value in deviations.items() if p not in self.measured or not value > 0.0), None
+        )
         if wrong is not None:
             raise cosim.ModelError.of(
                 "noise", f"{wrong}: needs a deviation > 0 of a signal that was measured"
             )
-        self.deviations = {path: self.noise.get(path) or _spread(v) for path, v in self.measured.items()}
+        return deviations
+
+    def _check_begin(self) -> None:
+        """Refuse data from before the runs begin, or of their begin alone."""
         begin = self.runs_of.begin
         if self.times[0] < begin or not self.times[-1] > begin:
             text = f"times are from {self.times[0]} s on, needs {begin} s and later"
             raise cosim.ModelError.of("measured", text)
-        self.runs_of.prepare(list(pairs), self.times)
-        self._runs = 0
-        self._last: tuple[Vector, Sensitivities] | None = None
 
     @property
     def runs(self) -> int:

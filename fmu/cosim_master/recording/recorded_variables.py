@@ -20,7 +20,7 @@ MOST_EXAMPLES = 3
 """Of variables in a remark."""
 
 
-class RecordedSignals:
+class RecordedVariables:
     """Columns of the table that a run records, and the signals that a result makes of them.
 
     Parameters
