@@ -259,11 +259,13 @@ class Trail(CarriedTangents):
         if cut == 0:
             self._back["trail"] = np.concatenate([written, np.zeros(written.size)])
             return
-        self._chunks.append(written[:cut].copy())
+        self._chunks.append(written[:cut])  # not a copy: new memory costs as much as what is written to it
         oldest = len(self._chunks) - IN_MEMORY - 1
         if oldest >= 0 and not isinstance(self._chunks[oldest], Lengthened):
             self._chunks[oldest] = self._written_piece(self._chunks[oldest])
-        written[: used - cut] = written[cut:used].copy()
+        following = np.zeros(written.size)
+        following[: used - cut] = written[cut:used]
+        self._back["trail"] = following
         notes.used, notes.last_step = float(used - cut), 0.0
 
     def _written_piece(self, piece: Any) -> Path:
@@ -278,7 +280,7 @@ class Trail(CarriedTangents):
     def end(self, paths: Sequence[str]) -> None:
         """The run is over; it has recorded these signals."""
         self._paths = list(paths)
-        self._chunks.append(self._back["trail"][: int(self._trail_notes.used)].copy())
+        self._chunks.append(self._back["trail"][: int(self._trail_notes.used)])
         self._back["trail"] = np.zeros(0)
         self._last_parameters = self._arrays["p"].copy()
         self._last_past = {name: self._arrays[name].copy() for name in PAST}
