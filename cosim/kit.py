@@ -12,8 +12,9 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `rarely`: one that seldom runs, which is not written out where it is called
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
                   component is differentiated; `block_tangent`, `function_adjoint`; `NoTangentError`;
-                  `recorded_by`, `push`, `pop` and `reserve`: an adjoint of your own, which records blocks by `record_blocks` and goes back
-                  along them by `reverse_walk`; `reduced_by`: the gradient of a number made of signals
+                  `recorded_by`, `push`, `pop` and `reserve`: an adjoint of your own, which records blocks by
+                  `record_blocks` and goes back along them by `reverse_walk`; `reduced_by`: the gradient of a
+                  number made of signals
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, `call_tangent`,
                   and the signatures;
                   `indirect_call`: one for a signature of your own
