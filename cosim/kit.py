@@ -11,9 +11,10 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `compiled_together`: kernel functions of one signature as one piece, which share helpers;
                   `rarely`: one that seldom runs, which is not written out where it is called
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
-                  component is differentiated; `block_tangent`; `NoTangentError`; `recorded_by`, `push`, `pop`
-                  and `reserve`: an adjoint of your own, which records blocks by `record_blocks` and goes back
-                  along them by `reverse_walk`; `reduced_by`: the gradient of a number made of signals
+                  component is differentiated; `block_tangent`, `function_adjoint`; `NoTangentError`;
+                  `recorded_by`, `push`, `pop` and `reserve`: an adjoint of your own, which records blocks by
+                  `record_blocks` and goes back along them by `reverse_walk`; `reduced_by`: the gradient of a
+                  number made of signals
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, `call_tangent`,
                   and the signatures;
                   `indirect_call`: one for a signature of your own
@@ -287,6 +288,7 @@ if TYPE_CHECKING:
     from cosim.system.kernel_derivatives import kernel_derivatives as kernel_derivatives
     from cosim.system.projection import Projection as Projection
     from cosim.system.system import check_system as check_system
+    from cosim.system.system_adjoints import function_adjoint as function_adjoint
     from cosim.system.system_tangents import block_tangent as block_tangent
     from cosim.system.variable import Variable as Variable
     from cosim.unit_text import unit_product as unit_product

@@ -106,7 +106,7 @@ class CarriedTangents:
         """What stands against derivatives by what is named."""
         return faults_of_paths(self._system, self.by)
 
-    def begin(self, state: State) -> None:
+    def start(self, state: State) -> None:
         """Go along the run that begins with this State."""
         arrays, run = self._arrays, self._step.arrays
         for name, array in arrays.items():

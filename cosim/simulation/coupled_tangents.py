@@ -68,11 +68,11 @@ class CoupledTangents(CarriedTangents):
 
     # while the system runs
 
-    def begin(self, state: State) -> None:
-        super().begin(state)
-        self.begin_piece(state)
+    def start(self, state: State) -> None:
+        super().start(state)
+        self.start_piece(state)
 
-    def begin_piece(self, state: State) -> None:
+    def start_piece(self, state: State) -> None:
         """The inputs are set, and the system is about to go on."""
         self._records, self._begun = [], state.arrays["d"].copy()
 

@@ -196,16 +196,16 @@ class Trail(CarriedTangents):
                 problems.append(Problem(path, "is an option: nothing has a derivative by it"))
         return problems
 
-    def begin(self, state: State) -> None:
+    def start(self, state: State) -> None:
         self._chunks = []
         self._back["trail"] = np.zeros(TRAIL_LENGTH)
         self._back["notes_numbers"][:] = 0.0
         self._trail_notes = rows_of(TrailNotes, self._back["notes_numbers"], 0, 1)[0]
-        super().begin(state)
-        self._know_past()
+        super().start(state)
+        self._store_past()
 
-    def _know_past(self) -> None:
-        """Note what is in histories now, and their tangents along the one direction."""
+    def _store_past(self) -> None:
+        """Store what is in histories now, and their tangents along the one direction."""
         part = slice(self._arrays["h"].size // 2, None)
         self._back["known_past"] = np.concatenate([self._arrays[name][part] for name in PAST])
 
@@ -225,7 +225,7 @@ class Trail(CarriedTangents):
         self._chunks.append(self._back["trail"][: int(notes.used)].copy())
         self._chunks.append(Lengthened(before, order, places))
         notes.used = notes.last_step = 0.0
-        self._know_past()
+        self._store_past()
 
     def _rings(self) -> list[tuple[Any, NDArray[np.int64]]]:
         """Histories along the one direction, and where each entry lies in its stretch, the oldest first."""
@@ -259,11 +259,13 @@ class Trail(CarriedTangents):
         if cut == 0:
             self._back["trail"] = np.concatenate([written, np.zeros(written.size)])
             return
-        self._chunks.append(written[:cut].copy())
+        self._chunks.append(written[:cut])  # not a copy: new memory costs as much as what is written to it
         oldest = len(self._chunks) - IN_MEMORY - 1
         if oldest >= 0 and not isinstance(self._chunks[oldest], Lengthened):
             self._chunks[oldest] = self._written_piece(self._chunks[oldest])
-        written[: used - cut] = written[cut:used].copy()
+        following = np.zeros(written.size)
+        following[: used - cut] = written[cut:used]
+        self._back["trail"] = following
         notes.used, notes.last_step = float(used - cut), 0.0
 
     def _written_piece(self, piece: Any) -> Path:
@@ -278,7 +280,7 @@ class Trail(CarriedTangents):
     def end(self, paths: Sequence[str]) -> None:
         """The run is over; it has recorded these signals."""
         self._paths = list(paths)
-        self._chunks.append(self._back["trail"][: int(self._trail_notes.used)].copy())
+        self._chunks.append(self._back["trail"][: int(self._trail_notes.used)])
         self._back["trail"] = np.zeros(0)
         self._last_parameters = self._arrays["p"].copy()
         self._last_past = {name: self._arrays[name].copy() for name in PAST}

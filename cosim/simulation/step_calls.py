@@ -340,7 +340,7 @@ class StepCalls(ClosedAttributes):
         carried = self._carried
         if carried is None or carried.by != list(by):
             carried = self._carried = CarriedTangents(self._step, by)
-        carried.begin(self.state)
+        carried.start(self.state)
         self._tangents = carried
         return carried
 
@@ -352,7 +352,7 @@ class StepCalls(ClosedAttributes):
         before = self._trail
         left = Trail(self._step, by) if before is None or before.by != list(by) else before.renewed()
         self._trail = left
-        left.begin(self.state)
+        left.start(self.state)
         self._tangents = left
         return left
 
@@ -368,7 +368,7 @@ class StepCalls(ClosedAttributes):
 
         self._empty_log()
         coupled = CoupledTangents(self._step, directions, own)
-        coupled.begin(self.state)
+        coupled.start(self.state)
         self._tangents = coupled
         return coupled
 

@@ -12,7 +12,7 @@ from cosim_export.interface.fmu_variable import FmuVariable
 
 PIECE = r"[A-Za-z_][A-Za-z0-9_]*(\[[0-9]+(,[0-9]+)*\])?"
 PATH = rf"{PIECE}(\.{PIECE})*"
-SUBSCRIPTS = re.compile(r"\[\d+(,\d+)*\]$")
+SUBSCRIPTS = re.compile(r"\[\d+(,\d+)*\](?=\)?$)")
 QUOTED = r"'[A-Za-z0-9_.,()/\[\]]+'"
 STRUCTURED = re.compile(rf"{PATH}|der\({PATH}\)|{QUOTED}")
 
@@ -39,8 +39,8 @@ def without_subscripts(name: str) -> str:
 
     Examples
     --------
-    >>> [without_subscripts(name) for name in ("plate.R[2,3]", "plate.R", "links[2].mass")]
-    ['plate.R', 'plate.R', 'links[2].mass']
+    >>> [without_subscripts(name) for name in ("plate.R[2,3]", "der(x.y[2])", "links[2].mass")]
+    ['plate.R', 'der(x.y)', 'links[2].mass']
     """
     return SUBSCRIPTS.sub("", name)
 

@@ -55,7 +55,7 @@ COMPUTED = "c", ROWS_OF_TANGENTS
 RAISED = -1
 """What an entry point returns where a kernel function raised."""
 
-ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame", "tangents")
+ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame", "tangents", "adjoints")
 """Those that the shell may call; one that a program lacks is a null pointer."""
 
 

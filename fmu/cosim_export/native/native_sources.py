@@ -33,7 +33,7 @@ from cosim_lowering.frame_functions import frame_functions
 from cosim_lowering.linking import machine_code
 from cosim_lowering.machine_code import MachineCode
 from cosim_lowering.program import Program
-from cosim_lowering.tangent_function import tangent_functions
+from cosim_lowering.tangent_function import adjoint_functions, tangent_functions
 
 SHELL = Path(__file__).parent / "shell"
 COMMON = ("instance", "arrays", "values", "held", "exchange", "saved")
@@ -136,6 +136,7 @@ class NativeSources:
         )
         if has_tangents:
             self.program.functions |= tangent_functions(system)
+            self.program.functions |= adjoint_functions(system) if version == 3 else {}
         if any(v.angle is not None for v in renamed):
             self.program.functions |= frame_functions()
         entry_points = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]

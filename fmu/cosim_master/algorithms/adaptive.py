@@ -74,6 +74,10 @@ class Adaptive(ProgrammedAlgorithm):
         self.restores = iterations > 0
 
     @property
+    def option_without_derivatives(self) -> str:
+        return "iterations" if self.iterations else ""
+
+    @property
     def figures(self) -> dict[str, float]:
         """``exchanges`` that were kept; ``missed`` or ``rejected`` ones; ``iterations`` beside the first."""
         counts = self.memory.counts

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,6 +163,14 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
     memory : ExchangeMemory
         Made anew for each run.
     """
+
+    is_iterated: ClassVar[bool] = False
+    """Whether each step is repeated until the exchanged values converge."""
+
+    @property
+    def option_without_derivatives(self) -> str:
+        """The name of an option that is in use and has no derivatives; empty if there is none."""
+        return ""
 
     def __init__(self) -> None:
         self.memory = ExchangeMemory()

@@ -50,6 +50,7 @@ class WaveformIteration(ProgrammedAlgorithm):
     """
 
     restores: bool = True
+    is_iterated: ClassVar[bool] = True
 
     more_likely: ClassVar[str] = "a smaller step, a smaller relaxation, or interface_newton"
     """What settles more easily."""

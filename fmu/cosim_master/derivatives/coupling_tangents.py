@@ -67,13 +67,17 @@ class CouplingTangents:
     def _faults_of_coupling(self) -> list[cosim.Problem]:
         coupling, algorithm = self._coupling, self._coupling.algorithm
         problems = []
+        is_iterated = False
         if coupling.joint is not None or not isinstance(algorithm, ProgrammedAlgorithm):
             text = (
                 "take jacobi, gauss_seidel, adaptive, waveform_iteration or interface_newton for derivatives"
             )
             problems.append(cosim.Problem("master.algorithm", text))
-        if getattr(algorithm, "iterations", 0) and not self._is_iterated:
-            problems.append(cosim.Problem("master.options.iterations", "has no derivatives: leave it out"))
+        else:
+            is_iterated = algorithm.is_iterated
+            if option := algorithm.option_without_derivatives:
+                text = "has no derivatives: leave it out"
+                problems.append(cosim.Problem(f"master.options.{option}", text))
         for link in [*coupling.parameter_links, *coupling.links]:
             if coupling.descriptions[link.target].variables[link.input].causality == "parameter":
                 text = "is connected: derivatives do not pass connections to parameters"
@@ -82,16 +86,10 @@ class CouplingTangents:
             description = coupling.descriptions[name]
             if isinstance(participant, SystemParticipant):
                 continue
-            if (self._is_iterated or coupling.loops) and not description.can_restore:
+            if (is_iterated or coupling.loops) and not description.can_restore:
                 text = "cannot save and restore its state, which derivatives by differences of it need here"
                 problems.append(cosim.Problem(name, text))
         return problems
-
-    @property
-    def _is_iterated(self) -> bool:
-        from cosim_master.algorithms.waveform_iteration import WaveformIteration
-
-        return isinstance(self._coupling.algorithm, WaveformIteration)
 
     def _fault_of_path(self, name: str, variable: str) -> str:
         coupling = self._coupling
@@ -135,20 +133,23 @@ class CouplingTangents:
             ) -> None:
                 other.initialize(coupling.start, stop, values, tolerance)
 
-            begin = partial(initialize, tolerance=coupling.tolerances[name])
-            own = self._own[name]
             self._tangents[name] = NeighborTangents(
-                *(name, participant, own, increments, begin, values),
-                varies=bool(own or coupled.input_names[name]),
+                name,
+                participant,
+                self._own[name],
+                increments,
+                partial(initialize, tolerance=coupling.tolerances[name]),
+                values,
+                varies=bool(self._own[name] or coupled.input_names[name]),
             )
 
-    def begin(self, face: ExchangeFace, algorithm: ProgrammedAlgorithm) -> RecordedAlgorithm:
+    def start(self, face: ExchangeFace, algorithm: ProgrammedAlgorithm) -> RecordedAlgorithm:
         """The participants are initialized: what runs the algorithm, and moves the tangents along."""
         coupled = self._coupled
         calls = algorithm.calls(face.order, face.loops)
         given = coupled, calls, algorithm.memory, self._tangents, len(self.by)
         self._exchange = ExchangeTangents(*given)
-        self._settle(lambda name, tangents: tangents.begin(coupled.reads[name]))
+        self._settle(lambda name, tangents: tangents.start(coupled.reads[name]))
         for tangents in self._tangents.values():
             tangents.exit_initialization()
         read = {name: ReadRecord(None, tangents.at_read()) for name, tangents in self._tangents.items()}

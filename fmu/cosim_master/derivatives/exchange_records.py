@@ -95,7 +95,7 @@ class RecordedExchange:
         if coupled.rests(name):
             self._exchange.advance(name, time, size)
             return
-        tangents.begin_step()
+        tangents.start_step()
         self._exchange.advance(name, time, size)
         values, length = self._exchange.values, coupled.length(name, time, size)
         begun = values.began(name), values.lines(name)

@@ -199,7 +199,7 @@ class ExchangeTangents:
         elif call == layout.ITERATE:
             self._iterate(name, record)
         elif call == layout.TAKE_KNOWN:
-            self._take_known(name)
+            self._fit_lines(name)
 
     def _set(self, name: str, record: ExchangeRecord, *, along: bool) -> None:
         names, step = self._coupled.input_names[name], record.steps[name]
@@ -235,7 +235,7 @@ class ExchangeTangents:
         for k, (name, place) in enumerate(self._coupled.places):
             self.board[name][:, place] = lines[:, k]
 
-    def _take_known(self, name: str) -> None:
+    def _fit_lines(self, name: str) -> None:
         memory = self._memory
         for k, owner in enumerate(self._coupled.interface_owners):
             if owner == name:

@@ -67,12 +67,12 @@ class NeighborTangents(ParticipantTangents):
         self._neighbors = [
             [_another(participant, values) for _ in OFFSETS] if varies else [] for _ in self._increments
         ]
-        self._is_begun = False
+        self._is_started = False
         self._slopes: tuple[Sequence[str], Reals | None] = (), None
         self._largest: dict[str, float] = {}
         self._errors: dict[str, float] = {}
         self._lost: Finding | None = None
-        self._begun = self._time = math.nan
+        self._first_time = self._time = math.nan
 
     def _all(self) -> list[tuple[int, float, Any]]:
         return [
@@ -81,9 +81,9 @@ class NeighborTangents(ParticipantTangents):
             for offset, neighbor in zip(OFFSETS, neighbors, strict=False)  # none where nothing varies
         ]
 
-    def begin(self, names: Sequence[str]) -> Reals:
-        if not self._is_begun:
-            self._is_begun = True
+    def start(self, names: Sequence[str]) -> Reals:
+        if not self._is_started:
+            self._is_started = True
             for i, moved, neighbor in self._all():
                 values = dict(self._values)
                 if i in self._own:
@@ -118,7 +118,9 @@ class NeighborTangents(ParticipantTangents):
 
     def follow(self, step: StepRecord) -> None:
         self._time = step.time
-        self._begun = min(self._begun, step.time) if self._begun == self._begun else step.time
+        self._first_time = (
+            min(self._first_time, step.time) if self._first_time == self._first_time else step.time
+        )
         names, slopes = self._slopes
         for i, moved, neighbor in self._all():
             if step.slopes is not None and slopes is not None:
@@ -171,7 +173,7 @@ class NeighborTangents(ParticipantTangents):
             default=0.0,
         )
         text = f"differences of its own run, of fourth order: relative error below {max(worst, 1e-12):.1e}"
-        return [Finding(self._begun, BY_DIFFERENCES, self._name, text)]
+        return [Finding(self._first_time, BY_DIFFERENCES, self._name, text)]
 
     def close(self) -> None:
         for _, _, neighbor in self._all():

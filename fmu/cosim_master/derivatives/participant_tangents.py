@@ -34,19 +34,19 @@ class ReadRecord(NamedTuple):
 class ParticipantTangents(ABC):
     """Tangents of a participant, one for each direction; those of its inputs are given.
 
-    While the participant runs, `begin_step`, `end_step` and `at_read` record what happens. Later, `follow`
+    While the participant runs, `start_step`, `end_step` and `at_read` record what happens. Later, `follow`
     and `read` move the tangents along it; after `restore` they may do so again.
     """
 
     @abstractmethod
-    def begin(self, names: Sequence[str]) -> Reals:
+    def start(self, names: Sequence[str]) -> Reals:
         """The tangents of these outputs before the first events, shape (directions, outputs)."""
 
     @abstractmethod
     def exit_initialization(self) -> None:
         """Move the tangents over the first events."""
 
-    def begin_step(self) -> None:  # noqa: B027
+    def start_step(self) -> None:  # noqa: B027
         """The participant is about to step."""
 
     def end_step(self) -> Any:

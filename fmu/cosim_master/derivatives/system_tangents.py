@@ -33,7 +33,7 @@ class SystemTangents(ParticipantTangents):
     def _paths(self, names: Sequence[str]) -> list[str]:
         return [self._participant.path_of(name) for name in names]
 
-    def begin(self, names: Sequence[str]) -> Reals:
+    def start(self, names: Sequence[str]) -> Reals:
         if self._initialization is None:
             self._participant.simulator.read_tape()
             self._initialization = self._tangents.end_piece()
@@ -43,10 +43,10 @@ class SystemTangents(ParticipantTangents):
     def exit_initialization(self) -> None:
         self._tangents.follow(self._initialization, self._participant.simulator.state.time)
 
-    def begin_step(self) -> None:
+    def start_step(self) -> None:
         simulator = self._participant.simulator
         simulator.read_tape()
-        self._tangents.begin_piece(simulator.state)
+        self._tangents.start_piece(simulator.state)
 
     def end_step(self) -> Any:
         self._participant.simulator.read_tape()

@@ -359,7 +359,7 @@ class SimulationRun:
         algorithm = self.algorithm
         if self._derivatives is not None:
             assert isinstance(algorithm, ProgrammedAlgorithm)
-            algorithm = self._derivatives.begin(self._face, algorithm)
+            algorithm = self._derivatives.start(self._face, algorithm)
         self._compiled = CompiledLoop(
             *(self.coupled, self._points, algorithm, self._face, self.recorder, one_by_one, check)
         )

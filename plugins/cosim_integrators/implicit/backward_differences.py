@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import DONE, Record, redo_entry, rows_of, width_of
+from cosim.kit import DONE, Record, redo_entry, rows_of, tangent_of, width_of
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.implicit_start import continue_implicit_run
@@ -280,6 +280,12 @@ def choose_order(method, y, order):
     memory.order = float(chosen)
     memory.equal_steps = 0.0
     return max(LARGEST_SHRINK, growth)
+
+
+@tangent_of(choose_order, with_values=True, leaves_fixed=True)
+def keep_order(method, y, order, method_dot, y_dot):
+    """A step that is followed is the last of its kind: the next one says what it begins with."""
+    return 1.0
 
 
 def write_polynomial(method, order):

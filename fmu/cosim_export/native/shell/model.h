@@ -167,6 +167,7 @@ typedef struct {
     EntryPoint *turned_frame;
     EntryPoint *tangents; /* of y, p, d, k, h, c, the tangents of y, p, d, c and of the time; NULL: there are none */
 
+    EntryPoint *adjoints; /* back along the same: see `adjoint_functions`; NULL: there are none */
     const char *const *losses; /* why there are no derivatives along the run any more, by number; NULL: there are none */
     int64_t notes; /* the array in which it stands, */
     int64_t notes_lost; /* and its places in it: the number, 0 where there are derivatives, */

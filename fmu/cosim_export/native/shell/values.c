@@ -1,6 +1,7 @@
 /* Values of variables: read, set, and how some change with others. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arrays.h"
@@ -634,6 +635,24 @@ static Status values_at(Instance *instance, const char *function, const uint32_t
     return get_real(instance, function, unknowns, unknown_count, values);
 }
 
+/* Whether derivatives may be asked for: of `answers` numbers along `seeds` ones. */
+static Status check_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
+                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
+                               size_t seeds, const double *sensitivity, size_t answers)
+{
+    if (need_mode(instance, function, INITIALIZING | RUNNING | INTERMEDIATE | STOPPED) != OK) return ERROR;
+    if ((unknown_count > 0 && unknowns == NULL) || (known_count > 0 && knowns == NULL) ||
+        (seeds > 0 && seed == NULL) || (answers > 0 && sensitivity == NULL))
+        return refuse(instance, function, "a list is missing");
+    if (instance->model->explain != NULL)
+        return refuse(instance, function, "this FMU has no derivatives: it exchanges values between systems");
+    if (check_unknowns_and_knowns(instance, function, unknowns, unknown_count, knowns, known_count) != OK)
+        return ERROR;
+    for (size_t i = 0; i < seeds; i++)
+        if (!isfinite(seed[i])) return refuse(instance, function, "the seed holds %g, needs finite numbers", seed[i]);
+    return OK;
+}
+
 Status directional_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
                               double *sensitivity)
@@ -642,16 +661,9 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     size_t parameter_bytes = bytes_of(&instance->arrays[instance->model->parameters]);
     void *marks;
     Status status = OK;
-    if (need_mode(instance, function, INITIALIZING | RUNNING | INTERMEDIATE | STOPPED) != OK) return ERROR;
-    if ((unknown_count > 0 && (unknowns == NULL || sensitivity == NULL)) ||
-        (known_count > 0 && (knowns == NULL || seed == NULL)))
-        return refuse(instance, function, "a list is missing");
-    if (instance->model->explain != NULL)
-        return refuse(instance, function, "this FMU has no derivatives: it exchanges values between systems");
-    if (check_unknowns_and_knowns(instance, function, unknowns, unknown_count, knowns, known_count) != OK)
+    if (check_derivative(instance, function, unknowns, unknown_count, knowns, known_count, seed, known_count,
+                         sensitivity, unknown_count) != OK)
         return ERROR;
-    for (size_t i = 0; i < known_count; i++)
-        if (!isfinite(seed[i])) return refuse(instance, function, "the seed holds %g, needs finite numbers", seed[i]);
     if (follow_tangents(instance, function, unknowns, unknown_count, knowns, known_count, seed, sensitivity)) return OK;
     for (size_t i = 0; i < unknown_count; i++) sensitivity[i] = 0.0;
     step = step_along(instance, knowns, known_count, seed);
@@ -691,17 +703,100 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     return status;
 }
 
-/* By each known in turn: a row of the Jacobian is as long as there are knowns. */
+/* Numbers of a tape at first; it becomes longer where it was too short, up to so many. */
+enum { FIRST_TAPE = 4096, MOST_TAPE = 1 << 28 };
+
+/* Calls what goes back along the equations, with a tape that is long enough; whether it has worked. */
+static int go_back(const Model *model, const Array *given, size_t count, double time)
+{
+    Array arrays[20];
+    double *tape = NULL;
+    int is_good = 0;
+    memcpy(arrays, given, count * sizeof *given);
+    for (size_t size = FIRST_TAPE; size <= MOST_TAPE; size *= 4) {
+        free(tape);
+        tape = malloc(size * sizeof *tape);
+        if (tape == NULL) return 0;
+        arrays[count].data = tape;
+        arrays[count].rows = (int64_t)size;
+        arrays[count].columns = 1;
+        is_good = model->adjoints(arrays, time) == 0;
+        if (tape[1] == 0.0) break; /* else it was full, before anything was gone back over */
+        is_good = 0;
+    }
+    free(tape);
+    return is_good;
+}
+
+/* Once back along the equations. Whether it has worked; else columns have to do. */
+static int follow_adjoints(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
+                           const uint32_t *knowns, size_t known_count, const double *seed, double *sensitivity)
+{
+    const Model *model = instance->model;
+    const Array *arrays = instance->arrays;
+    const int64_t of_parts[] = {model->continuous, model->parameters, model->discrete, model->cache,  model->continuous,
+                                model->parameters, model->discrete,   model->history,  model->cache, model->cache};
+    enum { PARTS = 10, DOTS = 4 };
+    double *parts[PARTS], *work, *cache, time[2] = {0.0, 0.0};
+    size_t sizes[PARTS], size = 0;
+    int is_good = 1;
+    if (model->adjoints == NULL) return 0;
+    for (size_t i = 0; i < PARTS; i++) size += sizes[i] = (size_t)arrays[of_parts[i]].rows;
+    work = calloc(size + unknown_count + 1, sizeof *work);
+    if (work == NULL) return 0;
+    is_good = get_real(instance, function, unknowns, unknown_count, work + size) == OK;
+    for (size_t i = 0, at = 0; i < PARTS; at += sizes[i++]) parts[i] = work + at;
+    cache = parts[PARTS - 1];
+    memcpy(cache, arrays[model->cache].data, sizes[PARTS - 1] * sizeof *cache);
+    for (size_t i = 0; i < DOTS - 1; i++) /* all varies, each by another number */
+        for (size_t j = 0; j < sizes[i]; j++) parts[i][j] = 0.5 + fmod(0.6180339887498949 * (double)(j + 1), 1.0);
+    for (size_t i = 0; is_good && i < unknown_count; i++) {
+        double *at = tangent_of(model, &model->variables[unknowns[i]], parts[4], parts[5], parts[6], parts[8], time);
+        is_good = at != NULL;
+        if (is_good) *at += seed[i];
+    }
+    if (is_good) {
+        Array given[20] = {arrays[model->continuous], arrays[model->parameters], arrays[model->discrete],
+                           arrays[model->whole], arrays[model->history], {cache, (int64_t)sizes[PARTS - 1], 1}};
+        size_t count = 6;
+        for (size_t i = 0; i < PARTS - 1; i++, count++) {
+            given[count].data = parts[i];
+            given[count].rows = (int64_t)sizes[i];
+            given[count].columns = 1;
+        }
+        given[count].data = time;
+        given[count].rows = 2;
+        given[count].columns = 1;
+        is_good = go_back(model, given, count + 1, *clock_of(instance, model->clock_time));
+    }
+    /* states whose rates are other ones are held */
+    for (size_t i = 0; is_good && i < sizes[0]; i++) {
+        double now = numbers(instance, model->cache)[i];
+        is_good = now == cache[i] || (isnan(now) && isnan(cache[i]));
+    }
+    for (size_t i = 0; is_good && i < known_count; i++) {
+        const Variable *known = &model->variables[knowns[i]];
+        const double *at = tangent_of(model, known, parts[4], parts[5], parts[6], parts[8], time);
+        is_good = at != NULL && known->array != model->cache && isfinite(*at);
+        if (is_good) sensitivity[i] = *at;
+    }
+    free(work);
+    return is_good;
+}
+
+/* Back along the equations, or by each known in turn: a row of the Jacobian is as long as there are knowns. */
 Status adjoint_derivative(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
                           const uint32_t *knowns, size_t known_count, const double *seed, double *sensitivity)
 {
     const double one = 1.0;
-    double *column = borrow(instance, (unknown_count + 1) * sizeof *column);
+    double *column;
     Status status = OK;
+    if (check_derivative(instance, function, unknowns, unknown_count, knowns, known_count, seed, unknown_count,
+                         sensitivity, known_count) != OK)
+        return ERROR;
+    if (follow_adjoints(instance, function, unknowns, unknown_count, knowns, known_count, seed, sensitivity)) return OK;
+    column = borrow(instance, (unknown_count + 1) * sizeof *column);
     if (column == NULL) return no_room(instance, function);
-    for (size_t i = 0; status == OK && i < unknown_count; i++)
-        if (seed == NULL || !isfinite(seed[i]))
-            status = refuse(instance, function, "the seed has to be given, in finite numbers");
     for (size_t j = 0; status == OK && j < known_count; j++) {
         double sum = 0.0;
         status = directional_derivative(instance, function, unknowns, unknown_count, &knowns[j], 1, &one, column);
