@@ -34,7 +34,8 @@ co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescripti
 helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn` …: where they are
                   started; `kill_with_parent`, `end_with_parent`: they end with the process that started them;
                   `black_box`, `Recovery`: what outlives the process of a run
-runs              `python_in_steps`: what of a run is plain Python, and what that costs
+runs              `python_in_steps`: what of a run is plain Python, and what that costs;
+                  `without_collection`: Python looks for no garbage while very many objects are made
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `ArrayPlace`, `arrays_at` …; `checked_interval`, `counted_grid`, `output_times`
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `space_warning`: files
@@ -334,6 +335,7 @@ if TYPE_CHECKING:
     from cosim_compiler.child_process import safe_spawn as safe_spawn
     from cosim_compiler.child_process import signals_held as signals_held
     from cosim_compiler.child_process import start_process as start_process
+    from cosim_compiler.collection import without_collection as without_collection
     from cosim_compiler.derivatives.own_tangents import recorded_by as recorded_by
     from cosim_compiler.derivatives.own_tangents import tangent_of as tangent_of
     from cosim_compiler.derivatives.tangents import NoTangentError as NoTangentError

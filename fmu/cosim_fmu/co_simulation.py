@@ -24,6 +24,7 @@ from cosim.kit import (
     options_checked,
     refuse_attribute,
     seconds,
+    without_collection,
 )
 from cosim_fmu.repeatable_coupling import Recipe, RepeatableCoupling
 from cosim_master.algorithms.joint import Joint
@@ -168,21 +169,24 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
         self.threads = threads
-        problems += self._create(participants, algorithm, options or {}, starts or {})
-        experiment = only_experiment(self.descriptions)
-        self.start = experiment.start or 0.0 if start is None else start
-        self.step = step_of(experiment) if step is None else _seconds(step, problems)
-        self.tolerance = tolerance
-        self.tolerances, faults = check_tolerances(self.participants, tolerance, tolerances or {})
-        problems += faults
-        self.feedthrough = dict(feedthrough or {})
-        problems += self._override_feedthrough()
-        unknown = [name for name in participants if name not in self.descriptions]
-        problems += self._connect(connections, starts or {}, unknown)
-        problems += [*check_copies(self.descriptions), *check_clocks(self.descriptions)]
-        problems += check_abilities(self.descriptions, self._exchanging)
-        self.step_multiple, faults = check_steps(self.participants, steps or {}, self.step, self._exchanging)
-        problems += [*faults, *self._check_joint(), *self._read_bonds(bonds)]
+        with without_collection():  # it goes through all participants
+            problems += self._create(participants, algorithm, options or {}, starts or {})
+            experiment = only_experiment(self.descriptions)
+            self.start = experiment.start or 0.0 if start is None else start
+            self.step = step_of(experiment) if step is None else _seconds(step, problems)
+            self.tolerance = tolerance
+            self.tolerances, faults = check_tolerances(self.participants, tolerance, tolerances or {})
+            problems += faults
+            self.feedthrough = dict(feedthrough or {})
+            problems += self._override_feedthrough()
+            unknown = [name for name in participants if name not in self.descriptions]
+            problems += self._connect(connections, starts or {}, unknown)
+            problems += [*check_copies(self.descriptions), *check_clocks(self.descriptions)]
+            problems += check_abilities(self.descriptions, self._exchanging)
+            self.step_multiple, faults = check_steps(
+                self.participants, steps or {}, self.step, self._exchanging
+            )
+            problems += [*faults, *self._check_joint(), *self._read_bonds(bonds)]
         self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
         self.remarks: list[str] = []
         self._failures: list[str] = []
@@ -534,18 +538,19 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         problems += options.faults(self.step)
         if problems:
             raise cosim.ModelError(problems)
-        self.settle_order()
-        going_on, self._going_on = self._going_on, None
-        accepted, self._accepted = self._accepted, frozenset[str]()
-        self._run = run = SimulationRun(
-            *(self, points, limit, going_on, accepted),
-            options=options,
-            warnings=self.warnings,
-            keep_result=self._keep_result,
-            find_run_again=self._find_unnoticed,
-            derivatives=CouplingTangents(self, derivatives) if derivatives else None,
-            **settings,
-        )
+        with without_collection():
+            self.settle_order()
+            going_on, self._going_on = self._going_on, None
+            accepted, self._accepted = self._accepted, frozenset[str]()
+            self._run = run = SimulationRun(
+                *(self, points, limit, going_on, accepted),
+                options=options,
+                warnings=self.warnings,
+                keep_result=self._keep_result,
+                find_run_again=self._find_unnoticed,
+                derivatives=CouplingTangents(self, derivatives) if derivatives else None,
+                **settings,
+            )
         try:
             result = run.result()
         except BaseException as error:

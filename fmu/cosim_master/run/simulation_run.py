@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 import cosim
-from cosim.kit import ResultStream, black_box, interrupt_between_steps
+from cosim.kit import ResultStream, black_box, interrupt_between_steps, without_collection
 from cosim_fmi.binding.process_guard import last_words
 from cosim_fmi.instances import same_folder
 from cosim_master.abilities import BeginsSteps
@@ -207,7 +207,8 @@ class SimulationRun:
                         self._limit.check(self.coupled.time)
 
                 self._take_printed = stack.enter_context(printed_in_calls(self.loop.participants))
-                self._initialize(stack)
+                with without_collection():
+                    self._initialize(stack)
                 stack.push(end)
                 stack.callback(self._take_printed)  # before logs are closed
                 stack.callback(lambda: self.happened.extend(events_inside(self.loop.participants)))
@@ -360,9 +361,10 @@ class SimulationRun:
         if self._derivatives is not None:
             assert isinstance(algorithm, ProgrammedAlgorithm)
             algorithm = self._derivatives.start(self._face, algorithm)
-        self._compiled = CompiledLoop(
-            *(self.coupled, self._points, algorithm, self._face, self.recorder, one_by_one, check)
-        )
+        with without_collection():
+            self._compiled = CompiledLoop(
+                *(self.coupled, self._points, algorithm, self._face, self.recorder, one_by_one, check)
+            )
         self.statistics.loop = "compiled"
         if name := self._compiled.decides_in_python:
             self.statistics.loop = f"compiled ({name} decides in Python)"
