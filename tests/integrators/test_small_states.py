@@ -220,6 +220,23 @@ def test_what_rounding_moves_costs_few_steps(integrator: str, aside: float) -> N
     assert steps(Mount, integrator, 5.0, q=start) < before.statistics.integrator_steps + 70
 
 
+@pytest.mark.by_turns
+@pytest.mark.parametrize("integrator", CONTROLLED)
+@pytest.mark.parametrize("accuracy", [1e-4, 1e-6])
+def test_so_does_what_rounding_moves_where_all_begins_at_0(integrator: str, accuracy: float) -> None:
+    found = []
+    for of_size_1 in (False, True):
+        system, state = system_of(Mount)
+        how: dict[str, Any] = {"integrator": f"integrators.{integrator}", "accuracy": accuracy}
+        if of_size_1:
+            step_accuracy = cosim.Simulator(system, system.default_state(), **how).integrator.step_accuracy
+            how["absolute_tolerance"] = 1e-3 * float(step_accuracy)
+        simulator = cosim.Simulator(system, state, **how)
+        simulator.advance_to(5.0)
+        found.append(int(simulator.statistics.integrator_steps))
+    assert found[0] < 1.1 * found[1] + 30
+
+
 @pytest.mark.parametrize("integrator", CONTROLLED)
 def test_what_stays_0_costs_nothing(integrator: str) -> None:
     assert steps(Oscillator, integrator, 1e4) < 40

@@ -12,7 +12,7 @@ def initialize_implicit_method(system, method, t):
     """As `initialize_method`; nothing is known of Newton's convergence, nor of the sizes of the states."""
     code = initialize_method(system, method, t)
     method.memory.convergence = 1.0
-    reset_sizes(method)
+    reset_sizes(method, system.y)
     return code
 
 

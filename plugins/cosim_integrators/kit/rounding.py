@@ -17,7 +17,7 @@ SMALL = 0.1  # an error that would be less so much with tolerances of size 1 is 
 EPSILON = 2.220446049250313e-16
 WAYS = 3
 APART = 1e-5  # of each state: so far that roundings differ, so near that everything else is a parabola
-LEAST = 3e-16  # of the largest state; by a power of two all ways would be rounded alike
+LEAST = 3e-16  # of the largest state, or of 1; by a power of two all ways would be rounded alike
 LONGER = 2.0  # than the step: what rounding is measured for
 HELPS = 1.1
 LIMITS = 0.03  # of the tolerance: steps do not grow with an error that is larger and does not shrink
@@ -61,14 +61,15 @@ def measure_rounding(system, method, t, slope, noise, other, shorter):
     The derivatives are computed on short ways through the start, where they are `slope`. Their change is that
     by rounding of the states once the way is as short as a rounding; what lies neither on a straight line nor
     on a parabola is rounding inside. Small states move by at least a rounding of the largest one: what is
-    added to something larger shows its rounding there alone. Afterwards `y` is the start, and the cache is
-    not its cache; `other` and `shorter` are overwritten.
+    added to something larger shows its rounding there alone. Where all have begun at 0 that is one of 1.
+    Afterwards `y` is the start, and the cache is not its cache; `other` and `shorter` are overwritten.
     """
     y = system.y
     c = system.c
     n = method.n
     start = method.start
-    least = LEAST * min(1.0, method.sizes.all_states.largest_of_all)
+    all_states = method.sizes.all_states
+    least = LEAST * min(1.0, max(all_states.largest_of_all, all_states.least_of_all))
     for m in range(n):
         noise[m] = 0.0
     for point in range(2 * WAYS):

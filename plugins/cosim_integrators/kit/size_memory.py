@@ -24,6 +24,7 @@ class SizeNumbers(Record):
     pause: float  # how many more attempts go by before it is measured again
     last_pause: float  # how many did so the last time
     largest_of_all: float  # largest value of all states
+    least_of_all: float  # what these are taken to be at least; 1 where all begin at 0
     are_small: float  # whether a state that has left 0 is much smaller than 1
 
 

@@ -54,7 +54,7 @@ def initialize_explicit_method(system, method, t):
     """As `initialize_method`; with error control nothing is known of the sizes of the states."""
     code = initialize_method(system, method, t)
     if method.is_controlled:
-        reset_sizes(method)
+        reset_sizes(method, system.y)
     return code
 
 

@@ -96,8 +96,8 @@ def power_of_growth(age, y, y_dot):
     return 1.0 if y * y_dot < 0.0 else 0.0
 
 
-def reset_sizes(method):
-    """At the beginning of a run nothing is known; steps of a fixed length leave it at that."""
+def reset_sizes(method, y):
+    """At the beginning of a run nothing is known but `y`; steps of a fixed length leave it at that."""
     sizes = method.sizes
     floors = sizes.floors
     absolute = method.absolute_tolerances
@@ -106,6 +106,11 @@ def reset_sizes(method):
     for m in range(method.n):
         floors[m] = absolute[m]
     sizes.all_states.followed = 1.0
+    at_rest = True
+    for m in range(method.n):
+        if y[m] != 0.0:
+            at_rest = False
+    sizes.all_states.least_of_all = 1.0 if at_rest else 0.0
 
 
 def sizes_change(method, y):
