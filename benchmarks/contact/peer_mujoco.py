@@ -9,32 +9,35 @@ import mujoco
 STEPS = (2e-3, 1e-3, 1e-4, 1e-5)
 
 
-def build(count, height, step):
+def build(places, step):
     spec = mujoco.MjSpec()
     spec.option.timestep = step
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[100, 100, 1])
-    for i in range(count):
+    for i, height in enumerate(places):
         body = spec.worldbody.add_body(pos=[0.3 * (i % 10), 0.3 * (i // 10), height])
         body.add_freejoint()
         body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.1, 0, 0], mass=1.0)
     return spec.compile()
 
 
-def run(count, height, step, until):
-    model = build(count, height, step)
+def run(places, shown, step, until):
+    model = build(places, step)
     data = mujoco.MjData(model)
     heights = []
     start = time.process_time()
     for _ in range(20):
         mujoco.mj_step(model, data, nstep=round(until / 20 / step))
-        heights.append(float(data.qpos[2]))
+        heights += [float(data.qpos[7 * k + 2]) for k in shown]
     return {"step": step, "seconds": time.process_time() - start, "heights": heights}
 
 
 def main():
-    count, height, until = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
-    # The finest step only shows the error of the others, so one sphere is enough there.
-    runs = [run(1 if step < 1e-4 else count, height, step, until) for step in STEPS]
+    count, (low, high, until) = int(sys.argv[1]), map(float, sys.argv[2:5])
+    places = [low + (high - low) * i / max(1, count - 1) for i in range(count)]
+    shown = [k * (count - 1) // 4 for k in range(5)]
+    runs = [run(places, shown, step, until) for step in STEPS[:-1]]
+    # The finest step only shows the error of the others, so five spheres are enough there.
+    runs.append(run([places[k] for k in shown], range(5), STEPS[-1], until))
     print(json.dumps(runs))
 
 

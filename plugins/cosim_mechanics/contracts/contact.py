@@ -261,7 +261,8 @@ class Contact(Surfaces):
         elif along <= 0.5 * YIELDING * bristle:
             s.regime_next = STICKS
             pull = holding_force(s.onset[1], s.onset[0], dot(s.friction, started), dot(drift, started))
-            stretch = scaled(-pull / s.tangential_stiffness, s.direction)
+            if s.tangential_stiffness > 0.0:
+                stretch = scaled(-pull / s.tangential_stiffness, s.direction)
         else:
             s.regime_next = SLIDES
         unit = rotate_inverse(s.X_GB1, slip_direction)
