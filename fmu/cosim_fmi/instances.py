@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import cosim
-from cosim.kit import exact_quantity
+from cosim.kit import exact_quantity, without_collection
 from cosim_fmi.archive import FmuArchive, is_cut_off, remove_folder
 from cosim_fmi.binding import fmu_output, modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
@@ -429,7 +429,8 @@ def read_fmu(path: Path, wanted: str = "CoSimulation", wine: bool = False) -> tu
     wine : bool
         Whether its library for Windows is wanted, under wine.
     """
-    return _read(identity(path), wanted, wine)
+    with without_collection():  # there may be very many variables
+        return _read(identity(path), wanted, wine)
 
 
 def probe_fmu(path: Path, wanted: str = "CoSimulation", wine: bool = False) -> tuple[FmuInterface, str]:
