@@ -264,6 +264,26 @@ def test_directional_derivatives_between_steps_change_nothing(bouncing: Path) ->
         assert host.read([name]) == pytest.approx(other.read([name]), rel=1e-14)
 
 
+def test_in_event_mode_they_are_the_same(bouncing: Path) -> None:
+    """Of FMI 3.0: the host ends steps at events and has them handled; in FMI 2.0 the run is repeated."""
+    names = [f"'d(b.height)/d({by})'" for by in ("b.e", "b.height")]
+    runs = [
+        fmpy.simulate_fmu(
+            str(bouncing),
+            fmi_type="CoSimulation",
+            stop_time=2.0,
+            output_interval=0.1,
+            output=names,
+            early_return_allowed=has_events,
+            use_event_mode=has_events,
+        )
+        for has_events in (False, True)
+    ]
+    ends = [[run[name][-1] for name in names] for run in runs]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-12)
+    assert ends[0] == pytest.approx([2.4993241133170887, 0.42661086416352934], rel=1e-9)  # closed form
+
+
 class Two(cosim.Component):
     """Law: y' = 1; at y = c x doubles, at y = d it loses a half: which is first depends on c - d."""
 
