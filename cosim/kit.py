@@ -343,8 +343,6 @@ if TYPE_CHECKING:
     from cosim_compiler.derivatives.tape_ends import push as push
     from cosim_compiler.derivatives.tape_ends import reserve as reserve
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
-    from cosim_compiler.fingerprint import environment as environment
-    from cosim_compiler.fingerprint import names_at_rest as names_at_rest
     from cosim_compiler.foreign import call_with_array as call_with_array
     from cosim_compiler.foreign import call_with_interval as call_with_interval
     from cosim_compiler.foreign import integers_at as integers_at
@@ -357,6 +355,8 @@ if TYPE_CHECKING:
     from cosim_compiler.language.known_arrays import KnownArray as KnownArray
     from cosim_compiler.language.types import COLUMNS_IN_GROUP as COLUMNS_IN_GROUP
     from cosim_compiler.machine import plainest_processor as plainest_processor
+    from cosim_compiler.names_at_rest import names_at_rest as names_at_rest
+    from cosim_compiler.names_in_reach import environment as environment
     from cosim_compiler.native import c_address as c_address
     from cosim_compiler.native import compile_function as compile_function
     from cosim_compiler.native import function_address as function_address
