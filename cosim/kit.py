@@ -269,6 +269,7 @@ if TYPE_CHECKING:
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address
+    from cosim.system.block_row import BlockRow as BlockRow
     from cosim.system.blocks import Block as Block
     from cosim.system.blocks import Slot as Slot
     from cosim.system.history_buffer import append_to_history as append_to_history
