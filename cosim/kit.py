@@ -269,6 +269,7 @@ if TYPE_CHECKING:
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address
+    from cosim.system.block_row import BlockRow as BlockRow
     from cosim.system.blocks import Block as Block
     from cosim.system.blocks import Slot as Slot
     from cosim.system.history_buffer import append_to_history as append_to_history
@@ -343,8 +344,6 @@ if TYPE_CHECKING:
     from cosim_compiler.derivatives.tape_ends import push as push
     from cosim_compiler.derivatives.tape_ends import reserve as reserve
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
-    from cosim_compiler.fingerprint import environment as environment
-    from cosim_compiler.fingerprint import names_at_rest as names_at_rest
     from cosim_compiler.foreign import call_with_array as call_with_array
     from cosim_compiler.foreign import call_with_interval as call_with_interval
     from cosim_compiler.foreign import integers_at as integers_at
@@ -357,6 +356,8 @@ if TYPE_CHECKING:
     from cosim_compiler.language.known_arrays import KnownArray as KnownArray
     from cosim_compiler.language.types import COLUMNS_IN_GROUP as COLUMNS_IN_GROUP
     from cosim_compiler.machine import plainest_processor as plainest_processor
+    from cosim_compiler.names_at_rest import names_at_rest as names_at_rest
+    from cosim_compiler.names_in_reach import environment as environment
     from cosim_compiler.native import c_address as c_address
     from cosim_compiler.native import compile_function as compile_function
     from cosim_compiler.native import function_address as function_address

@@ -94,7 +94,13 @@ COMPILER_LAYERS = (
         f"cosim_compiler.{name}"
         for name in ("foreign", "tables", "functions", "checked_view", "collection", "callback", "record")
     ),
-    ("cosim_compiler.fingerprint",),
+    tuple(
+        f"cosim_compiler.{name}"
+        for name in (
+            *("names_in_reach", "names_at_rest"),
+            *("digest_pieces", "code_digest", "value_digest", "fingerprint"),
+        )
+    ),
     ("cosim_compiler.sources",),
     ("cosim_compiler.language",),
     ("cosim_compiler.printers",),

@@ -34,7 +34,7 @@ from cosim_compiler.code import coder
 from cosim_compiler.convention import FOR_C
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
-from cosim_compiler.fingerprint import Names
+from cosim_compiler.names_in_reach import Names
 from cosim_compiler.road import PLAIN, C, road
 
 if TYPE_CHECKING:

@@ -26,8 +26,10 @@ from cosim_compiler.code import coder
 from cosim_compiler.convention import compounds, records, spelled
 from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.errors import NUMBERED, NumberedError
-from cosim_compiler.fingerprint import Names, Reach, names_at_rest, reach_of
+from cosim_compiler.fingerprint import Reach, reach_of
 from cosim_compiler.held_interrupts import interrupts_held
+from cosim_compiler.names_at_rest import names_at_rest
+from cosim_compiler.names_in_reach import Names
 from cosim_compiler.record import classes_in, functions_of
 from cosim_compiler.road import LLVM, road
 from cosim_compiler.shipped import TEXTS, UNITS

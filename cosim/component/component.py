@@ -33,7 +33,7 @@ from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
 from cosim.registration.listing_process import is_listing
 from cosim.stage import Stage
-from cosim_compiler.fingerprint import names_at_rest
+from cosim_compiler.names_at_rest import names_at_rest
 from cosim_compiler.sources.kernel_source import where
 
 OF_STATE = "_state"  # <source>_state: whether the source is one

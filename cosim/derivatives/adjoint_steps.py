@@ -35,89 +35,107 @@ from cosim_compiler.record import rows_of
 
 
 def reverse_step(run, carrier, back, at, head):
-    """Go back over a step, and over the rows inside it, which stand behind it on the trail."""
+    """Go back over a step, and over the rows inside it, which stand behind it on the trail.
+
+    What the step did is recorded from its start on; then derivatives go back over the record, from its end.
+    """
     copy_reals(part_of(carrier.memory_dots, 0, carrier.memory), back.memory_flow)  # at its end
     load_record(run, carrier, back, at)
     save_past(carrier, back)
-    notes = back.notes
-    t = head.start
-    if not record_motion(run, carrier, back, t, head.time_dot):
-        fail(back, t)
+    if not record_motion(run, carrier, back, head.start, head.time_dot):
+        fail(back, head.start)
         return
-    count = len(run.kinks)
-    for j in range(count):
+    for j in range(len(run.kinks)):
         carrier.kept[j] = carrier.c[run.kinks[j]]
     clear(back.kinks)
     method = method_of(run, carrier)
-    n = method.n
     at_kink = False
-    if n > 0:
+    if method.n > 0:
         at_kink = prepare_repeated_step(run, carrier, method, head)
-        if at_kink and not record_motion_at(
-            run, carrier, back, (carrier.notes.time, head.time_dot),
-            (carrier.spare_y, carrier.spare_y_dot), (carrier.spare_c, carrier.spare_c_dot),
-        ):  # fmt: skip
-            fail(back, t)
-            return
-        if at_kink:
-            slope_dot = moved_along(run, carrier, ALONG).slope
-            for m in range(n):
-                slope_dot[m] = carrier.spare_c_dot[m]
-        code = record_redo(
-            run, carrier, back, back.plan.step, end_before_kink(run, carrier, head),
-            carrier.y, part_of(carrier.y_dots, ALONG, carrier.y),
-            carrier.c, part_of(carrier.c_dots, ALONG, carrier.c),
-        )  # fmt: skip
-        if code != DONE or back.tape[1] != 0.0:
-            fail(back, t)
-            return
-        remembers = run.plan.remembers != 0
-        is_completed = remembers and run.plan.method.complete != 0
-        if is_completed and not record_completion(run, carrier, back, head):
-            return
-        if remembers and not record_inside(run, carrier, back, head.start, head.time):
-            fail(back, t)
+        if not record_repeated_step(run, carrier, back, method, head, at_kink):
             return
     if not reverse_inside(run, carrier, back, at, head):
         return
-    if n > 0 and run.plan.remembers != 0:
+    if method.n > 0 and run.plan.remembers != 0:
         reverse_points(run, back)
         if run.plan.method.complete != 0:
             reverse_completion(run, back)
     reached = kink_that_shifts(run, carrier, head)
     if reached >= 0:
         back.kinks[reached] += reverse_time_shift(carrier, back, back.memory_flow)
-    if n > 0:
-        moved = MethodArrays(
-            n,
-            method.coefficients,
-            run.settings,
-            back.memory[: run.plan.sizes.memory],
-            back.work,
-            method.slot_numbers,
-        )
-        notes.time_bar += reverse_redo(run, back, back.plan.step_back, back.y, back.c)
-        notes.time_bar += moved.work.start + moved.work.end
-        add_to(back.y, moved.start)
-        slope = moved.slope
-        if at_kink:
-            clear(back.spare_c)
-            for m in range(n):
-                back.spare_c[m] = slope[m]
-            notes.time_bar += reverse_spare(back)
-            if carrier.notes.is_held == HELD:
-                notes.time_bar += reverse_spare(back)
-                reverse_holds(run, carrier, back, back.spare_c)
-            add_to(back.y, back.spare_y)
-        else:
-            for m in range(n):
-                back.c[m] += slope[m]
-        clear(back.work)
-    for j in range(count):
+    if method.n > 0:
+        reverse_repeated_step(run, carrier, back, method, at_kink)
+    for j in range(len(run.kinks)):
         back.c[run.kinks[j]] += back.kinks[j]
-    notes.time_bar += reverse_motion(run, carrier, back)
+    back.notes.time_bar += reverse_motion(run, carrier, back)
     clear(back.c)
     restore_past(carrier, back)
+
+
+def record_repeated_step(run, carrier, back, method, head, at_kink):
+    """Take a step once more, on the tape, with what later reads need of it; whether that was possible."""
+    if at_kink and not record_slope_behind_kink(run, carrier, back, method, head):
+        fail(back, head.start)
+        return False
+    code = record_redo(
+        run, carrier, back, back.plan.step, end_before_kink(run, carrier, head),
+        carrier.y, part_of(carrier.y_dots, ALONG, carrier.y),
+        carrier.c, part_of(carrier.c_dots, ALONG, carrier.c),
+    )  # fmt: skip
+    if code != DONE or back.tape[1] != 0.0:
+        fail(back, head.start)
+        return False
+    if run.plan.remembers == 0:
+        return True
+    if run.plan.method.complete != 0 and not record_completion(run, carrier, back, head):
+        return False
+    if not record_inside(run, carrier, back, head.start, head.time):
+        fail(back, head.start)
+        return False
+    return True
+
+
+def record_slope_behind_kink(run, carrier, back, method, head):
+    """The derivative that a step from a kink begins with, on the tape; whether that was possible."""
+    if not record_motion_at(
+        run, carrier, back, (carrier.notes.time, head.time_dot),
+        (carrier.spare_y, carrier.spare_y_dot), (carrier.spare_c, carrier.spare_c_dot),
+    ):  # fmt: skip
+        return False
+    slope_dot = moved_along(run, carrier, ALONG).slope
+    for m in range(method.n):
+        slope_dot[m] = carrier.spare_c_dot[m]
+    return True
+
+
+def reverse_repeated_step(run, carrier, back, method, at_kink):
+    """Go back over the step that was taken once more: to its start, and to the derivative there."""
+    notes = back.notes
+    moved = MethodArrays(
+        method.n,
+        method.coefficients,
+        run.settings,
+        back.memory[: run.plan.sizes.memory],
+        back.work,
+        method.slot_numbers,
+    )
+    notes.time_bar += reverse_redo(run, back, back.plan.step_back, back.y, back.c)
+    notes.time_bar += moved.work.start + moved.work.end
+    add_to(back.y, moved.start)
+    slope = moved.slope
+    if at_kink:
+        clear(back.spare_c)
+        for m in range(method.n):
+            back.spare_c[m] = slope[m]
+        notes.time_bar += reverse_spare(back)
+        if carrier.notes.is_held == HELD:
+            notes.time_bar += reverse_spare(back)
+            reverse_holds(run, carrier, back, back.spare_c)
+        add_to(back.y, back.spare_y)
+    else:
+        for m in range(method.n):
+            back.c[m] += slope[m]
+    clear(back.work)
 
 
 def kink_that_shifts(run, carrier, head):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cosim.run_data.records import Node
 from cosim.stage import Stage
+from cosim.system.block_row import columns_of
 from cosim.system.dependency_graph import Graph
 from cosim.system.short_lists import ShortLists
 from cosim.system.system import System
@@ -72,7 +73,7 @@ def _make_reach(system: System) -> Reach:
         counts = np.array([len(graph.blocks[member].rows) for member in block.members])
         for field, column in (
             ("block", number),
-            ("first", system.table[number, 1] + width * (np.cumsum(counts) - counts)),
+            ("first", columns_of(system.table[number]).first + width * (np.cumsum(counts) - counts)),
             ("rows", counts),
             ("width", width),
             ("stage", block.stage),

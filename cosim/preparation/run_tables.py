@@ -38,6 +38,7 @@ from cosim.run_data.records import (
 from cosim.stage import Stage
 from cosim.step import event_log
 from cosim.step.search_points import numbers_of_points
+from cosim.system.block_row import columns_of
 from cosim.system.system import BREAK_ORDER, System
 from cosim_compiler.record import place_in, width_of, words_of
 
@@ -132,7 +133,7 @@ class Tables:
         self._write_methods(method)
         self.reach = self._write_reach(exported)
         first, last = system.block_range(Stage.TIME, Stage.ACCELERATION)
-        self.rows_of_evaluation = int(system.table[first:last, 2].sum())
+        self.rows_of_evaluation = int(columns_of(system.table[first:last]).components.sum())
         self._reserve_reals()
         self._reserve_integers()
         self._make_arrays()

@@ -101,58 +101,78 @@ def start_arrays(
         What the work of the method begins with.
     follows_holds : bool
     """
-    start = system.start_arrays()
-    n, np_, nd, nk = (start[letter].size for letter in "ypdk")
-    nc, memory, of_work = run.c.size, run.memory.size, run.work.size
-    points = int(run.plan.points_inside) if system.rings else 0
-    of_histories = [ring.offset + m for ring in system.rings for m in range(RING)]
-    missing = dict.fromkeys(CarryPlan.declared, 0)
-    plan = CarryPlan(**{**missing, "directions": directions, "follows_holds": int(follows_holds)})
-    work_of_run = np.zeros(of_work)
-    work_of_run[: work.size] = work
+    plan = {**dict.fromkeys(CarryPlan.declared, 0), "directions": directions}
+    plan["follows_holds"] = int(follows_holds)
     return {
         "table": np.zeros((len(system.table), 3), dtype=np.int64),
         "held_table": run.held_table.copy(),
         "held_ints": run.held_ints.copy(),
-        "numbers": np.array(words_of(plan), dtype=np.int64),
+        "numbers": np.array(words_of(CarryPlan(**plan)), dtype=np.int64),
         "notes_numbers": np.zeros(CARRY_NOTES),
-        "y": np.zeros(n),
-        "p": np.zeros(np_),
-        "d": np.zeros(nd),
-        "k": np.zeros(directions * nk, dtype=np.int64),
-        "h": np.zeros(0),
-        "c": np.zeros(nc),
-        "memory": np.zeros(memory),
-        "start_memory": np.zeros(memory),
-        "work": work_of_run,
+        **_values_and_tangents(system, run, directions),
+        **_method_and_tangents(run, directions, work),
+        **_values_of_a_step(system, run, directions),
+        "break_orders": break_orders(system, run.kinks),
         "swaps": np.zeros(directions * len(run.swaps)),
-        "spare_work": np.zeros(of_work),
-        "time_dots": np.zeros(directions),
-        "y_dots": np.zeros(directions * n),
-        "p_dots": np.zeros(directions * np_),
-        "d_dots": np.zeros(directions * nd),
-        "h_dots": np.zeros(0),
-        "c_dots": np.zeros(directions * nc),
-        "memory_dots": np.zeros(directions * memory),
-        "work_dots": np.zeros(directions * of_work),
-        "heads": np.zeros(directions * WORK_HEADER),
-        "slopes_before": np.zeros(n),
-        "pace_before": np.zeros(n),
-        "spare_y": np.zeros(n),
-        "spare_y_dot": np.zeros(n),
-        "spare_c": np.zeros(nc),
-        "spare_c_dot": np.zeros(nc),
         "wanted": np.zeros(directions),
         "kept": np.zeros((directions + 1) * len(run.kinks)),
-        "inner_caches": np.zeros(nc * points),
-        "inner_dots": np.zeros(nc * points),
-        "break_orders": break_orders(system, run.kinks),
-        "integers": np.setdiff1d(np.arange(nk), of_histories),
-        "former": np.full(np_ + nd, np.nan),
-        "former_dots": np.zeros(directions * (np_ + nd)),
-        "working": np.zeros(n + np_ + nd + nk),
-        "working_dots": np.zeros(directions * (n + np_ + nd + nk)),
         "rows": np.zeros(0),
+    }
+
+
+def _values_and_tangents(system: System, run: Run, directions: int) -> dict[str, NDArray[Any]]:
+    """Of the variables of a system: what they are, and behind it how they move along each direction."""
+    start = system.start_arrays()
+    integers, cache = start["k"].size, run.c.size
+    of_histories = [ring.offset + m for ring in system.rings for m in range(RING)]
+    former = start["p"].size + start["d"].size
+    return {
+        **{letter: np.zeros(start[letter].size) for letter in "ypd"},
+        **{f"{letter}_dots": np.zeros(directions * start[letter].size) for letter in "ypd"},
+        "k": np.zeros(directions * integers, dtype=np.int64),
+        "integers": np.setdiff1d(np.arange(integers), of_histories),
+        "h": np.zeros(0),  # histories grow
+        "h_dots": np.zeros(0),
+        "c": np.zeros(cache),
+        "c_dots": np.zeros(directions * cache),
+        "time_dots": np.zeros(directions),
+        "former": np.full(former, np.nan),
+        "former_dots": np.zeros(directions * former),
+    }
+
+
+def _method_and_tangents(run: Run, directions: int, work: Reals) -> dict[str, NDArray[Any]]:
+    """Memory and work of the method, and their tangents."""
+    memory, of_work = run.memory.size, run.work.size
+    work_of_run = np.zeros(of_work)
+    work_of_run[: work.size] = work
+    return {
+        "memory": np.zeros(memory),
+        "start_memory": np.zeros(memory),
+        "memory_dots": np.zeros(directions * memory),
+        "work": work_of_run,
+        "spare_work": np.zeros(of_work),
+        "work_dots": np.zeros(directions * of_work),
+        "heads": np.zeros(directions * WORK_HEADER),
+    }
+
+
+def _values_of_a_step(system: System, run: Run, directions: int) -> dict[str, NDArray[Any]]:
+    """Room in which values and tangents are worked out inside a step."""
+    sizes = {letter: array.size for letter, array in system.start_arrays().items()}
+    states, cache, variables = sizes["y"], run.c.size, sum(sizes[letter] for letter in "ypdk")
+    points = int(run.plan.points_inside) if system.rings else 0
+    return {
+        "slopes_before": np.zeros(states),
+        "pace_before": np.zeros(states),
+        "spare_y": np.zeros(states),
+        "spare_y_dot": np.zeros(states),
+        "spare_c": np.zeros(cache),
+        "spare_c_dot": np.zeros(cache),
+        "inner_caches": np.zeros(cache * points),
+        "inner_dots": np.zeros(cache * points),
+        "working": np.zeros(variables),
+        "working_dots": np.zeros(directions * variables),
     }
 
 

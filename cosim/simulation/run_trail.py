@@ -5,58 +5,39 @@ from __future__ import annotations
 import contextlib
 import copy
 import math
-import shutil
-import tempfile
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.history import ENTRY_WIDTH, Ring
-from cosim.contracts.constraints import settle_by_address
-from cosim.contracts.method_kernels import slots_named
 from cosim.derivatives import adjoint_run, trail
 from cosim.derivatives import recorded_field as recorded_field
 from cosim.derivatives.adjoint_run import REVERSE_RUN_SIGNATURE
 from cosim.derivatives.carrier import ALONG, Carrier
-from cosim.derivatives.trail import (
-    FULL_TAPE,
-    TRACE_SIGNATURE,
-    TRAIL_NOTES,
-    AdjointArrays,
-    AdjointPlan,
-    TrailNotes,
-)
+from cosim.derivatives.trail import FULL_TAPE, TRACE_SIGNATURE, AdjointArrays, TrailNotes
 from cosim.errors import ModelError, Problem, SimulationError
-from cosim.preparation.tangent_tables import FIXED_IN_DENSE, FIXED_IN_STEPS, own_kernels, rows_of_run
+from cosim.preparation.adjoint_tables import (
+    faults_of_adjoints,
+    method_adjoints,
+    recorded_holds,
+    start_adjoint_arrays,
+)
 from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.gradient import Gradient
 from cosim.simulation.objectives import Objective, value_of
+from cosim.simulation.past_trail import Lengthened, PastTrail
 from cosim.simulation.result import Result
-from cosim.step.sliding_field import sliding_field
-from cosim.system.system_adjoints import FIRST_TAPE, function_adjoint, new_tape
-from cosim.walker import (
-    DENSE_RECORD_SIGNATURE,
-    DENSE_REVERSE_SIGNATURE,
-    DENSE_SIGNATURE,
-    REDO_RECORD_SIGNATURE,
-    REDO_REVERSE_SIGNATURE,
-    REDO_SIGNATURE,
-)
+from cosim.system.system_adjoints import new_tape
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.array_groups import head_of
 from cosim_compiler.convention import address_of
-from cosim_compiler.derivatives.adjoints import adjoint_function
-from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.errors import FullTapeError
-from cosim_compiler.record import rows_of, words_of
+from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
-    from cosim.contracts.method_kernels import MethodKernels
     from cosim.preparation.compiled_step import CompiledStep
     from cosim.system.state import State
 
@@ -65,33 +46,15 @@ if TYPE_CHECKING:
 Reals = NDArray[np.float64]
 TRAIL_LENGTH = 4_000_000
 """Numbers of the trail that are written at once: 32 MB."""
-IN_MEMORY = 32
-"""So many pieces of the trail stay in memory; older ones go to files."""
 PAST = "h", "h_dots"
 """The arrays of histories, and of their tangents, direction by direction."""
-DELAYED = "delayed_time", "window_start"
-"""Cache slots of these names are times whose values are read from what is remembered, s."""
+TRACE = trail.trace_by_address, TRACE_SIGNATURE
+REVERSE_RUN = adjoint_run.reverse_run_by_address, REVERSE_RUN_SIGNATURE
 AGREES, AGREES_HELD = 1e-7, 1e-5
 """By so much of the sizes of what is added up the gradient and the tangent along one direction may differ.
 
 What holds witnesses is made of differences, in which rounding counts for more.
 """
-
-
-class Lengthened(NamedTuple):
-    """What histories were before they were lengthened.
-
-    Attributes
-    ----------
-    past : dict of str to ndarray
-        Their numbers, and tangents of them.
-    former, present : list of ndarray
-        Of each history, where among the numbers of a direction those of its entries lay, and lie since then.
-    """
-
-    past: dict[str, Reals]
-    former: list[NDArray[np.int64]]
-    present: list[NDArray[np.int64]]
 
 
 class Trail(CarriedTangents):
@@ -111,80 +74,27 @@ class Trail(CarriedTangents):
 
     def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
         super().__init__(step, by, directions=1)
-        functions, problems = method_adjoints(step, own_kernels(step.integrator, step.system))
-        held = self._step.tables.held
-        listed = [row for _, _, row in held.copies] if self._follows_holds and held is not None else []
-        problems += faults_of_adjoints(self._system, listed)
+        system, run = self._system, step.arrays
+        held = step.tables.held if self._follows_holds else None
+        methods, problems = method_adjoints(step.integrator, system)
+        problems += faults_of_adjoints(system, held)
         if problems:
             raise ModelError(problems)
-        own: list[tuple[Any, str]] = [
-            (trail.trace_by_address, TRACE_SIGNATURE),
-            (adjoint_run.reverse_run_by_address, REVERSE_RUN_SIGNATURE),
-        ]
-        compile_ahead([*functions.values(), *own])
-        self._trace, self._reverse = (native.compile_function(*named) for named in own)
-        missing = dict.fromkeys(AdjointPlan.declared, 0)
-        addresses = {name: native.function_address(*function) for name, function in functions.items()}
-        arrays = self._arrays
-        n, parameters, discrete = (arrays[letter].size for letter in "ypd")
-        self._back = {
-            "table": self._system.adjoints.table,
-            "numbers": np.array(words_of(AdjointPlan(**{**missing, **addresses})), dtype=np.int64),
-            "notes_numbers": np.zeros(TRAIL_NOTES),
-            "trail": np.zeros(0),
-            "tape": new_tape(FIRST_TAPE),
-            "weights": np.zeros(0),
-            **{name: np.zeros_like(arrays[name]) for name in ("y", "p", "d", "c", "memory", "work")},
-            "memory_flow": np.zeros_like(arrays["memory"]),
-            "h": np.zeros(0),
-            "spare_y": np.zeros(n),
-            "spare_c": np.zeros_like(arrays["c"]),
-            "working": np.zeros(n + parameters + discrete),
-            "kinks": np.zeros(len(step.arrays.kinks)),
-            "bars": np.zeros(1),
-            "former": np.zeros(parameters + discrete),
-            "changed": np.zeros(parameters + discrete),
-            **self._recorded_holds(),
-            "known_past": np.zeros(0),
-            "former_past": np.zeros(0),
-            "delayed": np.array(
-                [slot for name in DELAYED for slot in slots_named(self._system, name)], dtype=np.int64
-            ),
-        }
+        compile_ahead([*methods.values(), TRACE, REVERSE_RUN])
+        self._trace, self._reverse = (native.compile_function(*each) for each in (TRACE, REVERSE_RUN))
+        self._back = start_adjoint_arrays(system, run, self._arrays, methods)
+        if held is not None:
+            self._back |= recorded_holds(system, run, held)
         draw = np.random.default_rng(0)
         self._direction = [draw.uniform(0.5, 1.5, slot.size) for slot in self._slots]
-        inner = int(step.arrays.plan.points_inside) * arrays["c"].size if self._system.rings else 0
-        self._back["inner_c"] = np.zeros(inner)
-        self._folder = ""
-        self._chunks: list[Reals | Path | Lengthened] = []
-
-    def _recorded_holds(self) -> dict[str, NDArray[np.int64]]:
-        """Tables of what holds witnesses, with the addresses of adjoints."""
-        arrays = {name: getattr(self._step.arrays, name).copy() for name in ("held_table", "held_ints")}
-        held, adjoints = self._step.tables.held, self._system.adjoints
-        if not self._follows_holds or held is None:
-            return arrays
-        recording, reverse = arrays["held_table"], arrays["held_table"].copy()
-        pairs: dict[int, int] = {}
-        for name, place, row in held.copies:
-            record, back = int(adjoints.table[row, 0]), int(adjoints.table[row + len(adjoints.table) // 2, 0])
-            arrays[name].reshape(-1)[place] = record
-            if name == "held_table":
-                reverse.reshape(-1)[place] = back
-            pairs[record] = back
-        field = function_adjoint(sliding_field)
-        recording[-1, 0] = native.function_address(field.record, field.record_signature)
-        reverse[-1, 0] = native.function_address(field.reverse, field.reverse_signature)
-        listed = [number for pair in pairs.items() for number in pair]
-        ints = np.concatenate([arrays["held_ints"], listed, [len(pairs)]]).astype(np.int64)
-        return {"held_table": np.concatenate([recording, reverse]), "held_ints": ints}
+        self._past_trail = PastTrail()
 
     def renewed(self) -> Trail:
         """One for another run, with arrays of its own; results of runs before keep theirs."""
         other = copy.copy(self)
         other._arrays = {name: a if name == "table" else a.copy() for name, a in self._arrays.items()}
         other._back = {name: a if name == "table" else a.copy() for name, a in self._back.items()}
-        other._folder, other._chunks = "", []
+        other._past_trail = PastTrail()
         return other
 
     def _faults_of_paths(self) -> list[Problem]:
@@ -197,7 +107,7 @@ class Trail(CarriedTangents):
         return problems
 
     def start(self, state: State) -> None:
-        self._chunks = []
+        self._past_trail = PastTrail()
         self._back["trail"] = np.zeros(TRAIL_LENGTH)
         self._back["notes_numbers"][:] = 0.0
         self._trail_notes = rows_of(TrailNotes, self._back["notes_numbers"], 0, 1)[0]
@@ -222,8 +132,8 @@ class Trail(CarriedTangents):
             for old, (ring, _) in zip(order, self._rings(), strict=True)
         ]
         notes = self._trail_notes
-        self._chunks.append(self._back["trail"][: int(notes.used)].copy())
-        self._chunks.append(Lengthened(before, order, places))
+        self._past_trail.append(self._back["trail"][: int(notes.used)].copy())
+        self._past_trail.append(Lengthened(before, order, places))
         notes.used = notes.last_step = 0.0
         self._store_past()
 
@@ -259,28 +169,16 @@ class Trail(CarriedTangents):
         if cut == 0:
             self._back["trail"] = np.concatenate([written, np.zeros(written.size)])
             return
-        self._chunks.append(written[:cut])  # not a copy: new memory costs as much as what is written to it
-        oldest = len(self._chunks) - IN_MEMORY - 1
-        if oldest >= 0 and not isinstance(self._chunks[oldest], Lengthened):
-            self._chunks[oldest] = self._written_piece(self._chunks[oldest])
+        self._past_trail.append(written[:cut])  # no copy: new memory costs as much as what is written to it
         following = np.zeros(written.size)
         following[: used - cut] = written[cut:used]
         self._back["trail"] = following
         notes.used, notes.last_step = float(used - cut), 0.0
 
-    def _written_piece(self, piece: Any) -> Path:
-        """The file in which a piece of the trail lies from now on."""
-        if not self._folder:
-            self._folder = tempfile.mkdtemp(prefix="cosim-trail-")
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        path = Path(self._folder) / f"{len(self._chunks)}.npy"
-        np.save(path, piece)
-        return path
-
     def end(self, paths: Sequence[str]) -> None:
         """The run is over; it has recorded these signals."""
         self._paths = list(paths)
-        self._chunks.append(self._back["trail"][: int(self._trail_notes.used)])
+        self._past_trail.append(self._back["trail"][: int(self._trail_notes.used)])
         self._back["trail"] = np.zeros(0)
         self._last_parameters = self._arrays["p"].copy()
         self._last_past = {name: self._arrays[name].copy() for name in PAST}
@@ -333,11 +231,10 @@ class Trail(CarriedTangents):
         back["former_past"] = np.zeros(self._arrays["h"].size)
         self._arrays["p"][:] = self._last_parameters
         notes.status = notes.time_bar = 0.0
-        for chunk in reversed(self._chunks):
-            if isinstance(chunk, Lengthened):
-                self._shorten_histories(chunk)
+        for piece in self._past_trail.from_the_end():
+            if isinstance(piece, Lengthened):
+                self._shorten_histories(piece)
                 continue
-            piece: Reals = np.load(chunk) if isinstance(chunk, Path) else chunk
             notes.used = float(piece.size)
             arrays = Carrier(**self._arrays), AdjointArrays(**{**back, "trail": piece})
             with np.errstate(all="ignore"), contextlib.suppress(FullTapeError):
@@ -376,45 +273,3 @@ class Trail(CarriedTangents):
                 self._notes.time,
                 f"the gradient disagrees with the derivative along the run: {back:.9g} and {forward:.9g}",
             )
-
-
-def method_adjoints(
-    step: CompiledStep, kernels: MethodKernels | None
-) -> tuple[dict[str, tuple[Any, str]], list[Problem]]:
-    """The adjoints of a method's functions with their signatures, and why some have none."""
-    name = type(step.integrator).__name__
-    assert kernels is not None
-    if reason := step.integrator.unlowered(step.system):
-        return {}, [Problem("integrator", f"{name}: its steps have no adjoint: {reason}")]
-    found: dict[str, tuple[Any, str]] = {}
-    redo = REDO_SIGNATURE, FIXED_IN_STEPS, (REDO_RECORD_SIGNATURE, REDO_REVERSE_SIGNATURE)
-    dense = DENSE_SIGNATURE, FIXED_IN_DENSE, (DENSE_RECORD_SIGNATURE, DENSE_REVERSE_SIGNATURE)
-    for which, function, (signature, fixed, wanted) in (
-        ("step", kernels.followed_step, redo),
-        ("settle", settle_by_address, redo),
-        ("complete", kernels.functions["complete"], redo),
-        ("dense", kernels.functions["dense"], dense),
-    ):
-        if function is None:
-            continue
-        try:
-            adjoint = adjoint_function(function, signature, fixed)  # type: ignore[arg-type]
-        except NoTangentError as fault:
-            return {}, [Problem("integrator", f"{name}: its steps have no adjoint: {fault}")]
-        assert (adjoint.record_signature, adjoint.reverse_signature) == wanted
-        found[which] = adjoint.record, adjoint.record_signature
-        found[f"{which}_back"] = adjoint.reverse, adjoint.reverse_signature
-    return found, []
-
-
-def faults_of_adjoints(system: System, listed: Sequence[int] = ()) -> list[Problem]:
-    """What stands against gradients of runs of a system; its adjoints are made.
-
-    `listed` are rows of the table that hold witnesses, beside those of a run.
-    """
-    handlers = [row for row in system.handler_blocks.values() if row >= 0]
-    rows = [*rows_of_run(system), *handlers, *listed]
-    return [
-        Problem(", ".join(system.tangents.block_of(row).owners), reason)
-        for row, reason in system.adjoints.prepare(rows).items()
-    ]

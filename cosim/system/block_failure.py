@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosim.errors import SimulationError
+from cosim.system.block_row import BlockRow
 from cosim.system.state import State
 from cosim_compiler.calls import last_errors
 
@@ -37,7 +38,7 @@ def block_failure(system: System, state: State, index: int) -> SimulationError:
     block = system.blocks[index]
     width = block.rows.shape[1] if block.rows.ndim == 2 else 0
     function = block.function  # as it was written: it raises what the compiled one has only counted
-    start = int(system.table[index, 1])
+    start = BlockRow(*system.table[index].tolist()).first
     one_each = len(block.owners) == block.rows.shape[0]
     for owner in dict.fromkeys(block.owners):
         part = system.parts.get(owner.partition(".")[0])

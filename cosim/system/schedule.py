@@ -11,6 +11,7 @@ from cosim import walker
 from cosim.stage import Stage
 from cosim.system.assembly import Assembly
 from cosim.system.block_address import block_address, python_block_address
+from cosim.system.block_row import BlockRow
 from cosim.system.blocks import Block
 from cosim.system.needed_blocks import NeededBlocks
 from cosim.system.projection import Correction, Projection
@@ -75,13 +76,13 @@ class Schedule:
             blocks.append(block)
 
     def _make_table(self, corrections: list[Correction]) -> Integers:
-        """Address, start in `ints` and rows of each block and correction; blocks then share `ints`."""
+        """A `BlockRow` of each block and correction; blocks then share `ints`."""
         rows = [np.asarray(block.rows, dtype=np.int64) for block in self.blocks]
         rows += [numbers for _, numbers in corrections]
         distinct = {id(numbers): numbers for numbers in rows}  # blocks may share theirs
         ends = np.cumsum([0, *(numbers.size for numbers in distinct.values())])
         starts = dict(zip(distinct, ends[:-1], strict=True))
-        table = np.zeros((max(1, len(rows)), 3), dtype=np.int64)
+        table = np.zeros((max(1, len(rows)), len(BlockRow._fields)), dtype=np.int64)
         self.ints: Integers = np.concatenate([*(r.reshape(-1) for r in distinct.values()), [0]])
         for i, block in enumerate(self.blocks):
             address = (
@@ -90,10 +91,10 @@ class Schedule:
             if block.is_python:
                 weakref.finalize(self, native.release_address, address)
             start = starts[id(rows[i])]
-            table[i] = address, start, len(rows[i])
+            table[i] = BlockRow(address, start, len(rows[i]))
             block.rows = self.ints[start : start + rows[i].size].reshape(rows[i].shape)
         for i, (function, numbers) in enumerate(corrections, len(self.blocks)):
-            table[i] = block_address(function), starts[id(numbers)], len(numbers)
+            table[i] = BlockRow(block_address(function), starts[id(numbers)], len(numbers))
         return table
 
 

@@ -56,6 +56,7 @@ from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.participants.create_participants import configure, create_participants, described
 from cosim_master.participants.joint_participants import join_participants
 from cosim_master.recording.co_simulation_result import CoSimulationResult
+from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
 from cosim_master.run.stepped_run import SteppedRun
@@ -513,13 +514,15 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
                 limit = stack.enter_context(TimeLimit(options.time_limit, self.participants.values()))
             return self._simulate(
                 *(until, limit, options),
-                progress=progress,
-                observe=observe,
-                real_time_rate=real_time_rate,
-                stream=stream,
-                checkpoint=checkpoint,
-                keep=keep,
                 derivatives=[derivatives] if isinstance(derivatives, str) else derivatives,
+                hooks=RunHooks(
+                    progress=progress,
+                    observe=observe,
+                    real_time_rate=real_time_rate,
+                    stream=stream,
+                    checkpoint=checkpoint,
+                    keep=keep,
+                ),
             )
 
     def _simulate(
@@ -528,7 +531,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         limit: TimeLimit | None,
         options: RunOptions,
         derivatives: Sequence[str],
-        **settings: Any,
+        hooks: RunHooks,
     ) -> CoSimulationResult:
         until = self.until if until is None else until
         if until is None:
@@ -545,11 +548,11 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             self._run = run = SimulationRun(
                 *(self, points, limit, going_on, accepted),
                 options=options,
+                hooks=hooks,
                 warnings=self.warnings,
                 keep_result=self._keep_result,
                 find_run_again=self._find_unnoticed,
                 derivatives=CouplingTangents(self, derivatives) if derivatives else None,
-                **settings,
             )
         try:
             result = run.result()

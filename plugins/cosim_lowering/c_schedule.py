@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import LoweredC
+from cosim.kit import BlockRow, LoweredC
 
 Integers = NDArray[np.int64]
-Row = tuple[int, int, int]
 VARIABLES = "double t, reals y, reals p, reals d, integers k, reals h, reals c"
 HANDED = "t, y, p, d, k, h, c"
 UNREAD = "".join(f"(void){name}; " for name in HANDED.split(", ")).strip()
@@ -53,7 +52,7 @@ class CSchedule:
     Parameters
     ----------
     table : ndarray of int64, shape (rows, 3)
-        Number of the block's function, first integer of its rows, how many rows.
+        A `BlockRow` of each block, with the number of its function.
     names : mapping of int to str
         Functions by number.
     widths : mapping of str to int
@@ -67,7 +66,7 @@ class CSchedule:
 
     Attributes
     ----------
-    calls : dict of (int, int, int) to list of KnownCall
+    calls : dict of BlockRow to list of KnownCall
         Of each row.
     """
 
@@ -81,16 +80,15 @@ class CSchedule:
         inner: tuple[int, int],
         watched: Integers,
     ) -> None:
-        self.table: list[Row] = [tuple(row) for row in table.tolist()]
-        self.watched: list[Row] = [tuple(row) for row in watched.tolist()]
+        self.table: list[BlockRow] = [BlockRow(*row) for row in table.tolist()]
+        self.watched: list[BlockRow] = [BlockRow(*row) for row in watched.tolist()]
         self.labels, self.evaluation, self.inner = labels, evaluation, inner
-        self.calls: dict[Row, list[KnownCall]] = {}
+        self.calls: dict[BlockRow, list[KnownCall]] = {}
         taken: dict[str, KnownCall] = {}
         for row in self.table:
             if row not in self.calls:
-                self.calls[row] = [
-                    _renamed(call, taken) for call in _calls_of(names[row[0]], row[1], row[2], widths)
-                ]
+                known_calls = _calls_of(names[row.function], row.first, row.components, widths)
+                self.calls[row] = [_renamed(call, taken) for call in known_calls]
 
     def text(self, lowered: LoweredC, reports: tuple[int, list[int]], holds: bool) -> str:
         """The functions; `walk` is what others call.
@@ -115,7 +113,7 @@ class CSchedule:
         ]
         return "\n".join(parts)
 
-    def row(self, lowered: LoweredC, row: Row) -> list[tuple[str, bool]]:
+    def row(self, lowered: LoweredC, row: BlockRow) -> list[tuple[str, bool]]:
         """The calls of a row in C, and whether each returns a status."""
         texts = []
         for call in self.calls[row]:

@@ -167,6 +167,17 @@ class Program:
         self.refusals += tables.refusals
         if self.refusals:
             return
+        self._name_events(tables)
+        held = tables.held if self.policy == "hold" else None
+        self._set_arrays(method, tables, held)
+        self._list_functions(method, tables)
+        if self.derivatives[0]:
+            self._list_tangents(held)
+        for array, place, name in self.addresses:
+            self.arrays[array].reshape(-1)[place] = self.numbers.setdefault(name, len(self.numbers) + 1)
+
+    def _name_events(self, tables: Tables) -> None:
+        """What hosts have to know of handlers and witnesses, by their paths."""
         self.handlers, self.witnesses, self.indicators = tables.handlers, tables.witnesses, tables.indicators
         self.reset_states = tables.reset_states
         self.periodic = {
@@ -174,15 +185,31 @@ class Program:
             for i, entry in enumerate(tables.events.entries)
             if entry.handler.is_periodic and not entry.is_private and entry.handler.does != "publish"
         }
+
+    def _set_arrays(self, method: Method, tables: Tables, held: HeldTables | None) -> None:
+        """The arrays of a run that begins with the State; still without functions."""
+        arrays = (
+            self._variables(held)
+            | self._called_tables(tables, held)
+            | self._method_arrays(method, tables)
+            | self._run_arrays(tables)
+        )
+        self.arrays = {name: np.ascontiguousarray(arrays[name]).copy() for name, _, _ in ARRAYS}
+        self.arrays["times"][place_in(records.Clock, "time")] = self.state.time
+        self.arrays["places"][place_in(records.PlacesHeader, "course.most_steps")] = MOST_STEPS
+
+    def _variables(self, held: HeldTables | None) -> dict[str, NDArray[Any]]:
         variables = self.state.arrays
-        held = tables.held if self.policy == "hold" else None
-        behind = 0 if held is None else held.numbers
-        values = {
+        of_held = np.zeros(0 if held is None else held.numbers)  # they follow the cache
+        return {
             **{name: variables[name] for name in "ypdkh"},
-            "c": np.concatenate([system.new_cache(), np.zeros(behind)]),
-            # what is called
-            "table": system.table,
-            "ints": system.ints,
+            "c": np.concatenate([self.system.new_cache(), of_held]),
+        }
+
+    def _called_tables(self, tables: Tables, held: HeldTables | None) -> dict[str, NDArray[Any]]:
+        return {
+            "table": self.system.table,
+            "ints": self.system.ints,
             "watched": tables.watched,
             "held_table": np.zeros((1, 3), dtype=np.int64) if held is None else held.table,
             "held_ints": np.zeros(1, dtype=np.int64) if held is None else held.ints,
@@ -190,30 +217,32 @@ class Program:
             "numbers": tables.numbers,
             "probe": tables.probe,
             "reach": tables.reach,
-            # of the method
+        }
+
+    @staticmethod
+    def _method_arrays(method: Method, tables: Tables) -> dict[str, NDArray[Any]]:
+        return {
             "coefficients": tables.coefficients,
             "settings": method.settings,
             "slots": tables.slots,
             "memory": np.zeros(tables.memory),
             "work": np.concatenate([method.work, np.zeros(tables.work - method.work.size)]),
-            # of the run
-            "indices": tables.indices,
-            "times": tables.times,
-            "scratch": tables.scratch,
-            "places": tables.places,
-            # what is recorded: nothing here
+        }
+
+    @staticmethod
+    def _run_arrays(tables: Tables) -> dict[str, NDArray[Any]]:
+        nothing_recorded = {
             "choice": np.zeros(CHOICE_WIDTH, dtype=np.int64),
             "rows": np.zeros(GRID_WIDTH),
             "log": np.zeros(1),
         }
-        self.arrays = {name: np.ascontiguousarray(values[name]).copy() for name, _, _ in ARRAYS}
-        self.arrays["times"][place_in(records.Clock, "time")] = self.state.time
-        self.arrays["places"][place_in(records.PlacesHeader, "course.most_steps")] = MOST_STEPS
-        self._list_functions(method, tables)
-        if self.derivatives[0]:
-            self._list_tangents(held)
-        for array, place, name in self.addresses:
-            self.arrays[array].reshape(-1)[place] = self.numbers.setdefault(name, len(self.numbers) + 1)
+        return {
+            "indices": tables.indices,
+            "times": tables.times,
+            "scratch": tables.scratch,
+            "places": tables.places,
+            **nothing_recorded,
+        }
 
     def _list_functions(self, method: Method, tables: Tables) -> None:
         system, projection = self.system, self.system.assembly.projection

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import BLOCK_SIGNATURE, WALK, WALK_SIGNATURE, name_of
+from cosim.kit import BLOCK_SIGNATURE, WALK, WALK_SIGNATURE, BlockRow, name_of
 from cosim_lowering.numbered_calls import global_name, parameters
 
 EVALUATION = "cosim_evaluation"
@@ -45,7 +45,7 @@ class Schedule:
     Parameters
     ----------
     table : ndarray of int64, shape (rows, 3)
-        Number of the block's function, first integer of its rows, how many rows.
+        A `BlockRow` of each block, with the number of its function.
     ints : ndarray of int64
     names : mapping of int to str
         Functions by number.
@@ -84,11 +84,11 @@ class Schedule:
 
     def text(self) -> str:
         """The walk, written out."""
-        rows = [(number, first, count) for number, first, count in self.table.tolist()]
-        places: dict[tuple[int, int, int], int] = {}
+        rows = [BlockRow(*row) for row in self.table.tolist()]
+        places: dict[BlockRow, int] = {}
         for i, row in enumerate(rows):
             places.setdefault(row, i)
-        uses = Counter(number for number, _, _ in places)
+        uses = Counter(row.function for row in places)
         functions = [self._row(i, row, uses) for row, i in places.items()]
         later = self.reports[1]
         tables = {"table": [places[row] for row in rows]}
@@ -97,28 +97,27 @@ class Schedule:
         functions.append(self._sequence(EVALUATION, [i for i in range(*self.evaluation) if i not in later]))
         functions.append(self._sequence(LATER, later))
         for name, table in self.parts.items():
-            tables[name] = [places[tuple(row)] for row in table.tolist()]
+            tables[name] = [places[BlockRow(*row)] for row in table.tolist()]
         functions += [self._known(name, indices) for name, indices in tables.items()]
         functions.append(self._walk(list(tables)))
         return "\n".join(functions)
 
-    def _row(self, index: int, row: tuple[int, int, int], uses: Counter[int]) -> str:
+    def _row(self, index: int, row: BlockRow, uses: Counter[int]) -> str:
         """The function of a row: its status is that of the first component that raised.
 
         Components are called one by one, and inlined, where the function is short or few rows use it.
         """
-        number, first, count = row
-        name = self.names[number]
+        name = self.names[row.function]
         arguments = ["ptr %result", "double %t"]
         for array in "ypdkhc":
             arguments += [f"ptr %{array}", f"i64 {'%grown' if array == 'h' else self.sizes[array]}"]
         arguments += [f"ptr @{global_name('ints')}", f"i64 {self.ints.size}"]
         width = self.widths.get(name, 0)
-        if width and count * self.lengths[name] <= WRITTEN_OUT:
-            calls = [(first + width * i, 1) for i in range(count)]
+        if width and row.components * self.lengths[name] <= WRITTEN_OUT:
+            calls = [(row.first + width * i, 1) for i in range(row.components)]
         else:
-            calls = [(first, count)]
-        inlined = " alwaysinline" if uses[number] < OFTEN or len(calls) == count else ""
+            calls = [(row.first, row.components)]
+        inlined = " alwaysinline" if uses[row.function] < OFTEN or len(calls) == row.components else ""
         lines = [
             f"define internal i32 @{ROW}_{index}({PARAMETERS}) {{",
             "  %result = alloca ptr",

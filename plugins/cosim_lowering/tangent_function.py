@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import NoTangentError, block_tangent, function_adjoint, run_source
+from cosim.kit import BlockRow, NoTangentError, block_tangent, function_adjoint, run_source
 
 TANGENTS, ADJOINTS = "lowered_tangents", "lowered_adjoints"
 SIGNATURE, ADJOINT_SIGNATURE = "FFFIFFFFFFFf>i", "FFFIFFFFFFFFFFFFFf>i"
@@ -34,9 +34,9 @@ def tangent_functions(system: cosim.System) -> Functions:
             space[f"tangent_{row}"] = block_tangent(system.blocks[row])
         except NoTangentError:
             return {}
-        first, count = (int(number) for number in system.table[row, 1:])
+        called = BlockRow(*system.table[row].tolist())
         lines.append(
-            f"    tangent_{row}(t, y, p, d, k, h, c, INTS, {first}, {count}, "
+            f"    tangent_{row}(t, y, p, d, k, h, c, INTS, {called.first}, {called.components}, "
             "time_dot[0], y_dot, p_dot, d_dot, h, c_dot)"
         )
     lines.append("    return 0")
@@ -69,9 +69,9 @@ def adjoint_functions(system: cosim.System) -> Functions:
         except NoTangentError:
             return {}
         space[f"record_{row}"], space[f"reverse_{row}"] = adjoint.record, adjoint.reverse
-        first, count = (int(number) for number in system.table[row, 1:])
+        called = BlockRow(*system.table[row].tolist())
         lines.append(
-            f"    record_{row}(t, y, p, d, k, h, c, INTS, {first}, {count}, "
+            f"    record_{row}(t, y, p, d, k, h, c, INTS, {called.first}, {called.components}, "
             "1.0, y_dot, p_dot, d_dot, h_bar, c_dot, 0, 0, 0, 0, 0, tape)"
         )
         back.append([f"    reverse_{row}({bars}, tape, time_bar[1:])", "    time_bar[0] += time_bar[1]"])

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import cosim
 from cosim_robots.robot import Robot
-from cosim_robots.tables import ModelTables, tables_of
+from cosim_robots.robot_tables import ModelTables, tables_of
 from cosim_robots.tree import (
     check_tree,
     fix_followers,

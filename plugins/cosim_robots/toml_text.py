@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cosim_robots.tables import ModelTables
+from cosim_robots.robot_tables import ModelTables
 
 NAMED = ("bodies", "looks", "joints", "constraints", "elements")
 """Tables whose entries have tables of their own."""

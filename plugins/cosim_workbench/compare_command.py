@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim_workbench.comparison import (
+from cosim_workbench.figure import new_figure, save_figure
+from cosim_workbench.plot import check_plot, require_matplotlib
+from cosim_workbench.result_comparison import (
     Deviation,
     compare_results,
     converted,
     have_common_time,
     spans_differ,
 )
-from cosim_workbench.figure import new_figure, save_figure
-from cosim_workbench.plot import check_plot, require_matplotlib
 from cosim_workbench.wording import counted
 
 DIFFERENT = 1

@@ -72,7 +72,7 @@ def test_a_history_that_grows_while_the_run_goes_on() -> None:
     options = {"integrator": "integrators.runge_kutta_4", "fixed_step": 0.0125}
     gradient = model.gradient("x.y", BY, until=4.0, output_interval=1.0, **options)
     assert gradient.vector == pytest.approx(late_decay(4.0, 1.5)[1:], rel=1e-11)
-    assert sum(isinstance(piece, tuple) for piece in gradient.result._trail._chunks) >= 3
+    assert gradient.result._trail._past_trail.lengthened() >= 3
     check_against_tangents(model, BY, until=3.0, output_interval=0.0071, **options)
 
 
@@ -82,7 +82,7 @@ def test_short_pieces_of_the_trail(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = model.gradient("x.y", BY, **options)
     monkeypatch.setattr("cosim.simulation.run_trail.TRAIL_LENGTH", 1000)
     pieces = behind("delay", "x.y", delay=0.3, interpolation="dense_output").gradient("x.y", BY, **options)
-    assert len(pieces.result._trail._chunks) > len(whole.result._trail._chunks)
+    assert len(pieces.result._trail._past_trail) > len(whole.result._trail._past_trail)
     assert pieces.vector.tolist() == whole.vector.tolist()
 
 

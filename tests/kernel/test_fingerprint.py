@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from cosim import kit
 from cosim_compiler import units
 from cosim_compiler.calls import called_by_name
-from cosim_compiler.fingerprint import _Digest, fingerprint, names_at_rest, reach_of
+from cosim_compiler.fingerprint import _ReachDigest, fingerprint, reach_of
+from cosim_compiler.names_at_rest import names_at_rest
 
 
 def changed(function, **namespace):
@@ -493,13 +494,13 @@ def test_names_at_rest_are_looked_up_anew_the_next_time(edit):
 def test_each_function_in_reach_of_the_step_is_read_once_and_not_again(monkeypatch):
     """The first call of each entry point in a process waits for this."""
     read = Counter()
-    content = _Digest._content
+    content = _ReachDigest._content
 
     def counted(digest, function):
         read[function] += 1
         content(digest, function)
 
-    monkeypatch.setattr(_Digest, "_content", counted)
+    monkeypatch.setattr(_ReachDigest, "_content", counted)
     monkeypatch.setattr(units, "_reaches", {})
     roots, _ = units._roots(kit.advance_run, kit.ENTRY_SIGNATURE)
     digest = units._digest_of_unit(roots)

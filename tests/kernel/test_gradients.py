@@ -358,18 +358,18 @@ def test_long_trails_lie_in_pieces_and_in_files(monkeypatch: pytest.MonkeyPatch)
     options = {"until": 2.0, "output_interval": 0.01}
     whole = model_of(Ball()).gradient(cosim.objectives.integral("x.height"), ["x.e", "x.g"], **options)
     monkeypatch.setattr("cosim.simulation.run_trail.TRAIL_LENGTH", 2000)
-    monkeypatch.setattr("cosim.simulation.run_trail.IN_MEMORY", 1)
+    monkeypatch.setattr("cosim.simulation.past_trail.IN_MEMORY", 1)
     pieces = model_of(Ball()).gradient(cosim.objectives.integral("x.height"), ["x.e", "x.g"], **options)
     trail = pieces.result._trail
-    assert len(trail._chunks) >= 3
-    assert list(Path(trail._folder).iterdir())
+    assert len(trail._past_trail) >= 3
+    assert list(Path(trail._past_trail._folder).iterdir())
     assert np.array_equal(pieces.vector, whole.vector)
 
 
 def test_a_tape_that_is_too_short_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     options = {"until": 0.6, "output_interval": 0.05}
     whole = model_of(Ball()).gradient("x.height", ["x.e", "x.h0"], **options)
-    monkeypatch.setattr("cosim.simulation.run_trail.FIRST_TAPE", 10)
+    monkeypatch.setattr("cosim.preparation.adjoint_tables.FIRST_TAPE", 10)
     short = model_of(Ball()).gradient("x.height", ["x.e", "x.h0"], **options)
     assert np.array_equal(short.vector, whole.vector)
 

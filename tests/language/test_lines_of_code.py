@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cosim_compiler import fingerprint, machine
+from cosim_compiler import code_digest, machine
 from cosim_compiler.code import text_for_llvm
 from cosim_compiler.language.program import Program
 from cosim_compiler.printers import llvm
@@ -103,6 +103,6 @@ SOURCE = "def law(x):\n    return 2.0 * x\n"
 def test_code_with_lines_is_made_again_where_lines_have_moved(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ((SOURCE, "law.py"), ("\n" + SOURCE, "law.py"), (SOURCE, "other.py"), (SOURCE, "law.py"))
     for shown, different in ((False, 1), (True, 3)):
-        monkeypatch.setattr(fingerprint, "lines_are_shown", lambda shown=shown: shown)
+        monkeypatch.setattr(code_digest, "lines_are_shown", lambda shown=shown: shown)
         codes = [compile(source, name, "exec").co_consts[0] for source, name in texts]
-        assert len({fingerprint._code_digest(code) for code in codes}) == different
+        assert len({code_digest.code_digest(code) for code in codes}) == different

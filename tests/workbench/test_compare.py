@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import cosim
 from cosim.cli import main
-from cosim_workbench.comparison import band, compare_results
+from cosim_workbench.result_comparison import band, compare_results
 
 T = np.linspace(0.0, 1.0, 11)
 

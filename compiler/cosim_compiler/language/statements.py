@@ -10,7 +10,6 @@ from typing import NoReturn
 from cosim_compiler.calls import GATHERS
 from cosim_compiler.debugging import is_debugging, is_for_debugging
 from cosim_compiler.errors import NumberedError
-from cosim_compiler.fingerprint import environment
 from cosim_compiler.language.constants import NoNumberError, convert, made_tuple, parts_of, typed
 from cosim_compiler.language.expressions import ExpressionReader
 from cosim_compiler.language.lifetimes import Lifetimes, lifetimes_of
@@ -67,6 +66,7 @@ from cosim_compiler.language.types import (
     is_number,
     unify,
 )
+from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_source import definition_of
 from cosim_compiler.sources.tree_walk import tree_nodes
 

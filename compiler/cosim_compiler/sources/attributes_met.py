@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from cosim_compiler.errors import ContractError
-from cosim_compiler.fingerprint import environment
+from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_effects import effects_of
 from cosim_compiler.sources.kernel_source import definition_of
 from cosim_compiler.sources.recursion import is_recursive

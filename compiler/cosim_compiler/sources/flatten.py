@@ -17,7 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 from cosim_compiler.errors import ContractError
-from cosim_compiler.fingerprint import environment, names_at_rest
+from cosim_compiler.names_at_rest import names_at_rest
+from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.attributes_met import Met
 from cosim_compiler.sources.flat_tree import FlatTree
 from cosim_compiler.sources.kept_flat import code_of, fact_of, free_of

@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cosim_compiler.fingerprint import environment
+from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_source import FLAT
 from cosim_compiler.sources.views import Flat, Given, Kind, View, flat_form, is_bundle
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
-from cosim_compiler.fingerprint import Reach, memory_at_rest, reach_of
+from cosim_compiler.fingerprint import Reach, reach_of
+from cosim_compiler.names_at_rest import memory_at_rest
 from cosim_compiler.sources.clean_sources import known_fact, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
 from cosim_compiler.sources.views import Given, Kind, flat_form, is_bundle

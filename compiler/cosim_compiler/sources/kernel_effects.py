@@ -7,7 +7,7 @@ import functools
 import types
 from dataclasses import dataclass, field
 
-from cosim_compiler.fingerprint import environment
+from cosim_compiler.names_in_reach import environment
 from cosim_compiler.record import rows_of
 from cosim_compiler.sources.kept_reading import KeptReading, as_written
 from cosim_compiler.sources.kernel_source import definition_of, statements

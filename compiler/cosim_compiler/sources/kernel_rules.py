@@ -16,7 +16,8 @@ import numpy as np
 from cosim_compiler import functions
 from cosim_compiler.debugging import is_debugging, is_for_debugging
 from cosim_compiler.errors import ContractError
-from cosim_compiler.fingerprint import environment, is_replaced
+from cosim_compiler.fingerprint import is_replaced
+from cosim_compiler.names_in_reach import environment
 from cosim_compiler.nearest import nearest
 from cosim_compiler.record import Record
 from cosim_compiler.sources.assigned_names import names_without_value

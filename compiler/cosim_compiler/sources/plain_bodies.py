@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cosim_compiler.fingerprint import environment
+from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_source import definition_of
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import types
 
-from cosim_compiler.fingerprint import environment, is_replaced
+from cosim_compiler.fingerprint import is_replaced
+from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.tree_walk import tree_nodes
 

@@ -7,7 +7,7 @@ import functools
 import types
 from collections.abc import Mapping
 
-from cosim_compiler.fingerprint import environment
+from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_source import definition_of
 
 CONSTANT, STRAIGHT, CURVED = range(3)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from cosim_compiler.fingerprint import environment
+from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_source import FLAT, definition_of, names_of_file
 from cosim_compiler.sources.recursion import is_recursive
 from cosim_compiler.sources.tree_walk import tree_nodes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -139,15 +139,27 @@ class NativeSources:
             self.program.functions |= adjoint_functions(system) if version == 3 else {}
         if any(v.angle is not None for v in renamed):
             self.program.functions |= frame_functions()
+        self.terminals = terminals(system, self.interface) if version == 3 else None
         entry_points = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
         self.code = machine_code(self.program, entry_points, RAISED) if has_library else None
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
-        self.terminals = terminals(system, self.interface) if version == 3 else None
         is_printed = history_entries is not None
         room = 0 if history_entries is None else history_room(self.program, history_entries)
         code_in_c = CProgram(self.program, entry_points, RAISED).text if is_printed else ""
-        tables = partial(model_tables, self.program, self.interface, self.kinds, version, room)
-        description = partial(self._describe, shown_indicators, clocks, is_printed)
+        self._write_texts(
+            partial(model_tables, self.program, self.interface, self.kinds, version, room),
+            partial(self._describe, shown_indicators, clocks, is_printed),
+            code_in_c,
+        )
+        self.printed: dict[str, bytes] = {}
+        if is_printed:
+            generated = {"model.c": self.tables, "code.c": code_in_c}
+            self.printed = source_files(SHELL, self.files, self.interface.identifier, version, generated)
+
+    def _write_texts(
+        self, tables: Callable[[str, bytes], str], description: Callable[[str], bytes], code_in_c: str
+    ) -> None:
+        """What contains the token; the token is a digest of all texts, with none in its place."""
         digest = _digest(
             str(self.code or ""),
             code_in_c,
@@ -157,14 +169,10 @@ class NativeSources:
             *(file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))),
         )
         self.token = str(uuid.UUID(bytes=digest))
-        if version == 2:
+        if self.version == 2:
             self.token = f"{{{self.token}}}"
         self.tables = tables(self.token, digest)
         self.description = description(self.token)
-        self.printed: dict[str, bytes] = {}
-        if is_printed:
-            generated = {"model.c": self.tables, "code.c": code_in_c}
-            self.printed = source_files(SHELL, self.files, self.interface.identifier, version, generated)
 
     def _with_exchanged_model(
         self, system: cosim.System, variables: Sequence[FmuVariable]

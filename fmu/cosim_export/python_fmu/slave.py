@@ -280,160 +280,169 @@ def _keep_sources(resources: Path) -> None:
 def create_slave_class() -> type:
     """The class that pythonfmu looks for."""
     from pythonfmu import Fmi2Slave  # type: ignore[import-untyped,unused-ignore]
-    from pythonfmu.enums import Fmi2Status  # type: ignore[import-untyped,unused-ignore]
-    from pythonfmu.logmsg import LogMsg  # type: ignore[import-untyped,unused-ignore]
 
-    class Slave(Fmi2Slave):  # type: ignore[misc,unused-ignore]
-        """One instance of the FMU.
-
-        What goes wrong in a call is logged with its traceback. Where the library answers an exception by
-        fmi2Error one is raised; elsewhere the fault is kept and every further step answers "discard" until
-        the same call goes well.
-        """
-
-        def __init__(self, **arguments: Any) -> None:
-            super().__init__(**arguments)
-            self._faults: dict[str, str] = {}
-            self._instance: Any = None
-            resources = arguments["resources"]
-            # Pythonfmu puts the folder into the search path when it instantiates, not when it resets.
-            is_reset = resources not in sys.path
-            if "logger" in arguments:  # the library, and not its builder, which takes the folder out again
-                sys.path[:] = [entry for entry in sys.path if entry != resources]
-            self._can_raise = False
-            try:
-                self._can_raise = answers_errors(Path(resources))
-                self._instance = create_instance(Path(resources))
-            except BaseException as error:
-                # After a failed reset pythonfmu frees what it has freed already, so it has to be a fault.
-                if not is_reset:
-                    raise RefusalError(_text(error)) from error
-                self._faults["fmi2Reset"] = str(error) or type(error).__name__
-                self._report(Fmi2Status.error, f"fmi2Reset: {_text(error)}")
-            else:
-                self.modelName = self._instance.interface.identifier
-                self.description = self._instance.interface.about.get("description")
-
-        # life
-
-        def setup_experiment(self, start: float, stop: float | None, tolerance: float | None) -> None:
-            self._call("fmi2SetupExperiment", lambda i: i.setup(start, stop, tolerance))
-
-        def enter_initialization_mode(self) -> None:
-            self._call("fmi2EnterInitializationMode", lambda i: i.enter_initialization())
-
-        def exit_initialization_mode(self) -> None:
-            self._call("fmi2ExitInitializationMode", lambda i: i.exit_initialization())
-
-        def do_step(self, current_time: float, step_size: float) -> bool:
-            if self._faults:
-                faults = "; ".join(f"{name}: {text}" for name, text in self._faults.items())
-                self._report(Fmi2Status.error, f"fmi2DoStep refused after an earlier error: {faults}")
-                return False
-            try:
-                wish = self._instance.step(current_time, step_size)
-            except BaseException as error:
-                self._wrong(f"fmi2DoStep({current_time!r}, {step_size!r})", error)
-                return False
-            for text in self._instance.news():
-                self._report(Fmi2Status.warning, text)
-            if wish:
-                self._report(Fmi2Status.discard, f"fmi2DoStep({current_time!r}, {step_size!r}): {wish}")
-            return not wish
-
-        def terminate(self) -> None:
-            self._call("fmi2Terminate", lambda i: i.terminate())
-
-        # values
-
-        def _get(self, function: str, kind: str, instead: Any, vrs: list[int]) -> list[Any]:
-            try:
-                return list(self._instance.get(kind, vrs))
-            except BaseException as error:
-                self._wrong(function, error)
-                return [instead] * len(vrs)
-
-        def _set(self, function: str, kind: str, vrs: list[int], values: list[Any]) -> None:
-            try:
-                refused = self._instance.set(kind, vrs, values)
-            except BaseException as error:
-                refused = dict.fromkeys(vrs, error)
-            for vr in vrs:
-                if not refused:
-                    self._faults.pop(f"{function}({vr})", None)
-                elif vr in refused and not self._can_raise:
-                    self._faults[f"{function}({vr})"] = str(refused[vr])
-            if refused:
-                self._wrong(function, *refused.values())
-
-        get_real = partialmethod(_get, "fmi2GetReal", "Real", float("nan"))
-        get_integer = partialmethod(_get, "fmi2GetInteger", "Integer", 0)
-        get_boolean = partialmethod(_get, "fmi2GetBoolean", "Boolean", False)
-        get_string = partialmethod(_get, "fmi2GetString", "String", "")
-        set_real = partialmethod(_set, "fmi2SetReal", "Real")
-        set_integer = partialmethod(_set, "fmi2SetInteger", "Integer")
-        set_boolean = partialmethod(_set, "fmi2SetBoolean", "Boolean")
-
-        def set_string(self, vrs: list[int], values: list[str]) -> None:
-            # Text that is not UTF-8 is a hole in the list, which nothing may read.
-            is_whole = len(gc.get_referents(values)) == len(vrs)
-            self._set("fmi2SetString", "String", vrs, list(values) if is_whole else ["\ufffd"] * len(vrs))
-
-        # the whole state
-
-        def _get_fmu_state(self) -> bytes:
-            try:
-                saved: bytes = self._instance.save()
-            except BaseException as error:
-                self._wrong("fmi2GetFMUstate", error)
-                return b""
-            return saved
-
-        def _set_fmu_state(self, state: bytes) -> None:
-            self._call("fmi2SetFMUstate", lambda i: i.restore(state))
-            if "fmi2SetFMUstate" not in self._faults:
-                self._faults.clear()
-
-        @staticmethod
-        def _fmu_state_to_bytes(state: bytes) -> bytes:
-            return state
-
-        @staticmethod
-        def _fmu_state_from_bytes(state: bytes) -> bytes:
-            return state
-
-        # faults
-
-        def _call(self, function: str, call: Callable[[Any], Any]) -> None:
-            """Make a call. Where it cannot be answered by an error, a fault stays until it goes well."""
-            try:
-                call(self._instance)
-            except BaseException as error:
-                if not self._can_raise:
-                    self._faults[function] = str(error) or type(error).__name__
-                self._wrong(function, error)
-            else:
-                self._faults.pop(function, None)
-
-        def _wrong(self, function: str, *errors: BaseException) -> None:
-            """Raise what went wrong where that is answered by an error (and logged), else log it."""
-            text = "\n".join(f"{function}: {_text(error)}" for error in errors)
-            if not self._can_raise:
-                self._report(Fmi2Status.error, text)
-                return
-            # Not into the queue: pythonfmu would empty it, and call the host, while an exception is set.
-            self._note(text)
-            raise RefusalError(text) from errors[0]
-
-        def _report(self, status: Any, text: str) -> None:
-            """To the host, which may not have logging on, and to Python's own logging."""
-            self.log_queue.append(LogMsg(status, f"logStatus{status.name.capitalize()}", _loggable(text)))
-            self._note(text, logging.WARNING if status == Fmi2Status.warning else logging.ERROR)
-
-        def _note(self, text: str, level: int = logging.ERROR) -> None:
-            logging.getLogger("cosim.fmu").log(level, "%s: %s", self.instance_name, text)
+    class Slave(SlaveCalls, Fmi2Slave):  # type: ignore[misc,unused-ignore]
+        """One instance of the FMU."""
 
     return Slave
+
+
+class SlaveCalls:
+    """What pythonfmu calls of one instance of the FMU; `create_slave_class` adds its class `Fmi2Slave`.
+
+    What goes wrong in a call is logged with its traceback. Where the library answers an exception by
+    fmi2Error one is raised; elsewhere the fault is kept and every further step answers "discard" until
+    the same call goes well.
+    """
+
+    instance_name: str  # set by pythonfmu
+    log_queue: list[Any]
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._faults: dict[str, str] = {}
+        self._instance: Any = None
+        resources = arguments["resources"]
+        # Pythonfmu puts the folder into the search path when it instantiates, not when it resets.
+        is_reset = resources not in sys.path
+        if "logger" in arguments:  # the library, and not its builder, which takes the folder out again
+            sys.path[:] = [entry for entry in sys.path if entry != resources]
+        self._can_raise = False
+        try:
+            self._can_raise = answers_errors(Path(resources))
+            self._instance = create_instance(Path(resources))
+        except BaseException as error:
+            # After a failed reset pythonfmu frees what it has freed already, so it has to be a fault.
+            if not is_reset:
+                raise RefusalError(_text(error)) from error
+            self._faults["fmi2Reset"] = str(error) or type(error).__name__
+            self._report("error", f"fmi2Reset: {_text(error)}")
+        else:
+            self.modelName = self._instance.interface.identifier
+            self.description = self._instance.interface.about.get("description")
+
+    # life
+
+    def setup_experiment(self, start: float, stop: float | None, tolerance: float | None) -> None:
+        self._call("fmi2SetupExperiment", lambda i: i.setup(start, stop, tolerance))
+
+    def enter_initialization_mode(self) -> None:
+        self._call("fmi2EnterInitializationMode", lambda i: i.enter_initialization())
+
+    def exit_initialization_mode(self) -> None:
+        self._call("fmi2ExitInitializationMode", lambda i: i.exit_initialization())
+
+    def do_step(self, current_time: float, step_size: float) -> bool:
+        if self._faults:
+            faults = "; ".join(f"{name}: {text}" for name, text in self._faults.items())
+            self._report("error", f"fmi2DoStep refused after an earlier error: {faults}")
+            return False
+        try:
+            wish = self._instance.step(current_time, step_size)
+        except BaseException as error:
+            self._wrong(f"fmi2DoStep({current_time!r}, {step_size!r})", error)
+            return False
+        for text in self._instance.news():
+            self._report("warning", text)
+        if wish:
+            self._report("discard", f"fmi2DoStep({current_time!r}, {step_size!r}): {wish}")
+        return not wish
+
+    def terminate(self) -> None:
+        self._call("fmi2Terminate", lambda i: i.terminate())
+
+    # values
+
+    def _get(self, function: str, kind: str, instead: Any, vrs: list[int]) -> list[Any]:
+        try:
+            return list(self._instance.get(kind, vrs))
+        except BaseException as error:
+            self._wrong(function, error)
+            return [instead] * len(vrs)
+
+    def _set(self, function: str, kind: str, vrs: list[int], values: list[Any]) -> None:
+        try:
+            refused = self._instance.set(kind, vrs, values)
+        except BaseException as error:
+            refused = dict.fromkeys(vrs, error)
+        for vr in vrs:
+            if not refused:
+                self._faults.pop(f"{function}({vr})", None)
+            elif vr in refused and not self._can_raise:
+                self._faults[f"{function}({vr})"] = str(refused[vr])
+        if refused:
+            self._wrong(function, *refused.values())
+
+    get_real = partialmethod(_get, "fmi2GetReal", "Real", float("nan"))
+    get_integer = partialmethod(_get, "fmi2GetInteger", "Integer", 0)
+    get_boolean = partialmethod(_get, "fmi2GetBoolean", "Boolean", False)
+    get_string = partialmethod(_get, "fmi2GetString", "String", "")
+    set_real = partialmethod(_set, "fmi2SetReal", "Real")
+    set_integer = partialmethod(_set, "fmi2SetInteger", "Integer")
+    set_boolean = partialmethod(_set, "fmi2SetBoolean", "Boolean")
+
+    def set_string(self, vrs: list[int], values: list[str]) -> None:
+        # Text that is not UTF-8 is a hole in the list, which nothing may read.
+        is_whole = len(gc.get_referents(values)) == len(vrs)
+        self._set("fmi2SetString", "String", vrs, list(values) if is_whole else ["\ufffd"] * len(vrs))
+
+    # the whole state
+
+    def _get_fmu_state(self) -> bytes:
+        try:
+            saved: bytes = self._instance.save()
+        except BaseException as error:
+            self._wrong("fmi2GetFMUstate", error)
+            return b""
+        return saved
+
+    def _set_fmu_state(self, state: bytes) -> None:
+        self._call("fmi2SetFMUstate", lambda i: i.restore(state))
+        if "fmi2SetFMUstate" not in self._faults:
+            self._faults.clear()
+
+    @staticmethod
+    def _fmu_state_to_bytes(state: bytes) -> bytes:
+        return state
+
+    @staticmethod
+    def _fmu_state_from_bytes(state: bytes) -> bytes:
+        return state
+
+    # faults
+
+    def _call(self, function: str, call: Callable[[Any], Any]) -> None:
+        """Make a call. Where it cannot be answered by an error, a fault stays until it goes well."""
+        try:
+            call(self._instance)
+        except BaseException as error:
+            if not self._can_raise:
+                self._faults[function] = str(error) or type(error).__name__
+            self._wrong(function, error)
+        else:
+            self._faults.pop(function, None)
+
+    def _wrong(self, function: str, *errors: BaseException) -> None:
+        """Raise what went wrong where that is answered by an error (and logged), else log it."""
+        text = "\n".join(f"{function}: {_text(error)}" for error in errors)
+        if not self._can_raise:
+            self._report("error", text)
+            return
+        # Not into the queue: pythonfmu would empty it, and call the host, while an exception is set.
+        self._note(text)
+        raise RefusalError(text) from errors[0]
+
+    def _report(self, status: str, text: str) -> None:
+        """To the host, which may not have logging on, and to Python's own logging; `status` as in FMI."""
+        from pythonfmu.enums import Fmi2Status  # type: ignore[import-untyped,unused-ignore]
+        from pythonfmu.logmsg import LogMsg  # type: ignore[import-untyped,unused-ignore]
+
+        message = LogMsg(Fmi2Status[status], f"logStatus{status.capitalize()}", _loggable(text))
+        self.log_queue.append(message)
+        self._note(text, logging.WARNING if status == "warning" else logging.ERROR)
+
+    def _note(self, text: str, level: int = logging.ERROR) -> None:
+        logging.getLogger("cosim.fmu").log(level, "%s: %s", self.instance_name, text)
 
 
 def _text(error: BaseException) -> str:

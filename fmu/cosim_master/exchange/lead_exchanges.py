@@ -59,9 +59,8 @@ from cosim_master.recording.collect_samples import (
     STEPS_OF_ONE,
     STRIDE,
     add_exchange,
-    read_collected,
+    collected_at,
 )
-from cosim_master.recording.collect_samples import HEAD as COLLECTED_HEAD
 
 TOLERANCE, MOST_SWEEPS, HOPELESS = 1e-10, 40, 1e100
 """As `initialize_participants` substitutes."""
@@ -227,23 +226,28 @@ class Sampling(NamedTuple):
     limits: Integers
 
 
-read_sampling = group_reader(Sampling)
+_read_sampling = group_reader(Sampling)
 SAMPLING_HEAD = 2 * len(Sampling._fields)
 WORD = 8
 AT_ONCE = 40
 """Samples for which there is room before rows are taken: one for each row at most, and those at the end."""
 
 
-def collected_at(samples):
-    """What has been collected."""
-    return read_collected(integers_at(samples + WORD * SAMPLING_HEAD, COLLECTED_HEAD))
+def sampling_at(samples):
+    """The `Sampling` whose head begins at an address."""
+    return _read_sampling(integers_at(samples, SAMPLING_HEAD))
+
+
+def collected_behind(samples):
+    """The `Collected` whose head follows that of the `Sampling` at an address."""
+    return collected_at(samples + WORD * SAMPLING_HEAD)
 
 
 def start_samples(address, samples):
     """The first exchange; returns a stop code."""
     machine = machine_at(address)
-    sampling = read_sampling(integers_at(samples, SAMPLING_HEAD))
-    s = collected_at(samples)
+    sampling = sampling_at(samples)
+    s = collected_behind(samples)
     for values in (s.present, s.rates, s.bends, s.teeth, s.sample, s.first):
         for i in range(len(values)):
             values[i] = 0.0
@@ -270,8 +274,8 @@ def collect_rows(machine, samples):
     if samples == 0:
         report.rows = 0
         return False
-    sampling = read_sampling(integers_at(samples, SAMPLING_HEAD))
-    s = collected_at(samples)
+    sampling = sampling_at(samples)
+    s = collected_behind(samples)
     n = len(s.jumps)
     m = len(s.sources)
     width = len(machine.columns) + 2

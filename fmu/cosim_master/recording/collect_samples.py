@@ -64,8 +64,13 @@ class Collected(NamedTuple):
     kept: Reals
 
 
-read_collected = group_reader(Collected)
+_read_collected = group_reader(Collected)
 HEAD = 2 * len(Collected._fields)
+
+
+def collected_at(address):
+    """The `Collected` whose head begins at an address."""
+    return _read_collected(integers_at(address, HEAD))
 
 
 def collect_samples(address, rows, ends):
@@ -80,7 +85,7 @@ def collect_samples(address, rows, ends):
     ends : int
         Whether the run does.
     """
-    samples = read_collected(integers_at(address, HEAD))
+    samples = collected_at(address)
     width = 1 + samples.jumps.shape[0] + 3 * samples.sources.shape[0]
     for i in range(rows.shape[0] // width):
         add_exchange(samples, rows[width * i : width * (i + 1)])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from functools import cache, cached_property, partial
 from time import perf_counter
 from typing import Any
 
 import cosim
-from cosim.kit import ResultStream, black_box, interrupt_between_steps, without_collection
+from cosim.kit import black_box, interrupt_between_steps, without_collection
 from cosim_fmi.binding.process_guard import last_words
 from cosim_fmi.instances import same_folder
 from cosim_master.abilities import BeginsSteps
@@ -32,6 +32,7 @@ from cosim_master.recording.co_simulation_result import (
 from cosim_master.recording.coupling_samples import with_states
 from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorder import Recorder
+from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.snapshot import Snapshot, check_serializes, identity
 from cosim_master.run.wall_clock import Pace, TimeLimit
 from cosim_master.start.initialize_participants import initialize_participants
@@ -43,8 +44,6 @@ SECONDS_BETWEEN_PRINTS = 0.05
 """After which what FMUs have printed goes to their logs."""
 SHARE = 0.05
 """Of the time of a run that writing checkpoints may take: those that grow are written less often."""
-
-Observer = Callable[[float, Mapping[str, float]], bool | None]
 
 
 class SimulationRun:
@@ -62,8 +61,8 @@ class SimulationRun:
         Participants whose file may be another one than before.
     options : RunOptions
         What is recorded.
-    progress, observe, real_time_rate, stream, checkpoint, keep
-        As for `CoSimulation.simulate`.
+    hooks : RunHooks
+        What follows the run.
     warnings : sequence of str
         What is known before the run.
     derivatives : CouplingTangents, optional
@@ -89,14 +88,9 @@ class SimulationRun:
         accepted: Collection[str],
         *,
         options: RunOptions,
-        progress: Callable[[float], bool | None] | None,
-        observe: Observer | None,
-        real_time_rate: float,
-        stream: ResultStream | None,
-        checkpoint: cosim.Checkpoint | None,
+        hooks: RunHooks,
         warnings: Sequence[str],
         keep_result: Callable[[cosim.Result], None],
-        keep: Callable[[CoSimulationResult], object] | None = None,
         derivatives: CouplingTangents | None = None,
         find_run_again: Callable[[], RunAgain | None] = lambda: None,
     ) -> None:
@@ -104,18 +98,18 @@ class SimulationRun:
         self.loop, self.algorithm, self._keep_result = loop, loop.algorithm, keep_result
         self._points, self._limit = points, limit
         self._stop: float | None = points.until  # as the participants receive it
-        self._progress, self._observe, self._inside, self._stream = progress, observe, options.inside, stream
-        self._checkpoint, self._going_on, self._wait = checkpoint, going_on, 0.0
-        self._keep, self._find_run_again, self._derivatives = keep, find_run_again, derivatives
-        if checkpoint is not None or going_on is not None:
-            check_serializes(loop.descriptions, stream)
+        self._hooks, self._inside = hooks, options.inside
+        self._going_on, self._wait = going_on, 0.0
+        self._find_run_again, self._derivatives = find_run_again, derivatives
+        if hooks.checkpoint is not None or going_on is not None:
+            check_serializes(loop.descriptions, hooks.stream)
         every = options.every(loop.step)
         recorder = Recorder(
             *(loop.descriptions, loop.links, options.record),
             inner=() if loop.joint is None else loop.joint.links,
             records_between_points=options.inside != "nothing",
             points=None if every == 1 else KeptPoints(loop.start, loop.step, every),
-            stream=stream,
+            stream=hooks.stream,
             derived=loop.derived,
         )
         reads = with_states(recorder.reads(loop.links), loop.descriptions, loop.links)
@@ -135,7 +129,7 @@ class SimulationRun:
         recorder.bind(reads, self.coupled.input_names)
         self.recorder = recorder
         self.happened: list[cosim.EventRecord] = []
-        self._pace = None if real_time_rate == math.inf else Pace(real_time_rate)
+        self._pace = None if hooks.real_time_rate == math.inf else Pace(hooks.real_time_rate)
         self._done = 0
         self._compiled: CompiledLoop | None = None
         if going_on is not None:
@@ -154,7 +148,7 @@ class SimulationRun:
         CosimError
             Its rows go to a stream.
         """
-        if self._stream is not None:
+        if self._hooks.stream is not None:
             raise cosim.CosimError("there is no run whose rows are kept here")
         return self._result_so_far("not at its end")
 
@@ -170,7 +164,7 @@ class SimulationRun:
         ModelError
             Participants, or the master algorithm, that cannot be saved.
         """
-        check_serializes(self.loop.descriptions, self._stream)
+        check_serializes(self.loop.descriptions, self._hooks.stream)
         if self._compiled is not None:
             self._compiled.show()
         snapshot_now = Snapshot.of(self, self._done)
@@ -194,8 +188,8 @@ class SimulationRun:
             """The steps are over, and no participant has been freed."""
             nonlocal finished
             finished = self._close(message, begun, error)
-            if self._keep is not None:
-                self._keep(finished)
+            if self._hooks.keep is not None:
+                self._hooks.keep(finished)
 
         try:
             with same_folder(), last_words(keep), ExitStack() as stack:
@@ -244,7 +238,7 @@ class SimulationRun:
         again = partial(second_run, coupled, self.loop.step, self.algorithm, self._find_run_again)
         assess = cache(partial(assess_coupling, coupled, self.algorithm, self.loop.step, again))
         figures = dict(vars(statistics))
-        if self._stream is not None and statistics.steps:  # it is closed with the statistics
+        if self._hooks.stream is not None and statistics.steps:  # it is closed with the statistics
             figures["coupling"] = assess().figures()
         result = self.recorder.result(
             events=events, statistics=figures, message=unfinished or message, unfinished=unfinished
@@ -258,7 +252,7 @@ class SimulationRun:
 
     def _initialize(self, stack: ExitStack) -> None:
         loop, coupled = self.loop, self.coupled
-        if self._keep is not None and black_box.box is not None:
+        if self._hooks.keep is not None and black_box.box is not None:
             self.recorder.write_to(black_box.box)
         coupled.watch(self._inside)
         if self._derivatives is not None:
@@ -285,17 +279,20 @@ class SimulationRun:
             self._going_on = None
             if coupled.stop_reason:
                 return coupled.stop_reason
-        elif self._observe is not None and self._observe(self.loop.start, self.recorder.latest()) is False:
+        elif (
+            self._hooks.observe is not None
+            and self._hooks.observe(self.loop.start, self.recorder.latest()) is False
+        ):
             return f"stopped at t = {self.loop.start:.9g} s"
         if self._pace is not None:
             self._pace.begin(points.time(self._done))
         take = self._steps(check)
-        if self._checkpoint is not None:
+        if self._hooks.checkpoint is not None:
             self.snapshot().check_states(self)  # what cannot be saved is said before the first step
-            self._write_checkpoint(self._checkpoint)
+            self._write_checkpoint(self._hooks.checkpoint)
         ended = self._run_rest(take, check)
-        if self._checkpoint is not None:
-            self._write_checkpoint(self._checkpoint)  # a longer run goes on from the end
+        if self._hooks.checkpoint is not None:
+            self._write_checkpoint(self._hooks.checkpoint)  # a longer run goes on from the end
         return ended
 
     def _run_rest(self, take: Callable[[int], int], check: Callable[[], None]) -> str:
@@ -310,22 +307,26 @@ class SimulationRun:
             time = points.time(self._done)
             if self._pace is not None:
                 self._pace.wait(time)
-            if self._observe is not None and self._observe(time, self.recorder.latest()) is False:
+            if self._is_stopped_by_observer(time):
                 return f"stopped at t = {time:.9g} s"
             if coupled.stop_reason:
                 return coupled.stop_reason
-            if self._checkpoint is not None and self._is_due(self._checkpoint):
-                self._write_checkpoint(self._checkpoint)
+            if self._hooks.checkpoint is not None and self._is_due(self._hooks.checkpoint):
+                self._write_checkpoint(self._hooks.checkpoint)
             now = perf_counter()
             if now - looked >= SECONDS_BETWEEN_PRINTS:
                 looked = now
                 self._take_printed()
             at_end = self._done == points.count
-            if self._progress is not None and (at_end or now - shown >= MOST_SECONDS_WITHOUT_PROGRESS):
+            if self._hooks.progress is not None and (at_end or now - shown >= MOST_SECONDS_WITHOUT_PROGRESS):
                 shown = now
-                if self._progress(time) is False and not at_end:
+                if self._hooks.progress(time) is False and not at_end:
                     return f"stopped at t = {time:.9g} s"
         return ""
+
+    def _is_stopped_by_observer(self, time: float) -> bool:
+        observe = self._hooks.observe
+        return observe is not None and observe(time, self.recorder.latest()) is False
 
     def _has_stopped_before_it(self) -> bool:
         """Whether the last communication step was not taken, since participants stopped where it begins.
@@ -356,14 +357,20 @@ class SimulationRun:
 
     def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
         """What takes one or several steps from a communication point on, and gives the point reached."""
-        one_by_one = self._observe is not None or self._pace is not None
+        one_by_one = self._hooks.observe is not None or self._pace is not None
         algorithm = self.algorithm
         if self._derivatives is not None:
             assert isinstance(algorithm, ProgrammedAlgorithm)
             algorithm = self._derivatives.start(self._face, algorithm)
         with without_collection():
             self._compiled = CompiledLoop(
-                *(self.coupled, self._points, algorithm, self._face, self.recorder, one_by_one, check)
+                self.coupled,
+                self._points,
+                algorithm,
+                face=self._face,
+                recorder=self.recorder,
+                one_by_one=one_by_one,
+                check=check,
             )
         self.statistics.loop = "compiled"
         if name := self._compiled.decides_in_python:

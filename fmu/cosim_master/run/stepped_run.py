@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -13,6 +12,7 @@ from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.exchange_algorithms import ExchangeFace
 from cosim_master.exchange.exchange_machine import ExchangeMachine
 from cosim_master.recording.co_simulation_result import CouplingReport
+from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
@@ -57,13 +57,13 @@ class SteppedRun(SimulationRun):
 
     def __init__(self, loop: Coupling, points: CommunicationPoints, stop: float | None) -> None:
         super().__init__(
-            *(loop, points, None, None, ()),
+            loop,
+            points,
+            limit=None,
+            going_on=None,
+            accepted=(),
             options=RunOptions(record=loop.run_options.record, inside="nothing"),
-            progress=None,
-            observe=None,
-            real_time_rate=math.inf,
-            stream=DroppedRows(),
-            checkpoint=None,
+            hooks=RunHooks(stream=DroppedRows()),
             warnings=(),
             keep_result=lambda result: None,
         )

@@ -15,18 +15,17 @@ from cosim.kit import Integers, Reals, foreign, group_reader, integers_at
 from cosim_master.exchange.coupled_participants import LARGEST
 from cosim_master.exchange.lead_exchanges import start_samples
 from cosim_master.recording.collect_samples import (
-    HEAD,
     SAMPLES,
     STRIDE,
+    collected_at,
     finish_samples,
-    read_collected,
 )
 from cosim_master.trust.coupling_error import LEAST, TOO_MANY
 from cosim_master.trust.coupling_report import EXPLODED, EXPLODED_UNKNOWN, NOTHING_BUT_ERROR
 from cosim_master.trust.exact_inputs import are_exact
 from cosim_master.trust.explained_bars import KNOWN, bars_room, linear_bars
 from cosim_master.trust.least_squares import clear
-from cosim_master.trust.run_in_intervals import WIRED_HEAD, read_wired
+from cosim_master.trust.run_in_intervals import WIRED_HEAD, wired_at
 from cosim_master.trust.verdict import FACTS, IS_FINE, UNKNOWN, UNSTABLE, put_scales, verdict_of
 
 reals_at = foreign.reals_at
@@ -66,16 +65,21 @@ class Assessment(NamedTuple):
     outcome: Reals
 
 
-read_assessment = group_reader(Assessment)
+_read_assessment = group_reader(Assessment)
 ASSESSMENT_HEAD = 2 * len(Assessment._fields)
 WORD = 8
 """Bytes of a word of a head."""
 
 
+def assessment_behind(address):
+    """The `Assessment` whose head follows that of the `Wired` at an address."""
+    return _read_assessment(integers_at(address + WORD * WIRED_HEAD, ASSESSMENT_HEAD))
+
+
 def assessment_room(address, at):
     """How many numbers `assess_samples` needs for the samples (`Collected`) and the coupling (`Wired`)."""
-    samples = read_collected(integers_at(address, HEAD))
-    wiring = read_wired(integers_at(at, WIRED_HEAD))
+    samples = collected_at(address)
+    wiring = wired_at(at)
     most_samples = samples.counts[SAMPLES] // samples.counts[STRIDE] + 4  # the last ones come at the end
     return bars_room(most_samples, len(wiring.owners), len(wiring.targets))
 
@@ -90,9 +94,9 @@ def assess_samples(address, at, room_at, size):
     room_at, size : int
         Address of so many reals.
     """
-    samples = read_collected(integers_at(address, HEAD))
-    wiring = read_wired(integers_at(at, WIRED_HEAD))
-    assessment = read_assessment(integers_at(at + WORD * WIRED_HEAD, ASSESSMENT_HEAD))
+    samples = collected_at(address)
+    wiring = wired_at(at)
+    assessment = assessment_behind(at)
     n = len(wiring.owners)
     m = len(wiring.targets)
     for y in range(n):

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import foreign, integers_at
+from cosim.kit import foreign
 from cosim_master.recording.co_simulation_result import FINE
 from cosim_master.trust.linear_equations import WEIGHTS, linear_answer, room_needed
 from cosim_master.trust.run_in_intervals import (
     POINTS,
-    WIRED_HEAD,
     course_room,
     most_intervals,
-    read_wired,
     resample_course,
     span_of,
+    wired_at,
 )
 
 reals_at = foreign.reals_at
@@ -44,7 +43,7 @@ def bars_room(samples, outputs, inputs):
 
 def bars_at(table, width, at, room_at, size):
     """`linear_bars` of a group and a room at these addresses."""
-    return linear_bars(table, width, read_wired(integers_at(at, WIRED_HEAD)), reals_at(room_at, size))
+    return linear_bars(table, width, wired_at(at), reals_at(room_at, size))
 
 
 def linear_bars(table, width, wiring, room):

@@ -56,8 +56,13 @@ class Wired(NamedTuple):
     spans: Reals
 
 
-read_wired = group_reader(Wired)
+_read_wired = group_reader(Wired)
 WIRED_HEAD = 2 * len(Wired._fields)
+
+
+def wired_at(address):
+    """The `Wired` whose head begins at an address."""
+    return _read_wired(integers_at(address, WIRED_HEAD))
 
 
 class Intervals(NamedTuple):
@@ -152,7 +157,7 @@ def resample_course(room, table, width, wiring, most):
 
 def course_at(table, width, at, most, room, pieces):
     """`resample_course` of a group with this address, and pieces of free outputs: power, interval, output."""
-    wiring = read_wired(integers_at(at, WIRED_HEAD))
+    wiring = wired_at(at)
     course = resample_course(room, table, width, wiring, most)
     place = 0
     for power in range(POWERS):

@@ -24,7 +24,7 @@ from cosim.kit import (
     redo_entry,
     step_entry,
 )
-from cosim_integrators.implicit.end_of_attempt import ACCEPTED, CUT, REJECTED, evaluate_end, examine_end
+from cosim_integrators.implicit.end_of_attempt import evaluate_end, examine_end
 from cosim_integrators.implicit.implicit_method import (
     BAD_NUMBER,
     NEW,
@@ -35,6 +35,7 @@ from cosim_integrators.implicit.implicit_method import (
 )
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.matrices import clear_foreign_matrices, clear_matrices, solve_real
+from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.kinks import prepare_kink_search
 from cosim_integrators.kit.rounding import (
@@ -169,6 +170,35 @@ def fail_step(system, method, t, status, error):
     return code_of(status, error)
 
 
+def prepare_sizes(system, method, t, ideal, order):
+    """At the start of a step with error control; whether rounding is measured once more in it."""
+    if sizes_change(method, system.y):
+        update_sizes(system, method, t, ideal, order)
+    return is_measured_again(method, ideal)
+
+
+def rounding_has_risen(inner, method, t, step, status, error):
+    """Whether the error of a finished attempt may be rounding, and a floor has risen for it.
+
+    Then tolerances rise, and the same step is good enough.
+    """
+    return (
+        method.is_controlled
+        and status == OK
+        and may_be_rounding(method, error)
+        and measure_rounding_of_step(inner, method, t, step)
+    )
+
+
+def next_attempt(method, status, error, step, ideal, t_end, has_new_jacobian, smallest):
+    """How long the next attempt is: shorter, or as long with a new Jacobian or states of size 1."""
+    if status <= 0:  # no block has failed
+        ideal = reject_attempt(method, status, error, step, ideal, t_end, has_new_jacobian)
+    if retries_with_size_1(method, status, error, step, ideal, smallest):
+        return step
+    return ideal
+
+
 def new_step(
     arrays: type[ImplicitMethod],
     attempt_step: Callable[..., Any],
@@ -183,12 +213,32 @@ def new_step(
     fails with everything as it was at the start.
     """
 
-    def take_implicit_step(system, method, t, t_stop, limit):
+    def compute_end(inner, method, t, t_end):
+        """One attempt, with a Jacobian: its status, its error, and whether the Jacobian is new."""
+        attempt = method.attempt
+        attempt.factor = 0.5
+        status = have_jacobian(inner, method, t)
+        has_new_jacobian = method.memory.jacobian_age == NEW
+        if status != OK:
+            return status, 0.0, has_new_jacobian
+        status = attempt_step(inner, method, t, t_end)
+        return status, attempt.estimate, has_new_jacobian
+
+    def accept_attempt(system, method, t, t_end, error, ideal, knows_kink):
+        """The end of an attempt is that of the step: what the next one needs."""
         memory = method.memory
+        method.attempt.estimate = error
+        if method.is_controlled:
+            count_step(method, error)
+        memory.next_step = accept_step(system, method, t, t_end, ideal)
+        if knows_kink:  # what was learned before it does not hold behind it
+            forget_convergence(memory)
+            memory.jacobian_age = NO_JACOBIAN
+
+    def take_implicit_step(system, method, t, t_stop, limit):
         settings = method.settings
         work = method.work
-        attempt = method.attempt
-        if not memory.next_step > 0.0:  # or NaN, in a State from elsewhere
+        if not method.memory.next_step > 0.0:  # or NaN, in a State from elsewhere
             return NOT_INITIALIZED
         inner = method.inner(system)
         controlled = method.is_controlled
@@ -200,21 +250,13 @@ def new_step(
         measures = False
         knows_kink = False
         if controlled:
-            if sizes_change(method, system.y):
-                update_sizes(system, method, t, ideal, order_of(method))
-            measures = is_measured_again(method, ideal)
+            measures = prepare_sizes(system, method, t, ideal, order_of(method))
             t_stop = smooth_end(method, system.c, t, t_stop)
         while True:
             longest = min(ideal, limit)
             t_end = step_end(t, longest, t_stop, controlled)
             step = t_end - t
-            attempt.factor = 0.5
-            error = 0.0
-            status = have_jacobian(inner, method, t)
-            has_new_jacobian = memory.jacobian_age == NEW
-            if status == OK:
-                status = attempt_step(inner, method, t, t_end)
-                error = attempt.estimate
+            status, error, has_new_jacobian = compute_end(inner, method, t, t_end)
             if measures and status == OK:  # once a step, with the matrix of this attempt
                 measures = False
                 measure_rounding_of_step(inner, method, t, step)
@@ -228,33 +270,18 @@ def new_step(
                 if outcome == CUT:
                     t_stop = work.kink_time
                 knows_kink = True
-                forget_convergence(memory)
+                forget_convergence(method.memory)
                 copy_values(system.y, method.start)
                 continue
-            # an error too large may be rounding: then tolerances rise, and the same step is good enough
-            if (
-                controlled
-                and status == OK
-                and may_be_rounding(method, error)
-                and measure_rounding_of_step(inner, method, t, step)
-            ):
+            if rounding_has_risen(inner, method, t, step, status, error):
                 work.rejections += 1.0
                 continue
-            if status <= 0:  # no block has failed: shorter, or with a new Jacobian
-                ideal = reject_attempt(method, status, error, step, ideal, t_end, has_new_jacobian)
-            if retries_with_size_1(method, status, error, step, ideal, smallest):
-                ideal = step
+            ideal = next_attempt(method, status, error, step, ideal, t_end, has_new_jacobian, smallest)
             if status > 0 or (ideal < step and (not controlled or ideal < smallest)):
                 return fail_step(system, method, t, status, error)
             copy_values(system.y, method.start)
         work.accept(t, t_end, end_reason(t_end, target, t_stop, longest, limit, settings.largest_step))
-        attempt.estimate = error
-        if controlled:
-            count_step(method, error)
-        memory.next_step = accept_step(system, method, t, t_end, ideal)
-        if knows_kink:
-            forget_convergence(memory)
-            memory.jacobian_age = NO_JACOBIAN
+        accept_attempt(system, method, t, t_end, error, ideal, knows_kink)
         return DONE
 
     return step_entry(arrays, take_implicit_step)

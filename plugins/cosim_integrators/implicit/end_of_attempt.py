@@ -20,14 +20,13 @@ from cosim.kit import (
 )
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
 from cosim_integrators.implicit.newton import size_of_error
+from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED, UNSURE
 from cosim_integrators.kit.corrected_ends import may_learn, note_corrected
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 from cosim_integrators.kit.error_norm import reported_error
 from cosim_integrators.kit.kinks import is_cut_by_kink, may_be_cut
 from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.step_length import LARGEST_GROWTH
-
-ACCEPTED, CUT, UNSURE, REJECTED = range(4)
 
 
 def examine_end(system, method, t, t_end, smallest, knows_kink):

@@ -180,6 +180,18 @@ def start_iteration(memory):
     memory.convergence = math.pow(max(memory.convergence, EPSILON), 0.8)
 
 
+def solve_for_correction(system, method, weighted):
+    """Put into ``method.right`` how far the stage in `y` has to move, with the derivatives in `c`."""
+    y = system.y
+    c = system.c
+    base = method.base
+    shift = method.shift
+    right = method.right
+    for m in range(method.n):
+        right[m] = c[m] - shift[m] * (y[m] - base[m]) / weighted
+    solve_real(method, right)
+
+
 def solve_stage(system, method, t, weighted):
     """Solve ``shift (y - base) = weighted f(t, y)`` from the guess in `y`, with the factors made for it.
 
@@ -187,10 +199,7 @@ def solve_stage(system, method, t, weighted):
     """
     attempt = method.attempt
     y = system.y
-    c = system.c
-    base = method.base
-    shift = method.shift
-    right = method.right
+    correction = method.right
     start_iteration(method.memory)
     slowest = attempt.rate
     attempt.rate = 0.0
@@ -205,11 +214,9 @@ def solve_stage(system, method, t, weighted):
         status = evaluate_stage(system, method, t)
         if status != 0:
             return status
-        for m in range(method.n):
-            right[m] = c[m] - shift[m] * (y[m] - base[m]) / weighted
-        solve_real(method, right)
-        size = size_of_correction(method, right)
-        if size - size != 0.0:
+        solve_for_correction(system, method, weighted)
+        size = size_of_correction(method, correction)
+        if size - size != 0.0:  # infinite, or NaN
             method.work.failed_time = t
             return BAD_NUMBER
         continues = verdict == CONVERGED
@@ -218,9 +225,9 @@ def solve_stage(system, method, t, weighted):
         if verdict < 0:
             return verdict
         for m in range(method.n):
-            y[m] += right[m]
-        size_in_own = own_size(method, right)
-        small = size_of_small_states(method, right)
+            y[m] += correction[m]
+        size_in_own = own_size(method, correction)
+        small = size_of_small_states(method, correction)
         if verdict == CONVERGED and (
             iteration == most_iterations
             or is_refined(method, size_in_own, small, previous_in_own, previous_small, continues)

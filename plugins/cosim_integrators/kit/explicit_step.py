@@ -18,21 +18,15 @@ from cosim.kit import (
     has_corrections,
     nan_max,
     project_end,
-    project_error,
     redo_entry,
     step_entry,
     worth_projecting,
 )
-from cosim_integrators.kit.corrected_ends import may_learn, note_corrected
-from cosim_integrators.kit.error_norm import reported_error, weighted_error
+from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED
+from cosim_integrators.kit.error_norm import reported_error
+from cosim_integrators.kit.explicit_error import corrected_error, error_of_too_large_attempt, estimated_error
 from cosim_integrators.kit.explicit_method import ExplicitMethod
-from cosim_integrators.kit.explicit_stages import (
-    ERROR,
-    SECOND_ERROR,
-    combine,
-    compute_stages,
-    finish_step,
-)
+from cosim_integrators.kit.explicit_stages import compute_stages, finish_step
 from cosim_integrators.kit.kinks import end_before_kink, is_cut_by_kink, may_be_cut, prepare_kink_search
 from cosim_integrators.kit.rounding import (
     LONGER,
@@ -46,7 +40,7 @@ from cosim_integrators.kit.rounding import (
     update_sizes,
 )
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
-from cosim_integrators.kit.state_sizes import set_floors_of_born_states, sizes_change
+from cosim_integrators.kit.state_sizes import sizes_change
 from cosim_integrators.kit.step_in_own_past import (
     AS_ERROR,
     UNSETTLED,
@@ -69,64 +63,6 @@ from cosim_integrators.kit.stiffness import detect_stiffness
 LEAST_ERROR = 1e-4  # over the tolerance, that the choice of a step reckons with
 
 
-def estimate(method, row, y, step, floors):
-    """One estimate of the error of a step, as a vector in the spare one, and its size over the tolerance."""
-    spare = method.spare
-    combine(method, method.stages + row, spare)
-    for m in range(method.n):
-        spare[m] *= step
-    return weighted_error(method, spare, y, floors)
-
-
-def mixed(error, second):
-    """One size for two estimates of orders three apart: the geometric mixture of Dormand and Prince's 8(5,3).
-
-    The lower one keeps the higher one from being deceived.
-    """
-    if not error > 0.0:
-        return error
-    return error * error / math.sqrt(error * error + 0.01 * second * second)
-
-
-def estimated_error(method, y, step, floors):
-    """The method's own estimate of its error over the tolerance, or NaN."""
-    error = estimate(method, ERROR, y, step, floors)
-    if method.tableau.has_second_error != 0.0:
-        error = mixed(error, estimate(method, SECOND_ERROR, y, step, floors))
-    return error
-
-
-def error_of_too_large_attempt(method, t, y, step, error):
-    """As `estimated_error`, of a step from `t`: with floors for states that leave 0 in it.
-
-    The error in tolerances of states of size 1 goes into ``work.usual_error``.
-    """
-    last_stage = method.stage(method.stages - 1)
-    if set_floors_of_born_states(method, t, step, y, last_stage, method.settings.error_order):
-        error = estimated_error(method, y, step, method.floors)
-    method.work.usual_error = estimated_error(method, y, step, method.absolute_tolerances)
-    return error
-
-
-def corrected_error(system, method, t, step):
-    """As `estimated_error`, without what the corrections at the end of the step have taken out."""
-    y = system.y
-    spare = method.spare
-    before = method.line(0)  # nothing reads it before the step is accepted
-    notes = has_constraints(method.corrections) and may_learn(method)
-    error = 0.0
-    for i in range(2 if method.tableau.has_second_error != 0.0 else 1):
-        estimate(method, ERROR + i, y, step, method.floors)
-        if notes:
-            copy_values(before, spare)
-        project_error(system, method, t, spare)
-        if notes:
-            note_corrected(system, method, t, before, spare)
-        size = weighted_error(method, spare, y, method.floors)
-        error = size if i == 0 else mixed(error, size)
-    return error
-
-
 def measure_rounding_of_step(system, method, t, step):
     """Measure what rounding gives the states in a step from `t` of this length; whether a floor has risen."""
     inner = method.inner(system)
@@ -146,7 +82,6 @@ def take_explicit_step(system, method, t, t_stop, limit):
     work = method.work
     if not method.memory.next_step > 0.0:  # or NaN, in a State from elsewhere
         return NOT_INITIALIZED
-    order = settings.error_order
     controlled = method.is_controlled
     smallest = smallest_step(t, t_stop, settings.smallest_step)
     ideal = ideal_step(method, smallest)
@@ -156,12 +91,7 @@ def take_explicit_step(system, method, t, t_stop, limit):
     has_saved_sizes = False
     prepare_kink_search(method, system.c)
     if controlled:
-        has_changed_sizes = sizes_change(method, system.y)
-        has_saved_sizes = has_changed_sizes or has_constraints(method.corrections)
-        if has_saved_sizes:
-            method.sizes.copy_to(method.sizes_at_start)
-        if has_changed_sizes:
-            update_sizes(system, method, t, ideal, order)
+        has_saved_sizes = prepare_sizes(system, method, t, ideal)
         t_stop = smooth_end(method, system.c, t, t_stop)
         if is_measured_again(method, ideal):
             measure_rounding_of_step(system, method, t, ideal)
@@ -179,51 +109,77 @@ def take_explicit_step(system, method, t, t_stop, limit):
                     method.sizes.copy_to(method.sizes_at_start)
                     has_saved_sizes = True
                 error = error_of_too_large_attempt(method, t, system.y, step, error)
-        if (
-            status == 0
-            and may_be_cut(method, error)
-            and finish_step(system, method, t_end) == 0
-            and is_cut_by_kink(system, method, t, t_end, smallest)
-        ):
+        outcome = REJECTED
+        if status == 0:
+            outcome, status, error = examine_explicit_end(system, method, t, t_end, error, smallest)
+        if outcome == ACCEPTED:
+            break
+        if outcome == CUT:
             t_stop = end_before_kink(t, work.kink_time, ideal)
             continue
-        if status == 0 and worth_projecting(error, order, method.corrections):
-            status, error = correct_end(system, method, t, t_end, error)
-            if status in (UNSETTLED, NOT_MET):
-                error = AS_ERROR
-            elif status != 0:
-                error = math.nan
-            elif error <= 1.0:
-                if not is_cut_by_kink(system, method, t, t_end, smallest):
-                    break
-                clear_own_past(system, method, t)
-                t_stop = end_before_kink(t, work.kink_time, ideal)
-                continue
         clear_own_past(system, method, t)
         if status > 0:
-            work.failed_block = float(status - 1)
-            restore_all(system, method, t, has_saved_sizes)
-            return BLOCK_FAILED
+            return fail_step(system, method, t, status, error, has_saved_sizes)
         work.rejections += 1.0
         rejected = True
         work.failed_time = t_end
+        # an error too large may be rounding: then tolerances rise, and the same step is good enough
         if (
             controlled
             and may_be_rounding(method, error)
             and measure_rounding_of_step(system, method, t, step)
         ):
             continue
-        ideal = shrink_factor(error, order) * step
+        ideal = shrink_factor(error, settings.error_order) * step
         if retries_with_size_1(method, status, error, step, ideal, smallest):
             ideal = step
         elif not controlled or ideal < smallest:
-            restore_all(system, method, t, has_saved_sizes)
-            return code_of(status, error)
+            return fail_step(system, method, t, status, error, has_saved_sizes)
     work.accept(t, t_end, end_reason(t_end, target, t_stop, longest, limit, settings.largest_step))
     method.progress.line_ready = 0.0
     if controlled:
         choose_next_step(method, system.y, ideal, step, error, rejected)
     return DONE
+
+
+def prepare_sizes(system, method, t, ideal):
+    """Update the sizes of states where they have changed; whether those of the start are saved.
+
+    They are saved where they have just changed, and where corrections of the end may change them.
+    """
+    has_changed_sizes = sizes_change(method, system.y)
+    saves = has_changed_sizes or has_constraints(method.corrections)
+    if saves:
+        method.sizes.copy_to(method.sizes_at_start)
+    if has_changed_sizes:
+        update_sizes(system, method, t, ideal, method.settings.error_order)
+    return saves
+
+
+def examine_explicit_end(system, method, t, t_end, error, smallest):
+    """The outcome of an attempt from `t` to `t_end` whose stages are computed; its status and its error.
+
+    The end is evaluated and corrected only where the error of the attempt is near the tolerance.
+    """
+    if (
+        may_be_cut(method, error)
+        and finish_step(system, method, t_end) == 0
+        and is_cut_by_kink(system, method, t, t_end, smallest)
+    ):
+        return CUT, 0, error
+    if not worth_projecting(error, method.settings.error_order, method.corrections):
+        return REJECTED, 0, error
+    status, error = correct_end(system, method, t, t_end, error)
+    if status in (UNSETTLED, NOT_MET):
+        return REJECTED, status, AS_ERROR
+    if status != 0:
+        return REJECTED, status, math.nan
+    if not error <= 1.0:
+        return REJECTED, 0, error
+    if is_cut_by_kink(system, method, t, t_end, smallest):
+        clear_own_past(system, method, t)
+        return CUT, 0, error
+    return ACCEPTED, 0, error
 
 
 def choose_next_step(method, y, ideal, step, error, rejected):
@@ -255,15 +211,14 @@ def correct_end(system, method, t, t_end, error):
     return status, error
 
 
-def restore_all(system, method, t, has_saved_sizes):
-    """Make all what it was at the start of the step."""
+def fail_step(system, method, t, status, error, has_saved_sizes):
+    """Make all what it was at the start of the step; the code of why it cannot be taken."""
     restore_start(system, method, t)
     if has_saved_sizes:
         method.sizes_at_start.copy_to(method.sizes)
-
-
-def code_of(status, error):
-    """The step code for an attempt that no shorter step can mend."""
+    if status > 0:
+        method.work.failed_block = float(status - 1)
+        return BLOCK_FAILED
     if status == UNSETTLED:
         return NO_CONVERGENCE
     if status == NOT_MET:

@@ -1,0 +1,33 @@
+"""RunHooks: what follows a run of a co-simulation from outside, while it goes on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import cosim
+from cosim.kit import ResultStream
+from cosim_master.recording.co_simulation_result import CoSimulationResult
+
+Observer = Callable[[float, Mapping[str, float]], bool | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunHooks:
+    """As the arguments of these names of `CoSimulation.simulate`.
+
+    Attributes
+    ----------
+    progress, observe, stream, checkpoint, keep
+        None where there is none.
+    real_time_rate : float
+        Infinite where nothing waits for the wall clock.
+    """
+
+    progress: Callable[[float], bool | None] | None = None
+    observe: Observer | None = None
+    real_time_rate: float = math.inf
+    stream: ResultStream | None = None
+    checkpoint: cosim.Checkpoint | None = None
+    keep: Callable[[CoSimulationResult], object] | None = None

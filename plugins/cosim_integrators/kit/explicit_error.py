@@ -1,0 +1,70 @@
+"""The error of an attempt at an explicit step, over the tolerance: from its stages, and after corrections."""
+
+from __future__ import annotations
+
+import math
+
+from cosim.kit import has_constraints, project_error
+from cosim_integrators.kit.corrected_ends import may_learn, note_corrected
+from cosim_integrators.kit.error_norm import weighted_error
+from cosim_integrators.kit.explicit_stages import ERROR, SECOND_ERROR, combine
+from cosim_integrators.kit.start_of_step import copy_values
+from cosim_integrators.kit.state_sizes import set_floors_of_born_states
+
+
+def estimate(method, row, y, step, floors):
+    """One estimate of the error of a step, as a vector in the spare one, and its size over the tolerance."""
+    spare = method.spare
+    combine(method, method.stages + row, spare)
+    for m in range(method.n):
+        spare[m] *= step
+    return weighted_error(method, spare, y, floors)
+
+
+def mixed(error, second):
+    """One size for two estimates of orders three apart: the geometric mixture of Dormand and Prince's 8(5,3).
+
+    The lower one keeps the higher one from being deceived.
+    """
+    if not error > 0.0:
+        return error
+    return error * error / math.sqrt(error * error + 0.01 * second * second)
+
+
+def estimated_error(method, y, step, floors):
+    """The method's own estimate of its error over the tolerance, or NaN."""
+    error = estimate(method, ERROR, y, step, floors)
+    if method.tableau.has_second_error != 0.0:
+        error = mixed(error, estimate(method, SECOND_ERROR, y, step, floors))
+    return error
+
+
+def error_of_too_large_attempt(method, t, y, step, error):
+    """As `estimated_error`, of a step from `t`: with floors for states that leave 0 in it.
+
+    The error in tolerances of states of size 1 goes into ``work.usual_error``.
+    """
+    last_stage = method.stage(method.stages - 1)
+    if set_floors_of_born_states(method, t, step, y, last_stage, method.settings.error_order):
+        error = estimated_error(method, y, step, method.floors)
+    method.work.usual_error = estimated_error(method, y, step, method.absolute_tolerances)
+    return error
+
+
+def corrected_error(system, method, t, step):
+    """As `estimated_error`, without what the corrections at the end of the step have taken out."""
+    y = system.y
+    spare = method.spare
+    before = method.line(0)  # nothing reads it before the step is accepted
+    notes = has_constraints(method.corrections) and may_learn(method)
+    error = 0.0
+    for i in range(2 if method.tableau.has_second_error != 0.0 else 1):
+        estimate(method, ERROR + i, y, step, method.floors)
+        if notes:
+            copy_values(before, spare)
+        project_error(system, method, t, spare)
+        if notes:
+            note_corrected(system, method, t, before, spare)
+        size = weighted_error(method, spare, y, method.floors)
+        error = size if i == 0 else mixed(error, size)
+    return error
