@@ -125,11 +125,12 @@ def oldest_glibc() -> str:
 
 
 def _toolchain() -> list[Any]:
-    """The versions of the compiler and of the machine, on which the code depends besides the functions."""
+    """Compiler, its level, and machine: on these the code depends besides the functions."""
     import llvmlite.binding as llvm
 
     modules = [digest_of_module(module) for module in (sys.modules[__name__], optimizing)]
-    return [llvm.llvm_version_info, llvm.get_default_triple(), plainest_processor(), *modules]
+    level = optimizing.LEVEL
+    return [llvm.llvm_version_info, llvm.get_default_triple(), plainest_processor(), level, *modules]
 
 
 @interrupts_held()
@@ -183,5 +184,5 @@ def _machine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_triple(llvm.get_default_triple()).create_target_machine(
-        cpu=plainest_processor(), opt=3, reloc="pic", codemodel="default"
+        cpu=plainest_processor(), opt=optimizing.LEVEL, reloc="pic", codemodel="default"
     )

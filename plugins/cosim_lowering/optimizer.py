@@ -12,20 +12,22 @@ from cosim.kit import python_command, python_environment, start_process
 
 UNROLLED = 1200
 """Up to so many instructions a loop of known length is written out: that over the bodies of a small tree."""
+LEVEL = 3
+"""How hard LLVM tries, from 0: less is compiled sooner and runs slower, with the same results."""
 LENGTH = 8
 """Bytes ahead of each module, and of each answer, that say how long it is."""
 OPTIMIZING = """
 import sys
 import llvmlite.binding as llvm
-processor, unrolled, length = sys.argv[1], sys.argv[2], int(sys.argv[3])
+processor, unrolled, length, level = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 llvm.set_option("cosim", f"-unroll-threshold={unrolled}")
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
 machine = llvm.Target.from_triple(llvm.get_default_triple()).create_target_machine(
-    cpu=processor, opt=3, reloc="pic", codemodel="default"
+    cpu=processor, opt=level, reloc="pic", codemodel="default"
 )
-tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-tuning.slp_vectorization = True
+tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+tuning.slp_vectorization = level > 0
 tuning.loop_vectorization = tuning.loop_interleaving = False
 given, answers = sys.stdin.buffer, sys.stdout.buffer
 while size := given.read(length):
@@ -53,7 +55,7 @@ class Optimizer:
     """
 
     def __init__(self, processor: str) -> None:
-        numbers = (UNROLLED, LENGTH)
+        numbers = (UNROLLED, LENGTH, LEVEL)
         command = python_command("-c", OPTIMIZING, processor, *map(str, numbers))
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process lives)
         try:

@@ -168,6 +168,20 @@ def test_what_was_linked_and_optimized_once_is_kept(tmp_path: Path, monkeypatch:
         MachineCode(texts, ["half_of"])  # asked for otherwise
 
 
+def test_code_is_kept_apart_by_how_hard_llvm_tries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cosim_compiler import kernel_cache
+    from cosim_lowering import optimizer
+
+    texts = [kit.lower({"churn": (churn, SIGNATURE)})]
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
+    codes = {}
+    for level in (3, 0):
+        monkeypatch.setattr(optimizer, "LEVEL", level)
+        code = MachineCode(texts, [], exported=["churn"])
+        codes[level] = (str(code), code.object_file())
+    assert codes[0][0] != codes[3][0] and codes[0][1] != codes[3][1]
+
+
 def test_one_process_optimizes_modules_one_after_the_other_to_the_same_bytes() -> None:
     import llvmlite.binding as llvm
 
