@@ -182,7 +182,7 @@ OPTIMIZED = {
 
 @pytest.fixture(scope="module", autouse=True)
 def native_code_is_made_soon(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Where LLVM does not try hard it needs an eighth of the time; no bit of a number depends on it."""
+    """At its level 0 LLVM needs down to an eighth of the time; no bit of a number depends on it."""
     with pytest.MonkeyPatch.context() as patch:
         if how_many.FACTOR == 1 and request.path.stem not in OPTIMIZED:
             patch.setattr(optimizer, "LEVEL", 0)
