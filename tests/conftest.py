@@ -21,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from cosim_fmi.archive import private_folder, remove_folder
+from cosim_lowering import optimizer
 
 HERE = Path(__file__).parent
 
@@ -166,6 +167,25 @@ def exports_can_be_repeated() -> Iterator[None]:
     """FMUs that tests compare to the byte are made at one date."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+        yield
+
+
+OPTIMIZED = {
+    "test_lowering_to_machine_code",
+    "test_native_fmu",
+    "test_native_fuzz",
+    "test_native_hosts",
+    "test_native_random",
+}
+"""Files whose native code is optimized in a short run too, as users get them."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def native_code_is_made_soon(request: pytest.FixtureRequest) -> Iterator[None]:
+    """At its level 0 LLVM needs down to an eighth of the time; no bit of a number depends on it."""
+    with pytest.MonkeyPatch.context() as patch:
+        if how_many.FACTOR == 1 and request.path.stem not in OPTIMIZED:
+            patch.setattr(optimizer, "LEVEL", 0)
         yield
 
 

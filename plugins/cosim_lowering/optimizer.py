@@ -13,7 +13,10 @@ from cosim.kit import python_command, python_environment, start_process
 UNROLLED = 1200
 """Up to so many instructions a loop of known length is written out: that over the bodies of a small tree."""
 LEVEL = 3
-"""How hard LLVM tries, from 0: less is compiled sooner and runs slower, with the same results."""
+"""How hard LLVM tries, from 0: less is compiled sooner and runs slower, with the same numbers.
+
+Only the sign of a NaN depends on it.
+"""
 LENGTH = 8
 """Bytes ahead of each module, and of each answer, that say how long it is."""
 OPTIMIZING = """

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element, tostring
 
-import how_many
 import pytest
 from c_programs import SOURCES, build, c_compiler
 from same_as_fmpy import facts, facts_of_fmpy, read_by_fmpy
@@ -16,7 +15,6 @@ from small_fmus import write_fmu
 from cosim_fmi.description import read_interface
 from cosim_fmi.description.model_description import ModelDescription
 from cosim_fmi.description.read_model_description import read_model_description
-from cosim_lowering import optimizer
 
 
 @pytest.fixture(scope="session")
@@ -43,19 +41,6 @@ def make_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Pat
         return write_fmu(tmp_path / f"{name or kind}.fmu", kind, compiled(kind, *macros), **description)
 
     return make
-
-
-OPTIMIZED = {"test_native_fmu", "test_native_fuzz", "test_native_hosts", "test_native_random"}
-"""Files whose native FMUs are optimized in a short run too, as users get them."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def native_code_is_made_soon(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Where LLVM does not try hard it needs an eighth of the time; no bit of a result depends on it."""
-    with pytest.MonkeyPatch.context() as patch:
-        if how_many.FACTOR == 1 and request.module.__name__ not in OPTIMIZED:
-            patch.setattr(optimizer, "LEVEL", 0)
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

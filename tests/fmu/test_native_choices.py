@@ -44,7 +44,9 @@ def files_of(fmu: Path) -> list[str]:
         return archive.namelist()
 
 
-def test_python_makes_what_the_command_makes(swing: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_python_makes_what_the_command_makes(
+    swing: Path, no_zig: None, caplog: pytest.LogCaptureFixture
+) -> None:
     made = cosim.Model.from_file(swing).export_fmu(swing.parent / "swing.fmu")
     assert not [name for name in files_of(made) if name.endswith(".py")] and not caplog.records
     python = cosim.Model.from_file(swing).export_fmu(swing.parent / "python.fmu", native=False)
@@ -119,7 +121,9 @@ def test_all_platforms_are_for_those_who_ask(
     assert [line.partition(":")[0] for line in lines] == [f"platform {name}" for name in others]
 
 
-def test_without_a_choice_it_is_the_native_one(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_choice_it_is_the_native_one(
+    swing: Path, no_zig: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     target = swing.parent / "swing.fmu"
     assert main(["export", str(swing), "-o", str(target)]) == 0
     said = capsys.readouterr().out.splitlines()
