@@ -12,7 +12,7 @@ import mmap
 import platform
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 ALLOCATED, WRITABLE = 0x2, 0x1  # flags of a section
@@ -23,7 +23,8 @@ SYMBOL = struct.Struct("<IBBHQQ")
 RELOCATION = struct.Struct("<QQq")
 WORD = struct.Struct("<Q")
 FOR_X86_64 = b"\x7fELF\x02\x01\x01"
-HEADER, MACHINE, X86_64 = 64, 18, 62
+HEADER = struct.Struct("<16x2xH20xQ12xH2x")  # the machine, where sections are listed, how many there are
+X86_64 = 62  # as a machine
 
 _kept: list[mmap.mmap] = []
 """Code that is loaded stays as long as the process: others have its addresses."""
@@ -95,25 +96,32 @@ def load(code: bytes, address_outside: Callable[[str], int]) -> dict[str, int]:
 
     def address(symbol: _Symbol) -> int:
         if symbol.section == UNDEFINED:
-            found = address_outside(symbol.name)
-            if not found:
+            outside = address_outside(symbol.name)
+            if not outside:
                 raise UnknownObjectError(f"{symbol.name} is not known")
-            return found
+            return outside
         if symbol.section not in places:
             raise UnknownObjectError("a symbol of another kind")
         return start + places[symbol.section] + symbol.value
 
+    for place, number, addend in _absolute_addresses(code, sections, places):
+        WORD.pack_into(memory, place, (address(symbols[number]) + addend) % (1 << 64))
+    _make_executable(start, size)
+    _kept.append(memory)
+    return {s.name: address(s) for s in symbols if s.is_global and s.section in places}
+
+
+def _absolute_addresses(
+    code: bytes, sections: list[_Section], places: dict[int, int]
+) -> Iterator[tuple[int, int, int]]:
+    """Where in memory an address has to be written, the number of its symbol, and what is added to it."""
     for table in sections:
         if table.kind not in (RELOCATIONS, SHORT_RELOCATIONS) or table.info not in places:
             continue  # relocations for debuggers count for nothing
         for offset, info, addend in RELOCATION.iter_unpack(table.content(code)):
             if table.kind != RELOCATIONS or info & 0xFFFFFFFF != ABSOLUTE_64:
                 raise UnknownObjectError("a relocation of another kind")
-            value = (address(symbols[info >> 32]) + addend) % (1 << 64)
-            WORD.pack_into(memory, places[table.info] + offset, value)
-    _make_executable(start, size)
-    _kept.append(memory)
-    return {s.name: address(s) for s in symbols if s.is_global and s.section in places}
+            yield places[table.info] + offset, info >> 32, addend
 
 
 def _places(sections: list[_Section]) -> tuple[dict[int, int], int]:
@@ -148,14 +156,11 @@ def _make_executable(start: int, size: int) -> None:
 
 
 def _sections(code: bytes) -> list[_Section]:
-    if (
-        not code.startswith(FOR_X86_64)
-        or len(code) < HEADER
-        or struct.unpack_from("<H", code, MACHINE)[0] != X86_64
-    ):
+    if not code.startswith(FOR_X86_64) or len(code) < HEADER.size:
         raise UnknownObjectError("an object of another kind")
-    (begin,) = struct.unpack_from("<Q", code, 40)
-    (count,) = struct.unpack_from("<H", code, 60)
+    machine, begin, count = HEADER.unpack_from(code)
+    if machine != X86_64:
+        raise UnknownObjectError("an object for another machine")
     return [_Section(*SECTION.unpack_from(code, begin + SECTION.size * i)) for i in range(count)]
 
 

@@ -199,6 +199,39 @@ def next_attempt(method, status, error, step, ideal, t_end, has_new_jacobian, sm
     return ideal
 
 
+def new_attempt(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel function of one attempt at a step, with a Jacobian."""
+
+    def compute_end(inner, method, t, t_end):
+        """Its status, its error, and whether the Jacobian is new."""
+        attempt = method.attempt
+        attempt.factor = 0.5
+        status = have_jacobian(inner, method, t)
+        has_new_jacobian = method.memory.jacobian_age == NEW
+        if status != OK:
+            return status, 0.0, has_new_jacobian
+        status = attempt_step(inner, method, t, t_end)
+        return status, attempt.estimate, has_new_jacobian
+
+    return compute_end
+
+
+def new_acceptance(accept_step: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel function that makes the end of an attempt that of the step, and sets up the next one."""
+
+    def accept_attempt(system, method, t, t_end, error, ideal, knows_kink):
+        memory = method.memory
+        method.attempt.estimate = error
+        if method.is_controlled:
+            count_step(method, error)
+        memory.next_step = accept_step(system, method, t, t_end, ideal)
+        if knows_kink:  # what was learned before it does not hold behind it
+            forget_convergence(memory)
+            memory.jacobian_age = NO_JACOBIAN
+
+    return accept_attempt
+
+
 def new_step(
     arrays: type[ImplicitMethod],
     attempt_step: Callable[..., Any],
@@ -212,28 +245,8 @@ def new_step(
     `end_of_attempt`); it is repeated shorter, or with a new Jacobian; or no shorter step helps, and the call
     fails with everything as it was at the start.
     """
-
-    def compute_end(inner, method, t, t_end):
-        """One attempt, with a Jacobian: its status, its error, and whether the Jacobian is new."""
-        attempt = method.attempt
-        attempt.factor = 0.5
-        status = have_jacobian(inner, method, t)
-        has_new_jacobian = method.memory.jacobian_age == NEW
-        if status != OK:
-            return status, 0.0, has_new_jacobian
-        status = attempt_step(inner, method, t, t_end)
-        return status, attempt.estimate, has_new_jacobian
-
-    def accept_attempt(system, method, t, t_end, error, ideal, knows_kink):
-        """The end of an attempt is that of the step: what the next one needs."""
-        memory = method.memory
-        method.attempt.estimate = error
-        if method.is_controlled:
-            count_step(method, error)
-        memory.next_step = accept_step(system, method, t, t_end, ideal)
-        if knows_kink:  # what was learned before it does not hold behind it
-            forget_convergence(memory)
-            memory.jacobian_age = NO_JACOBIAN
+    compute_end = new_attempt(attempt_step)
+    accept_attempt = new_acceptance(accept_step)
 
     def take_implicit_step(system, method, t, t_stop, limit):
         settings = method.settings

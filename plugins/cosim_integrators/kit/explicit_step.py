@@ -103,12 +103,7 @@ def take_explicit_step(system, method, t, t_stop, limit):
         status = compute_stages(system, method, t, t_end)
         error = 0.0
         if status == 0 and controlled:
-            error = estimated_error(method, system.y, step, method.floors)
-            if error > 1.0 or rejected:
-                if not has_saved_sizes:
-                    method.sizes.copy_to(method.sizes_at_start)
-                    has_saved_sizes = True
-                error = error_of_too_large_attempt(method, t, system.y, step, error)
+            error, has_saved_sizes = estimate_attempt(method, t, system.y, step, rejected, has_saved_sizes)
         outcome = REJECTED
         if status == 0:
             outcome, status, error = examine_explicit_end(system, method, t, t_end, error, smallest)
@@ -123,12 +118,7 @@ def take_explicit_step(system, method, t, t_stop, limit):
         work.rejections += 1.0
         rejected = True
         work.failed_time = t_end
-        # an error too large may be rounding: then tolerances rise, and the same step is good enough
-        if (
-            controlled
-            and may_be_rounding(method, error)
-            and measure_rounding_of_step(system, method, t, step)
-        ):
+        if rounding_has_risen(system, method, t, step, error):
             continue
         ideal = shrink_factor(error, settings.error_order) * step
         if retries_with_size_1(method, status, error, step, ideal, smallest):
@@ -154,6 +144,32 @@ def prepare_sizes(system, method, t, ideal):
     if has_changed_sizes:
         update_sizes(system, method, t, ideal, method.settings.error_order)
     return saves
+
+
+def estimate_attempt(method, t, y, step, rejected, has_saved_sizes):
+    """The error of an attempt whose stages are computed, and whether the sizes of states are saved by now.
+
+    Where it is too large, or an attempt was rejected before, states that leave 0 get floors: sizes change.
+    """
+    error = estimated_error(method, y, step, method.floors)
+    if error > 1.0 or rejected:
+        if not has_saved_sizes:
+            method.sizes.copy_to(method.sizes_at_start)
+            has_saved_sizes = True
+        error = error_of_too_large_attempt(method, t, y, step, error)
+    return error, has_saved_sizes
+
+
+def rounding_has_risen(system, method, t, step, error):
+    """Whether the error of an attempt may be rounding, and a floor has risen for it.
+
+    Then tolerances rise, and the same step is good enough.
+    """
+    return (
+        method.is_controlled
+        and may_be_rounding(method, error)
+        and measure_rounding_of_step(system, method, t, step)
+    )
 
 
 def examine_explicit_end(system, method, t, t_end, error, smallest):
