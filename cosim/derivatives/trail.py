@@ -332,7 +332,7 @@ def write_record(run, carrier, back, at, flag, last):
 
 
 def moving_memory(carrier):
-    """How many numbers of what the method remembers may move: a Jacobian, which does not, stands behind them."""
+    """How many numbers of the method's memory may move; a Jacobian, which does not, stands at its end."""
     memory_dot = part_of(carrier.memory_dots, ALONG, carrier.memory)
     flow = part_of(carrier.memory_dots, 0, carrier.memory)
     moving = carrier.memory.shape[0]

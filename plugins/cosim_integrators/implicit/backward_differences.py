@@ -139,7 +139,7 @@ def load_differences(method, step):
 
 
 def bring_to_distance(method, step, last, order, change):
-    """The differences at the distance of this step, after one of the length `last`; linear in what is read."""
+    """The differences at the distance of this step, after one of length `last`; linear in what is read."""
     differences = method.differences
     start = method.start
     if last == 0.0:
