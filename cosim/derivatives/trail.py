@@ -19,6 +19,7 @@ from cosim.step import event_log as log
 from cosim.step.saved_variables import copy_reals, different
 from cosim.step.tape import assembled_states, logged_mark, logged_step, step_numbers
 from cosim_compiler.array_groups import Table, address_reader
+from cosim_compiler.derivatives.rates import clear
 from cosim_compiler.record import Record, rows_of, width_of
 
 
@@ -36,6 +37,7 @@ class TrailRecord(Record):
     time_dot: float
     is_held: float  # as `CarryNotes.is_held`
     holds: float  # how many numbers say what holds witnesses
+    moving: float  # how many numbers of what the method remembers may move; those behind them do not
 
 
 class TrailNotes(Record):
@@ -251,14 +253,15 @@ def trail_numbers(carrier, back, at):
     n = carrier.y.shape[0]
     nd = carrier.d.shape[0]
     nm = carrier.memory.shape[0]
+    moving = int(head.moving)
     parameters = carrier.p.shape[0] if int(head.kind) == log.PHASE_BEGUN else 0
     at_y = at + TRAIL_WIDTH
     at_d = at_y + n
     at_memory = at_d + nd
     at_k = at_memory + nm
     at_dots = at_k + own_part(carrier, carrier.k, ALONG).shape[0]
-    at_flow = at_dots + n + nd + nm
-    at_p = at_flow + nm
+    at_flow = at_dots + n + nd + moving
+    at_p = at_flow + moving
     at_events = at_p + 2 * parameters
     return TrailNumbers(
         back.trail[at_y:at_d],
@@ -291,10 +294,12 @@ def write_record(run, carrier, back, at, flag, last):
         length += events + 2 * carrier.p.shape[0]
     is_inside = kind == log.ROW_WRITTEN and flag != 0.0  # it needs nothing but the step before it
     holds = 0
+    moving = 0
     if not is_inside:
         holds = holds_width(run, carrier)
         length += holds
-        length += 2 * (n + carrier.d.shape[0]) + 3 * carrier.memory.shape[0] + run.k.shape[0]
+        moving = moving_memory(carrier)
+        length += 2 * (n + carrier.d.shape[0] + moving) + carrier.memory.shape[0] + run.k.shape[0]
     notes = back.notes
     place = begin_record(back, length, kind)
     if place < 0:
@@ -308,6 +313,7 @@ def write_record(run, carrier, back, at, flag, last):
     head.time_dot = carrier.time_dots[ALONG]
     head.is_held = carrier.notes.is_held
     head.holds = float(holds)
+    head.moving = float(moving)
     notes.was_held = max(notes.was_held, head.holds)
     if is_inside:
         return True
@@ -325,6 +331,23 @@ def write_record(run, carrier, back, at, flag, last):
     return True
 
 
+def moving_memory(carrier):
+    """How many numbers of the method's memory may move; a Jacobian, which does not, stands at its end."""
+    memory_dot = part_of(carrier.memory_dots, ALONG, carrier.memory)
+    flow = part_of(carrier.memory_dots, 0, carrier.memory)
+    moving = carrier.memory.shape[0]
+    while moving > 0 and memory_dot[moving - 1] == 0.0 and flow[moving - 1] == 0.0:
+        moving -= 1
+    return moving
+
+
+def load_moving(numbers, memory_dot):
+    """Restore tangents of which only the first were written."""
+    moving = numbers.shape[0]
+    copy_reals(numbers, memory_dot[:moving])
+    clear(memory_dot[moving:])
+
+
 def write_numbers(carrier, numbers):
     """Write the present values and tangents."""
     copy_reals(carrier.y, numbers.y)
@@ -335,8 +358,9 @@ def write_numbers(carrier, numbers):
         numbers.k[m] = float(k[m])
     copy_reals(part_of(carrier.y_dots, ALONG, carrier.y), numbers.y_dot)
     copy_reals(part_of(carrier.d_dots, ALONG, carrier.d), numbers.d_dot)
-    copy_reals(part_of(carrier.memory_dots, ALONG, carrier.memory), numbers.memory_dot)
-    copy_reals(part_of(carrier.memory_dots, 0, carrier.memory), numbers.memory_flow)
+    moving = numbers.memory_dot.shape[0]
+    copy_reals(part_of(carrier.memory_dots, ALONG, carrier.memory)[:moving], numbers.memory_dot)
+    copy_reals(part_of(carrier.memory_dots, 0, carrier.memory)[:moving], numbers.memory_flow)
     if numbers.p.shape[0] > 0:
         copy_reals(carrier.p, numbers.p)
         copy_reals(part_of(carrier.p_dots, ALONG, carrier.p), numbers.p_dot)
@@ -366,8 +390,8 @@ def load_record(run, carrier, back, at):
             k[m] = int(numbers.k[m])
     copy_reals(numbers.y_dot, part_of(carrier.y_dots, ALONG, carrier.y))
     copy_reals(numbers.d_dot, part_of(carrier.d_dots, ALONG, carrier.d))
-    copy_reals(numbers.memory_dot, part_of(carrier.memory_dots, ALONG, carrier.memory))
-    copy_reals(numbers.memory_flow, part_of(carrier.memory_dots, 0, carrier.memory))
+    load_moving(numbers.memory_dot, part_of(carrier.memory_dots, ALONG, carrier.memory))
+    load_moving(numbers.memory_flow, part_of(carrier.memory_dots, 0, carrier.memory))
     if numbers.p.shape[0] > 0:
         copy_reals(numbers.p, carrier.p)
         copy_reals(numbers.p_dot, part_of(carrier.p_dots, ALONG, carrier.p))

@@ -18,6 +18,7 @@ from cosim_integrators.implicit.backward_differences import (
     restart_backward_steps,
 )
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
+from cosim_integrators.implicit.recorded_differences import record_advance as record_advance
 from cosim_integrators.implicit.tuning import tune_steps_back
 
 KAPPA = np.array([0.0, -0.1850, -1 / 9, -0.0823, -0.0415, 0.0])

@@ -13,6 +13,7 @@ from cosim_integrators.implicit.complex_lu import factor_complex, solve_complex
 from cosim_integrators.implicit.implicit_method import PATTERN_HEADER, Pattern
 from cosim_integrators.implicit.pattern import jacobian_pattern
 from cosim_integrators.kit import lu_factor, lu_solve
+from cosim_integrators.kit.dense_lu import lu_solve_two
 from cosim_integrators.radau5 import Radau5
 from cosim_mechanics import Multibody
 
@@ -205,6 +206,11 @@ def test_dense_factors_solve(n) -> None:
     assert np.allclose(np.sort(np.diag(upper)), np.sort(np.abs(np.diag(lu(a)[2]))))
     lu_solve(flat, pivots, n, x)
     assert np.allclose(a @ x, b, atol=1e-10)
+    beside, alone = b.copy(), random.normal(size=n)
+    other = alone.copy()
+    lu_solve(flat, pivots, n, alone)
+    lu_solve_two(flat, pivots, n, beside, other)
+    assert beside.tobytes() == x.tobytes() and other.tobytes() == alone.tobytes()
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 30])

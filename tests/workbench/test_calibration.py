@@ -124,6 +124,21 @@ def test_derivatives_along_a_run_are_those_of_the_closed_form(model, times, erro
     assert other.runs == 4
 
 
+def test_a_fit_takes_no_run_besides_those_with_derivatives(model, monkeypatch):
+    calibration = Calibration(model, RANGES, measured(EVEN, 0.01, 4), {"decay.shown": "seen"})
+    points = []
+    differentiate = calibration.runs_of.differentiate
+
+    def counted(values):
+        points.append(tuple(values.values()))
+        return differentiate(values)
+
+    monkeypatch.setattr(calibration.runs_of, "differentiate", counted)
+    fit = calibration.fit()
+    assert fit.runs == calibration.runs == len(points)
+    assert points[0] == tuple(unknown.start for unknown in calibration.unknowns)
+
+
 def test_fits_with_exact_derivatives_and_with_differences_are_one(model):
     exact, differences = (
         Calibration(model, RANGES, measured(EVEN, 0.01, 4), {"decay.shown": "seen"}) for _ in range(2)

@@ -86,18 +86,22 @@ class BackwardMethod(ImplicitMethod):
         return int(min(max(method.memory.order, 1.0), float(HIGHEST_ORDER)))
 
 
-def change_distance(method, order, ratio):
-    """Differences at a distance that is `ratio` times the old one, of the polynomial of that order."""
-    change = method.change
+def fill_change(change, order, ratio):
+    """The matrix by which differences of a polynomial of that order change with the distance."""
+    for i in range(order + 1):
+        for j in range(order + 1):
+            change[i * (order + 1) + j] = 0.0
+        for q in range(order + 1):
+            entry = change_entry(i, q, ratio)
+            for j in range(q, order + 1):  # below that change_entry(q, j, 1) is 0
+                change[i * (order + 1) + j] += entry * change_entry(q, j, 1.0)
+
+
+def change_distance(method, order, change):
+    """Differences at another distance, by the matrix of the change."""
     differences = method.differences
     room = method.family(DIFFERENCES, DIFFERENCES)
     n = method.n
-    for i in range(order + 1):
-        for j in range(order + 1):
-            total = 0.0
-            for q in range(order + 1):
-                total += change_entry(i, q, ratio) * change_entry(q, j, 1.0)
-            change[i * (order + 1) + j] = total
     for j in range(order + 1):
         changed = method.family(DIFFERENCES + j, 1)
         for m in range(n):
@@ -126,9 +130,18 @@ def order_of_next(method):
 
 def load_differences(method, step):
     """Bring the differences to the distance of this step; the order."""
+    last = method.memory.last_step
+    order = 1 if last == 0.0 else method.order
+    if last != 0.0 and step != last:
+        fill_change(method.change, order, step / last)
+    bring_to_distance(method, step, last, order, method.change)
+    return order
+
+
+def bring_to_distance(method, step, last, order, change):
+    """The differences at the distance of this step, after one of length `last`; linear in what is read."""
     differences = method.differences
     start = method.start
-    last = method.memory.last_step
     if last == 0.0:
         slope = method.slope
         first = method.difference(1)
@@ -137,23 +150,67 @@ def load_differences(method, step):
         for m in range(method.n):
             differences[m] = start[m]
             first[m] = step * slope[m]
-        return 1
-    order = method.order
+        return
     copy_values(method.family(0, order + 3), method.history)
     for m in range(method.n):
         differences[m] = start[m]
     if step != last:
-        ratio = step / last
-        change_distance(method, order, ratio)
-        power = 1.0
-        for _ in range(order + 1):
-            power *= ratio
+        change_distance(method, order, change)
+        power = power_of_change(order, step / last)
         next_difference = method.difference(order + 1)
         last_difference = method.difference(order + 2)
         for m in range(method.n):  # these are for estimates of errors alone
             next_difference[m] *= power
-            last_difference[m] *= power * ratio
+            last_difference[m] *= power * (step / last)
+
+
+def power_of_change(order, ratio):
+    """By how much the difference behind those of the method changes with the distance."""
+    power = 1.0
+    for _ in range(order + 1):
+        power *= ratio
+    return power
+
+
+@tangent_of(load_differences, with_values=True)
+def load_both_differences(method, step, method_dot, step_dot):
+    """Of values and tangents: the lengths of steps do not vary."""
+    order = load_differences(method, step)
+    moved = moved_differences(method, method_dot[3], method_dot[4])
+    bring_to_distance(moved, step, method.memory.last_step, order, method.change)
     return order
+
+
+def moved_differences(method, memory_dot, work_dot):
+    """The tangents of a method's arrays, with its numbers that do not vary."""
+    return BackwardMethod(
+        method.n,
+        method.coefficients,
+        method.settings_numbers,
+        memory_dot,
+        work_dot,
+        method.slot_numbers,
+    )
+
+
+def predict_end(method, y, order):
+    """Into `y` the end of a step as the past predicts it, and what the equation of its end begins from."""
+    base = method.base
+    predicted = method.imaginary
+    n = method.n
+    copy_values(predicted, method.difference(0))
+    for m in range(n):
+        base[m] = 0.0  # first what the past gives
+    for i in range(1, order + 1):
+        difference = method.difference(i)
+        gamma = method.gamma(i)
+        for m in range(n):
+            predicted[m] += difference[m]
+            base[m] += gamma * difference[m]
+    alpha = method.alpha(order)
+    for m in range(n):
+        base[m] = predicted[m] - base[m] / alpha
+        y[m] = predicted[m]
 
 
 def attempt_differences(system, method, t, t_end):
@@ -169,19 +226,7 @@ def attempt_differences(system, method, t, t_end):
         return status
     base = method.base
     predicted = method.imaginary
-    copy_values(predicted, method.difference(0))
-    for m in range(n):
-        base[m] = 0.0  # first what the past gives
-    for i in range(1, order + 1):
-        difference = method.difference(i)
-        gamma = method.gamma(i)
-        for m in range(n):
-            predicted[m] += difference[m]
-            base[m] += gamma * difference[m]
-    alpha = method.alpha(order)
-    for m in range(n):
-        base[m] = predicted[m] - base[m] / alpha
-        y[m] = predicted[m]
+    predict_end(method, y, order)
     set_weights(method, y, step)
     attempt.rate = 0.0
     attempt.iterations = 0.0
@@ -211,12 +256,41 @@ def accept_differences(system, method, t, t_end, ideal):
     memory = method.memory
     attempt = method.attempt
     y = system.y
-    n = method.n
     step = t_end - t
     order = method.order if memory.last_step > 0.0 else 1
     loaded = order + 3 if memory.last_step > 0.0 else DIFFERENCES
     equal = NEARLY_EQUAL * step <= memory.last_step <= step / NEARLY_EQUAL
     memory.equal_steps = memory.equal_steps + 1.0 if equal else 1.0
+    advance_differences(method, y, order, loaded)
+    method.attempt.degree = float(order)
+    memory.jacobian_age = OLD if attempt.rate <= SLOW_RATE else NO_JACOBIAN
+    memory.last_step = step
+    memory.order = float(order)
+    following = ideal
+    if not method.is_controlled:
+        if memory.equal_steps > order and order < min(2.0, method.numbers.highest_order):
+            memory.order = order + 1.0
+            memory.equal_steps = 0.0
+    elif memory.equal_steps > order:
+        following = step * choose_order(method, y, order)
+    elif attempt.rejected == 0.0:
+        following = min(ideal, BACK * step)
+    else:
+        following = step
+    return following
+
+
+def advance_differences(method, y, order, loaded):
+    """Bring the differences to the end `y` of the step; the polynomial of dense output, and the history.
+
+    `loaded` is how many of them are kept as the history.
+    """
+    bring_to_end(method, y, order, loaded, method.change)
+
+
+def bring_to_end(method, y, order, loaded, powers):
+    """As `advance_differences`, with room for powers; all that is written is linear in what is read."""
+    n = method.n
     differences = method.differences
     predicted = method.base
     next_difference = method.difference(order + 1)
@@ -232,25 +306,10 @@ def accept_differences(system, method, t, t_end, ideal):
             difference[m] += above[m]
     for m in range(n):
         differences[m] = y[m]
-    write_polynomial(method, order)
-    memory.jacobian_age = OLD if attempt.rate <= SLOW_RATE else NO_JACOBIAN
-    memory.last_step = step
-    memory.order = float(order)
-    following = ideal
-    if not method.is_controlled:
-        if memory.equal_steps > order and order < min(2.0, method.numbers.highest_order):
-            memory.order = order + 1.0
-            memory.equal_steps = 0.0
-    elif memory.equal_steps > order:
-        following = step * choose_order(method, y, order)
-    elif attempt.rejected == 0.0:
-        following = min(ideal, BACK * step)
-    else:
-        following = step
+    write_polynomial(method, order, powers)
     history = method.history
     for i in range(loaded * n):
         history[i] = differences[i]
-    return following
 
 
 def choose_order(method, y, order):
@@ -288,32 +347,39 @@ def keep_order(method, y, order, method_dot, y_dot):
     return 1.0
 
 
-def write_polynomial(method, order):
+def write_polynomial(method, order, powers):
     """Write the interpolating polynomial as powers of s, s = 0 at the start and 1 at the end of the step.
 
     It is sum_i D_i binomial(x + i - 1, i) with x = s - 1; the products are multiplied out.
     """
-    method.attempt.degree = float(order)
-    powers = method.change
     for q in range(order):
         part = method.dense(q)
         for m in range(method.n):
             part[m] = 0.0
-    for i in range(order + 1):
-        powers[i] = 0.0
-    powers[0] = 1.0
+    begin_powers(powers, order)
     for i in range(1, order + 1):
-        # times (s + i - 2) / i
-        for back in range(i + 1):
-            q = i - back
-            below = powers[q - 1] if q > 0 else 0.0
-            powers[q] = (below + (i - 2.0) * powers[q]) / i
+        next_powers(powers, i)
         difference = method.difference(i)
         for q in range(1, i + 1):
             part = method.dense(q - 1)
             power = powers[q]
             for m in range(method.n):
                 part[m] += power * difference[m]
+
+
+def begin_powers(powers, order):
+    """The powers of s, up to an order, of the product without factors: 1."""
+    for i in range(order + 1):
+        powers[i] = 0.0
+    powers[0] = 1.0
+
+
+def next_powers(powers, i):
+    """Multiply by the factor of the difference of an order: (s + i - 2) / i."""
+    for back in range(i + 1):
+        q = i - back
+        below = powers[q - 1] if q > 0 else 0.0
+        powers[q] = (below + (i - 2.0) * powers[q]) / i
 
 
 def continue_backward_run(system, method, t):

@@ -12,7 +12,7 @@ from cosim_integrators.implicit.banded_lu import (
 )
 from cosim_integrators.implicit.complex_lu import factor_complex, solve_complex
 from cosim_integrators.implicit.implicit_method import OK, SINGULAR
-from cosim_integrators.kit.dense_lu import lu_factor, lu_solve
+from cosim_integrators.kit.dense_lu import lu_factor, lu_solve, lu_solve_two
 from cosim_integrators.kit.start_of_step import copy_values
 
 SAME_STEP = 1e-8  # a step that differs by less keeps its matrices: rounding of its end is no reason
@@ -147,6 +147,17 @@ def solve_real(method, b):
         lu_solve(matrices.real, matrices.real_pivots, method.n, b)
 
 
+def solve_real_of_both(method, b, c):
+    """As `solve_real` of each of two right sides."""
+    pattern = method.pattern
+    if pattern.sparse_solver != 0 or pattern.is_band != 0:
+        solve_real(method, b)
+        solve_real(method, c)
+    else:
+        matrices = method.matrices
+        lu_solve_two(matrices.real, matrices.real_pivots, method.n, b, c)
+
+
 def solve_pair(method, b, c):
     """Replace b + i c by the solution of the complex system."""
     pattern = method.pattern
@@ -177,8 +188,7 @@ def make_matrices_alone(method, step, shift, re, im, method_dot, step_dot, shift
 @tangent_of(solve_real, with_values=True)
 def solve_real_for_tangent(method, b, method_dot, b_dot):
     """Both right sides are solved for with the same factors."""
-    solve_real(method, b)
-    solve_real(method, b_dot)
+    solve_real_of_both(method, b, b_dot)
 
 
 @tangent_of(solve_pair, with_values=True)

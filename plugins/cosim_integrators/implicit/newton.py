@@ -6,7 +6,7 @@ import math
 
 from cosim.kit import Walked, WalkedDots, nan_max, tangent_of, walk_tangents
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, SLOW, ImplicitMethod
-from cosim_integrators.implicit.matrices import solve_real
+from cosim_integrators.implicit.matrices import solve_real, solve_real_of_both
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, set_floors_of_born_states
 
@@ -268,8 +268,7 @@ def iterating_stage(evaluate):
             for m in range(method.n):
                 right[m] = c[m] - shift[m] * (y[m] - base[m]) / weighted
                 right_dot[m] = c_dot[m] - shift[m] * (y_dot[m] - base_dot[m]) / weighted
-            solve_real(method, right)
-            solve_real(method, right_dot)
+            solve_real_of_both(method, right, right_dot)
             for m in range(method.n):
                 y[m] += right[m]
                 y_dot[m] += right_dot[m]

@@ -10,7 +10,7 @@ from cosim.kit import Record, pop, push, recorded_by, reserve, rows_of, width_of
 from cosim_integrators.implicit.banded_lu import solve_band_transposed, solve_complex_band_transposed
 from cosim_integrators.implicit.complex_lu import solve_complex_transposed
 from cosim_integrators.implicit.implicit_method import NewtonMatrices, row_width
-from cosim_integrators.implicit.matrices import make_matrices, solve_pair, solve_real
+from cosim_integrators.implicit.matrices import make_matrices, solve_pair, solve_real, solve_real_of_both
 from cosim_integrators.kit.dense_lu import lu_solve_transposed
 
 
@@ -149,8 +149,7 @@ def reverse_real(memory_root, work_root, b_root, tape):
 @recorded_by(solve_real, reverse_real)
 def record_real(method, b, memory_dot, work_dot, b_dot, memory_at, work_at, b_at, tape):
     """As `solve_real` of both right sides, on the tape."""
-    solve_real(method, b)
-    solve_real(method, b_dot)
+    solve_real_of_both(method, b, b_dot)
     push(tape, method.matrices.made_for.recorded_at)
     push(tape, float(b_at))
 

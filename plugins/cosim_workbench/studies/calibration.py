@@ -303,9 +303,16 @@ class Calibration(FixedAttributes):
         lost = int(np.sum((residuals == LOST) | (np.abs(residuals) == LARGEST)))
         return Fit(self, x, residuals, self.jacobian(x), int(solution.status), lost)
 
+    def _is_finite(self, values: Vector) -> bool:
+        """Whether a run with derivatives gives numbers; the search takes the same run first."""
+        run = self._differentiated(values)
+        return run is not None and bool(np.isfinite(run.signals).any())
+
     def _start(self, starts: int, seed: int) -> Vector:
         first = np.array([u.start for u in self.unknowns])
         points = first[None, :]
+        if starts == 1 and self._is_finite(first):
+            return first
         if starts > 1:
             from cosim_workbench.studies.points import points_of
 

@@ -153,10 +153,10 @@ class ModelFitRuns:
         except cosim.ModelError as error:
             self.differences = "; ".join(str(problem) for problem in error.problems)
             return None
-        series = np.stack([result[path] for path in self._signals])
-        tangents = np.array([[result.derivative(of, by) for of in self._signals] for by in values])
-        signals = self._at_measured_times(result.time, series)
-        derivatives = np.stack([self._at_measured_times(result.time, each) for each in tangents])
+        series = [[result[of] for of in self._signals]]
+        series += [[result.derivative(of, by) for of in self._signals] for by in values]
+        signals, *tangents = self._at_measured_times(result.time, np.array(series))
+        derivatives = np.array(tangents)
         derivatives[:, ~np.isfinite(signals)] = 0.0
         if not np.isfinite(derivatives).all():
             self.differences = next(
@@ -171,15 +171,15 @@ class ModelFitRuns:
         return Sensitivities(signals, derivatives)
 
     def _at_measured_times(self, times: Vector, series: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rows at the measured times, behind events, as those of an ensemble; NaN behind the run's end."""
+        """Groups of rows at the measured times, behind events, as in an ensemble; NaN behind the end."""
         slack = 1e-6 * self._interval
         grid = self._times
         if not self._is_even:
             points = round((self._times[-1] - self.begin) / self._interval + 0.5)
             grid = np.minimum(self.begin + self._interval * np.arange(points + 1), self._times[-1])
         places = np.searchsorted(times, grid + slack, side="right") - 1
-        rows = np.where(np.abs(times[places] - grid) <= 2.0 * slack, series[:, places], np.nan)
-        return rows if self._is_even else interpolated(grid, rows, self._times)
+        rows = np.where(np.abs(times[places] - grid) <= 2.0 * slack, series[..., places], np.nan)
+        return rows if self._is_even else np.array([interpolated(grid, each, self._times) for each in rows])
 
     @contextmanager
     def kept(self) -> Iterator[None]:
