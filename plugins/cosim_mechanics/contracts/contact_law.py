@@ -23,7 +23,7 @@ YIELDING = 0.01
 """Share of that strength within which yielding shows."""
 
 LEAST_RESTITUTION = 1e-4
-"""Its damping ratio is 50: a ball takes seconds to sink to its rest, explicit methods 20 times the steps."""
+"""Its damping ratio is 50: a ball sinks to its rest for seconds, with 40 times the explicit steps of 0.1."""
 
 NO_RESTITUTION = (
     "the restitution is below 1e-4: its damping, about 1 / (2 sqrt(restitution)) times the critical one, "
