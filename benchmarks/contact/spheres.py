@@ -2,8 +2,9 @@
 
     python benchmarks/contact/spheres.py [one] [many]
 
-From one height, and from many. MuJoCo has another law of contact, so the error of each is against its own
-finest run; cosim also runs with Simbody's law (Hunt and Crossley), and both have to fall alike.
+From one height (a contact for each, and one heap), and from many (one heap). MuJoCo has another law of
+contact, so the error of each is against its own finest run; cosim also runs with Simbody's law (Hunt and
+Crossley), and both have to fall alike.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ COUNT, UNTIL = 100, 2.0
 SCENES = {"one": (0.3, 0.3), "many": (0.3, 0.5)}
 """Lowest and highest centre, m."""
 METHODS = ("dormand_prince", "bogacki_shampine")
-ACCURACIES = (1e-3, 1e-4, 1e-5)
+ACCURACIES = (1e-3, 5e-4, 1e-4, 1e-5)
 SHOWN = [k * (COUNT - 1) // 4 for k in range(5)]
 """Spheres whose heights count."""
 
@@ -90,8 +91,9 @@ def compare(scene: str) -> None:
     low, high = SCENES[scene]
     heights = low + (high - low) * np.arange(COUNT) / (COUNT - 1)
     print(f"{scene} height{'s' if high > low else ''}:")
-    for heap, friction in ((False, 0.0), (False, 0.5), (True, 0.0), (True, 0.5)):
-        ours(heights, friction, heap, LAW)
+    for heap in (False, True) if scene == "one" else (True,):
+        for friction in (0.0, 0.5):
+            ours(heights, friction, heap, LAW)
     common = ours(heights, 0.0, True, SIMBODY_LAW)
     numbers = [str(number) for number in (COUNT, low, high, UNTIL)]
     for peer, script, more in (

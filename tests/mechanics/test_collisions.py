@@ -381,6 +381,20 @@ def test_impossible_scenes_are_refused(scene: Any, more: Any, message: str) -> N
         model.collisions("scene", scene, **{**LAW, **more})
 
 
+@pytest.mark.parametrize(("restitution", "refused"), [(1e-12, True), (9.9e-5, True), (1e-4, False)])
+def test_restitutions_that_would_take_for_ever_are_refused(restitution: float, refused: bool) -> None:
+    model = Multibody("slow")
+    body = model.body("ball", mass=1.0, inertia=(0.004,) * 3)
+    model.joint("free", child=body, q=[1, 0, 0, 0, 0, 0, 0.11])
+    scene = {"ground": shapes.HalfSpace(), "ball": shapes.Sphere(0.1)}
+    model.collisions("scene", scene, stiffness=1e7, restitution=restitution)
+    if refused:
+        with pytest.raises(cosim.SimulationError, match="restitution.*below.*rest"):
+            model.simulate(until=0.1)
+    else:
+        assert model.simulate(until=0.1)["ball.z"][-1] < 0.1
+
+
 class Painted(RigidBody):
     """A body with more to it."""
 

@@ -217,9 +217,68 @@ def test_saved_while_it_sticks_it_goes_on_to_the_same_bytes() -> None:
     assert again.state.to_bytes() == whole.state.to_bytes()
 
 
-def test_without_friction_nothing_is_an_event() -> None:
-    result = ball_on_floor(1e7, 0.3).simulate(until=1.0, accuracy=1e-6)
-    assert len([e for e in result.events if e.changed]) == 0
+def test_elastic_surfaces_without_friction_touch_and_part_at_events() -> None:
+    drop = 0.2
+    result = ball_on_floor(1e11, RADIUS + drop).simulate(until=3.2, accuracy=1e-6)
+    changes = regimes(result)
+    assert [regime for _, regime in changes] == [2.0, 0.0] * 8
+    first, parts = changes[0][0], changes[1][0]
+    assert first == pytest.approx(math.sqrt(2.0 * drop / GRAVITY), rel=1e-9)
+    period = parts + first  # it leaves as fast as it came
+    for k in range(8):
+        assert changes[2 * k][0] == pytest.approx(first + k * period, rel=1e-5)
+        assert changes[2 * k + 1][0] == pytest.approx(parts + k * period, rel=1e-5)
+    assert abs(result["energy.residual"]).max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("height", "speed", "expected"),
+    [(RADIUS, -0.1, [2.0, 0.0]), (RADIUS - 1e-4, 0.0, [2.0, 0.0]), (RADIUS, 0.1, []), (RADIUS, 0.0, [])],
+)
+def test_elastic_surfaces_may_start_in_touch(height: float, speed: float, expected: list[float]) -> None:
+    model = ball_on_floor(1e7, height, [0, 0, 0, 0, 0, speed], viscous_friction=0.5)
+    model.gravity = (0, 0, 0)
+    result = model.simulate(until=0.02, accuracy=1e-8)
+    assert [regime for _, regime in regimes(result)] == expected
+    assert abs(result["energy.residual"]).max() < 1e-9
+
+
+def test_viscous_friction_of_elastic_surfaces_follows_a_sliding_that_turns_back() -> None:
+    height = RADIUS - rest_depth(1e7, GRAVITY * math.cos(0.3))
+    model = ball_on_floor(1e7, height, [-0.5, 0, 0], 0.3, "translation", viscous_friction=2.0)
+    result = model.simulate(until=4.0, accuracy=1e-8)
+    assert result["ball.vx"][-1] == pytest.approx(math.tan(0.3) / 2.0, rel=1e-4)
+    assert abs(result["energy.residual"]).max() < 1e-6
+
+
+@pytest.mark.parametrize("damping", [{"restitution": 0.5}, {"dissipation": 0.25}])
+def test_with_damping_and_without_friction_nothing_is_an_event(damping: dict[str, float]) -> None:
+    result = ball_on_floor(1e7, 0.3, **damping).simulate(until=1.0, accuracy=1e-6)
+    assert regimes(result) == []
+
+
+def test_located_touches_of_elastic_balls_save_evaluations_and_error() -> None:
+    def drop(height: float, accuracy: float) -> tuple[int, np.ndarray]:
+        result = ball_on_floor(1e7, height).simulate(until=2.0, accuracy=accuracy, output_interval=0.1)
+        return result.statistics["evaluations"], result["ball.z"]
+
+    spent, worst = 0, 0.0
+    for height in (0.3, 0.37, 0.45):
+        evaluations, heights = drop(height, 1e-5)
+        spent += evaluations
+        worst = max(worst, abs(heights - drop(height, 1e-11)[1]).max())
+    assert spent < 3200  # 3,961 in steps across the touches
+    assert worst < 1.5e-5  # 9e-5
+
+
+@pytest.mark.parametrize(("restitution", "refused"), [(1e-12, True), (9.9e-5, True), (1e-4, False)])
+def test_restitutions_that_would_take_for_ever_are_refused(restitution: float, refused: bool) -> None:
+    model = ball_on_floor(1e7, 0.11, restitution=restitution)
+    if refused:
+        with pytest.raises(cosim.SimulationError, match="restitution.*below.*rest"):
+            model.simulate(until=0.2)
+    else:
+        assert 0.0 < RADIUS - model.simulate(until=0.2)["ball.z"][-1] < rest_depth(1e7)
 
 
 def test_friction_at_rest_below_friction_in_motion_is_refused() -> None:

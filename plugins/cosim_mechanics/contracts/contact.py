@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import cosim
 from cosim_mechanics.contracts.contact_law import (
     APART,
+    LEAST_RESTITUTION,
+    NO_RESTITUTION,
     SLIDES,
     STICKS,
     STOPS,
@@ -20,6 +22,7 @@ from cosim_mechanics.contracts.contact_law import (
     hertz_force,
     hertz_stiffness,
     holding_force,
+    locates_touches,
     mindlin_stiffness,
     share_followed,
     sliding_direction,
@@ -60,8 +63,9 @@ class Contact(Surfaces):
     where k_t = 4 (1 - nu) / (2 - nu) E sqrt(R x) is Mindlin's tangential stiffness and s the stretch of the
     bristle between the surfaces. Surfaces slide when |k_t s + zeta_t sqrt(k_t m) v_t| > mu_s f_normal. They
     come to rest when v_t does; they stick then if mu_s f_normal holds them, with the stretch that does, else
-    they slide back. These are events, as are touching and parting while there is friction. Touching surfaces
-    begin to stick if |v_t| <= 2/3 mu_s x_dot k_n / k_t, else to slide: that is what the bristle would do.
+    they slide back. These are events, as are touching and parting, unless there is damping and no static
+    friction (`locates_touches`). Touching surfaces begin to stick if |v_t| <= 2/3 mu_s x_dot k_n / k_t, else
+    to slide: that is what the bristle would do.
 
     Frames and signs
     ----------------
@@ -139,8 +143,15 @@ class Contact(Surfaces):
     friction_force = cosim.cache_slot(unit="N", description="length of the friction")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the contact")
 
-    @cosim.kernel(refuses=["the static friction is below the dynamic one: exchange them, or give both"])
-    def coefficients(static_friction, dynamic_friction):
+    @cosim.kernel(
+        refuses=[
+            "the static friction is below the dynamic one: exchange them, or give both",
+            NO_RESTITUTION,
+        ]
+    )
+    def coefficients(static_friction, dynamic_friction, restitution):
+        if restitution < LEAST_RESTITUTION:
+            return 2.0
         return 1.0 if static_friction < dynamic_friction else 0.0
 
     @cosim.kernel(stage=cosim.Stage.INSTANCE)
@@ -213,25 +224,26 @@ class Contact(Surfaces):
             s.stretch_dot[i] = rate[i]
 
     @cosim.witness(direction="falling")
-    def change(
-        X_GB1, depth, normal, slip_velocity, normal_force, tangential_stiffness, effective_mass,
-        static_friction, stick_damping, stretch, regime, direction,
-    ):  # fmt: skip
-        if static_friction == 0.0:
+    def change(s):
+        if not locates_touches(s.static_friction, s.restitution, s.dissipation):
             return 1.0
-        if regime == APART:
-            return -depth
-        strength = static_friction * normal_force
-        if regime == STICKS:
-            half = stick_damping * math.sqrt(tangential_stiffness * effective_mass)
-            pulled = tangential_part(rotate(X_GB1, stretch), normal)
-            pull = plus(scaled(tangential_stiffness, pulled), scaled(half, slip_velocity))
-            return min(depth, (strength - norm(pull)) / tangential_stiffness if depth > 0.0 else depth)
-        along = dot(slip_velocity, rotate(X_GB1, direction))
-        if regime == SLIDES:
-            return min(depth, along)
-        shown = YIELDING * bristle_speed(strength, tangential_stiffness, effective_mass)
-        return min(depth, along * (shown - along) / shown if shown > 0.0 else along)
+        if s.regime == APART:
+            return -s.depth
+        if s.static_friction == 0.0:
+            return s.depth
+        strength = s.static_friction * s.normal_force
+        if s.regime == STICKS:
+            half = s.stick_damping * math.sqrt(s.tangential_stiffness * s.effective_mass)
+            pulled = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
+            pull = plus(scaled(s.tangential_stiffness, pulled), scaled(half, s.slip_velocity))
+            return min(
+                s.depth, (strength - norm(pull)) / s.tangential_stiffness if s.depth > 0.0 else s.depth
+            )
+        along = dot(s.slip_velocity, rotate(s.X_GB1, s.direction))
+        if s.regime == SLIDES:
+            return min(s.depth, along)
+        shown = YIELDING * bristle_speed(strength, s.tangential_stiffness, s.effective_mass)
+        return min(s.depth, along * (shown - along) / shown if shown > 0.0 else along)
 
     @cosim.on(change, does="unrestricted")
     def change_regime(s):
@@ -245,7 +257,7 @@ class Contact(Surfaces):
         if s.regime == APART:
             ratio = 2.0 * (1.0 - s.poisson_ratio) / (2.0 - s.poisson_ratio)
             holds = speed * ratio <= 2.0 / 3.0 * s.static_friction * s.depth_rate
-            s.regime_next = STICKS if holds else SLIDES
+            s.regime_next = STICKS if holds and s.static_friction > 0.0 else SLIDES
         elif s.depth <= 0.0:
             s.regime_next = APART
         elif s.regime == STICKS:
@@ -266,13 +278,18 @@ class Contact(Surfaces):
         else:
             s.regime_next = SLIDES
         unit = rotate_inverse(s.X_GB1, slip_direction)
+        if s.static_friction == 0.0:
+            unit = (0.0, 0.0, 0.0)  # no event ends sliding, and viscous friction follows the velocity
         for i in range(3):
             s.stretch_next[i] = stretch[i]
             s.direction_next[i] = unit[i]
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(s):
-        if s.static_friction > 0.0 and s.regime == APART and s.depth > 0.0:
+        touches = s.regime == APART and s.depth > 0.0
+        if touches and s.static_friction == 0.0:
+            s.regime_next = SLIDES if locates_touches(0.0, s.restitution, s.dissipation) else APART
+        elif touches:
             # There is no friction yet, so what accelerates the surfaces is what it has to hold.
             drift = acceleration_along(s)
             bristle = bristle_speed(

@@ -22,6 +22,31 @@ STOPS = 0.1
 YIELDING = 0.01
 """Share of that strength within which yielding shows."""
 
+LEAST_RESTITUTION = 1e-4
+"""Its damping ratio is 50: a ball sinks to its rest for seconds, with 40 times the explicit steps of 0.1."""
+
+NO_RESTITUTION = (
+    "the restitution is below 1e-4: its damping, about 1 / (2 sqrt(restitution)) times the critical one, "
+    "would let bodies sink to their rest for seconds, in ever shorter steps; 0.01 leaves no visible bounce"
+)
+
+
+def locates_touches(static_friction: float, restitution: float, dissipation: float) -> bool:
+    """Whether touching and parting are events.
+
+    With static friction they change what acts. Without, an elastic force is smooth on either side of the
+    touch, so steps that end there are longer. Damping is not: that of a restitution begins with an infinite
+    slope, that of Hunt and Crossley leaves small bounces without end, and each would end the step of all.
+
+    >>> locates_touches(0.0, 1.0, 0.0), locates_touches(0.0, 0.9, 0.0), locates_touches(0.1, 0.9, 0.0)
+    (True, False, True)
+    >>> locates_touches(0.0, 1.0, 0.1)
+    False
+    """
+    if static_friction > 0.0:
+        return True
+    return restitution == 1.0 and dissipation == 0.0
+
 
 def hertz_stiffness(modulus: float, radius: float) -> float:
     """Force of a Hertz contact over depth^(3/2), N/m^1.5.

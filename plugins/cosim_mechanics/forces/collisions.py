@@ -12,6 +12,8 @@ from cosim_mechanics import contracts
 from cosim_mechanics.contracts.bodies_attachment import BodiesAttachment
 from cosim_mechanics.contracts.body_attachment import BODY
 from cosim_mechanics.contracts.contact_law import (
+    LEAST_RESTITUTION,
+    NO_RESTITUTION,
     damping_ratio_of,
     hertz_force,
     mindlin_stiffness,
@@ -248,6 +250,7 @@ class Collisions(contracts.Force):
             "the shapes of the bodies are more than there are",
             "a mesh begins or ends outside of the triangles or vertices",
             "a shape reaches farther than its sphere, or a half-space has one",
+            NO_RESTITUTION,
         ]
     )
     def tables(s):
@@ -270,6 +273,8 @@ class Collisions(contracts.Force):
                 fault = 4.0
             if (s.kinds[i] == HALF_SPACE) != (s.reaches[i] == 0.0):
                 fault = 4.0
+        if s.restitution < LEAST_RESTITUTION:
+            fault = 5.0
         return fault
 
     @cosim.kernel(stage=cosim.Stage.INSTANCE)
