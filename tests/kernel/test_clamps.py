@@ -89,9 +89,7 @@ class Dragged(cosim.Component):
 
 def simulator_of(part, method="dormand_prince", step=None, **options):
     options |= {"fixed_step": step} if step else {}
-    return cosim.Simulator(
-        system_of(part=part), integrator=f"integrators.{method}", accuracy=1e-6, **options
-    )
+    return cosim.Simulator(system_of(part=part), integrator=f"integrators.{method}", accuracy=1e-6, **options)
 
 
 def kinds(simulator):
