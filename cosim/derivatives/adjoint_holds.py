@@ -7,7 +7,7 @@ from cosim.step.saved_variables import copy_reals
 from cosim.step.sliding_field import (
     IN_SWITCH_D,
     IN_SWITCH_P,
-    PUSHED,
+    SWITCHED,
     SWITCHED_WIDTH,
     HeldWitness,
     SlidingRow,
@@ -85,7 +85,7 @@ def reverse_holds(run, carrier, back, c):
     bars = field_numbers(c, held, run.y.shape[0], run.plan.cache_size).sides
     place = row.switches_at
     for j in range(held):
-        if rows_of(HeldWitness, back.held_ints, row.witnesses_at, held)[j].kind == PUSHED:
+        if rows_of(HeldWitness, back.held_ints, row.witnesses_at, held)[j].kind != SWITCHED:
             continue
         count = back.held_ints[place]
         for switched in rows_of(Switched, back.held_ints, place + 1, count):

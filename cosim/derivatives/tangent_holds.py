@@ -7,7 +7,7 @@ from cosim.run_data.records import IN_D, IN_P
 from cosim.step.sliding_field import (
     IN_SWITCH_D,
     IN_SWITCH_P,
-    PUSHED,
+    SWITCHED,
     SWITCHED_WIDTH,
     HeldWitness,
     SlidingRow,
@@ -53,7 +53,7 @@ def follow_holds(run, carrier, step, at):
             moved.pushes[m] = 0.0
     place = row.switches_at
     for j in range(held):
-        if rows_of(HeldWitness, carrier.held_ints, row.witnesses_at, held)[j].kind == PUSHED:
+        if rows_of(HeldWitness, carrier.held_ints, row.witnesses_at, held)[j].kind != SWITCHED:
             check_push(carrier, step, numbers.pushes[j * n : (j + 1) * n])
             continue
         count = carrier.held_ints[place]

@@ -9,7 +9,7 @@ from cosim.run_data.run import Run
 from cosim.step.agenda import time_of
 from cosim.step.failures import ForeignState
 from cosim.step.holds import can_hold, held_at, held_count, hold_of, switch_of
-from cosim.step.sliding_field import IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P, PUSHED, SWITCHED
+from cosim.step.sliding_field import IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P, PUSHED, SET_BACK, SWITCHED
 
 
 def check_state(run: Run) -> None:
@@ -66,7 +66,7 @@ def are_holds(run: Run) -> bool:
         for earlier in range(j):
             good = good and held_at(run, earlier) != held_at(run, j)
         hold = hold_of(run, held_at(run, j))
-        if hold.kind == PUSHED:
+        if hold.kind in (PUSHED, SET_BACK):
             good = good and hold.size == run.y.shape[0]
             continue
         if hold.kind != SWITCHED or not 0.0 <= hold.size <= run.plan.switchable:

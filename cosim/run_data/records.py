@@ -189,9 +189,9 @@ class Holds(Record):
 
 
 class Hold(Record):
-    """How a witness is held: by a push, or by variables that it switches."""
+    """How a witness is held: by a push of its rate or of itself, or by variables that it switches."""
 
-    kind: float  # PUSHED, SWITCHED
+    kind: float  # PUSHED, SET_BACK, SWITCHED
     side: float  # where it came from: 1 from above, -1 from below
     size: float  # how many states are pushed, or variables switched
 

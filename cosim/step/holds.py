@@ -1,7 +1,7 @@
 """Witnesses that are held at their zero because their events do not end.
 
 `Holds` says how many are held, `held_order` which. Each witness has a `Hold`, and either the direction of a
-push (`push_of`), as many numbers as there are states, where its handlers have pushed the state, or the
+push (`push_of`), as many numbers as there are states, where its handlers have changed the state, or the
 `Switch` of each variable that they have switched (`switch_of`). While something is held the integrator walks
 a second list of the blocks of a derivative, with `sliding_field` at its end. The row of that block in `ints`
 and the numbers behind the cache in `c` are written from here before each step.
@@ -13,6 +13,8 @@ import math
 
 from cosim.component.history import RING
 from cosim.run_data.records import (
+    BOTH,
+    EITHER,
     EXACT_BAND,
     IN_D,
     IN_K,
@@ -36,6 +38,7 @@ from cosim.step.sliding_field import (
     IN_SWITCH_K,
     IN_SWITCH_P,
     PUSHED,
+    SET_BACK,
     SWITCHED,
     SWITCHED_WIDTH,
     HeldWitness,
@@ -57,6 +60,8 @@ from cosim.step.watched import (
 )
 from cosim.walker import walk
 from cosim_compiler.record import rows_of
+
+KEPT = 0.5  # of its rate: a witness that keeps more goes on as before
 
 
 def can_hold(run: Run) -> bool:
@@ -146,8 +151,8 @@ def prepare_sliding_field(run: Run) -> None:
         entry.value = run.probes[i].value
         entry.rate = run.probes[i].rate
         entry.kind = int(hold_of(run, i).kind)
-        if entry.kind == PUSHED:
-            pushed += 1
+        if entry.kind != SWITCHED:
+            pushed += 1 if entry.kind == PUSHED else 0
             direction = push_of(run, i)
             for m in range(n):
                 pushes[j * n + m] = direction[m]
@@ -201,20 +206,24 @@ def release_unpressed(run: Run) -> None:
     for j in range(count):
         i = held_at(run, j)
         strength = multipliers[j]
-        is_pushed = hold_of(run, i).kind == PUSHED
-        if strength > 0.0 and (is_pushed or strength < 1.0):
+        is_switched = hold_of(run, i).kind == SWITCHED
+        if strength > 0.0 and not (is_switched and strength >= 1.0):
             run.held_order[remaining] = float(i)
             remaining += 1
             continue
         now = value(run, i)
         witness = run.witnesses[i]
         side = hold_of(run, i).side
-        if is_pushed and now * side > 0.0:  # it is out
+        if is_switched:
+            witness.start_over(now, UNGUARDED, EXACT_BAND)
+        elif hold_of(run, i).kind == SET_BACK and direction_of(run, i) == BOTH:
+            witness.start_over(now, EITHER, EXACT_BAND)  # it would be set back from the other side as well
+        elif now * side > 0.0:  # it is out
             witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
         else:
-            witness.start_over(now, side if is_pushed else UNGUARDED, EXACT_BAND)
+            witness.start_over(now, side, EXACT_BAND)
         report_finding(run, RELEASED, i, 0.0)
-        if not strength >= 1.0:  # nor NaN
+        if not (is_switched and strength >= 1.0):
             continue
         compute_rates(run, RATE_SPACING)
         rate = run.rates_now[i]
@@ -312,7 +321,8 @@ def release_reset(run: Run) -> None:
         stays = not is_switched_over(run, i)
         if moved:
             stays = stays and run.window_values[i] == value(run, i)
-            stays = stays and run.present_values[i] == run.rates_now[i]
+            has_rate = run.present_values[i] == run.rates_now[i]
+            stays = stays and (has_rate or hold_of(run, i).kind == SET_BACK)
         if stays:
             run.held_order[remaining] = float(i)
             remaining += 1
@@ -412,12 +422,28 @@ def pushes_it(run: Run, i: int) -> float:
     return largest
 
 
-def store_push(run: Run, i: int, sign: float) -> None:
-    """Keep how handlers have pushed the state last, of the events in a row, where a hold will have it."""
+def is_set_back(run: Run, i: int, side: float) -> bool:
+    """Whether the handlers of a witness have moved it back to the side from which it comes, and no more.
+
+    Its rate goes on: a push that changes W'' alone would not hold it.
+    """
+    rate = run.witnesses[i].rate
+    goes_on = rate * side < 0.0 and rate * run.rates_now[i] > KEPT * rate * rate
+    return goes_on and (value(run, i) - run.values_before[i]) * side > 0.0
+
+
+def store_push(run: Run, i: int, side: float) -> None:
+    """Keep how handlers have pushed the state last, of the events in a row, where a hold will have it.
+
+    `side` is that from which the witness comes.
+    """
     hold = hold_of(run, i)
     largest = pushes_it(run, i)
     if largest > 0.0:
-        hold.kind = float(PUSHED)
+        hold.kind = float(SET_BACK if is_set_back(run, i, side) else PUSHED)
+        # where rounding has decided about the event, its push may point the wrong way
+        is_right = hold.kind == SET_BACK or (run.rates_now[i] - run.witnesses[i].rate) * side >= 0.0
+        sign = 1.0 if is_right else -1.0
         hold.size = float(run.y.shape[0])
         push = push_of(run, i)
         change = candidate_push(run, i)
@@ -437,7 +463,7 @@ def is_pushed(run: Run, i: int, moves_on: bool) -> bool:
     if not moves_on or not can_hold(run):
         return False
     hold = hold_of(run, i)
-    return hold.kind == PUSHED and hold.size > 0.0
+    return hold.kind != SWITCHED and hold.size > 0.0
 
 
 def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:

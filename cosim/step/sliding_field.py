@@ -1,11 +1,12 @@
 """Kernel functions: the derivatives of a system while witnesses are held at their zero.
 
-A witness is held in one of two ways. Where its handlers have *pushed* the state (a reset in the direction
+A witness is held in one of three ways. Where its handlers have *pushed* the state (a reset in the direction
 r_i), the limit of infinitely many small resets is a continuous push: y' = f + sum lambda_i r_i, with
-lambda_i >= 0 such that the held witnesses stay at zero: W'' = -2 k W' - k^2 W. What constraints forbid is
-taken out of r_i first, in the metric of the mass matrix. Where its handlers have *switched* discrete
-variables, it is Filippov's: y' = f + sum lambda_i (f_i - f), with 0 <= lambda_i <= 1 such that W' = -k W; f_i
-has the variables of witness i switched over. Where both kinds are held, all lambda_i are found together.
+lambda_i >= 0 such that the held witnesses stay at zero: W'' = -2 k W' - k^2 W. Where they have *set back* the
+witness itself, and have left its rate, such a push changes W', and lambda_i follows from W' = -k W. What
+constraints forbid is taken out of r_i first, in the metric of the mass matrix. Where its handlers have
+*switched* discrete variables, it is Filippov's: y' = f + sum lambda_i (f_i - f), with 0 <= lambda_i <= 1 such
+that W' = -k W; f_i has the variables of witness i switched over. All lambda_i are found together.
 
 The block comes after all others of an evaluation. Its row holds what `holds.prepare_sliding_field` writes
 there; the numbers that it works with follow the cache of the State.
@@ -20,7 +21,7 @@ from cosim.walker import call_block, call_tangent
 from cosim_compiler.derivatives.own_tangents import tangent_of
 from cosim_compiler.record import Record, Rows, rows_of, width_of
 
-PUSHED, SWITCHED = 0, 1
+PUSHED, SWITCHED, SET_BACK = 0, 1, 2
 SPACING = 1e-4  # s, and of a push: over which derivatives along the solution are taken
 RETURN_RATE = 8.0  # 1/s, of a held witness to zero, where rounding has carried it away
 
@@ -32,7 +33,7 @@ class SlidingRow(Record):
 
     states: int  # how many
     held: int  # how many witnesses are held
-    pushed: int  # how many of these by a push
+    pushed: int  # how many of these are PUSHED
     blocks: int  # of an evaluation
     corrections: int  # blocks that take what constraints forbid out of a push
     witnesses_at: int
@@ -307,10 +308,10 @@ def sliding_field(
 
 
 def find_push_directions(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
-    """The direction of a witness that is held by a push is the push, as far as constraints allow it."""
+    """The direction of a witness that is not held by a switch is its push, as far as constraints allow it."""
     n = row_of(a).states
     for j in range(row_of(a).held):
-        if held_witnesses(a)[j].kind == PUSHED:
+        if held_witnesses(a)[j].kind != SWITCHED:
             push = numbers.pushes[j * n : j * n + n]
             remove_forbidden(a, t, y, push, numbers.cache, numbers.directions[j * n : j * n + n])
 
@@ -334,15 +335,15 @@ def fill_equations(
 ) -> None:
     """How a direction changes the held witnesses: the `j`-th column of the matrix, the right side at -1.
 
-    Of a switch that is W', along the direction. Of a push it is W'': the change, along the direction, of W'
-    along the solution.
+    Of one that is PUSHED that is W'': the change, along the direction, of W' along the solution. Of others it
+    is W', along the direction.
     """
     held = row_of(a).held
     pushed = row_of(a).pushed
     if pushed < held:
         compute_slopes(a, t, y, direction, time_moves, numbers.moved_state, numbers)
         for i in range(held):
-            if held_witnesses(a)[i].kind == SWITCHED:
+            if held_witnesses(a)[i].kind != PUSHED:
                 fill_number(numbers, held, i, j, numbers.first_rates[i])
     if pushed == 0:
         return

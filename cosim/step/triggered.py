@@ -261,8 +261,7 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
                 noise = rounding(run, i)
         stay_where_turned(run, i, turn, noise, moved, alone)
         if can_hold(run):
-            # where rounding has decided about the event, its push may point the wrong way
-            store_push(run, i, 1.0 if (run.rates_now[i] - witness.rate) * turn.side >= 0.0 else -1.0)
+            store_push(run, i, turn.side)
         if is_endless(run, i):
             end_repetition(run, i, turn.side, moves_on)
 

@@ -116,6 +116,21 @@ def test_the_fmu_ends_the_run(tmp_path: Path, compiled: Callable[..., Path]) -> 
     assert result.time[-1] == pytest.approx(1.083, abs=1e-2)
 
 
+@pytest.mark.parametrize("host", ["participant", "joint", "part"])
+def test_an_indicator_that_is_lost_is_one_error_in_each_host(
+    tmp_path: Path, compiled: Callable[..., Path], host: str
+) -> None:
+    path = odd_ball(tmp_path, compiled, "LOST_AT=0.22")
+    run: Any
+    if host == "part":
+        run = cosim.Simulator(one(path).build(), accuracy=1e-6)
+    else:
+        run = CoSimulation({"fmu": path}, [], "joint" if host == "joint" else "jacobi", 0.1)
+    with pytest.raises(cosim.SimulationError, match=r"fmu: .*event indicator 1 is nan at t = 0\.22"):
+        run.advance_to(1.0) if host == "part" else run.simulate(1.0)
+    assert (run.state.time if host == "part" else run.result.time[-1]) <= 0.22
+
+
 def one(path: Path, **values: Any) -> cosim.Model:
     model = cosim.Model("one")
     model.add(FMU, "fmu", fmu=path, **values)

@@ -25,6 +25,7 @@ def make_jacobian(system, method, t):
     scipy/integrate/_ivp/bdf.py; increments as there in common.py, num_jac.
     """
     method.work.jacobians += 1.0
+    clear_tangents(system, method)
     status = OK
     for colour in range(method.pattern.colours):
         status = BAD_NUMBER
@@ -40,12 +41,22 @@ def make_jacobian(system, method, t):
 @tangent_of(make_jacobian, with_values=True, leaves_fixed=True)
 def make_jacobian_alone(system, method, t, system_dot, method_dot, t_dot):
     """The Jacobian alone, by tangents: where tangents are carried all blocks have some."""
+    clear_tangents(system, method)
     status = OK
     for colour in range(method.pattern.colours):
         status = follow_tangents(system, method, t, colour)
         if status != OK:
             break
     return status
+
+
+def clear_tangents(system, method):
+    """Nothing but the states moves; where witnesses were held before, other numbers have stood there."""
+    if method.pattern.tangents == 0:
+        return
+    moved = method.moved(0, system.p.shape[0] + system.d.shape[0] + method.pattern.tangents_cache)
+    for m in range(moved.shape[0]):
+        moved[m] = 0.0
 
 
 def follow_tangents(system, method, t, colour):
