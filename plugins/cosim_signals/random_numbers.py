@@ -10,8 +10,6 @@ import math
 
 WORD = 0xFFFFFFFF
 LARGEST_SEED = 2.0**53
-
-
 NO_SEED = "the seed is not a whole number: give one, 0 to 2**53"
 
 
@@ -66,13 +64,15 @@ def uniform_pair(seed: float, stream: int, number: int) -> tuple[float, float]:
     stream : int
         Which use of the seed it is, 0 to 2**31 - 1.
     number : int
-        Which one in the stream; may be negative.
+        Which one in the stream, modulo 2**42; may be negative.
 
     Examples
     --------
     >>> uniform_pair(1.0, 0, 5) == uniform_pair(1.0, 0, 5) != uniform_pair(2.0, 0, 5)
     True
     """
+    # Bits of the key: 54 of the seed, then 10 of the stream. Of the counter: 42 of the number, then the next
+    # 22 of the stream.
     whole = int(seed)
     key1 = ((whole >> 32) & 0x3FFFFF) | ((stream & 0x3FF) << 22)
     counter1 = ((number >> 32) & 0x3FF) | (((stream >> 10) & 0x3FFFFF) << 10)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,6 @@ from cosim_master.recording.collect_samples import (
     Collected,
     collect_samples,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 Port = tuple[str, str]
 MOST_STATES = 32

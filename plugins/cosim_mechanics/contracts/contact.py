@@ -91,8 +91,7 @@ class Contact(Surfaces):
     References
     ----------
     K. L. Johnson, "Contact Mechanics" (1985), chapters 4 and 7. K. H. Hunt, F. R. E. Crossley, J. Appl. Mech.
-    42 (1975). D. Antypov, J. A. Elliott, EPL 94 (2011). A. F. Filippov, "Differential Equations with
-    Discontinuous Righthand Sides" (1988).
+    42 (1975). D. Antypov, J. A. Elliott, EPL 94 (2011).
     """
 
     contract_kit: ClassVar[str] = "cosim_mechanics.testing.contact_contract:ContactContract"

@@ -196,7 +196,7 @@ def sticking_force(
 def holding_force(before: float, acceleration: float, yielding: float, acceleration_yielding: float) -> float:
     """Force that stops surfaces accelerating, from two forces with the accelerations that they leave, N.
 
-    It lies between the two forces (Filippov 1988): friction of surfaces that stick.
+    It lies between the two forces (Filippov's solution): friction of surfaces that stick.
 
     >>> holding_force(3.0, 2.0, -4.0, -5.0)
     1.0
