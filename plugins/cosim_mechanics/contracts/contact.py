@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import cosim
 from cosim_mechanics.contracts.contact_law import (
@@ -21,7 +21,6 @@ from cosim_mechanics.contracts.contact_law import (
     direction_of,
     hertz_force,
     hertz_stiffness,
-    holding_force,
     locates_touches,
     mindlin_stiffness,
     share_followed,
@@ -44,12 +43,6 @@ from cosim_mechanics.spatial import (
 )
 
 
-def acceleration_along(s: Any) -> tuple[float, float, float]:
-    """Acceleration of the second surface on the first, along them, m/s2, in Ground."""
-    second = point_velocity(s.A_GB2, s.X_GB2, s.point)
-    return tangential_part(minus(second, point_velocity(s.A_GB1, s.X_GB1, s.point)), s.normal)
-
-
 class Contact(Surfaces):
     """Base of contacts in a point: Hertz, restitution, Hunt and Crossley, Coulomb friction that sticks.
 
@@ -62,10 +55,10 @@ class Contact(Surfaces):
 
     where k_t = 4 (1 - nu) / (2 - nu) E sqrt(R x) is Mindlin's tangential stiffness and s the stretch of the
     bristle between the surfaces. Surfaces slide when |k_t s + zeta_t sqrt(k_t m) v_t| > mu_s f_normal. They
-    come to rest when v_t does; they stick then if mu_s f_normal holds them, with the stretch that does, else
-    they slide back. These are events, as are touching and parting, unless there is damping and no static
-    friction (`locates_touches`). Touching surfaces begin to stick if |v_t| <= 2/3 mu_s x_dot k_n / k_t, else
-    to slide: that is what the bristle would do.
+    come to rest when v_t does; they stick then if mu_s f_normal holds them, else they slide back. These are
+    events, as are touching and parting, unless there is damping and no static friction (`locates_touches`).
+    Touching surfaces begin to stick if |v_t| <= 2/3 mu_s x_dot k_n / k_t, else to slide: that is what the
+    bristle would do.
 
     Frames and signs
     ----------------
@@ -127,9 +120,6 @@ class Contact(Surfaces):
     regime = cosim.discrete(dtype=int, description="0: apart, 1: sticks, 2: slides, 3: yields")
     direction = cosim.discrete(
         shape=3, internal=True, description="in which sliding began, in the frame of body 1"
-    )
-    onset = cosim.discrete(
-        shape=2, internal=True, description="acceleration along it and friction when surfaces began to yield"
     )
 
     effective_mass = cosim.cache_slot(unit="kg", internal=True, description="of both bodies")
@@ -251,8 +241,6 @@ class Contact(Surfaces):
         along = dot(s.slip_velocity, started)
         bristle = bristle_speed(s.static_friction * s.normal_force, s.tangential_stiffness, s.effective_mass)
         slip_direction = direction_of(s.slip_velocity, scaled(-1.0, started))
-        drift = acceleration_along(s)
-        stretch = (0.0, 0.0, 0.0)
         if s.regime == APART:
             ratio = 2.0 * (1.0 - s.poisson_ratio) / (2.0 - s.poisson_ratio)
             holds = speed * ratio <= 2.0 / 3.0 * s.static_friction * s.depth_rate
@@ -267,20 +255,13 @@ class Contact(Surfaces):
         elif s.regime == SLIDES:
             if along < -0.5 * speed or speed <= STOPS * bristle:
                 s.regime_next = YIELDS
-                s.onset_next[0] = dot(drift, slip_direction)
-                s.onset_next[1] = dot(s.friction, slip_direction)
-        elif along <= 0.5 * YIELDING * bristle:
-            s.regime_next = STICKS
-            pull = holding_force(s.onset[1], s.onset[0], dot(s.friction, started), dot(drift, started))
-            if s.tangential_stiffness > 0.0:
-                stretch = scaled(-pull / s.tangential_stiffness, s.direction)
         else:
-            s.regime_next = SLIDES
+            s.regime_next = STICKS if along <= 0.5 * YIELDING * bristle else SLIDES
         unit = rotate_inverse(s.X_GB1, slip_direction)
         if s.static_friction == 0.0:
             unit = (0.0, 0.0, 0.0)  # no event ends sliding, and viscous friction follows the velocity
         for i in range(3):
-            s.stretch_next[i] = stretch[i]
+            s.stretch_next[i] = 0.0
             s.direction_next[i] = unit[i]
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
@@ -290,7 +271,10 @@ class Contact(Surfaces):
             s.regime_next = SLIDES if locates_touches(0.0, s.restitution, s.dissipation) else APART
         elif touches:
             # There is no friction yet, so what accelerates the surfaces is what it has to hold.
-            drift = acceleration_along(s)
+            drift = tangential_part(
+                minus(point_velocity(s.A_GB2, s.X_GB2, s.point), point_velocity(s.A_GB1, s.X_GB1, s.point)),
+                s.normal,
+            )
             bristle = bristle_speed(
                 s.static_friction * s.normal_force, s.tangential_stiffness, s.effective_mass
             )
@@ -300,8 +284,6 @@ class Contact(Surfaces):
             if rests:
                 s.regime_next = YIELDS if norm(drift) > 0.0 else STICKS
                 slip_direction = direction_of(drift, drift)
-            s.onset_next[0] = norm(drift)
-            s.onset_next[1] = 0.0
             unit = rotate_inverse(s.X_GB1, slip_direction)
             for i in range(3):
                 s.direction_next[i] = unit[i]

@@ -193,21 +193,6 @@ def sticking_force(
     return scaled(limit / size, f)
 
 
-def holding_force(before: float, acceleration: float, yielding: float, acceleration_yielding: float) -> float:
-    """Force that stops surfaces accelerating, from two forces with the accelerations that they leave, N.
-
-    It lies between the two forces (Filippov's solution): friction of surfaces that stick.
-
-    >>> holding_force(3.0, 2.0, -4.0, -5.0)
-    1.0
-    >>> holding_force(0.0, 0.0, 0.0, 0.0)
-    0.0
-    """
-    change = acceleration - acceleration_yielding
-    share = max(0.0, min(1.0, acceleration / change)) if change > 0.0 else 0.0
-    return before + share * (yielding - before)
-
-
 def bristle_speed(limit: float, stiffness: float, mass: float) -> float:
     """Speed that a bristle stops when it is stretched up to a force, m/s.
 
