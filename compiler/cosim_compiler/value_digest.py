@@ -10,6 +10,7 @@ import itertools
 import os
 import struct
 import types
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -29,7 +30,7 @@ _opaque: dict[int, tuple[Any, int]] = {}
 _process = os.urandom(16)
 
 
-class ValueDigest(DigestPieces):
+class ValueDigest(DigestPieces, ABC):
     """Takes values one after the other.
 
     A container is fed anew wherever it stands (whether equal constants are one object depends on how code was
@@ -49,13 +50,13 @@ class ValueDigest(DigestPieces):
         self.is_lasting = True
         self._around: list[int] = []  # ids of the containers that are being fed
 
+    @abstractmethod
     def take_function(self, function: types.FunctionType) -> None:
         """Feed a function that a value holds or names."""
-        raise NotImplementedError
 
+    @abstractmethod
     def for_a_value_alone(self) -> ValueDigest:
         """An empty digest of the same kind, for a value whose place among others is not settled."""
-        raise NotImplementedError
 
     def take_met(self, other: Any) -> None:
         """What a digest of a value alone has met was met here, too."""

@@ -1,4 +1,4 @@
-"""FMUs that change how the processor rounds: nobody else's numbers change."""
+"""FMUs that change how the processor rounds: the numbers of others stay as they are."""
 
 import ctypes
 import platform

@@ -64,7 +64,7 @@ class Flat:
     author : function
         As it was written.
     make_tree : callable
-        Makes the definition of the flat one, where it is asked for: where all is kept, nothing reads it.
+        Makes the definition of the flat one when it is first read: where all is kept, nothing reads it.
     given : Given
     arguments : dict of str to list of str
         What each argument in `given` has become: attributes of views in the order in which they are met, and

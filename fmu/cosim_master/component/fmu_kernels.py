@@ -32,7 +32,7 @@ class FmuPorts(NamedTuple):
     indicators : int
         Event indicators.
     wants_steps : bool
-        Whether the FMU is told of each completed integrator step.
+        Whether the FMU is notified of each completed integrator step.
     """
 
     inputs: list[str]
