@@ -191,3 +191,30 @@ def test_the_index_of_decisions_is_complete() -> None:
     for number, name, title in rows:
         first = (ROOT / "docs" / "decisions" / name).read_text("utf-8").split("\n")[0]
         assert first == f"# {number}: {title}"
+
+
+MAINTAINERS_PAGES = [ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("how-*.md"), *DECISIONS]
+PATH_IN_TEXT = re.compile(r"`((?:[\w-]+/)*(?:[\w-]+/|[\w-]+\.py))`")
+# Files of the example of CONTRIBUTING; folders that the build, a run or an SSP has; what was replaced.
+NOT_IN_THE_TREE = {
+    "plugins/cosim_mechanics/forces/quadratic_damper.py",
+    "tests/mechanics/test_quadratic_damper.py",
+    "compiler/cosim_compiler/shipped/",
+    "benchmarks/measured/",
+    "typings/",
+    "resources/",
+    "cosim/compiled/",
+}
+
+
+def test_files_that_pages_for_maintainers_name_exist() -> None:
+    rooms = ("cosim", "compiler", "plugins", "fmu", "tests", "benchmarks", "examples", "release")
+    files = [path.relative_to(ROOT) for room in rooms for path in (ROOT / room).rglob("*.py")]
+    paths = (
+        {"/toxfile.py"}
+        | {f"/{path}" for path in files}
+        | {f"/{parent}/" for path in files for parent in path.parents}
+    )
+    for page in MAINTAINERS_PAGES:
+        for name in set(PATH_IN_TEXT.findall(page.read_text(encoding="utf-8"))) - NOT_IN_THE_TREE:
+            assert any(path.endswith(f"/{name}") for path in paths), f"{page.name} names {name}"
