@@ -39,7 +39,7 @@ runs              `python_in_steps`: what of a run is plain Python, and what tha
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `ArrayPlace`, `arrays_at` …; `checked_interval`, `counted_grid`, `output_times`
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `space_warning`: files
-                  that are written
+                  that are written; `checkpoint_bytes`: one that is read
 declarations      `declared_bounds`, `declared_default`: in words
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
@@ -53,7 +53,7 @@ options           `options_checked`, `check_options`, `option_names`: unknown on
                   `shown`: a
                   value in messages
 commands          `commands` and `CommandParser`: which there are, what they read; `printable`: text for
-                  terminals; `raw_stream`: for what draws on them
+                  terminals, `PrintableStream`: a stream of it; `raw_stream`: for what draws on them
 packages          `late_names`: an ``__init__`` that imports a name when it is first used
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from cosim.command_line import black_box as black_box
     from cosim.command_line.command_entries import commands as commands
     from cosim.command_line.command_parser import CommandParser as CommandParser
+    from cosim.command_line.printable import PrintableStream as PrintableStream
     from cosim.command_line.printable import printable as printable
     from cosim.command_line.printable import raw_stream as raw_stream
     from cosim.component.arguments import Argument as Argument
@@ -225,6 +226,7 @@ if TYPE_CHECKING:
     from cosim.run_data.run import Run as Run
     from cosim.run_data.run import arrays_at as arrays_at
     from cosim.shown import shown as shown
+    from cosim.simulation.checkpoint import checkpoint_bytes as checkpoint_bytes
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
     from cosim.simulation.chosen_signals import choose_signals as choose_signals

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 import tempfile
 import time as wall
 from contextlib import suppress
@@ -80,6 +81,33 @@ class Checkpoint(FixedAttributes):
         self._last = wall.monotonic()
 
 
+def checkpoint_bytes(path: Path, largest: int = LARGEST) -> bytes:
+    """The contents of a file that a `Checkpoint` wrote.
+
+    Parameters
+    ----------
+    path : Path
+    largest : int
+        Bytes; a larger file is refused unread.
+
+    Raises
+    ------
+    CosimError
+        There is no such file, or it is a folder, a pipe or a device, or too large.
+    """
+    try:
+        facts = path.stat()
+        if stat.S_ISDIR(facts.st_mode):
+            raise CosimError(f"{path}: is a folder, needs the file of a checkpoint")
+        if not stat.S_ISREG(facts.st_mode):
+            raise CosimError(f"{path}: is a pipe or a device, needs the file of a checkpoint")
+        if facts.st_size > largest:
+            raise CosimError(f"{path}: has {facts.st_size / 1e9:.3g} GB, too large for a checkpoint")
+        return path.read_bytes()
+    except OSError as error:
+        raise CosimError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
 def read_checkpoint(system: System, path: str | PathLike[str]) -> State:
     """The State in a file that a `Checkpoint` wrote.
 
@@ -91,12 +119,7 @@ def read_checkpoint(system: System, path: str | PathLike[str]) -> State:
         It holds no State of this system.
     """
     path = Path(path)
-    try:
-        if path.stat().st_size > LARGEST:
-            raise StateError(f"{path}: too large for a State")
-        data = path.read_bytes()
-    except OSError as error:
-        raise CosimError(f"{path}: cannot be read: {error.strerror or error}") from None
+    data = checkpoint_bytes(path)
     try:
         return system.state_from_bytes(data)
     except StateError as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 BYTES_PER_VALUE = 20
@@ -22,7 +24,8 @@ def path_below(folder: Path, name: str) -> Path:
     Raises
     ------
     ValueError
-        It leads out of the folder, by ``..``, from the root or along a link; a sentence.
+        It leads out of the folder, by ``..``, from the root or along a link; it is a pipe or a device; it has
+        a backslash, which separates folders on Windows alone. A sentence.
 
     Examples
     --------
@@ -31,9 +34,14 @@ def path_below(folder: Path, name: str) -> Path:
         ...
     ValueError: '../other.csv' is outside of the folder of this file: name a path inside the folder
     """
+    if os.sep != "\\" and "\\" in name:
+        raise ValueError(f"{name!r} has a backslash: separate folders by /")
     path = folder / name
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise ValueError(f"{name!r} is outside of the folder of this file: name a path inside the folder")
+    with suppress(OSError):  # there is nothing yet
+        if not (stat.S_ISREG(mode := path.stat().st_mode) or stat.S_ISDIR(mode)):
+            raise ValueError(f"{name!r} is a pipe or a device: name a file")
     return path
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import cosim
 from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.plot import check_plot, require_matplotlib
+from cosim_workbench.plot_names import literal
 from cosim_workbench.result_comparison import (
     Deviation,
     compare_results,
@@ -137,14 +138,14 @@ def _draw(
             near = abs(result.time - deviation.time) <= width
             near |= _widen(near)
             values = converted(result[name], result.unit(name), unit)
-            panel.plot(result.time[near], values[near], style, label=str(file), linewidth=1.2)
+            panel.plot(result.time[near], values[near], style, label=literal(str(file)), linewidth=1.2)
         values, times = reference[name], reference.time
         near = abs(times - deviation.time) <= width
         near |= _widen(near)
         low, high = values[near] - deviation.allowed, values[near] + deviation.allowed
         panel.fill_between(times[near], low, high, alpha=0.2, label="band")
         panel.axvline(deviation.time, color="0.5", linewidth=0.8)
-        panel.set_ylabel(name if unit == "1" else f"{name} in {unit}")
+        panel.set_ylabel(literal(name if unit == "1" else f"{name} in {unit}"))
         panel.grid(True, alpha=0.3)
     panels[0].legend(fontsize="small")
     panels[1].set_xlabel("time in s")

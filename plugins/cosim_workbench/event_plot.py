@@ -8,6 +8,7 @@ from typing import Any
 
 import cosim
 from cosim_workbench.plot import PICTURES, Plot, draw_panels, require_matplotlib
+from cosim_workbench.plot_names import literal
 from cosim_workbench.plot_plan import plot_plan
 
 MOST_HANDLERS = 9
@@ -37,7 +38,7 @@ class EventPlot(Plot):
                     panel.axvline(time, color=color, linewidth=0.8, alpha=0.6, zorder=0)
             if place < MOST_HANDLERS:
                 label = f"{len(times[handler])} × {handler}"
-                panels[0].plot([], [], color=color, linewidth=0.8, label=label)
+                panels[0].plot([], [], color=color, linewidth=0.8, label=literal(label))
         if often:
             panels[0].legend(fontsize="small", loc="best")
         return figure

@@ -13,7 +13,7 @@ from cosim_workbench.atomic_file import check_folder, replaced_file
 from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.interactive_plot import interactive_page
 from cosim_workbench.library import library
-from cosim_workbench.plot_names import pretty_unit
+from cosim_workbench.plot_names import literal, pretty_unit
 from cosim_workbench.plot_plan import PlotPlan, plot_plan
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -61,11 +61,11 @@ class Plot(cosim.ResultSink):
         several = len(plan.panels) > 1
         for line, color in zip(lines, _colors(len(lines)), strict=True):
             unit = result.unit(line.name)
-            label = f"{line.label} in {pretty_unit(unit)}" if several and unit != "1" else line.label
-            style = (0, (4, 3)) if line.dashed else "-"
+            name = f"{line.label} in {pretty_unit(unit)}" if several and unit != "1" else line.label
+            label, style = literal(name), (0, (4, 3)) if line.dashed else "-"
             axes.plot(plan.time, line.values, label=label, linewidth=1.2, color=color, linestyle=style)
         if not several and plan.panels:
-            axes.set_ylabel(plan.panels[0].label)
+            axes.set_ylabel(literal(plan.panels[0].label))
         axes.set_xlabel("time in s")
         if lines:
             axes.legend(fontsize="small")
@@ -92,8 +92,9 @@ def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:
     for axis, panel in zip(panels, plan.panels, strict=True):
         for line, color in zip(panel.lines, _colors(len(panel.lines)), strict=True):
             style = (0, (4, 3)) if line.dashed else "-"
-            axis.plot(plan.time, line.values, label=line.label, linewidth=1.2, color=color, linestyle=style)
-        axis.set_ylabel(panel.label)
+            label = literal(line.label)
+            axis.plot(plan.time, line.values, label=label, linewidth=1.2, color=color, linestyle=style)
+        axis.set_ylabel(literal(panel.label))
         axis.yaxis.set_offset_position("right")  # "1e-6": on the left it lies on the names
         axis.grid(True, alpha=0.3)
         _legend(axis, panel.label, [line.label for line in panel.lines])
@@ -105,9 +106,10 @@ def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:
                 for time in event_times:
                     axis.axvline(time, color="0.6", linewidth=0.6, zorder=0)
     axes[-1].set_xlabel("time in s")
-    figure.suptitle(plan.title)
+    figure.suptitle(literal(plan.title))
     if notes:
-        figure.text(0.012, 0.04 / size[1], "\n".join(notes), fontsize="x-small", color="0.35", va="bottom")
+        text = literal("\n".join(notes))
+        figure.text(0.012, 0.04 / size[1], text, fontsize="x-small", color="0.35", va="bottom")
     return figure, panels
 
 
@@ -117,7 +119,7 @@ def _draw_marks(axis: Any, plan: PlotPlan) -> None:
     axis.eventplot(
         list(plan.marks.values()), lineoffsets=places, linelengths=0.7, linewidths=0.8, colors="0.25"
     )
-    axis.set_yticks(places, plan.marks, fontsize="x-small")
+    axis.set_yticks(places, map(literal, plan.marks), fontsize="x-small")
     axis.set_ylim(len(plan.marks) - 0.5, -0.5)
     axis.tick_params(axis="y", length=0)
 

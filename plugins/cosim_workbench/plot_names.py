@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from cosim.kit import printable
+
 QUANTITIES = {
     "m": "position",
     "mm": "length",
@@ -44,6 +46,18 @@ def axis_label(names: Sequence[str], unit: str) -> str:
     else:
         quantity = QUANTITIES.get(unit, "value")
     return f"{quantity} in {pretty_unit(unit)}" if pretty_unit(unit) else quantity
+
+
+def literal(text: str) -> str:
+    r"""A text that matplotlib draws letter by letter; names come from files of others.
+
+    Two dollar signs would enclose mathematics, a first underscore would hide a line from the legend, and a
+    control character makes an SVG file invalid.
+
+    >>> literal("a$b$"), literal("_x"), literal("\x1b[2J")
+    ('a\\$b\\$', ' _x', '\\x1b[2J')
+    """
+    return " " * text.startswith("_") + printable(text).replace("$", r"\$")
 
 
 def pretty_unit(unit: str) -> str:

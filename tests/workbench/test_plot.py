@@ -1,10 +1,13 @@
 import sys
 from pathlib import Path
 from typing import Any
+from xml.dom.minidom import parse
 
 import pytest
+from matplotlib.figure import Figure
 
 from cosim import CosimError, Model, Result
+from cosim.command_line.printable import printable
 from cosim_workbench.plot_plan import plot_plan
 
 UNITS = {f"x{i}": "m" for i in range(40)}
@@ -106,3 +109,20 @@ def test_axes_of_your_own_get_all_signals() -> None:
     for options, said in wrong:
         with pytest.raises(CosimError, match=said):
             result.plot("a.x", **options)
+
+
+@pytest.mark.parametrize("name", ["a$b$", "$\\frac$", "_hidden", "a\x1b[2J\x07b", "\x9b2J", "\\$", "$"])
+def test_names_are_drawn_letter_by_letter(name: str, tmp_path: Path) -> None:
+    """Two dollar signs are no mathematics, a first underscore hides nothing, and SVG stays XML."""
+    result = Result([0.0, 1.0], {name: [0.0, 1.0], "other": [1.0, 3.0]}, {name: "m", "other": "m"})
+    result.statistics["model"] = name
+    figure = result.plot()
+    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert len(texts) == 2 and texts[0].strip().replace(r"\$", "$") == printable(name)
+    result.plot(path=tmp_path / "named.svg")
+    assert parse(str(tmp_path / "named.svg")).documentElement.tagName == "svg"
+    result.plot(path=tmp_path / "named.html")
+    result.plot(name, path=tmp_path / "alone.png")  # the axis is named
+    own = Figure()
+    result.plot(ax=own.subplots())
+    own.savefig(tmp_path / "own.png")

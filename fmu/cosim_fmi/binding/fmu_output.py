@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-from cosim.kit import black_box
+from cosim.kit import PrintableStream, black_box, printable, raw_stream
 from cosim_fmi.binding.process_guard import last_words
 
 LOGGER = ctypes.CFUNCTYPE(
@@ -278,7 +278,8 @@ def _writer_beside(python: Any, descriptor: int) -> Any:
     except (AttributeError, OSError, ValueError):
         return None
     lines = python.line_buffering
-    return io.TextIOWrapper(binary, python.encoding, python.errors, line_buffering=lines)
+    writer = io.TextIOWrapper(binary, python.encoding, python.errors, line_buffering=lines)
+    return writer if raw_stream(python) is python else PrintableStream(writer)
 
 
 def flush() -> None:
@@ -324,7 +325,7 @@ class FmuLog:
     Parameters
     ----------
     file : Path, optional
-        Written anew.
+        Written anew; control characters are shown (`printable`), since terminals show it.
     level : str
         From which level on messages are written: "all", "warning" or "error".
 
@@ -353,7 +354,7 @@ class FmuLog:
         if file is not None and status in WRITTEN[self._level]:
             with suppress(OSError, ValueError):  # a full disk is not a fault of the run
                 word = STATUS[status] if 0 <= status < len(STATUS) else str(status)
-                file.write(f"{word}: {message.strip()}\n")
+                file.write(printable(f"{word}: {message.strip()}\n"))
 
     def close(self) -> None:
         """Write no more."""

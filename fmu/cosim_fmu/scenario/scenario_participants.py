@@ -237,11 +237,11 @@ def _write_log(
         report("log_level", f"is {level!r}, needs one of {', '.join(map(repr, LOG_LEVELS))}")
     elif not isinstance(participant, WritesLog):
         report("log", "this participant keeps no log")
-    elif not (folder / file).parent.is_dir():
-        report("log", f"there is no folder {(folder / file).parent}")
     else:
         try:
             path = path_below(folder, file)
+            if not path.parent.is_dir():
+                raise ValueError(f"there is no folder {path.parent}")
             if not is_log(path):
                 raise ValueError(f"{file!r} exists, and is not a log: choose another name")
             participant.write_log(path, level)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cosim
-from cosim.kit import ParticipantDescription, ResultStream, file_digest
+from cosim.kit import ParticipantDescription, ResultStream, checkpoint_bytes, file_digest
 from cosim_master.algorithms import exchange_layout
 from cosim_master.coupling.connection import InputCourse
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
@@ -125,12 +125,7 @@ class Snapshot:
         CosimError
             It cannot be read, or is not a snapshot.
         """
-        try:
-            if path.stat().st_size > LARGEST:
-                raise cosim.CosimError(f"{path}: too large for a checkpoint")
-            data = path.read_bytes()
-        except OSError as error:
-            raise cosim.CosimError(f"{path}: cannot be read: {error.strerror or error}") from None
+        data = checkpoint_bytes(path, LARGEST)
         try:
             return cls.from_bytes(data)
         except cosim.CosimError as error:

@@ -11,7 +11,7 @@ import numpy as np
 import cosim
 from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.plot import PANEL_HEIGHT, WIDTH, check_plot, require_matplotlib
-from cosim_workbench.plot_names import axis_label, listed
+from cosim_workbench.plot_names import axis_label, listed, literal
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MOST = 6
@@ -51,7 +51,7 @@ class FanChart(cosim.ResultSink):
                 style: dict[str, Any] = {"color": "C0", "alpha": alpha, "linewidth": 0.0}
                 axis.fill_between(result.time, bands[low], bands[-1 - low], label=label, **style)
             axis.plot(result.time, bands[2], color="C0", linewidth=1.4, label="median")
-            axis.set_ylabel(axis_label([name], unit))
+            axis.set_ylabel(literal(axis_label([name], unit)))
             axis.grid(True, alpha=0.3)
         axes[0].legend(fontsize="small", loc="best")
         figure.align_ylabels(axes)
@@ -61,7 +61,7 @@ class FanChart(cosim.ResultSink):
             f"{count} runs"
             + (f" of {len(result)}; {left_out_runs} without an end are left out" if left_out_runs else "")
         )
-        axes[-1].set_xlabel("\n".join(["time in s", *notes]))
+        axes[-1].set_xlabel(literal("\n".join(["time in s", *notes])))
         return figure
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import cosim
 from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.plot import check_plot, require_matplotlib
-from cosim_workbench.plot_names import pretty_unit
+from cosim_workbench.plot_names import literal, pretty_unit
 from cosim_workbench.wording import counted
 
 PANEL = 1.9
@@ -99,4 +99,4 @@ def _plain(value: float, place: int) -> str:
 
 def _label(table: Any, name: str) -> str:
     unit = pretty_unit(table.units.get(name, "1"))
-    return f"{name}\nin {unit}" if unit else name
+    return literal(f"{name}\nin {unit}" if unit else name)

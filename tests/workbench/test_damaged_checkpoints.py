@@ -1,0 +1,98 @@
+"""Checkpoints that are damaged, forged or something else: one sentence, and no result."""
+
+import os
+import zlib
+from pathlib import Path
+
+import pytest
+
+import cosim
+from cosim.cli import main
+
+MODEL = """[model]
+name = "rod"
+[bodies.rod]
+mass = "1 kg"
+inertia = [0.1, 0.1, 0.1]
+joint = { type = "pin" }
+[simulation]
+until = 0.04
+"""
+SCENARIO = """[participants.a]
+model = "rod.toml"
+[participants.b]
+model = "rod.toml"
+[master]
+step = "10 ms"
+until = 0.04
+"""
+COMMANDS = {"run": "rod.toml", "cosimulate": "pair.toml"}
+PICKLE_BOMB = b"cos\nsystem\n(S'touch RAN'\ntR."
+WAYS = {
+    "empty": lambda data: b"",
+    "one byte": lambda data: data[:1],
+    "magic alone": lambda data: data[:8],
+    "in the head": lambda data: data[:40],
+    "half": lambda data: data[: len(data) // 2],
+    "without the last byte": lambda data: data[:-1],
+    "one byte more": lambda data: data + b"x",
+    "zeros": lambda data: bytes(len(data)),
+    "magic of others": lambda data: b"PK\x03\x04" + data[4:],
+    "another version": lambda data: data[:7] + bytes([data[7] ^ 1]) + data[8:],
+    "compressed": zlib.compress,
+    "twice": lambda data: data + data,
+    "a result": lambda data: b"time,y\n0,1\n",
+    "a pickle": lambda data: PICKLE_BOMB,
+    "a pickle behind the magic": lambda data: data[:8] + PICKLE_BOMB,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rod.toml").write_text(MODEL)
+    (tmp_path / "pair.toml").write_text(SCENARIO)
+    return tmp_path
+
+
+def refused(command: str, checkpoint: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said; no result is written."""
+    words = [command, COMMANDS[command], "--resume", checkpoint, "-o", "out.csv", "-q"]
+    assert main(words) == 2, checkpoint
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err and told.out == "" and not Path("out.csv").exists()
+    assert not Path("RAN").exists()
+    return told.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_is_a_sentence(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [command, COMMANDS[command], "-q", "-o"]
+    assert main([*words, "on.csv", "--until", "0.02", "--checkpoint", "kept"]) == 0
+    assert main([*words, "on.csv", "--resume", "kept"]) == 0  # as it is, it is one
+    assert cosim.read_result("on.csv").time[[0, -1]].tolist() == [0.0, 0.04]
+    data = (folder / "kept").read_bytes()
+    flipped = {f"bit of byte {i}": i for i in range(0, len(data), max(1, len(data) // 40))}
+    ways = {name: way(data) for name, way in WAYS.items()}
+    ways |= {n: data[:i] + bytes([data[i] ^ 1 << i % 8]) + data[i + 1 :] for n, i in flipped.items()}
+    capsys.readouterr()
+    for name, damaged in ways.items():
+        (folder / "damaged").write_bytes(damaged)
+        said = refused(command, "damaged", capsys)
+        assert said.startswith("damaged: ") and said.count("\n") <= 2, (name, said)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_is_no_file_is_refused_unread(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pipe would be waited for, and /dev/zero has no end."""
+    (folder / "place").mkdir()
+    names = {"place": "is a folder", "nowhere": "No such file"}
+    if os.name == "posix":
+        os.mkfifo(folder / "pipe")
+        (folder / "loop").symlink_to("loop")
+        names |= {"pipe": "is a pipe or a device", "/dev/zero": "is a pipe or a device", "loop": "symbolic"}
+    for name, text in names.items():
+        said = refused(command, name, capsys)
+        assert said.startswith(f"{name}: ") and text in said
