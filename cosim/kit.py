@@ -142,6 +142,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import StepMemory as StepMemory
     from cosim.contracts.method_layout import StepWork as StepWork
     from cosim.contracts.method_layout import store_state as store_state
+    from cosim.contracts.method_layout import walked_dots as walked_dots
     from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
     from cosim.contracts.participant_description import TYPES as TYPES
     from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
@@ -306,7 +307,6 @@ if TYPE_CHECKING:
     from cosim.walker import TANGENT_SIGNATURE as TANGENT_SIGNATURE
     from cosim.walker import WALK as WALK
     from cosim.walker import WALK_SIGNATURE as WALK_SIGNATURE
-    from cosim.walker import Walked as Walked
     from cosim.walker import WalkedDots as WalkedDots
     from cosim.walker import call_block as call_block
     from cosim.walker import call_dense as call_dense
