@@ -20,9 +20,9 @@ calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `cal
                   `indirect_call`: one for a signature of your own
 integrators       `OdeSystem` and `MethodArrays`: what the functions of a method take; `step_entry` and
                   `redo_entry`: what is called by its address; `Settings`, `StepMemory`, `StepWork`,
-                  `MethodSlots`, `Corrections`: the records in the arrays; `MethodKernels`, `Capabilities`,
-                  `StepCode`; `store_state`: a state that is finite; `project` and others, for steps that meet
-                  constraints
+                  `MethodSlots`, `Corrections`: the records in the arrays; `MethodKernels`, `PlacedFunction`,
+                  `Capabilities`, `StepCode`; `store_state`: a state that is finite; `project` and others, for
+                  steps that meet constraints
 records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named fields; `c_header`: the same
                   in C; `as_table`: rows by columns; `group_reader`, `head_of`: named tuples of arrays
                   (`Integers`, `Reals`) behind one address
@@ -96,7 +96,6 @@ if TYPE_CHECKING:
     from cosim.contracts.capabilities import Capabilities as Capabilities
     from cosim.contracts.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
     from cosim.contracts.constraints import NOT_MET as NOT_MET
-    from cosim.contracts.constraints import corrections_of as corrections_of
     from cosim.contracts.constraints import failure_code as failure_code
     from cosim.contracts.constraints import has_constraints as has_constraints
     from cosim.contracts.constraints import has_corrections as has_corrections
@@ -116,6 +115,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_entries import redo_entry as redo_entry
     from cosim.contracts.method_entries import step_entry as step_entry
     from cosim.contracts.method_kernels import MethodKernels as MethodKernels
+    from cosim.contracts.method_kernels import PlacedFunction as PlacedFunction
     from cosim.contracts.method_kernels import method_settings as method_settings
     from cosim.contracts.method_kernels import method_slots as method_slots
     from cosim.contracts.method_kernels import slots_named as slots_named
@@ -376,8 +376,8 @@ if TYPE_CHECKING:
     from cosim_compiler.sine_pairs import with_sine_pairs as with_sine_pairs
     from cosim_compiler.sources.flatten import flattened as flattened
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
-    from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side
     from cosim_compiler.sources.run_source import run_source as run_source
+    from cosim_compiler.sources.side_functions import nearer_side as nearer_side
     from cosim_compiler.tables import as_table as as_table
 
 else:
