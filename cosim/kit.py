@@ -20,9 +20,9 @@ calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `cal
                   `indirect_call`: one for a signature of your own
 integrators       `OdeSystem` and `MethodArrays`: what the functions of a method take; `step_entry` and
                   `redo_entry`: what is called by its address; `Settings`, `StepMemory`, `StepWork`,
-                  `MethodSlots`, `Corrections`: the records in the arrays; `MethodKernels`, `Capabilities`,
-                  `StepCode`; `store_state`: a state that is finite; `project` and others, for steps that meet
-                  constraints
+                  `MethodSlots`, `Corrections`: the records in the arrays; `MethodKernels`, `PlacedFunction`,
+                  `Capabilities`, `StepCode`; `store_state`: a state that is finite; `project` and others, for
+                  steps that meet constraints
 records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named fields; `c_header`: the same
                   in C; `as_table`: rows by columns; `group_reader`, `head_of`: named tuples of arrays
                   (`Integers`, `Reals`) behind one address
@@ -97,7 +97,6 @@ if TYPE_CHECKING:
     from cosim.contracts.capabilities import Capabilities as Capabilities
     from cosim.contracts.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
     from cosim.contracts.constraints import NOT_MET as NOT_MET
-    from cosim.contracts.constraints import corrections_of as corrections_of
     from cosim.contracts.constraints import failure_code as failure_code
     from cosim.contracts.constraints import has_constraints as has_constraints
     from cosim.contracts.constraints import has_corrections as has_corrections
@@ -117,6 +116,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_entries import redo_entry as redo_entry
     from cosim.contracts.method_entries import step_entry as step_entry
     from cosim.contracts.method_kernels import MethodKernels as MethodKernels
+    from cosim.contracts.method_kernels import PlacedFunction as PlacedFunction
     from cosim.contracts.method_kernels import method_settings as method_settings
     from cosim.contracts.method_kernels import method_slots as method_slots
     from cosim.contracts.method_kernels import slots_named as slots_named
@@ -143,6 +143,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import StepMemory as StepMemory
     from cosim.contracts.method_layout import StepWork as StepWork
     from cosim.contracts.method_layout import store_state as store_state
+    from cosim.contracts.method_layout import walked_dots as walked_dots
     from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
     from cosim.contracts.participant_description import TYPES as TYPES
     from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
@@ -308,7 +309,6 @@ if TYPE_CHECKING:
     from cosim.walker import TANGENT_SIGNATURE as TANGENT_SIGNATURE
     from cosim.walker import WALK as WALK
     from cosim.walker import WALK_SIGNATURE as WALK_SIGNATURE
-    from cosim.walker import Walked as Walked
     from cosim.walker import WalkedDots as WalkedDots
     from cosim.walker import call_block as call_block
     from cosim.walker import call_dense as call_dense
@@ -378,8 +378,8 @@ if TYPE_CHECKING:
     from cosim_compiler.sine_pairs import with_sine_pairs as with_sine_pairs
     from cosim_compiler.sources.flatten import flattened as flattened
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
-    from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side
     from cosim_compiler.sources.run_source import run_source as run_source
+    from cosim_compiler.sources.side_functions import nearer_side as nearer_side
     from cosim_compiler.tables import as_table as as_table
 
 else:

@@ -1,7 +1,7 @@
 """Corrections of a solution that meet constraints, and finding a start that does.
 
 Every integrator goes through here at the end of a step, before the step is accepted. A system lists its
-corrections at the end of its table (`System.projection`): rows that normalize, that prepare a movement, that
+corrections at the end of its table (`System.corrections`): rows that normalize, that prepare a movement, that
 make it, that change speeds, and those that an error estimate goes through. `Corrections` of
 `cosim.contracts.method_layout` says where each group ends, `ConstraintErrors` what they leave in the cache.
 
@@ -18,7 +18,6 @@ projected before the step is judged, unless half the step would be too long, too
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from cosim.contracts.method_entries import AT_METHOD, AT_TIME, redo_entry, system_of
 from cosim.contracts.method_layout import (
@@ -32,13 +31,7 @@ from cosim.contracts.method_layout import (
 )
 from cosim.walker import Walked
 from cosim_compiler.calls import gathering
-from cosim_compiler.record import place_in, rows_of, width_of
-
-NORMALIZE, PREPARE, MOVE, SPEEDS, ESTIMATES, DISPLACED, RATES, END_OF_CORRECTIONS, ERRORS, FIRST, LAST = (
-    place_in(Corrections, name) for name in Corrections.declared
-)
-"""Places in `System.projection`, for what is not compiled."""
-CORRECTIONS = width_of(Corrections)
+from cosim_compiler.record import rows_of
 
 TOLERANCE = 1e-10
 CONSTRAINT_TOLERANCE = TOLERANCE  # its name in `cosim.kit`
@@ -46,12 +39,6 @@ LOOSE = 1e-7  # accepted where rounding or constraints that contradict each othe
 MOST_CORRECTIONS = 30
 STILL_FALLS = 0.9  # times the previous error, at most, while corrections help
 NOT_MET = -4  # among the answers of steps' helpers: 0, 1 + the index of a block, -1 not finite, …
-
-
-def corrections_of(system: Any) -> Corrections:
-    """The rows of the table of a `cosim.System` that correct a solution."""
-    corrections: Corrections = rows_of(Corrections, system.projection, 0, 1)[0]
-    return corrections
 
 
 def has_corrections(corrections):
@@ -248,9 +235,9 @@ NEAR = 1e-3  # a position error from which the corrections of steps go on
 
 @gathering((*Walked._fields, "corrections", "nq", "nu", "spare"))
 def meet_constraints(*arguments):
-    """As `assemble_system`, called by its address: those of `walk`, `Corrections`, nq, nu and spare."""
-    projection, nq, nu, spare = arguments[AT_METHOD:]
-    corrections = rows_of(Corrections, projection, 0, 1)[0]
+    """Call `assemble_system` with the arguments of `walk`, `Corrections`, nq, nu and spare."""
+    numbers, nq, nu, spare = arguments[AT_METHOD:]
+    corrections = rows_of(Corrections, numbers, 0, 1)[0]
     return assemble_system(system_of(arguments), corrections, arguments[AT_TIME], nq, nu, spare)
 
 

@@ -63,7 +63,13 @@ def redo_entry(arrays: type, function: Callable[..., Any]) -> Callable[..., Any]
 
 def by_address(system, method, t):
     """The arguments of a method's function that is called by its address; a step has two more."""
-    return system[0:4] + (t,) + system[4:10] + method[1:6]
+    return system.walked_at(t) + (  # noqa: RUF005
+        method.coefficients,
+        method.settings_numbers,
+        method.memory_numbers,
+        method.work_numbers,
+        method.slot_numbers,
+    )
 
 
 def system_of(arguments):

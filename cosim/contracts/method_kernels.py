@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.kink_functions import SIDE_OF_KINK
-from cosim.contracts.method_layout import Corrections, MethodSlots, Settings
+from cosim.contracts.method_layout import MethodSlots, Settings, ToleranceRule
 from cosim.last_made import last_made
 from cosim_compiler.record import words_of
 
@@ -27,19 +27,28 @@ SMOOTH_UNTIL = "smooth_until"
 """Cache slots of this name hold the time at which a component will jump or have a kink."""
 
 
+class PlacedFunction(NamedTuple):
+    """A kernel function that is called by an address in an array of integers."""
+
+    place: int  # of the address in the array
+    function: Callable[..., Any]
+    signature: str
+
+
 @dataclass(frozen=True)
 class MethodKernels:
-    """What an integrator whose steps are kernel functions gives to the Step, for one system.
+    """The kernel functions and arrays of an integrator for one system.
 
     Attributes
     ----------
     coefficients, settings, slots, work : ndarray
-        As `cosim.contracts.method_layout` explains them; `work` as it begins.
+        See `cosim.contracts.method_layout`; `work` as it is at the beginning of a run.
     functions : dict of str to function or None
-        "step", "redo", "dense", "begin", "restart", "complete" and "tune": kernel functions. A method that
-        needs nothing to complete dense output, or whose coefficients do not follow the accuracy, has None.
-    slot_functions : list of (int, function, str)
-        Those whose addresses stand in ``slots``: the place of each, the function, its signature.
+        Kernel functions under the names "step", "redo", "dense", "begin", "restart", "complete" and "tune".
+        "complete" is None if dense output needs nothing more, "tune" if the coefficients do not depend on the
+        accuracy.
+    slot_functions : list of PlacedFunction
+        Functions whose addresses stand in ``slots``.
     followed_step : function or None
         The kernel function that derivatives of runs differentiate: it goes from the start of a step, which
         ``work`` and ``memory`` hold, to a time. It has the signature of "redo".
@@ -50,7 +59,7 @@ class MethodKernels:
     slots: NDArray[np.int64]
     work: Vector
     functions: dict[str, Callable[..., Any] | None]
-    slot_functions: list[tuple[int, Callable[..., Any], str]] = field(default_factory=list)
+    slot_functions: list[PlacedFunction] = field(default_factory=list)
     followed_step: Callable[..., Any] | None = None
 
 
@@ -67,13 +76,13 @@ def method_settings(integrator: Integrator, system: System, error_order: int) ->
         is_cubic=integrator.capabilities.cubic_until_completed,
         step_accuracy=integrator.step_accuracy,
     )
-    share, least = integrator.share_of_step, [integrator.least_absolute_tolerance(system)]
+    rule = ToleranceRule(*integrator.share_of_step, integrator.least_absolute_tolerance(system))
     held_sizes = integrator.held_sizes(system)
-    return np.concatenate([np.frombuffer(settings), relative, absolute, share, least, held_sizes])
+    return np.concatenate([np.frombuffer(settings), relative, absolute, np.frombuffer(rule), held_sizes])
 
 
 def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
-    """The array ``slots`` for a system; `extra` is what the method adds."""
+    """The array ``slots`` for a system; `extra` are the integers of the method itself, at its end."""
     return last_made(system, "_method_slots", extra, lambda: _method_slots(system, extra))
 
 
@@ -89,10 +98,19 @@ def _method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
 def slot_numbers(
     system: System, errors: list[int], smooth: list[int], kinks: list[int], holds: bool
 ) -> NDArray[np.int64]:
-    """`MethodSlots` of a system, and behind it the offsets that it counts."""
+    """`MethodSlots` of a system, followed by the offsets whose numbers it holds.
+
+    Parameters
+    ----------
+    errors, smooth, kinks : list of int
+        Offsets in the cache of reported errors, of times until which components are smooth, and of numbers
+        that change their sign at a kink.
+    holds : bool
+        Whether witnesses are held.
+    """
     inner_first, inner_last = system.inner_range
     head = MethodSlots(
-        corrections=Corrections(*system.projection.tolist()),
+        corrections=system.corrections,
         inner_first=inner_first,
         inner_last=inner_last,
         errors=len(errors),

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.walker import REDO_SIGNATURE as REDO_SIGNATURE
-from cosim.walker import walk
+from cosim.walker import Walked, WalkedDots, walk
 from cosim_compiler.record import Record, rows_of, width_of
 
 Reals = NDArray[np.float64]
@@ -215,6 +215,13 @@ class OdeSystem(NamedTuple):
             system.y, system.p, system.d, system.k, system.h, system.c,
         )  # fmt: skip
 
+    def walked_at(system, t):
+        """The arguments with which `walk` evaluates the system at a time."""
+        return Walked(
+            system.table, system.ints, system.first, system.last, t,
+            system.y, system.p, system.d, system.k, system.h, system.c,
+        )  # fmt: skip
+
     def with_rows(system, first, last):
         """The same system, of which other rows are evaluated."""
         return OdeSystem(
@@ -225,6 +232,12 @@ class OdeSystem(NamedTuple):
     def errors(system, corrections):
         """How far the solution is from its constraints, by the last evaluation."""
         return rows_of(ConstraintErrors, system.c, corrections.errors, 1)[0]
+
+
+def walked_dots(system_dot, t_dot):
+    """The tangents of `OdeSystem.walked_at`; `system_dot` has those of a system, in its order."""
+    dots = OdeSystem(*system_dot)
+    return WalkedDots(t_dot, dots.y, dots.p, dots.d, dots.h, dots.c)
 
 
 class MethodArrays(NamedTuple):

@@ -126,7 +126,7 @@ class CompiledStep:
         self.method = None if method.functions else PythonMethod(integrator, self)
         compile_ahead(
             [
-                *(item[1:] for item in method.functions),
+                *((placed.function, placed.signature) for placed in method.functions),
                 *((function, ENTRY_SIGNATURE) for function in CALLED.values()),
             ]
         )

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.contracts.constraints import DISPLACED, ESTIMATES
 from cosim.preparation.held_system import HeldSystem
 from cosim.preparation.method import Method
 from cosim.preparation.witness import Witness
@@ -56,7 +55,7 @@ class HeldTables:
     def __post_init__(self) -> None:
         system, count = self.system, len(self.witnesses)
         first, last = system.derivative_range
-        corrections = range(*(int(system.projection[i]) for i in (ESTIMATES, DISPLACED)))
+        corrections = range(system.corrections.estimates, system.corrections.displaced)
         row, blocks = system.ints.size, list(range(first, last))
         table_at = row + width_of(SlidingRow)
         corrections_at = table_at + BLOCK_WIDTH * len(blocks)

@@ -1,9 +1,8 @@
-"""An integrator as the Step calls it: numbers and functions."""
+"""An integrator that is prepared for a system, as the Step calls it."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from cosim.contracts import method_layout as method_layout
 from cosim.contracts.integrator import Integrator
-from cosim.contracts.method_kernels import method_settings, slot_numbers
+from cosim.contracts.method_kernels import PlacedFunction, method_settings, slot_numbers
 from cosim.contracts.method_layout import TUNE_SIGNATURE
 from cosim.run_data.records import MethodFunctions, Plan
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
@@ -20,7 +19,6 @@ from cosim_compiler.record import place_in
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Function = tuple[int, Callable[..., Any], str]
 SIGNATURES = {
     **{"step": STEP_SIGNATURE, "redo": REDO_SIGNATURE, "dense": DENSE_SIGNATURE, "begin": REDO_SIGNATURE},
     **{"restart": REDO_SIGNATURE, "complete": REDO_SIGNATURE, "tune": TUNE_SIGNATURE},
@@ -41,15 +39,15 @@ class Method:
     ----------
     integrator : Integrator
     coefficients, settings, slots : ndarray
-        As `cosim.contracts.method_layout` explains them.
+        See `cosim.contracts.method_layout`.
     memory : int
         Length of the array of this name.
     work : ndarray
-        As it begins.
-    functions : list of (int, function, str)
-        Places in `program`, kernel functions and their signatures; empty where the steps are Python.
-    slot_functions : list of (int, function, str)
-        The same of those whose addresses stand in ``slots``.
+        The array at the beginning of a run.
+    functions : list of PlacedFunction
+        Functions whose addresses stand in `program`; empty if the steps are Python.
+    slot_functions : list of PlacedFunction
+        Functions whose addresses stand in ``slots``.
     """
 
     integrator: Integrator
@@ -58,17 +56,17 @@ class Method:
     slots: Integers
     memory: int
     work: Reals
-    functions: list[Function]
-    slot_functions: list[Function] = field(default_factory=list)
+    functions: list[PlacedFunction]
+    slot_functions: list[PlacedFunction] = field(default_factory=list)
 
     @property
     def order(self) -> int:
-        """Of the solution."""
+        """The order of the solution."""
         return self.integrator.order
 
     @property
     def capabilities(self) -> Any:
-        """What the method can do."""
+        """The abilities that the integrator declares."""
         return self.integrator.capabilities
 
     def while_held(self, system: Any) -> Method:
@@ -79,7 +77,7 @@ class Method:
 
 
 def prepared(integrator: Integrator, system: Any) -> Method:
-    """An integrator, made ready for a system."""
+    """Prepare an integrator for a system."""
     kernels = integrator.kernels(system)
     memory = integrator.memory_size(system.ny)
     if kernels is None:
@@ -95,7 +93,7 @@ def prepared(integrator: Integrator, system: Any) -> Method:
         memory,
         kernels.work,
         [
-            (place_of(name), function, SIGNATURES[name])
+            PlacedFunction(place_of(name), function, SIGNATURES[name])
             for name, function in kernels.functions.items()
             if function is not None
         ],

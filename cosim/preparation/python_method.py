@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_entries import by_address, redo_entry, step_entry
+from cosim.contracts.method_kernels import PlacedFunction
 from cosim.contracts.method_layout import MethodArrays, OdeSystem, StepWork
 from cosim.contracts.step_code import StepCode
 from cosim.preparation.held_system import HeldSystem
-from cosim.preparation.method import Function, place_of
+from cosim.preparation.method import place_of
 from cosim.step.integration import step_without_states
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim_compiler.native import compile_function
@@ -53,20 +54,28 @@ class PythonMethod:
     ----------
     raised : BaseException or None
         What the integrator has raised in the last call.
-    functions : list of (int, function, str)
-        As `Method.functions`.
+    functions : list of PlacedFunction
+        Functions that call the integrator, for the places of `Method.functions`.
     """
 
     def __init__(self, integrator: Integrator, step: CompiledStep) -> None:
         self.integrator, self._owner = integrator, step
         self.raised: BaseException | None = None
         self._held: HeldSystem | None = None
-        self.functions: list[Function] = [
-            (place_of("step"), step_entry(MethodArrays, held_weakly(self._step)), STEP_SIGNATURE),
-            (place_of("redo"), redo_entry(MethodArrays, held_weakly(self._redo)), REDO_SIGNATURE),
-            (place_of("dense"), held_weakly(self._dense), DENSE_SIGNATURE),
-            (place_of("begin"), redo_entry(MethodArrays, held_weakly(self._initialize)), REDO_SIGNATURE),
-            (place_of("restart"), redo_entry(MethodArrays, held_weakly(self._restart)), REDO_SIGNATURE),
+        self.functions = [
+            PlacedFunction(
+                place_of("step"), step_entry(MethodArrays, held_weakly(self._step)), STEP_SIGNATURE
+            ),
+            PlacedFunction(
+                place_of("redo"), redo_entry(MethodArrays, held_weakly(self._redo)), REDO_SIGNATURE
+            ),
+            PlacedFunction(place_of("dense"), held_weakly(self._dense), DENSE_SIGNATURE),
+            PlacedFunction(
+                place_of("begin"), redo_entry(MethodArrays, held_weakly(self._initialize)), REDO_SIGNATURE
+            ),
+            PlacedFunction(
+                place_of("restart"), redo_entry(MethodArrays, held_weakly(self._restart)), REDO_SIGNATURE
+            ),
         ]
 
     @property

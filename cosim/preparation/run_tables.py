@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.cause import EventCause
-from cosim.contracts.constraints import END_OF_CORRECTIONS, NORMALIZE
+from cosim.contracts.constraints import has_corrections
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.errors import Problem
@@ -267,7 +267,7 @@ class Tables:
             plan.has_schedule,
             *map(self._layout.length_of, ("witnesses", "kinks", "breaks", "notices")),
         )
-        free = not any(watching) and self.slots[NORMALIZE] == self.slots[END_OF_CORRECTIONS]
+        free = not any(watching) and not has_corrections(self.system.corrections)
         plan.integrates_only = int(free and ny > 0 and not self.system.has_updates)
 
     def _write_reach(self, exported: bool) -> Integers:

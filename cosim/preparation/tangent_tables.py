@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.history import RING
-from cosim.contracts.constraints import ESTIMATES, NORMALIZE, settle_by_address
+from cosim.contracts.constraints import settle_by_address
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL
 from cosim.contracts.method_layout import WORK_HEADER
@@ -249,9 +249,9 @@ def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:
     return problems
 
 
-def corrections_of(system: System) -> range:
+def correction_rows(system: System) -> range:
     """The rows of the table that correct a solution."""
-    return range(int(system.projection[NORMALIZE]), int(system.projection[ESTIMATES]))
+    return range(system.corrections.normalize, system.corrections.estimates)
 
 
 def rows_of_run(system: System) -> list[int]:
@@ -260,14 +260,14 @@ def rows_of_run(system: System) -> list[int]:
         *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
         *range(*system.inner_range),
         *(row for updates in system.update_ranges.values() for row in range(*updates)),
-        *corrections_of(system),
+        *correction_rows(system),
     ]
 
 
 def faults_of_system(system: System) -> list[Problem]:
     """What stands against derivatives of runs of a system; its tangents are made."""
     problems = []
-    corrections, rows = corrections_of(system), rows_of_run(system)
+    corrections, rows = correction_rows(system), rows_of_run(system)
     for row, reason in system.run_tangents.prepare(rows).items():
         owners = ["constraints"] if row in corrections else system.tangents.block_of(row).owners
         problems.append(Problem(", ".join(owners), reason))

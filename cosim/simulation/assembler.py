@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from cosim.contracts.constraints import (
-    END_OF_CORRECTIONS,
     LOOSE,
     MEET_SIGNATURE,
-    NORMALIZE,
     NOT_MET,
+    has_corrections,
     meet_constraints,
 )
 from cosim.errors import SimulationError
 from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System, check_system
+from cosim_compiler.record import words_of
 from cosim_compiler.silent import compiled
 
 
@@ -35,14 +35,13 @@ def assemble(system: System, state: State) -> None:
     """
     check_system(system, "cosim.assemble")
     state.realize(Stage.ACCELERATION)
-    at = system.projection
-    if at[NORMALIZE] == at[END_OF_CORRECTIONS]:
+    if not has_corrections(system.corrections):
         return
     y = state._arrays["y"]
     before = y.copy()
     status = compiled(meet_constraints, MEET_SIGNATURE)(
         *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
-        *(at, system.nq, system.nu, np.zeros(2 * system.ny)),
+        *(np.array(words_of(system.corrections)), system.nq, system.nu, np.zeros(2 * system.ny)),
     )
     if not np.array_equal(before, y):
         state.invalidate(Stage.POSITION, "the assembler of constraints")

@@ -6,7 +6,6 @@ import numbers
 from collections.abc import Mapping
 from typing import Any
 
-from cosim.contracts.constraints import END_OF_CORRECTIONS, PREPARE
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import ModelError
@@ -82,11 +81,8 @@ def chosen_integrator(
         It is made already and has options beside; it cannot keep constraints, and the system has some.
     """
     integrator = make_integrator(integrator, accuracy, options)
-    corrections = system.projection
-    if (
-        corrections[PREPARE] != corrections[END_OF_CORRECTIONS]
-        and not integrator.capabilities.supports_constraints
-    ):
+    corrections = system.corrections
+    if corrections.prepare != corrections.end and not integrator.capabilities.supports_constraints:
         raise ModelError.of(
             "integrator",
             f"{type(integrator).__name__} cannot keep constraints, and this system has some: choose "

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.cause import EventCause
-from cosim.contracts.constraints import END_OF_CORRECTIONS, NORMALIZE
+from cosim.contracts.constraints import has_corrections
 from cosim.contracts.integrator import DEFAULT_ACCURACY
 from cosim.errors import CosimError
 from cosim.simulation.assembler import assemble
@@ -29,8 +29,7 @@ class GivenStart:
     """
 
     def __init__(self, state: State) -> None:
-        at = state.system.projection
-        self._corrects = bool(at[NORMALIZE] != at[END_OF_CORRECTIONS])
+        self._corrects = has_corrections(state.system.corrections)
         self._y = state.y.copy()
         self._state = state.copy() if self._corrects and _has_handlers(state) else None
 

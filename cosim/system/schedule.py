@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import weakref
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim import walker
+from cosim.contracts.method_layout import Corrections
 from cosim.stage import Stage
 from cosim.system.assembly import Assembly
 from cosim.system.block_address import block_address, python_block_address
@@ -36,7 +38,7 @@ class Schedule:
     update_ranges : dict of str to (int, int)
         Where updates stand in the table: at ends of steps, inside, between.
     handler_blocks : dict of (part, name) to int
-    table, ints, derivative_range, inner_blocks, inner_range, projection
+    table, ints, derivative_range, inner_blocks, inner_range, corrections
         As those of a `System`.
     needed : NeededBlocks
     """
@@ -56,8 +58,8 @@ class Schedule:
         self.inner_blocks = self.needed.of_derivatives(range(first, last), states)
         self.inner_range = (len(table), len(table) + len(self.inner_blocks))
         self.table: Integers = np.vstack([table, table[self.inner_blocks]])
-        motion = (first, self.stage_ranges[Stage.VELOCITY][1])
-        self.projection = _projection_places(assembly.projection, len(self.blocks), motion)
+        motion = range(first, self.stage_ranges[Stage.VELOCITY][1])
+        self.corrections = _correction_rows(assembly.projection, len(self.blocks), motion)
 
     def _list_blocks(self, assembly: Assembly) -> None:
         blocks, ordered = self.blocks, assembly.graph.order()
@@ -98,8 +100,11 @@ class Schedule:
         return table
 
 
-def _projection_places(projection: Projection | None, first: int, motion: tuple[int, int]) -> Integers:
-    """The numbers that `cosim.contracts.constraints` goes by; its blocks follow all others in the table."""
+def _correction_rows(projection: Projection | None, first: int, motion: range) -> Corrections:
+    """Which rows of the table correct a solution; they follow all others, from `first` on.
+
+    `motion` are the blocks that compute the motion.
+    """
     constraints = projection or Projection(0)
-    ends = np.cumsum([first, *(len(group) for group in constraints.groups)])
-    return np.array([*ends, constraints.errors, *motion], dtype=np.int64)
+    starts = accumulate([first, *(len(group) for group in constraints.groups)])
+    return Corrections(*starts, errors=constraints.errors, motion_first=motion.start, motion_last=motion.stop)

@@ -89,7 +89,7 @@ class System(FixedAttributes):
         Those of them that a method needs inside its steps, for derivatives alone.
     inner_range : (int, int)
         Where they stand in the table once more, one after the other, behind all others.
-    projection : ndarray of int64, shape (11,)
+    corrections : Corrections
         Which rows at the end of the table correct a solution, see `cosim.contracts.constraints`.
     inputs : list of str
         Paths of the inputs that nothing in the model is connected to.
@@ -130,7 +130,7 @@ class System(FixedAttributes):
         self.update_ranges = schedule.update_ranges
         self.table, self.ints = schedule.table, schedule.ints
         self.derivative_range, self.inner_range = schedule.derivative_range, schedule.inner_range
-        self.inner_blocks, self.projection = schedule.inner_blocks, schedule.projection
+        self.inner_blocks, self.corrections = schedule.inner_blocks, schedule.corrections
         self.inputs = list(assembly.free_inputs)
         self.dynamics, self.solver = assembly.dynamics, assembly.solver
         self._region_stage = assembly.graph.stage_of_region()

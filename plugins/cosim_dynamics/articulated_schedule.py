@@ -32,12 +32,13 @@ def schedule_articulated(parts: TreeAssembly) -> tuple[list[Block], Slot]:
         dof.gain = elimination.offset
         dof.response = elimination.part(6).offset
         dof.D = elimination.part(7).offset
+    parts.place_forces()
     solving = parts.table.block(
         articulated_block,
         cosim.Stage.ACCELERATION,
         [
             *(cache.references, cache.subspace, cache.velocities, cache.biases),
-            *parts.set_forces(),
+            *parts.force_slots,
             *parts.bodies("X_GB", "F_GB", "mass", "center_of_mass", "inertia"),
         ],
         [inertias, eliminated, cache.forces, cache.changes, *free.u_dot],

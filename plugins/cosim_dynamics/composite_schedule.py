@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def schedule_composite(parts: TreeAssembly) -> tuple[list[Block], Slot]:
-    """The blocks of the acceleration stage, and what they leave behind for constraints."""
+    """The blocks of the acceleration stage, and the slot of the factors, with which constraints solve."""
     assembly, tree, cache, free = parts.assembly, parts.tree, parts.cache, parts.free
     *starts, entries = accumulate(tree.depth, initial=0)
     inertias = assembly.allocate("dynamics: composite inertias", 10 * len(tree.links))
@@ -33,12 +33,13 @@ def schedule_composite(parts: TreeAssembly) -> tuple[list[Block], Slot]:
         dof.row = start
         dof.depth = tree.depth[i]
         dof.D = factor.part(start + dof.depth - 1).offset
+    parts.place_forces()
     setting_up = parts.table.block(
         equations_block,
         cosim.Stage.ACCELERATION,
         [
             *(cache.references, cache.subspace, cache.velocities, cache.biases),
-            *parts.set_forces(),
+            *parts.force_slots,
             *parts.bodies("X_GB", "F_GB", "mass", "center_of_mass", "inertia"),
         ],
         [inertias, cache.forces, M, right_side],

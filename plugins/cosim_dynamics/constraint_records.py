@@ -1,4 +1,4 @@
-"""The records of equations of constraints, and of what these act on."""
+"""The records of constraint equations, and of the bodies and joints on which they act."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import cosim
 from cosim.kit import width_of
 from cosim_dynamics.connectivity import is_ground
 from cosim_dynamics.constraint_ends import ConstraintEnd
+from cosim_dynamics.constraint_groups import ConstraintGroup
 from cosim_dynamics.mechanism import NOWHERE, TermSlots, terms_of
 from cosim_dynamics.model_constraints import PlacedConstraint
 from cosim_dynamics.projection_blocks import POSITIONS, SPEEDS
@@ -21,12 +22,12 @@ LEVEL = {"position": POSITIONS, "velocity": SPEEDS, "acceleration": 0}
 
 
 class ConstraintRecords:
-    """Sets the records of a mechanism, one constraint after the other.
+    """Fills in the records of a mechanism, one constraint after the other.
 
     Attributes
     ----------
     reads, writes : list of Slot
-        What lies at the places that were set.
+        Slots whose places the records name.
     """
 
     def __init__(self, parts: TreeAssembly) -> None:
@@ -36,13 +37,19 @@ class ConstraintRecords:
         self._equations = iter(parts.mechanism.equations)
         self._next_term = parts.mechanism.header.terms_at
 
-    def add(self, placed: PlacedConstraint, ends: list[ConstraintEnd], members: dict[int, int]) -> None:
-        """Set the equations of a constraint and their terms.
+    def add_group(self, group: ConstraintGroup) -> None:
+        """Fill in the equations of all constraints of a group."""
+        members = {dof: i for i, dof in enumerate(group.dofs)}
+        for constraint, ends in zip(group.constraints, group.ends, strict=True):
+            self._add(constraint, ends, members)
+
+    def _add(self, placed: PlacedConstraint, ends: list[ConstraintEnd], members: dict[int, int]) -> None:
+        """Fill in the equations of a constraint and their terms.
 
         Parameters
         ----------
         members : dict of int to int
-            Of each degree of freedom of its group the index there.
+            By degree of freedom its index in the group.
         """
         part, slot = placed.constraint, self._slot
         position, velocity = slot(part, "position_error"), slot(part, "velocity_error")
@@ -80,7 +87,7 @@ class ConstraintRecords:
     def _set_term(
         self, term: Any, part: contracts.Constraint, end: ConstraintEnd, coefficients: Slot
     ) -> None:
-        """Set what an equation acts on at an attachment."""
+        """Fill in the term of an equation that acts on one attachment."""
         force = self._slot(part, f"force_on_{end.name}")
         term.size, term.coefficients, term.force = end.size, coefficients.offset, force.offset
         self.writes.append(force)
@@ -92,7 +99,7 @@ class ConstraintRecords:
             self._set_body(term, self.parts.assembly.attached(part, end.name), end)
 
     def _set_body(self, term: Any, body: cosim.Component, end: ConstraintEnd) -> None:
-        """Of a body or of Ground its motion, and what it puts up against a force."""
+        """Fill in where the motion of a body or of Ground lies, and a body's mass and inertia."""
         X_GB, V_GB = self._slot(body, "X_GB"), self._slot(body, "V_GB")
         self.reads += [X_GB, V_GB]
         term.pose, term.velocity = X_GB.offset, V_GB.offset

@@ -1,4 +1,4 @@
-"""The blocks that solve constraints."""
+"""The blocks that solve constraints, and the memory in which they do."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from cosim_dynamics.constraint_block import constraint_block
 from cosim_dynamics.constraint_groups import ConstraintGroup
 from cosim_dynamics.constraint_records import ConstraintRecords
 from cosim_dynamics.group_records import GroupState, Pivot, fronts_of
-from cosim_dynamics.mechanism import NOWHERE
 from cosim_dynamics.model_constraints import ModelConstraints
+from cosim_dynamics.shared_places import share_places
 from cosim_dynamics.tree_assembly import Accelerations, TreeAssembly
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ SOLVING = (
     *(corrections.velocity_block, corrections.direction_block),
     *(corrections.speed_estimate_block, corrections.position_estimate_block),
 )
-"""Blocks that eliminate the equations: the same helpers do it, and are most of their machine code."""
+"""Blocks that eliminate equations; compiled together, since they share most of their machine code."""
 compiled_together(SOLVING, BLOCK_SIGNATURE)
 
-#: How many reals an array of m equations and n degrees of freedom has.
+#: By field of `ConstraintArrays` the length of an array for m equations and n degrees of freedom.
 ARRAYS: dict[str, Callable[[int, int], int]] = {
     "state": lambda m, n: width_of(GroupState),
     **dict.fromkeys(("jacobian", "eliminated"), lambda m, n: m * n),
@@ -50,30 +50,27 @@ def schedule_constraints(
     factor: Slot,
     errors: Slot,
 ) -> list[Block]:
-    """The blocks that add what constraints do to the accelerations without them.
+    """Make the blocks that add the effect of constraints to the accelerations without them.
+
+    Their places are written into the table of `parts`.
 
     Parameters
     ----------
     groups : sequence of ConstraintGroup
         Of all constraints.
     declared : Accelerations
-        Where those with constraints go.
+        Where the accelerations with constraints are written.
     factor : Slot
-        What solving without constraints has left behind.
+        The factors with which the accelerations without constraints were solved for.
     errors : Slot
         `ConstraintErrors`.
     """
     records = ConstraintRecords(parts)
     for group in groups:
-        members = {dof: i for i, dof in enumerate(group.dofs)}
-        for constraint, ends in zip(group.constraints, group.ends, strict=True):
-            records.add(constraint, ends, members)
-    arrays = [*_place_header(parts), *_place_groups(parts), *_place_fronts(parts)]
+        records.add_group(group)
+    arrays = [*_allocate_corrections(parts), *_allocate_groups(parts), *_allocate_fronts(parts)]
     parts.mechanism.header.errors = errors.offset
-    for u_dot, dof in zip(declared.u_dot, parts.mechanism.dofs, strict=True):
-        dof.u_dot = u_dot.offset
-    for A_GB, link in zip(declared.A_GB, parts.mechanism.links, strict=True):
-        link.A_GB = A_GB.offset
+    _place_accelerations(parts, declared)
     joints = [link.joint for link in parts.tree.links if link.joint.nu]
     reads = [
         *(parts.cache.references, parts.cache.subspace, factor, *parts.free.u_dot, *parts.free.A_GB),
@@ -86,8 +83,16 @@ def schedule_constraints(
     return [*constraints.blocks, solving]
 
 
-def _place_header(parts: TreeAssembly) -> list[Slot]:
-    """Allocate what belongs to the whole mechanism, and to each link."""
+def _place_accelerations(parts: TreeAssembly, declared: Accelerations) -> None:
+    """Write into the table where the accelerations with constraints lie."""
+    for u_dot, dof in zip(declared.u_dot, parts.mechanism.dofs, strict=True):
+        dof.u_dot = u_dot.offset
+    for A_GB, link in zip(declared.A_GB, parts.mechanism.links, strict=True):
+        link.A_GB = A_GB.offset
+
+
+def _allocate_corrections(parts: TreeAssembly) -> list[Slot]:
+    """Allocate corrections of speeds and accelerations, and write their places into the table."""
     mechanism, allocate = parts.mechanism, parts.assembly.allocate
     header = mechanism.header
     correction = allocate("dynamics: correction of constraints", header.dofs)
@@ -99,8 +104,8 @@ def _place_header(parts: TreeAssembly) -> list[Slot]:
     return [correction, corrections]
 
 
-def _place_groups(parts: TreeAssembly) -> list[Slot]:
-    """Allocate the arrays of `constraint_arrays`, those of a group one behind the other."""
+def _allocate_groups(parts: TreeAssembly) -> list[Slot]:
+    """Allocate `ARRAYS` of each group one behind the other, and write their places into its record."""
     groups = parts.mechanism.groups
     sizes = [[size(group.equations, group.members) for size in ARRAYS.values()] for group in groups]
     slot = parts.assembly.allocate("dynamics: equations of constraints", sum(map(sum, sizes)))
@@ -112,54 +117,23 @@ def _place_groups(parts: TreeAssembly) -> list[Slot]:
     return [slot]
 
 
-def _place_fronts(parts: TreeAssembly) -> list[Slot]:
-    """Allocate what groups are factorized in along the tree."""
+def _allocate_fronts(parts: TreeAssembly) -> list[Slot]:
+    """Allocate the memory in which groups are factorized along the tree; write its places into the fronts."""
     mechanism, allocate = parts.mechanism, parts.assembly.allocate
     slots = []
     for group in mechanism.groups:
         fronts = fronts_of(mechanism, group)
-        places, size = share_places([front.size**2 for front in fronts], [front.parent for front in fronts])
-        pivots = [mechanism.links[front.link].dofs + front.candidates for front in fronts]
-        rooms = [count * (width_of(Pivot) + front.size) for count, front in zip(pivots, fronts, strict=True)]
-        matrices = allocate("dynamics: fronts of constraints", size)
+        shared = share_places([front.size**2 for front in fronts], [front.parent for front in fronts])
+        counts = [mechanism.links[front.link].dofs + front.candidates for front in fronts]
+        lengths = [
+            count * (width_of(Pivot) + front.size) for count, front in zip(counts, fronts, strict=True)
+        ]
+        matrices = allocate("dynamics: fronts of constraints", shared.size)
         values = allocate("dynamics: values of fronts", sum(front.size for front in fronts))
-        columns = allocate("dynamics: pivots of fronts", sum(rooms))
-        at_values, at_pivots = values.offset, columns.offset
-        for front, place, room in zip(fronts, places, rooms, strict=True):
-            front.matrix, front.values, front.pivots = matrices.offset + place, at_values, at_pivots
-            at_values, at_pivots = at_values + front.size, at_pivots + room
-        slots += [matrices, values, columns]
+        pivots = allocate("dynamics: pivots of fronts", sum(lengths))
+        values_at, pivots_at = values.offset, pivots.offset
+        for front, start, length in zip(fronts, shared.starts, lengths, strict=True):
+            front.matrix, front.values, front.pivots = matrices.offset + start, values_at, pivots_at
+            values_at, pivots_at = values_at + front.size, pivots_at + length
+        slots += [matrices, values, pivots]
     return slots
-
-
-def share_places(sizes: Sequence[int], parents: Sequence[int]) -> tuple[list[int], int]:
-    """Where to put the matrices of fronts so that those that are not needed at a time share memory.
-
-    A matrix is needed from the first front that it takes over to its own.
-
-    Parameters
-    ----------
-    sizes, parents : sequence of int
-        Of each matrix; the index of the front that takes it over, negative where there is none.
-
-    Returns
-    -------
-    list of int, int
-        Where each begins, and how much they take together.
-    """
-    places = [NOWHERE] * len(sizes)
-    rooms: list[tuple[int, int]] = []  # free ones, with where they begin
-    room_of: dict[int, tuple[int, int]] = {}
-    end = 0
-    for i, parent in enumerate(parents):
-        for needed in (i, parent):
-            if needed >= 0 and places[needed] == NOWHERE:
-                fitting = [room for room in rooms if room[0] >= sizes[needed]]
-                room = min(fitting, default=(sizes[needed], end))
-                if fitting:
-                    rooms.remove(room)
-                else:
-                    end += sizes[needed]
-                places[needed], room_of[needed] = room[1], room
-        rooms.append(room_of.pop(i))
-    return places, end

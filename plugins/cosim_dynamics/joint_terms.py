@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import cosim
 from cosim.kit import Block
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 KERNEL = str(Path(inspect.getfile(cosim.Model)).parents[1])
 """Its frames are not the author's."""
+
+
+class OwnTerms(NamedTuple):
+    """Where in the cache the terms of one speed lie."""
+
+    coefficients: int
+    constant: int
 
 
 class JointTerms:
@@ -55,12 +62,12 @@ class JointTerms:
                 except Exception as error:  # the author's code: whatever it raises is a fault of the model
                     problem(joint.name, with_line(error))
 
-    def of(self, joint: contracts.Joint, speed: int) -> tuple[int, int] | None:
-        """Where coefficients and constant of one speed lie, or None for a joint without such terms."""
+    def of(self, joint: contracts.Joint, speed: int) -> OwnTerms | None:
+        """The terms of one speed; None for a joint without equations of its own."""
         slot = self.slots.get(joint.name)
         if slot is None:
             return None
-        return slot.part(joint.nu * speed).offset, slot.part(joint.nu * joint.nu + speed).offset
+        return OwnTerms(slot.part(joint.nu * speed).offset, slot.part(joint.nu * joint.nu + speed).offset)
 
     def _add(self, assembly: Assembly, joint: contracts.Joint, has_rotors: bool) -> None:
         graph, equations = trace(joint, has_rotors)

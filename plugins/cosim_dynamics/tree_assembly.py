@@ -1,4 +1,4 @@
-"""What the blocks of a tree are made of."""
+"""The parts from which the solvers of a tree make their blocks."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Accelerations:
 
     @classmethod
     def declared(cls, assembly: Assembly, tree: Tree) -> Accelerations:
-        """What joints and bodies declare."""
+        """The slots that joints and bodies declare."""
         joints = [link.joint for link in tree.links]
         u_dot = [assembly.derivative(joint, "u").part(i) for joint in joints for i in range(joint.nu)]
         return cls(u_dot, [assembly.slot(link.body, "A_GB") for link in tree.links])
 
     @classmethod
     def without_constraints(cls, assembly: Assembly, tree: Tree) -> Accelerations:
-        """Arrays of the solver's own, for what constraints change yet."""
+        """New arrays of the solver, for accelerations to which constraints have yet to be added."""
         u_dot = assembly.allocate("dynamics: u_dot without constraints", tree.size)
         A_GB = assembly.allocate("dynamics: accelerations without constraints", 6 * len(tree.links))
         return cls(
@@ -42,20 +42,20 @@ class Accelerations:
 
 @dataclass(frozen=True)
 class TreeAssembly:
-    """A sound tree whose blocks are made; it sets in the table where accelerations without constraints go.
+    """A tree without faults, with the memory that its blocks share.
 
     Attributes
     ----------
     assembly : Assembly
     tree : Tree
     table : MechanismTable
-        What the blocks know.
+        The records that the blocks read, whose fields say where everything lies.
     cache : SolverCache
-        What they compute.
+        Slots for what the blocks compute.
     terms : JointTerms
-        What joints add to the equations of motion by equations of their own.
+        Terms that joints with equations of their own add to the equations of motion.
     free : Accelerations
-        What is solved for before there are constraints.
+        Where the accelerations without constraints are written.
     """
 
     assembly: Assembly
@@ -65,7 +65,8 @@ class TreeAssembly:
     terms: JointTerms
     free: Accelerations
 
-    def __post_init__(self) -> None:
+    def place_free_accelerations(self) -> None:
+        """Write into the table where `free` lies."""
         for u_dot, dof in zip(self.free.u_dot, self.mechanism.dofs, strict=True):
             dof.free_u_dot = u_dot.offset
         for A_GB, link in zip(self.free.A_GB, self.mechanism.links, strict=True):
@@ -76,24 +77,31 @@ class TreeAssembly:
         """The records of the table."""
         return self.table.mechanism
 
-    def set_forces(self) -> list[Slot]:
-        """Set the generalized force of each speed and what its joint's own equation adds; all that is read.
+    def place_forces(self) -> None:
+        """Write into the table where the generalized force on each speed and its joint's own terms lie.
 
-        The force on a speed is zero where the joint's own equation holds it already.
+        The own equation of a joint contains its forces already: their place is then that of zeros.
         """
-        reads = list(self.terms.slots.values())
         for link in self.tree.links:
             for number, i in enumerate(link.dofs):
                 dof, terms = self.mechanism.dofs[i], self.terms.of(link.joint, number)
                 if terms is None:
-                    tau = self.assembly.slot(link.joint, "tau").part(number)
-                    reads.append(tau)
+                    dof.tau = self.assembly.slot(link.joint, "tau").part(number).offset
                 else:
-                    tau = self.cache.zeros
-                    dof.own_row, dof.own_constant = terms
-                dof.tau = tau.offset
-        return reads
+                    dof.tau = self.cache.zeros.offset
+                    dof.own_row, dof.own_constant = terms.coefficients, terms.constant
+
+    @property
+    def force_slots(self) -> list[Slot]:
+        """The slots of the generalized forces and of the joints' own terms."""
+        forces = [
+            self.assembly.slot(link.joint, "tau").part(number)
+            for link in self.tree.links
+            if link.joint.name not in self.terms.slots
+            for number in range(len(link.dofs))
+        ]
+        return [*self.terms.slots.values(), *forces]
 
     def bodies(self, *names: str) -> list[Slot]:
-        """What all bodies declare by these names."""
+        """The slots that all bodies declare under these names."""
         return [self.assembly.slot(link.body, name) for link in self.tree.links for name in names]

@@ -1,4 +1,4 @@
-"""What the solvers for trees of bodies share."""
+"""The base class of the solvers for trees of bodies."""
 
 from __future__ import annotations
 
@@ -48,16 +48,19 @@ class TreeSolver(contracts.DynamicsSolver):
 
     @abstractmethod
     def acceleration_blocks(self, parts: TreeAssembly) -> tuple[list[Block], Slot]:
-        """The blocks that write u_dot and A_GB of everything in a sound tree, and what they leave behind.
+        """The blocks that write the accelerations without constraints, `parts.free`.
 
-        They write `parts.free`. The second is the slot with which M is solved for other right sides.
+        Returns
+        -------
+        list of Block, Slot
+            The blocks; the factors with which M is solved for other right sides.
         """
 
     def check(self, tree: Tree, terms: JointTerms, problem: Report) -> None:
         """Report what this solver cannot do."""
 
     def constraint_equations(self, constraint: contracts.Constraint, state: cosim.State) -> list[Any]:
-        """As `cosim_dynamics.constraint_equations`."""
+        """The equations of a constraint at a State; see `cosim_dynamics.constraint_equations`."""
         return constraint_equations(state.system, state, constraint)
 
     def explain(self, state: cosim.State, failure: str) -> str:
@@ -130,6 +133,7 @@ class TreeSolver(contracts.DynamicsSolver):
         declared = Accelerations.declared(assembly, tree)
         free = Accelerations.without_constraints(assembly, tree) if constraints.all else declared
         parts = TreeAssembly(assembly, tree, table, cache, terms, free)
+        parts.place_free_accelerations()
         motion = schedule_motion(parts)
         accelerations, factor = self.acceleration_blocks(parts)
         method = self.method

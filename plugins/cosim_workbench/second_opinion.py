@@ -13,7 +13,6 @@ from cosim import ModelError, Result, SimulationError, State, System, registry, 
 from cosim.kit import (
     DEFAULT,
     POINTS,
-    corrections_of,
     has_constraints,
     kinds_of,
     seconds,
@@ -170,7 +169,7 @@ class Trials:
         fixed = "fixed_step" in settings
         tighter = _tightened(settings, self.accuracy)
         yield Trial("half the step" if fixed else "tenth of the tolerance", system, solver, tighter)
-        constrained = has_constraints(corrections_of(system))
+        constrained = has_constraints(system.corrections)
         rival = _rival_method(str(settings.get("integrator", DEFAULT)), constrained)
         if rival:
             options = {name: settings[name] for name in OF_EVERY_RUN if name in settings}

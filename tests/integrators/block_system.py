@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cosim.contracts.method_layout import Corrections
 from cosim.system.block_address import block_address
 from cosim.walker import WALK_SIGNATURE, walk
 from cosim_compiler.native import compile_function, is_plain
@@ -43,7 +44,7 @@ class BlockSystem:
         self.has_updates = False
         self.nq = self.nu = 0
         self.nominal_sizes = np.zeros(ny)
-        self.projection = np.zeros(11, dtype=np.int64)
+        self.corrections = Corrections()
         self.variables: dict[str, Any] = {}
         self.slots_by_name: dict[str, Any] = {}
         self._empty, self._no_ints = np.zeros(1), np.zeros(1, dtype=np.int64)

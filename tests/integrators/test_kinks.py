@@ -13,7 +13,8 @@ from cosim import kit
 from cosim.kit import MethodSlots, rows_of
 from cosim.testing.known_solution import known_system
 from cosim.testing.other_mode import results_in_other_mode
-from cosim_compiler.sources.kernel_sides import nearer_side, sides_of
+from cosim_compiler.sources.kernel_sides import sides_of
+from cosim_compiler.sources.side_functions import nearer_side
 
 METHODS = [
     "bogacki_shampine",

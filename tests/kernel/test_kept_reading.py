@@ -49,7 +49,7 @@ class Mount(cosim.Component):
 READERS = (
     (flatten, "_written_out"),
     (arguments, "_resolved"),
-    (kernel_sides, "_sides_read"),
+    (kernel_sides, "_read_sides"),
 )
 
 

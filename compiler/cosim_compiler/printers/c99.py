@@ -39,7 +39,8 @@ from cosim_compiler.language.types import NOTHING, Group, Number, Record, Type
 from cosim_compiler.printers.c_declarations import Declarations
 from cosim_compiler.printers.c_lines import compact, joined, named_once, shortened, unpacked, with_last_status
 from cosim_compiler.printers.c_names import Names, Types
-from cosim_compiler.printers.c_values import ValueWriter, bracketed
+from cosim_compiler.printers.c_order import bracketed
+from cosim_compiler.printers.c_values import ValueWriter
 
 WORD = re.compile(r"\w+")
 WIDTH = 110
@@ -280,10 +281,10 @@ class FunctionWriter(ValueWriter):
 
     def fails(self, status: str) -> None:
         """Hand on a status that is not 0."""
-        self.line(self.handing_on(status))
+        self.line(self.return_status(status))
 
-    def handing_on(self, status: str) -> str:
-        """What does so: to what catches it, else to the caller."""
+    def return_status(self, status: str) -> str:
+        """The statement that hands a status on: to the `except` around it, else to the caller."""
         if not self.tries:
             return f"return {status};"
         name, label = self.tries[-1]

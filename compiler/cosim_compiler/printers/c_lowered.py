@@ -356,7 +356,7 @@ class LoweredWriter(c99.FunctionWriter):
             return self.named(node.type, self.converted(function.result, node.type, text))
         result = ""
         if function.result is not NOTHING:
-            result = self._result_room(function.result)
+            result = self.declare_result(function.result)
             arguments.append(f"&{result}")
         self.line(f"(void){name}({', '.join(arguments)});")
         return "" if node.type is NOTHING else self.converted(function.result, node.type, result)

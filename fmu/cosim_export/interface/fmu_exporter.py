@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import cosim
-from cosim.kit import corrections_of, has_corrections
+from cosim.kit import has_corrections
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES
@@ -36,7 +36,7 @@ def first_state(system: cosim.System) -> cosim.State:
     begins with. Where the constraints cannot be met it is the default State; the initialization says why.
     """
     state = system.default_state()
-    if not has_corrections(corrections_of(system)):
+    if not has_corrections(system.corrections):
         return state
     try:
         cosim.assemble(system, state)

@@ -13,12 +13,18 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import DONE, Record, redo_entry, rows_of, tangent_of, width_of
+from cosim.kit import DONE, MethodArrays, Record, redo_entry, rows_of, tangent_of, width_of
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.implicit_start import continue_implicit_run
 from cosim_integrators.implicit.matrices import make_matrices
-from cosim_integrators.implicit.newton import set_weights, size_of_attempt, size_of_error, solve_stage
+from cosim_integrators.implicit.newton import (
+    moved_method,
+    set_weights,
+    size_of_attempt,
+    size_of_error,
+    solve_stage,
+)
 from cosim_integrators.kit.start_of_run import set_first_step
 from cosim_integrators.kit.start_of_step import copy_values
 
@@ -87,7 +93,7 @@ class BackwardMethod(ImplicitMethod):
 
 
 def fill_change(change, order, ratio):
-    """The matrix by which differences of a polynomial of that order change with the distance."""
+    """Fill in the matrix that brings differences of a polynomial to `ratio` times their distance."""
     for i in range(order + 1):
         for j in range(order + 1):
             change[i * (order + 1) + j] = 0.0
@@ -98,7 +104,7 @@ def fill_change(change, order, ratio):
 
 
 def change_distance(method, order, change):
-    """Differences at another distance, by the matrix of the change."""
+    """Bring the differences to another distance by the matrix `change`."""
     differences = method.differences
     room = method.family(DIFFERENCES, DIFFERENCES)
     n = method.n
@@ -124,12 +130,12 @@ def change_entry(i, j, ratio):
 
 
 def order_of_next(method):
-    """The exponent of the step in the error of the next step."""
+    """The exponent of the step in the error estimate of the next step."""
     return method.order + 1.0 if method.memory.last_step > 0.0 else 2.0
 
 
 def load_differences(method, step):
-    """Bring the differences to the distance of this step; the order."""
+    """Bring the differences to the distance of this step, and return the order."""
     last = method.memory.last_step
     order = 1 if last == 0.0 else method.order
     if last != 0.0 and step != last:
@@ -139,7 +145,10 @@ def load_differences(method, step):
 
 
 def bring_to_distance(method, step, last, order, change):
-    """The differences at the distance of this step, after one of length `last`; linear in what is read."""
+    """Compute the differences at the distance of this step from those of the last one, of length `last`.
+
+    All results are linear in the history, the start and the slope.
+    """
     differences = method.differences
     start = method.start
     if last == 0.0:
@@ -165,7 +174,7 @@ def bring_to_distance(method, step, last, order, change):
 
 
 def power_of_change(order, ratio):
-    """By how much the difference behind those of the method changes with the distance."""
+    """The factor of the difference of the next order when the distance changes by `ratio`."""
     power = 1.0
     for _ in range(order + 1):
         power *= ratio
@@ -173,28 +182,22 @@ def power_of_change(order, ratio):
 
 
 @tangent_of(load_differences, with_values=True)
-def load_both_differences(method, step, method_dot, step_dot):
-    """Of values and tangents: the lengths of steps do not vary."""
+def load_differences_and_tangents(method, step, method_dot, step_dot):
+    """Load the differences of values and of tangents; the lengths of steps do not vary."""
     order = load_differences(method, step)
-    moved = moved_differences(method, method_dot[3], method_dot[4])
+    arrays_dot = MethodArrays(*method_dot)
+    moved = moved_differences(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
     bring_to_distance(moved, step, method.memory.last_step, order, method.change)
     return order
 
 
 def moved_differences(method, memory_dot, work_dot):
-    """The tangents of a method's arrays, with its numbers that do not vary."""
-    return BackwardMethod(
-        method.n,
-        method.coefficients,
-        method.settings_numbers,
-        memory_dot,
-        work_dot,
-        method.slot_numbers,
-    )
+    """A method whose memory and work are tangents; its other arrays do not vary."""
+    return BackwardMethod(*moved_method(method, memory_dot, work_dot))
 
 
 def predict_end(method, y, order):
-    """Into `y` the end of a step as the past predicts it, and what the equation of its end begins from."""
+    """Write the end of a step that the past predicts into `y`, and the base of its equation into ``base``."""
     base = method.base
     predicted = method.imaginary
     n = method.n
@@ -214,7 +217,7 @@ def predict_end(method, y, order):
 
 
 def attempt_differences(system, method, t, t_end):
-    """The end of a step into `y`, its error into `work`; see `driver`."""
+    """Solve for the end of a step, `y`, and estimate its error; see `driver`."""
     attempt = method.attempt
     y = system.y
     n = method.n
@@ -247,7 +250,7 @@ def attempt_differences(system, method, t, t_end):
 
 
 def safety(attempt):
-    """Nearer to 1 the fewer iterations were needed."""
+    """The safety factor of the step: nearer to 1 the fewer iterations were needed."""
     return 0.9 * 9.0 / (8.0 + attempt.iterations)
 
 
@@ -281,15 +284,15 @@ def accept_differences(system, method, t, t_end, ideal):
 
 
 def advance_differences(method, y, order, loaded):
-    """Bring the differences to the end `y` of the step; the polynomial of dense output, and the history.
+    """Bring the differences to the end `y` of the step; write the dense output and the history.
 
-    `loaded` is how many of them are kept as the history.
+    The first `loaded` of them become the history.
     """
     bring_to_end(method, y, order, loaded, method.change)
 
 
 def bring_to_end(method, y, order, loaded, powers):
-    """As `advance_differences`, with room for powers; all that is written is linear in what is read."""
+    """Do what `advance_differences` says, with `powers` as room; results are linear in what is read."""
     n = method.n
     differences = method.differences
     predicted = method.base
@@ -313,7 +316,7 @@ def bring_to_end(method, y, order, loaded, powers):
 
 
 def choose_order(method, y, order):
-    """Go to the neighbouring order that allows the longest step; by how much it may grow."""
+    """Choose the neighbouring order that allows the longest step, and return by how much it may grow."""
     memory = method.memory
     attempt = method.attempt
     best = math.pow(max(attempt.estimate, 1e-10), -1.0 / (order + 1.0))
@@ -342,8 +345,8 @@ def choose_order(method, y, order):
 
 
 @tangent_of(choose_order, with_values=True, leaves_fixed=True)
-def keep_order(method, y, order, method_dot, y_dot):
-    """A step that is followed is the last of its kind: the next one says what it begins with."""
+def choose_order_of_values(method, y, order, method_dot, y_dot):
+    """Return 1 and choose nothing: a run with tangents repeats the orders of the run that it follows."""
     return 1.0
 
 
@@ -356,9 +359,9 @@ def write_polynomial(method, order, powers):
         part = method.dense(q)
         for m in range(method.n):
             part[m] = 0.0
-    begin_powers(powers, order)
+    set_empty_product(powers, order)
     for i in range(1, order + 1):
-        next_powers(powers, i)
+        multiply_by_factor(powers, i)
         difference = method.difference(i)
         for q in range(1, i + 1):
             part = method.dense(q - 1)
@@ -367,15 +370,15 @@ def write_polynomial(method, order, powers):
                 part[m] += power * difference[m]
 
 
-def begin_powers(powers, order):
-    """The powers of s, up to an order, of the product without factors: 1."""
+def set_empty_product(powers, order):
+    """Set the coefficients of s^0 … s^order to those of the product without factors, 1."""
     for i in range(order + 1):
         powers[i] = 0.0
     powers[0] = 1.0
 
 
-def next_powers(powers, i):
-    """Multiply by the factor of the difference of an order: (s + i - 2) / i."""
+def multiply_by_factor(powers, i):
+    """Multiply the polynomial with these coefficients by the factor of difference `i`, (s + i - 2) / i."""
     for back in range(i + 1):
         q = i - back
         below = powers[q - 1] if q > 0 else 0.0

@@ -12,7 +12,16 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import Record, Walked, WalkedDots, as_table, nan_max, rows_of, tangent_of, width_of
+from cosim.kit import (
+    MethodArrays,
+    Record,
+    as_table,
+    nan_max,
+    rows_of,
+    tangent_of,
+    walked_dots,
+    width_of,
+)
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step, next_of_one_step_method
 from cosim_integrators.implicit.implicit_method import (
     BAD_NUMBER,
@@ -27,18 +36,19 @@ from cosim_integrators.implicit.matrices import make_matrices, solve_pair, solve
 from cosim_integrators.implicit.newton import (
     CONVERGED,
     GOES_ON,
-    MOST_FOLLOWED,
+    MOST_TANGENT_ITERATIONS,
+    NOT_RECORDED,
     check_convergence,
+    check_correction,
+    evaluate_tangents,
     is_refined,
     moved_method,
     own_size,
+    relative_size,
     set_weights,
-    settled,
     size_of_attempt,
     size_of_small_states,
-    size_over,
     start_iteration,
-    walk_along,
 )
 from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.start_of_step import copy_values
@@ -316,10 +326,13 @@ def solve_corrections(method, step, w, derivatives, z):
     solve_pair(method, re, im)
 
 
-def iterating_stages(evaluate):
-    """As `newton.iterating_stage`, of all stages; both ends of the step move alike."""
+def stages_iteration(evaluate):
+    """Make the kernel function that iterates on all stages and their tangents; see `newton.stage_iteration`.
 
-    def iterate_stages(system, method, moved, dots, t, t_end, behind):
+    The times of both ends of the step have the same tangent.
+    """
+
+    def iterate_stages(system, method, moved, dots, t, t_end, recording):
         y = system.y
         y_dot = dots.y
         c_dot = dots.c
@@ -334,14 +347,14 @@ def iterating_stages(evaluate):
         start = method.start
         start_dot = moved.start
         previous = math.inf
-        for _ in range(MOST_FOLLOWED):
+        for _ in range(MOST_TANGENT_ITERATIONS):
             for i in range(method.stages):
                 for m in range(n):
                     y[m] = start[m] + z[i * n + m]
                     y_dot[m] = start_dot[m] + z_dot[i * n + m]
                 node = method.node(i)
                 at = t_end if node == 1.0 else t + node * step
-                status = evaluate(Walked(*system[:4], at, *system[4:10]), dots, i, behind)
+                status = evaluate(system.walked_at(at), dots, i, recording)
                 if status != 0:
                     return status
                 for m in range(n):
@@ -352,10 +365,10 @@ def iterating_stages(evaluate):
             for m in range(w.shape[0]):
                 w[m] += z[m]
                 w_dot[m] += z_dot[m]
-            size = max(size_over(z, w, start), size_over(z_dot, w_dot, start_dot))
+            size = max(relative_size(z, w, start), relative_size(z_dot, w_dot, start_dot))
             multiply(method, method.transform, w, z)
             multiply(method, method.transform, w_dot, z_dot)
-            status = settled(size, previous)
+            status = check_correction(size, previous)
             if status != SLOW:
                 return status
             previous = size
@@ -364,24 +377,21 @@ def iterating_stages(evaluate):
     return iterate_stages
 
 
-follow_iterations = iterating_stages(walk_along)
+iterate_tangents = stages_iteration(evaluate_tangents)
 
 
 def moved_collocation(method, memory_dot, work_dot):
-    """The tangents of the method's arrays."""
-    plain = moved_method(method, memory_dot, work_dot)
-    return CollocationMethod(
-        plain.n, plain.coefficients, plain.settings_numbers, plain.memory_numbers, plain.work_numbers,
-        plain.slot_numbers,
-    )  # fmt: skip
+    """A method whose memory and work are tangents; its other arrays do not vary."""
+    return CollocationMethod(*moved_method(method, memory_dot, work_dot))
 
 
 @tangent_of(solve_stages, with_values=True)
-def follow_stages(system, method, t, t_end, system_dot, method_dot, t_dot, t_end_dot):
+def solve_stages_with_tangents(system, method, t, t_end, system_dot, method_dot, t_dot, t_end_dot):
     """Solve for all stages and their tangents."""
-    moved = moved_collocation(method, method_dot[3], method_dot[4])
-    dots = WalkedDots(t_dot, system_dot[4], system_dot[5], system_dot[6], system_dot[8], system_dot[9])
-    return follow_iterations(system, method, moved, dots, t, t_end, (0,))
+    arrays_dot = MethodArrays(*method_dot)
+    moved = moved_collocation(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
+    dots = walked_dots(system_dot, t_dot)
+    return iterate_tangents(system, method, moved, dots, t, t_end, NOT_RECORDED)
 
 
 def compute_defect(method, step):

@@ -1,9 +1,11 @@
-"""LU decomposition of complex matrices, as `lu_factor` for real ones.
+"""LU decomposition of complex matrices with partial pivoting, as kernel functions.
 
 Matrices are flat, row after row; a complex number is two reals, one after the other.
 """
 
 from __future__ import annotations
+
+from cosim_integrators.kit.dense_lu import exchange_rows, exchange_rows_back
 
 
 def factor_complex(a, pivots, n):
@@ -52,15 +54,8 @@ def factor_complex(a, pivots, n):
 
 def solve_complex(a, pivots, n, b, c):
     """Replace b + i c by the solution, `a` and `pivots` being from `factor_complex`."""
-    for k in range(n):
-        pivot = int(pivots[k])
-        if pivot != k:
-            exchanged = b[k]
-            b[k] = b[pivot]
-            b[pivot] = exchanged
-            exchanged = c[k]
-            c[k] = c[pivot]
-            c[pivot] = exchanged
+    exchange_rows(pivots, n, b)
+    exchange_rows(pivots, n, c)
     for i in range(1, n):
         row = a[2 * i * n : 2 * i * n + 2 * n]
         x = b[i]
@@ -86,7 +81,7 @@ def solve_complex(a, pivots, n, b, c):
 
 
 def solve_complex_transposed(a, pivots, n, b, c):
-    """As `solve_complex`, of the transposed system."""
+    """Replace b + i c by the solution of the transposed system; see `solve_complex`."""
     for i in range(n):
         row = a[2 * i * n : 2 * i * n + 2 * n]
         re = row[2 * i]
@@ -107,13 +102,5 @@ def solve_complex_transposed(a, pivots, n, b, c):
         for j in range(i):
             b[j] -= row[2 * j] * x - row[2 * j + 1] * y
             c[j] -= row[2 * j] * y + row[2 * j + 1] * x
-    for back in range(n):
-        k = n - 1 - back
-        at = int(pivots[k])
-        if at != k:
-            kept = b[k]
-            b[k] = b[at]
-            b[at] = kept
-            kept = c[k]
-            c[k] = c[at]
-            c[at] = kept
+    exchange_rows_back(pivots, n, b)
+    exchange_rows_back(pivots, n, c)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from cosim_integrators.implicit.implicit_method import ImplicitMethod
-from cosim_integrators.kit.interpolants import added, is_late, is_straight, on_line, share_of_step
+from cosim_integrators.kit.place_in_step import is_late, place_in_step
 from cosim_integrators.kit.start_of_step import copy_values
+from cosim_integrators.kit.straight_steps import add_size, is_straight
 
 
 def store_bend(method):
-    """Change the polynomial of the step, y_start + a_1 s + a_2 s^2 …, to what it is beside a line.
+    """Replace the coefficients of the polynomial of the step by those of its bend beside a line.
 
-    That is s (1 - s) (b_0 + b_1 s + …) with b_i = -(a_(i + 2) + a_(i + 3) + …).
+    The bend of y_start + a_1 s + a_2 s^2 + … is s (1 - s) (b_0 + b_1 s + …) with
+    b_i = -(a_(i + 2) + a_(i + 3) + …).
     """
     count = max(int(method.attempt.degree) - 1, 0)
     n = method.n
@@ -27,7 +29,7 @@ def store_bend(method):
     for m in range(n):
         size = 0.0
         for i in range(count):
-            size = added(size, method.dense(i)[m])
+            size = add_size(size, method.dense(i)[m])
         if is_straight(size, start[m], end[m]):
             for i in range(count):
                 method.dense(i)[m] = 0.0
@@ -35,7 +37,10 @@ def store_bend(method):
 
 
 def polynomial_output(t, coefficients, work, y, out):
-    """``out`` = the line between both ends of the last step, and the bend beside it; `y` lends its length."""
+    """Write into `out` the solution at `t` inside the last step; `y` is not read.
+
+    ``work`` stands in the places of the method's other arrays.
+    """
     method = ImplicitMethod(out.shape[0], coefficients, work, work, work, work)
     step = method.work
     late = is_late(t, step.start, step.end)
@@ -47,9 +52,9 @@ def polynomial_output(t, coefficients, work, y, out):
     if step.dense_ready == 0.0:
         store_bend(method)
         step.dense_ready = 1.0
-    share, rest = share_of_step(t, step.start, step.end)
-    s = 1.0 - share if late else share
-    r = share if late else 1.0 - share
+    place = place_in_step(t, step.start, step.end)
+    s = place.from_start
+    r = place.to_end
     count = int(method.attempt.degree)
     for m in range(method.n):
         out[m] = 0.0
@@ -58,4 +63,4 @@ def polynomial_output(t, coefficients, work, y, out):
         for m in range(method.n):
             out[m] = s * out[m] + part[m]
     for m in range(method.n):
-        out[m] = near[m] - (on_line(near[m], other[m], share, rest) - s * r * out[m])
+        out[m] = near[m] - (place.fall(near[m], other[m]) - s * r * out[m])

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from cosim.kit import (
     CONSTRAINT_TOLERANCE,
     TANGENT_SIGNATURE,
+    PlacedFunction,
     block_tangent,
-    corrections_of,
     has_constraints,
     python_block_address,
     release_address,
     rows_of,
+    width_of,
 )
 from cosim_integrators.implicit.dense import polynomial_output
 from cosim_integrators.implicit.implicit_method import (
@@ -27,6 +28,7 @@ from cosim_integrators.implicit.implicit_method import (
     ImplicitMethod,
     NewtonNumbers,
     Pattern,
+    TangentRow,
     matrices_size,
 )
 from cosim_integrators.implicit.implicit_start import initialize_implicit_steps, restart_implicit_steps
@@ -107,7 +109,7 @@ class ImplicitIntegrator(CompiledIntegrator):
 
     def least_absolute_tolerance(self, system: System) -> float:
         """What corrections show in differences; see `estimates_from_past`."""
-        constrained = has_constraints(corrections_of(system))
+        constrained = has_constraints(system.corrections)
         return IN_DIFFERENCES * CONSTRAINT_TOLERANCE if constrained and self.estimates_from_past else 0.0
 
     def coefficients(self, system: System) -> Vector:
@@ -184,14 +186,17 @@ class ImplicitIntegrator(CompiledIntegrator):
         self._moved = state.arrays["p"].size + state.arrays["d"].size + shape.tangents_cache
         self._pattern = np.concatenate([self._pattern, tangents.table[rows.start : rows.stop].reshape(-1)])
 
-    def slot_functions(self, system: System) -> list[tuple[int, Any, str]]:
-        """As `CompiledIntegrator.slot_functions`: the tangents of blocks."""
+    def slot_functions(self, system: System) -> list[PlacedFunction]:
+        """The tangents of the blocks that derivatives need; their addresses stand in ``slots``."""
         shape = self._shape
         if not shape.tangents:
             return []
-        first = self._slots.size - 3 * shape.tangents
+        first = self._slots.size - width_of(TangentRow) * shape.tangents
         functions = [block_tangent(system.tangents.block_of(row)) for row in range(*system.inner_range)]
-        return [(first + 3 * i, function, TANGENT_SIGNATURE) for i, function in enumerate(functions)]
+        return [
+            PlacedFunction(first + width_of(TangentRow) * i, function, TANGENT_SIGNATURE)
+            for i, function in enumerate(functions)
+        ]
 
     @property
     def _shape(self) -> Pattern:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import Walked, WalkedDots, nan_max, tangent_of, walk_tangents
+from cosim.kit import MethodArrays, nan_max, tangent_of, walk_tangents, walked_dots
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, SLOW, ImplicitMethod
 from cosim_integrators.implicit.matrices import solve_real, solve_real_of_both
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, set_floors_of_born_states
 
 DIVERGING = 0.99
-MOST_FOLLOWED = 50  # iterations for tangents
-SETTLED = 1e-15  # of a tangent, or of a state: a correction that small is none
-ROUNDED, HARDLY = 1e-10, 0.9  # one that small, and hardly smaller than the one before, is rounding
+MOST_TANGENT_ITERATIONS = 50
+NEGLIGIBLE = 1e-15  # corrections of states or tangents, relative: these no longer count
+ROUNDING, STALLED_RATIO = 1e-10, 0.9  # corrections this small that shrink by less than this are rounding
 IMPROVES = 0.5
 MUCH_SMALLER = 100.0
-CONVERGED, GOES_ON = 1, 0  # beside SLOW: what `check_convergence` says of an iteration
+CONVERGED, GOES_ON = 1, 0  # results of `check_convergence`; the third one is SLOW
 
 
 def set_weights(method, y, step):
-    """1 / tolerance of each state from the size that it has now: its own, and as if it were of size 1."""
+    """Set ``weight`` and ``loose_weight``: 1 / tolerance of each state at its present size, and at size 1."""
     factor = method.newton.tolerance_factor
     floors = method.floors
     relative_tolerances = method.relative_tolerances
@@ -38,8 +38,8 @@ def set_weights(method, y, step):
 
 
 @tangent_of(set_weights, with_values=True, leaves_fixed=True)
-def set_weights_alone(method, y, step, method_dot, y_dot, step_dot):
-    """Weights do not vary: they only say when an iteration ends."""
+def set_weights_of_values(method, y, step, method_dot, y_dot, step_dot):
+    """Set the weights as in a run without tangents: they decide when an iteration ends, and do not vary."""
     set_weights(method, y, step)
 
 
@@ -58,10 +58,10 @@ def size_of_error(method, error, start, end, absolute):
 
 
 def size_of_attempt(method, t, step, end, slope, order):
-    """As `size_of_error` of ``method.error``, of an attempt from `t`; states that leave 0 in it get floors.
+    """Largest component of ``method.error``, in tolerances, after setting floors for states that leave 0.
 
-    `slope` is a derivative at its end, or near it, `order` the exponent of the step in the error. The error
-    in tolerances of states of size 1 goes into ``work.usual_error``.
+    The attempt goes from `t`; `slope` is a derivative at or near its end, `order` the exponent of the step in
+    the error. ``work.usual_error`` becomes the error in tolerances of states of size 1.
     """
     set_floors_of_born_states(method, t, step, end, slope, order)
     error = method.error
@@ -71,21 +71,27 @@ def size_of_attempt(method, t, step, end, slope, order):
 
 
 @tangent_of(size_of_attempt, with_values=True, leaves_fixed=True)
-def size_of_attempt_alone(
+def size_of_accepted_attempt(
     method, t, step, end, slope, order, method_dot, t_dot, step_dot, end_dot, slope_dot, order_dot
 ):
-    """The error of an attempt that is followed was accepted: nothing depends on it."""
+    """Return 0: tangents are computed of accepted attempts alone, where nothing depends on the error."""
     return 0.0
 
 
 def is_refined(method, size, small, previous_size, previous_small, continues):
-    """Whether an iteration that has converged for states of size 1 may end for small ones, too.
+    """Whether an iteration that has converged for states of size 1 has also converged for small ones.
 
-    `size` is the size of the correction in tolerances of the states' own sizes, `small` that of the small
-    states alone, `previous_size` and `previous_small` those of the correction before; `continues` whether the
-    iteration had converged by then. Small states shrink their corrections at a rate of their own, which large
-    states that are exact at once do not show. If it continues and corrections hardly shrink any more, they
-    are rounding.
+    Corrections of small states shrink at a rate of their own, which large states that are exact at once do
+    not show. Corrections that hardly shrink after convergence for states of size 1 are rounding.
+
+    Parameters
+    ----------
+    size, previous_size : float
+        The last two corrections, in tolerances of the states' own sizes.
+    small, previous_small : float
+        The same of small states alone.
+    continues : bool
+        Whether the iteration had converged for states of size 1 before the last correction.
     """
     if continues and size > IMPROVES * previous_size:
         return True
@@ -119,7 +125,7 @@ def own_size(method, correction):
 
 
 def size_of_small_states(method, correction):
-    """As `own_size`, of the states whose tolerances are much smaller than those of states of size 1."""
+    """Largest component, in tolerances, of states whose tolerances are far below those of size 1."""
     weight = method.weight
     loose = method.loose_weight
     size = 0.0
@@ -132,8 +138,8 @@ def size_of_small_states(method, correction):
 def check_convergence(method, iteration, most_iterations, size, previous, previous_rate):
     """Whether an iteration has CONVERGED, GOES_ON, or is too SLOW.
 
-    `size` is that of the correction, in tolerances. Leaves the rate of convergence in ``attempt.rate``
-    (the mean of the last two) and, where it is too slow, by how much the step should be shortened.
+    `size` is that of the correction, in tolerances. Sets ``attempt.rate`` to the rate of convergence (the
+    mean of the last two) and, if it is too slow, ``attempt.factor`` to that by which to shorten the step.
 
     References
     ----------
@@ -176,7 +182,7 @@ def power(base, exponent):
 
 
 def start_iteration(memory):
-    """What is expected of the first correction grows a little with each iteration begun."""
+    """Expect slightly slower convergence than the last iteration had."""
     memory.convergence = math.pow(max(memory.convergence, EPSILON), 0.8)
 
 
@@ -241,16 +247,19 @@ def solve_stage(system, method, t, weighted):
     return SLOW
 
 
-def iterating_stage(evaluate):
-    """The kernel function that solves for a stage and its tangent with the same factors.
+def stage_iteration(evaluate):
+    """Make the kernel function that iterates on a stage and its tangent, with the same factors.
 
-    It goes on until neither changes; the lengths of steps do not vary.
+    It ends when neither changes; the lengths of steps do not vary.
 
-    ``evaluate(walked, dots, number, behind)`` evaluates a system with its tangents; `number` is 0 where an
-    iteration begins, and `behind` what it needs besides.
+    Parameters
+    ----------
+    evaluate : function
+        ``evaluate(walked, dots, number, recording)`` evaluates a system with its tangents. `number` is 0 for
+        the first stage of an iteration; `recording` is passed through to it.
     """
 
-    def iterate_stage(system, method, moved, dots, t, weighted, behind):
+    def iterate_stage(system, method, moved, dots, t, weighted, recording):
         y = system.y
         c = system.c
         y_dot = dots.y
@@ -261,8 +270,8 @@ def iterating_stage(evaluate):
         right = method.right
         right_dot = moved.right
         previous = math.inf
-        for _ in range(MOST_FOLLOWED):
-            status = evaluate(Walked(*system[:4], t, *system[4:10]), dots, 0, behind)
+        for _ in range(MOST_TANGENT_ITERATIONS):
+            status = evaluate(system.walked_at(t), dots, 0, recording)
             if status != 0:
                 return status
             for m in range(method.n):
@@ -272,8 +281,8 @@ def iterating_stage(evaluate):
             for m in range(method.n):
                 y[m] += right[m]
                 y_dot[m] += right_dot[m]
-            size = max(size_over(right, y, base), size_over(right_dot, y_dot, base_dot))
-            status = settled(size, previous)
+            size = max(relative_size(right, y, base), relative_size(right_dot, y_dot, base_dot))
+            status = check_correction(size, previous)
             if status != SLOW:
                 return status
             previous = size
@@ -282,37 +291,41 @@ def iterating_stage(evaluate):
     return iterate_stage
 
 
-def walk_along(walked, dots, number, behind):
+NOT_RECORDED = (0,)
+
+
+def evaluate_tangents(walked, dots, number, recording):
     """Evaluate a system and its tangents; 0, or 1 + the index of a block that failed."""
     return walk_tangents(walked, dots)
 
 
-follow_iteration = iterating_stage(walk_along)
+iterate_tangent = stage_iteration(evaluate_tangents)
 
 
 @tangent_of(solve_stage, with_values=True)
-def follow_stage(system, method, t, weighted, system_dot, method_dot, t_dot, weighted_dot):
+def solve_stage_with_tangent(system, method, t, weighted, system_dot, method_dot, t_dot, weighted_dot):
     """Solve for a stage and its tangent."""
-    moved = moved_method(method, method_dot[3], method_dot[4])
-    dots = WalkedDots(t_dot, system_dot[4], system_dot[5], system_dot[6], system_dot[8], system_dot[9])
-    return follow_iteration(system, method, moved, dots, t, weighted, (0,))
+    arrays_dot = MethodArrays(*method_dot)
+    moved = moved_method(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
+    dots = walked_dots(system_dot, t_dot)
+    return iterate_tangent(system, method, moved, dots, t, weighted, NOT_RECORDED)
 
 
-def settled(size, previous):
-    """What a correction of a stage and its tangent, solved together, says after one of size `previous`.
+def check_correction(size, previous):
+    """Whether a correction of a stage and its tangent is rounding (OK), not finite (BAD_NUMBER), or SLOW.
 
-    OK: it is rounding; BAD_NUMBER; SLOW: more corrections are needed. Where Newton's Jacobian is too old for
-    tangents, none is ever small enough: the values of a run may do with less.
+    `size` and `previous` are those of the last two corrections. A Jacobian that is good enough for the values
+    of a run may be too old for their tangents: corrections then never become small enough.
     """
     if size - size != 0.0:
         return BAD_NUMBER
-    if size <= SETTLED or (size >= HARDLY * previous and size <= ROUNDED):
+    if size <= NEGLIGIBLE or (size >= STALLED_RATIO * previous and size <= ROUNDING):
         return OK
     return SLOW
 
 
 def moved_method(method, memory_dot, work_dot):
-    """The tangents of a method's arrays, with its numbers that do not vary."""
+    """A method whose memory and work are tangents; its other arrays do not vary."""
     return ImplicitMethod(
         method.n,
         method.coefficients,
@@ -323,8 +336,8 @@ def moved_method(method, memory_dot, work_dot):
     )
 
 
-def size_over(correction, corrected, base):
-    """The largest number of a correction, over that of what it corrects, which goes on from `base`."""
+def relative_size(correction, corrected, base):
+    """The largest component of a correction, relative to the largest one of `corrected` and `base`."""
     size = 0.0
     for m in range(correction.shape[0]):
         size = nan_max(size, abs(correction[m]))

@@ -9,14 +9,14 @@ from cosim.kit import WORK_HEADER, Record, pop, push, recorded_by, reserve, rows
 from cosim_integrators.implicit.backward_differences import (
     DIFFERENCES,
     advance_differences,
-    begin_powers,
     bring_to_distance,
     bring_to_end,
     load_differences,
     moved_differences,
-    next_powers,
+    multiply_by_factor,
     power_of_change,
     predict_end,
+    set_empty_product,
 )
 from cosim_integrators.implicit.implicit_method import BASE, DENSE, FAMILY, HISTORY_AT, IMAGINARY
 
@@ -222,9 +222,9 @@ def reverse_polynomial(powers, head, work_root):
     order = int(head.order)
     for back in range(order):
         i = order - back
-        begin_powers(powers, order)
+        set_empty_product(powers, order)
         for j in range(1, i + 1):
-            next_powers(powers, j)
+            multiply_by_factor(powers, j)
         difference = work_vectors(head, work_root, FAMILY + i, 1)
         for below in range(i):
             q = i - below

@@ -8,32 +8,79 @@ the blocks of the stage, recorded on the tape, say what their solution has misse
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from cosim.kit import WORK_HEADER, WalkedDots, pop, push, record_blocks, recorded_by, reserve, reverse_walk
 from cosim_integrators.implicit.implicit_method import BASE
 from cosim_integrators.implicit.newton import (
-    HARDLY,
-    MOST_FOLLOWED,
-    ROUNDED,
-    SETTLED,
-    iterating_stage,
+    MOST_TANGENT_ITERATIONS,
+    NEGLIGIBLE,
+    ROUNDING,
+    STALLED_RATIO,
     moved_method,
     solve_stage,
+    stage_iteration,
 )
 from cosim_integrators.implicit.recorded_matrices import solve_real_transposed
 
 
-def record_again(walked, dots, number, behind):
-    """As `newton.walk_along`; only the last iteration stays on the tape.
+class StageDots(NamedTuple):
+    """The tangents of what a stage is solved with, in the order in which the compiler passes them."""
 
-    `behind` has where y, p, d, h and c begin in their roots, where it begins on the tape, and the tape.
+    y: Any
+    p: Any
+    d: Any
+    h: Any
+    c: Any
+    memory: Any
+    work: Any
+    t: float
+    step: float  # of the fourth argument: the weight of a stage, or the end of a step
+
+    @property
+    def walked(dots):
+        """Those of what `cosim.walker.walk` takes."""
+        return WalkedDots(dots.t, dots.y, dots.p, dots.d, dots.h, dots.c)
+
+
+class RootStarts(NamedTuple):
+    """Where views begin in their roots, in the order in which the compiler passes them."""
+
+    y: int
+    p: int
+    d: int
+    h: int
+    c: int
+    memory: int
+    work: int
+
+
+class StageRecording(NamedTuple):
+    """Where the blocks of a stage are recorded."""
+
+    starts: RootStarts
+    walks_start: float  # on the tape
+    tape: Any
+
+
+STARTS_AT = 4 + len(StageDots._fields)
+TAPE_AT = STARTS_AT + len(RootStarts._fields)
+"""Where in the arguments of a recorded stage its starts and its tape stand; the first four are its own."""
+
+
+def record_evaluation(walked, dots, number, recording):
+    """Evaluate a system and its tangents on the tape, where only the last iteration stays.
+
+    Returns 0, or 1 + the index of a block that failed.
     """
-    tape = behind[6]
+    tape = recording.tape
+    starts = recording.starts
     if number == 0:
-        tape[0] = behind[5]
-    return record_blocks(walked, dots, behind[:5], tape)
+        tape[0] = recording.walks_start
+    return record_blocks(walked, dots, (starts.y, starts.p, starts.d, starts.h, starts.c), tape)
 
 
-record_iteration = iterating_stage(record_again)
+record_iteration = stage_iteration(record_evaluation)
 
 
 def largest(vector):
@@ -44,13 +91,13 @@ def largest(vector):
     return size
 
 
-def goes_on(size, previous, first):
-    """Whether another correction of a solution is worth it, after one of this size.
+def needs_correction(size, previous, first):
+    """Whether another correction of a solution is worth it.
 
-    `first` was the first one. As `newton.settled`: one that is hardly smaller than the one before is
-    rounding where it is small, too.
+    `size`, `previous` and `first` are the sizes of the last correction, of the one before and of the first
+    one. A small correction that hardly shrinks is rounding.
     """
-    return size > SETTLED * first and (size < HARDLY * previous or size > ROUNDED * first)
+    return size > NEGLIGIBLE * first and (size < STALLED_RATIO * previous or size > ROUNDING * first)
 
 
 def reverse_stage(y_root, p_root, d_root, h_root, c_root, memory_root, work_root, tape):
@@ -72,14 +119,14 @@ def reverse_stage(y_root, p_root, d_root, h_root, c_root, memory_root, work_root
         y_root[y_at + m] = 0.0
     first = 0.0
     previous = 0.0
-    for iteration in range(MOST_FOLLOWED if largest(left) > 0.0 else 0):
+    for iteration in range(MOST_TANGENT_ITERATIONS if largest(left) > 0.0 else 0):
         for m in range(n):
             solution[m] = left[m]
         solve_real_transposed(tape, matrices_at, solution)
         size = largest(solution)
         if iteration == 0:
             first = size
-        elif not goes_on(size, previous, first):
+        elif not needs_correction(size, previous, first):
             break
         for m in range(n):
             work_root[base_at + m] += scale[m] * solution[m]
@@ -98,29 +145,26 @@ def reverse_stage(y_root, p_root, d_root, h_root, c_root, memory_root, work_root
 def record_stage(*arguments):
     """Solve for a stage and its tangent, on the tape.
 
-    `arguments` are those of `solve_stage`, the tangents of y, p, d, h, c, memory, work, t and what it is
-    weighted by, the places of these seven views in their roots, and the tape.
+    `arguments` are those of `solve_stage`, then `StageDots`, `RootStarts` and the tape.
     """
-    system, method, t, weighted = arguments[0:4]
-    y_dot, p_dot, d_dot, h_dot, c_dot, memory_dot, work_dot, t_dot = arguments[4:12]
-    starts = arguments[13:18]  # of y, p, d, h and c
-    work_at = arguments[19]
-    tape = arguments[20]
+    system, method, t, weighted = arguments[:4]
+    dots = StageDots(*arguments[4:STARTS_AT])
+    starts = RootStarts(*arguments[STARTS_AT:TAPE_AT])
+    tape = arguments[TAPE_AT]
     n = method.n
     at = reserve(tape, 3 * n)
     shift = method.shift
     for m in range(n):
         tape[at + m] = shift[m] / weighted
-    moved = moved_method(method, memory_dot, work_dot)
-    dots = WalkedDots(t_dot, y_dot, p_dot, d_dot, h_dot, c_dot)
-    behind = starts + (tape[0], tape)  # noqa: RUF005
-    status = record_iteration(system, method, moved, dots, t, weighted, behind)
+    moved = moved_method(method, dots.memory, dots.work)
+    recording = StageRecording(starts, tape[0], tape)
+    status = record_iteration(system, method, moved, dots.walked, t, weighted, recording)
     walks_end = tape[0]
     push(tape, float(at))
     push(tape, float(n))
     push(tape, method.matrices.made_for.recorded_at)
-    push(tape, float(starts[0]))
-    push(tape, float(work_at + WORK_HEADER + BASE * n))
-    push(tape, float(starts[4]))
+    push(tape, float(starts.y))
+    push(tape, float(starts.work + WORK_HEADER + BASE * n))
+    push(tape, float(starts.c))
     push(tape, walks_end)
     return status

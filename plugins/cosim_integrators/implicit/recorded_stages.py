@@ -10,7 +10,6 @@ from __future__ import annotations
 from cosim.kit import (
     WORK_HEADER,
     Record,
-    WalkedDots,
     as_table,
     pop,
     push,
@@ -24,14 +23,23 @@ from cosim_integrators.implicit.collocation import (
     INVERSE_AT,
     TRANSFORM_AT,
     WIDTH,
-    iterating_stages,
     moved_collocation,
     solve_stages,
+    stages_iteration,
 )
 from cosim_integrators.implicit.implicit_method import FAMILY
-from cosim_integrators.implicit.newton import MOST_FOLLOWED
+from cosim_integrators.implicit.newton import MOST_TANGENT_ITERATIONS
 from cosim_integrators.implicit.recorded_matrices import solve_pair_transposed, solve_real_transposed
-from cosim_integrators.implicit.recorded_stage import goes_on, largest, record_again
+from cosim_integrators.implicit.recorded_stage import (
+    STARTS_AT,
+    TAPE_AT,
+    RootStarts,
+    StageDots,
+    StageRecording,
+    largest,
+    needs_correction,
+    record_evaluation,
+)
 
 
 class RecordedStages(Record):
@@ -54,7 +62,7 @@ class RecordedStages(Record):
 
 
 HEADER, TABLE = width_of(RecordedStages), WIDTH * WIDTH
-record_iterations = iterating_stages(record_again)
+record_iterations = stages_iteration(record_evaluation)
 
 
 def multiply_transposed(matrix, stages, n, source, out):
@@ -139,14 +147,14 @@ def reverse_stages(y_root, p_root, d_root, h_root, c_root, memory_root, work_roo
     t_bar = reverse_walks(y_root, p_root, d_root, h_root, c_root, work_root, tape, head, x, left)
     of_first = 0.0
     previous = 0.0
-    for iteration in range(MOST_FOLLOWED if largest(left) > 0.0 else 0):
+    for iteration in range(MOST_TANGENT_ITERATIONS if largest(left) > 0.0 else 0):
         multiply_transposed(transform, stages, n, left, room)
         solve_transformed(head, tape, room)
         multiply_transposed(inverse, stages, n, room, x)
         largest_x = largest(x)
         if iteration == 0:
             of_first = largest_x
-        elif not goes_on(largest_x, previous, of_first):
+        elif not needs_correction(largest_x, previous, of_first):
             break
         previous = largest_x
         shift_transformed(head, room, other)
@@ -160,20 +168,21 @@ def reverse_stages(y_root, p_root, d_root, h_root, c_root, memory_root, work_roo
 
 @recorded_by(solve_stages, reverse_stages)
 def record_stages(*arguments):
-    """Solve for all stages and their tangents, on the tape; as `recorded_stage.record_stage`."""
-    system, method, t, t_end = arguments[0:4]
-    y_dot, p_dot, d_dot, h_dot, c_dot, memory_dot, work_dot, t_dot = arguments[4:12]
-    starts = arguments[13:18]  # of y, p, d, h and c
-    work_at = arguments[19]
-    tape = arguments[20]
+    """Solve for all stages and their tangents, on the tape.
+
+    `arguments` are those of `solve_stages`, then `StageDots`, `RootStarts` and the tape.
+    """
+    system, method, t, t_end = arguments[:4]
+    dots = StageDots(*arguments[4:STARTS_AT])
+    starts = RootStarts(*arguments[STARTS_AT:TAPE_AT])
+    tape = arguments[TAPE_AT]
     n = method.n
     numbers = method.numbers
     stages = method.stages
     at = reserve(tape, HEADER + 2 * TABLE + 4 * stages * n)
-    moved = moved_collocation(method, memory_dot, work_dot)
-    dots = WalkedDots(t_dot, y_dot, p_dot, d_dot, h_dot, c_dot)
-    behind = starts + (tape[0], tape)  # noqa: RUF005
-    status = record_iterations(system, method, moved, dots, t, t_end, behind)
+    moved = moved_collocation(method, dots.memory, dots.work)
+    recording = StageRecording(starts, tape[0], tape)
+    status = record_iterations(system, method, moved, dots.walked, t, t_end, recording)
     head = rows_of(RecordedStages, tape, at, 1)[0]
     head.size = float(n)
     head.stages = float(stages)
@@ -183,10 +192,10 @@ def record_stages(*arguments):
     head.pair_real = numbers.pair_real
     head.pair_imaginary = numbers.pair_imaginary
     head.matrices_at = method.matrices.made_for.recorded_at
-    head.y_at = float(starts[0])
-    head.c_at = float(starts[4])
-    family_at = work_at + WORK_HEADER + FAMILY * n
-    head.start_at = float(work_at + WORK_HEADER)
+    head.y_at = float(starts.y)
+    head.c_at = float(starts.c)
+    family_at = starts.work + WORK_HEADER + FAMILY * n
+    head.start_at = float(starts.work + WORK_HEADER)
     head.z_at = float(family_at)
     head.derivatives_at = float(family_at + 2 * stages * n)
     head.walks_end = tape[0]

@@ -22,6 +22,7 @@ from cosim.kit import (
     MethodArrays,
     MethodKernels,
     MethodSlots,
+    PlacedFunction,
     StepCode,
     StepMemory,
     StepReason,
@@ -193,8 +194,8 @@ class CompiledIntegrator(Integrator):
             cls.followed_function or cls.redo_function,
         )
 
-    def slot_functions(self, system: System) -> list[tuple[int, Any, str]]:
-        """Functions whose addresses stand in ``slots``: the place of each, the function, its signature."""
+    def slot_functions(self, system: System) -> list[PlacedFunction]:
+        """Functions whose addresses stand in ``slots``."""
         return []
 
     @classmethod

@@ -1,7 +1,7 @@
 """LU decomposition with partial pivoting, as kernel functions.
 
-Matrices are flat, row after row. Rows whose multiplier is zero are skipped, which is what a banded or block
-matrix gains by.
+Matrices are flat, row after row. Rows whose multiplier is zero are skipped, which makes banded
+and block matrices cheaper.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from cosim.kit import rows_of
 
 BLOCK = 32
-"""Columns that are eliminated before the columns behind them follow: what is needed at a time stays near."""
+"""Columns that are eliminated together, so that the rows in use stay in the cache of the processor."""
 
 
 def lu_factor(a, pivots, n):
@@ -65,14 +65,30 @@ def factor_columns(a, pivots, n, first, last):
     return 0
 
 
-def lu_solve(a, pivots, n, b):
-    """Replace `b` (n) by the solution, `a` and `pivots` being from `lu_factor`."""
+def exchange_rows(pivots, n, b):
+    """Exchange the components of `b` as the rows of a matrix were exchanged while it was factored."""
     for k in range(n):
         pivot = int(pivots[k])
         if pivot != k:
             exchanged = b[k]
             b[k] = b[pivot]
             b[pivot] = exchanged
+
+
+def exchange_rows_back(pivots, n, b):
+    """Undo `exchange_rows`."""
+    for back in range(n):
+        k = n - 1 - back
+        pivot = int(pivots[k])
+        if pivot != k:
+            exchanged = b[k]
+            b[k] = b[pivot]
+            b[pivot] = exchanged
+
+
+def lu_solve(a, pivots, n, b):
+    """Replace `b` (n) by the solution, `a` and `pivots` being from `lu_factor`."""
+    exchange_rows(pivots, n, b)
     for i in range(1, n):
         row = a[i * n : i * n + n]
         total = b[i]
@@ -89,16 +105,9 @@ def lu_solve(a, pivots, n, b):
 
 
 def lu_solve_two(a, pivots, n, b, c):
-    """As `lu_solve` of each of two right sides; side by side they take little longer than one."""
-    for k in range(n):
-        pivot = int(pivots[k])
-        if pivot != k:
-            exchanged = b[k]
-            b[k] = b[pivot]
-            b[pivot] = exchanged
-            exchanged = c[k]
-            c[k] = c[pivot]
-            c[pivot] = exchanged
+    """Replace `b` and `c` (n) by both solutions; in one pass they take little longer than one."""
+    exchange_rows(pivots, n, b)
+    exchange_rows(pivots, n, c)
     for i in range(1, n):
         row = a[i * n : i * n + n]
         total = b[i]
@@ -134,10 +143,4 @@ def lu_solve_transposed(a, pivots, n, b):
         x = b[i]
         for j in range(i):
             b[j] -= row[j] * x
-    for back in range(n):
-        k = n - 1 - back
-        at = int(pivots[k])
-        if at != k:
-            kept = b[k]
-            b[k] = b[at]
-            b[at] = kept
+    exchange_rows_back(pivots, n, b)

@@ -21,10 +21,10 @@ from cosim.kit import (
 )
 from cosim_integrators.kit.butcher_tableau import ButcherTableau
 from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
+from cosim_integrators.kit.explicit_dense_output import explicit_dense_output
 from cosim_integrators.kit.explicit_method import ExplicitMethod, PastSlots
 from cosim_integrators.kit.explicit_stages import complete_explicit_step
 from cosim_integrators.kit.explicit_step import explicit_step, redo_explicit_step
-from cosim_integrators.kit.interpolants import explicit_dense_output
 from cosim_integrators.kit.size_memory import sizes_size
 from cosim_integrators.kit.start_of_run import initialize_explicit_steps
 from cosim_integrators.kit.stiffness import HITS

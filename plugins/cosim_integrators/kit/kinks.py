@@ -13,7 +13,8 @@ import math
 from cosim.kit import rarely
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.error_norm import weighted_error
-from cosim_integrators.kit.interpolants import hermite, is_late
+from cosim_integrators.kit.interpolants import hermite
+from cosim_integrators.kit.place_in_step import is_late
 from cosim_integrators.kit.start_of_step import copy_values
 
 AT_START, BEFORE, BEHIND, HERE = range(4)  # where the numbers are kept from

@@ -12,8 +12,8 @@ import math
 from cosim.kit import history_at, rarely
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.error_norm import weighted_error
+from cosim_integrators.kit.explicit_dense_output import interpolate_explicit
 from cosim_integrators.kit.explicit_stages import compute_extra_stages, compute_stages, finish_step
-from cosim_integrators.kit.interpolants import interpolate_explicit
 from cosim_integrators.kit.start_of_step import copy_values
 
 MOST = 20  # iterations
