@@ -38,8 +38,8 @@ runs              `python_in_steps`: what of a run is plain Python, and what tha
                   `without_collection`: Python looks for no garbage while very many objects are made
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `ArrayPlace`, `arrays_at` …; `checked_interval`, `counted_grid`, `output_times`
-data in files     `data_file` and `text`: options that are no choices; `path_below`, `space_warning`: files
-                  that are written; `checkpoint_bytes`: one that is read
+data in files     `data_file` and `text`: options that are no choices; `path_below`, `check_folder`,
+                  `is_device`, `space_warning`: files that are written; `checkpoint_bytes`: one that is read
 declarations      `declared_bounds`, `declared_default`: in words
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
@@ -246,6 +246,8 @@ if TYPE_CHECKING:
     from cosim.simulation.output_interval import counted_grid as counted_grid
     from cosim.simulation.output_interval import output_times as output_times
     from cosim.simulation.output_interval import shortest_interval as shortest_interval
+    from cosim.simulation.own_files import check_folder as check_folder
+    from cosim.simulation.own_files import is_device as is_device
     from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning
     from cosim.simulation.python_in_steps import python_in_steps as python_in_steps

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,19 @@ from test_architecture import PACKAGES
 
 from cosim_compiler.child_process import python_command, python_environment, safe_spawn
 
-PLANTED = (
-    *("pickle", "cosim", "json", "numpy", "multiprocessing", "signal", "ctypes", "runpy", "threading"),
-    *("cosim_fmu", "cosim_compiler", "cosim_toml", "llvmlite", "pip", "ziglang", "sitecustomize_", "queue"),
-)
+CUSTOMIZE = ("sitecustomize", "usercustomize")
+PLANTED = {
+    name
+    for name in (
+        *sys.stdlib_module_names,
+        *packages_distributions(),
+        *PACKAGES,
+        "usercustomize",
+        "sitecustomize",
+    )
+    if name.isidentifier()
+}
+"""All modules that a process may import."""
 STARTERS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "system", "spawnv", "popen"}
 MAY_START = re.compile(
     rf"\b(?:subprocess|os)\.(?:fork|{'|'.join(sorted(STARTERS))})\b|get_context|ProcessPoolExecutor"
@@ -60,6 +70,7 @@ model = "drop.toml"
 step = "10 ms"
 until = 0.02
 """
+PYTHON_FMU = ONE_SCENARIO.replace('model = "drop.toml"', 'fmu = "python.fmu"')
 VARY = ("--vary", "stone.stone.height=1, 2")
 LONG = pytest.mark.thorough  # these start no process that the others do not start
 
@@ -71,6 +82,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (place / "drop.toml").write_text(MODEL)
     (place / "loop.toml").write_text(SCENARIO)
     (place / "one.toml").write_text(ONE_SCENARIO)
+    (place / "python.toml").write_text(PYTHON_FMU)
     (place / "arm.toml").write_text(ARM)
     (place / "arm.urdf").write_text(ROBOT)
     (place / "data.csv").write_text(DATA)
@@ -121,6 +133,15 @@ def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]
                 ("schema", "model"),
                 ("new", "model", "fresh"),
                 ("completion", "bash"),
+                ("cosimulate", "one.toml", "-q", "--isolate"),
+                ("export", "drop.toml", "-q", "-o", "python.fmu"),
+                ("validate", "python.fmu"),
+                ("cosimulate", "python.toml", "-q"),
+                ("cosimulate", "python.toml", "-q", "--isolate"),
+                ("export", "one.toml", "-q", "-o", "one.fmu"),
+                ("export", "one.toml", "-o", "one.ssp"),
+                ("cosimulate", "one.ssp", "-q", "--step", "10 ms"),
+                ("run", "arm.toml", "-q", "--verify", "--plot", "arm.png"),
             )
         ),
         pytest.param(("info", "drop.toml"), marks=LONG),
@@ -131,8 +152,9 @@ def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]
 def test_files_beside_the_data_of_a_command_are_not_run(words: tuple[str, ...], folder: Path) -> None:
     if words[0] == "export" and not any(map(shutil.which, ("gcc", "cc"))):
         pytest.skip("no C compiler")
-    if words[0] == "validate" and not (folder / "drop.fmu").exists():
-        pytest.skip("no FMU")
+    needed = ["python.fmu" if word == "python.toml" else word for word in words[1:2]]
+    if any(name.endswith((".fmu", ".ssp")) and not (folder / name).exists() for name in needed):
+        pytest.skip(f"no {needed[0]}")
     done = cosim_command(folder, *words)
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in folder.glob("RAN-*")) == []

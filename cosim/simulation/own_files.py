@@ -1,4 +1,4 @@
-"""Files that data name for writing: they stay in the folder of the data, and replace nothing but results."""
+"""Files that are to be written: whether they can be, and where those may be that data name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
+
+from cosim.errors import CosimError
 
 BYTES_PER_VALUE = 20
 """Of a number in a file of text."""
@@ -63,3 +65,18 @@ def space_warning(target: Path, rows: float, columns: int) -> str:
         return ""
     text = f"{rows:.3g} rows of {columns} columns take some {needed / 1e9:.3g} GB"
     return f"{target}: {text}, and {free / 1e9:.3g} GB are free there"
+
+
+def check_folder(path: Path) -> None:
+    """Raise a `CosimError` when a file cannot be there; worth asking before a long run."""
+    if not path.parent.is_dir():
+        raise CosimError(f"{path}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise CosimError(f"{path}: is a folder, needs the name of a file")
+    if not os.access(path if is_device(path) else path.parent, os.W_OK):
+        raise CosimError(f"{path}: the folder cannot be written to; choose another with -o.")
+
+
+def is_device(path: Path) -> bool:
+    """Whether there is something that is neither a file nor a folder."""
+    return path.exists() and not path.is_file() and not path.is_dir()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
+from cosim.kit import check_folder
 from cosim_dynamics.find_equilibrium import equilibrium, start_values
 from cosim_dynamics.linear_model import linearize
 
@@ -35,6 +36,8 @@ class EquilibriumCommand(cosim.Command):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Search from the start values of the model."""
+        if arguments.output is not None:
+            check_folder(arguments.output)
         system = cosim.Model.from_file(arguments.model).build()
         at_rest = equilibrium(system)
         starts, growing = start_values(at_rest), linearize(system, at_rest, [], []).growing()

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 import cosim
+from cosim.kit import check_folder
 from cosim_dynamics.find_equilibrium import equilibrium
 from cosim_dynamics.linear_model import linearize
 from cosim_dynamics.linearization import Linearization
@@ -49,6 +50,8 @@ class LinearizeCommand(cosim.Command):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Linearize and print."""
+        if arguments.output is not None:
+            check_folder(arguments.output)
         system = cosim.Model.from_file(arguments.model).build()
         state = equilibrium(system) if arguments.about == "equilibrium" else None
         try:

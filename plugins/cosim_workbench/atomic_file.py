@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import cosim
-from cosim.kit import NotWrittenError
+from cosim.kit import NotWrittenError, check_folder, is_device
 
 try:
     import fcntl
@@ -98,21 +98,6 @@ def _remove_if_left(entry: os.DirEntry[str]) -> None:
 def _prefix(path: Path) -> str:
     """How the names of drafts begin."""
     return f".{path.stem}-draft-"
-
-
-def check_folder(path: Path) -> None:
-    """Raise a `CosimError` when a file cannot be there; worth asking before a long run."""
-    if not path.parent.is_dir():
-        raise cosim.CosimError(f"{path}: there is no folder {path.parent}")
-    if path.is_dir():
-        raise cosim.CosimError(f"{path}: is a folder, needs the name of a file")
-    if not os.access(path if is_device(path) else path.parent, os.W_OK):
-        raise cosim.CosimError(f"{path}: the folder cannot be written to; choose another with -o.")
-
-
-def is_device(path: Path) -> bool:
-    """Whether there is something that is neither a file nor a folder."""
-    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _umask() -> int:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
+from cosim.kit import check_folder
 from cosim_workbench.arguments import completes
-from cosim_workbench.atomic_file import check_folder, replaced_file
+from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.check_report import report_page, report_row
 from cosim_workbench.library import library
 from cosim_workbench.scaffold import registered_kits

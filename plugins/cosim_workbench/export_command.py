@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim_workbench.atomic_file import check_folder
+from cosim.kit import check_folder
 from cosim_workbench.contracts import FileExporter
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.simulation_table import positive

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import cosim
-from cosim.kit import result_sink
-from cosim_workbench.atomic_file import check_folder
+from cosim.kit import check_folder, result_sink
 
 
 def sink_for(path: Path) -> cosim.ResultSink:

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import NotWrittenError, ResultStream
-from cosim_workbench.atomic_file import check_folder
+from cosim.kit import NotWrittenError, ResultStream, check_folder
 from cosim_workbench.library import arrow, arrow_table
 
 VALUES, ROWS = 2**17, 2**10

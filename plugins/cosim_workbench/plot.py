@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import shown
-from cosim_workbench.atomic_file import check_folder, replaced_file
+from cosim.kit import check_folder, shown
+from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.interactive_plot import interactive_page
 from cosim_workbench.library import library

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 import cosim
-from cosim.kit import NotWrittenError, ResultStream, conversion, parse_unit
-from cosim_workbench.atomic_file import check_folder, is_device, replaced_file
+from cosim.kit import NotWrittenError, ResultStream, check_folder, conversion, is_device, parse_unit
+from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.csv_text import quoted, row_texts
 from cosim_workbench.extended_file import ExtendedFile
 

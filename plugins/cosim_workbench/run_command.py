@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,14 +13,17 @@ import cosim
 from cosim.kit import (
     DEFAULT,
     check_ending,
+    check_folder,
+    checked_interval,
     choose_signals,
     derivative_name,
     file_digest,
+    is_device,
     python_in_steps,
     seconds,
+    space_warning,
     uninterrupted,
 )
-from cosim_workbench.atomic_file import check_folder, is_device
 from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.parquet_results import ParquetResults
@@ -130,7 +134,7 @@ class RunCommand(cosim.Command):
             return self._run_streaming(model, settings, arguments, sink, target)
         settings["keep"] = lambda result: sink.write(resumed.joined(result), target)
         try:
-            first = _simulate(model, settings, arguments, resumed)
+            first = _simulate(model, settings, arguments, resumed, target)
             result = resumed.joined(first)
         except (cosim.SimulationError, KeyboardInterrupt) as error:
             partial = _result_of(error)
@@ -182,7 +186,7 @@ class RunCommand(cosim.Command):
         """Write while the run goes on: a long one needs no more memory than a short one."""
         stream = sink.stream(target, {"model": file_digest(arguments.model)})
         try:
-            result = _simulate(model, {**settings, "stream": stream}, arguments, None)
+            result = _simulate(model, {**settings, "stream": stream}, arguments, None, target)
         except (cosim.SimulationError, KeyboardInterrupt) as error:
             partial = _result_of(error)
             if partial is not None and len(partial):
@@ -266,6 +270,7 @@ def _simulate(
     settings: dict[str, Any],
     arguments: argparse.Namespace,
     resumed: ResumedResults | None,
+    target: Path,
 ) -> cosim.Result:
     # the system and the integrator are compiled one after the other: said once
     with nullcontext() if arguments.quiet else compile_notice():
@@ -283,8 +288,20 @@ def _simulate(
         method = cosim.registry().get("integrator", settings.get("integrator", DEFAULT))
         for sentence in python_in_steps(system, method):
             print(f"note: {sentence}", file=sys.stderr)
+        if text := _foreseen_space(system, settings, target):
+            print(f"warning: {text}", file=sys.stderr)
         with progress_bar(settings["until"]) as progress:
             return cosim.simulate(system, progress=progress, **settings)
+
+
+def _foreseen_space(system: cosim.System, settings: dict[str, Any], target: Path) -> str:
+    """A sentence where the results will hardly find space on the disk, else ""."""
+    until = seconds(settings["until"], "until")
+    if not 0.0 < until < math.inf:  # said by the run
+        return ""
+    rows = until / checked_interval(settings.get("output_interval"), 0.0, 0.0, until)
+    signals = system.signals(choose_signals(system, settings.get("signals")))
+    return space_warning(target, rows, 1 + sum(signal.slot.size for signal in signals))
 
 
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:

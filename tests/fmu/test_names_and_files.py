@@ -251,6 +251,24 @@ def test_too_little_space_is_a_warning(
     assert "warning: out.csv: 100 rows of 3 columns" not in capsys.readouterr().err
     assert main(["cosimulate", "s.toml", "--until", "100 s"]) == 0
     assert "take some" in capsys.readouterr().err
+    text = '[model]\nname = "a"\n[measures.r]\ntype = "signals.ramp"\n[simulation]\n'
+    (tmp_path / "a.toml").write_text(f'{text}until = 1.0\noutput = {{ interval = "40 ms" }}\n')
+    assert main(["run", "a.toml"]) == 0  # 25 rows of 2 columns
+    assert "warning" not in capsys.readouterr().err
+    assert main(["run", "a.toml", "--until", "1.04 s"]) == 0
+    assert "warning: a.csv: 26 rows of 2 columns take some" in capsys.readouterr().err
+    assert main(["run", "a.toml", "--until", "1.04 s", "-q"]) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["linearize", "equilibrium"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for target in ("nowhere/out", "."):
+        assert main([command, "no_model.toml", "-o", target]) == 2
+        assert f"{target}: " in capsys.readouterr().err  # the model was not read yet
 
 
 @pytest.mark.parametrize(

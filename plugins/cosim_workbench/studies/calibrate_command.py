@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
-from cosim.kit import result_sink
-from cosim_workbench.atomic_file import check_folder
+from cosim.kit import check_folder, result_sink
 from cosim_workbench.contracts import StudySubject
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim_workbench.atomic_file import check_folder
+from cosim.kit import check_folder
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.studies.optimization import Optimization
 from cosim_workbench.studies.studied import studied
