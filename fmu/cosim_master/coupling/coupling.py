@@ -24,8 +24,8 @@ from cosim.kit import (
     tick_time,
 )
 from cosim_master.abilities import HasFile
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.errors import WiringProblem, either, problem
+from cosim_master.coupling.link import Link
 
 EXACT = 2.0**53
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.coupling.connection import Link
+from cosim_master.coupling.link import Link
 
 NONE = "none"
 """What a user says of a participant none of whose outputs depends directly on an input."""

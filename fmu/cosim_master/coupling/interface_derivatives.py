@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.coupling.instant_graph import Port
+from cosim_master.coupling.link import Link
 
 
 def interface_derivatives(

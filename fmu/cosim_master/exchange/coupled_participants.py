@@ -15,19 +15,15 @@ import cosim
 from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import InnerPoint, TellsInside, Ticks, WaitsForInputs, Watches
 from cosim_master.coupling.check_values import check_values
-from cosim_master.coupling.connection import InputCourse, Link, links_from
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import passes_through
 from cosim_master.coupling.interface_derivatives import interface_derivatives
+from cosim_master.coupling.link import Link, links_from
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
-from cosim_master.recording.coupling_samples import (
-    MOST_SAMPLED,
-    CouplingSamples,
-    judged_ports,
-    sampled_inputs,
-)
-from cosim_master.recording.inner_rows import InnerValues
+from cosim_master.recording.coupling_samples import CouplingSamples, sampled_inputs
+from cosim_master.recording.inner_rows import InnerValues, InputCourse
+from cosim_master.recording.recorded_variables import judged_ports
 
 if TYPE_CHECKING:
     from cosim_master.exchange.step_threads import StepThreads
@@ -63,12 +59,14 @@ class Marks(NamedTuple):
     inside: int
 
 
+MOST_SAMPLED = 120
+"""Outputs and inputs of which samples are taken: those that are exchanged, and others up to this number."""
 MOST_EARLY_RETURNS = 10_000
 LARGEST = 1e60
-"""No value that is meant is larger."""
+"""The largest value that a participant can mean."""
 ADVICE = "try another algorithm, then a smaller step"
 SHORT = 1e-9
-"""Of a step: what is closer to its end is at it."""
+"""Part of a step: a time that is closer to the end of the step is the end."""
 
 Vector = NDArray[np.float64]
 

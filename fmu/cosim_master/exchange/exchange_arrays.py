@@ -49,7 +49,7 @@ class Link(Record):
     line: int  # the value of the interface that this is, or -1
     first_pair: int
     pairs: int
-    check: int  # what the input takes: `coupling.connection`
+    check: int  # which values the input refuses: `coupling.link`
 
 
 class Answer(Record):

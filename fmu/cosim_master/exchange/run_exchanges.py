@@ -45,8 +45,7 @@ from cosim_master.algorithms.exchange_layout import (
 )
 from cosim_master.algorithms.extrapolate import follow_value
 from cosim_master.algorithms.next_request import next_request
-from cosim_master.coupling.connection import EXACT, ONLY_BOOLEANS, ONLY_EXACT
-from cosim_master.coupling.convert_value import convert_value
+from cosim_master.coupling.link import EXACT, ONLY_BOOLEANS, ONLY_EXACT, convert_value
 from cosim_master.exchange.call_part import (
     lead_part,
     read_part,

@@ -11,12 +11,13 @@ import numpy as np
 
 from cosim.kit import black_box
 from cosim_master.abilities import StepsNatively
-from cosim_master.coupling.connection import InputCourse
 from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import BEGAN, COURSES, ENDS, HELD, MEAN_SLOPES, MEANS
 from cosim_master.exchange.exchange_machine import ExchangeMachine
 from cosim_master.recording import recorder as recording
+from cosim_master.recording.coupling_samples import InputLines
+from cosim_master.recording.inner_rows import InputCourse
 from cosim_master.recording.recorder import Recorder
 from cosim_master.recording.text_numbers import TABLED
 
@@ -178,7 +179,8 @@ class RunValues:
         step_times = zip(machine.names, machine.step_times, strict=True)
         samples.steps = {n: (d.since, d.reached) for n, d in step_times if np.isfinite(d.since)}
         slots = [machine.input_slot(each.target, each.place) for each in samples.inputs]
-        samples.means = tuple(machine.inputs[of, slots].tolist() for of in (MEANS, MEAN_SLOPES, ENDS))
+        regions = (MEANS, MEAN_SLOPES, ENDS)
+        samples.lines = InputLines(*(machine.inputs[region, slots].tolist() for region in regions))
 
     def _resume_samples(self) -> None:
         """Samples of the coupling go on from where they are."""
@@ -188,7 +190,7 @@ class RunValues:
             times = machine.step_times[machine.number[name]]
             times.since = times.began = since
             times.reached = reached
-        for each, mean, slope, end in zip(samples.inputs, *samples.means, strict=True):
+        for each, mean, slope, end in zip(samples.inputs, *samples.lines, strict=True):
             slot = machine.input_slot(each.target, each.place)
             machine.inputs[[MEANS, MEAN_SLOPES, ENDS], slot] = mean, slope, end
 

@@ -24,7 +24,7 @@ from cosim_master.algorithms.exchange_layout import (
     SET,
 )
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
-from cosim_master.coupling.connection import Link
+from cosim_master.coupling.link import Link
 from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_machine import ExchangeMachine

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from cosim.kit import ParticipantDescription
 from cosim_fmi.variables.variable_access import Access
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.directed_graph import closed_path, components
 from cosim_master.coupling.instant_graph import Port, instant_graph, path_text
+from cosim_master.coupling.link import Link
 from cosim_master.model_exchange.evaluation import Evaluation, ExchangeProgram
 from cosim_master.model_exchange.fmu_model import MOST_EVENT_ITERATIONS, FmuModel
 from cosim_master.model_exchange.system_calls import REAL

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, NoReturn
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.model_exchange.instance_calls import LAZY
-from cosim_master.coupling.connection import Link, links_into
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import direct_inputs, with_feedthrough
+from cosim_master.coupling.link import Link, links_into
 from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring, UnsolvedError
 from cosim_master.model_exchange.called_simulator import CalledModelExchange, KeptState
 from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little

@@ -15,7 +15,7 @@ from cosim_fmi.model_exchange.instance_block import InstanceBlock
 from cosim_fmi.model_exchange.instance_calls import FAULT
 from cosim_fmi.variables.typed_variables import kernel_address
 from cosim_fmi.variables.variable_access import Access
-from cosim_master.coupling.connection import Link
+from cosim_master.coupling.link import Link
 from cosim_master.model_exchange import loop_calls, system_calls
 from cosim_master.model_exchange import system_calls as words
 

@@ -36,7 +36,7 @@ from cosim_fmi.model_exchange.instance_calls import (
     put_point,
     store_fault,
 )
-from cosim_master.coupling.convert_value import convert_value
+from cosim_master.coupling.link import convert_value
 from cosim_master.model_exchange import loop_calls as loops
 from cosim_master.model_exchange.loop_calls import next_point, place, start_search, store_value
 

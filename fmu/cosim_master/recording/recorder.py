@@ -12,10 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, missing_value
-from cosim_master.coupling.connection import InputCourse, Link
 from cosim_master.coupling.coupling import DerivedSignal
+from cosim_master.coupling.link import Link
 from cosim_master.recording.co_simulation_result import CoSimulationResult
-from cosim_master.recording.inner_rows import InnerRow, InnerValues, RowCourse, row_before, with_inner_rows
+from cosim_master.recording.inner_rows import (
+    InnerRow,
+    InnerValues,
+    InputCourse,
+    RowCourse,
+    row_before,
+    with_inner_rows,
+)
 from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorded_variables import RecordedVariables
 from cosim_master.recording.text_numbers import TextNumbers
@@ -113,8 +120,11 @@ class Recorder:
 
     @cached_property
     def _text_numbers(self) -> TextNumbers:
-        """Of what is text; made when the first one comes."""
+        """The numbers of recorded texts; created with the first one."""
         return TextNumbers()
+
+    def _texts_of(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
+        return self._text_numbers.texts(numbers)
 
     @property
     def streams(self) -> bool:
@@ -280,7 +290,7 @@ class Recorder:
         """The last recorded values by path: numbers, booleans and texts."""
         row = self._rows[-1][1] if self._rows else self._tables[-1][1][-1]
         named = self._signals.named(
-            np.array([row], dtype=np.float64).reshape(1, len(self.ports)), self._text_numbers
+            np.array([row], dtype=np.float64).reshape(1, len(self.ports)), self._texts_of
         )
         return {name: column.tolist()[0] for name, column in named.items()}
 
@@ -445,7 +455,7 @@ class Recorder:
     def _as_result(
         self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any
     ) -> CoSimulationResult:
-        columns = self._signals.named(table, self._text_numbers)
+        columns = self._signals.named(table, self._texts_of)
         return CoSimulationResult(times, columns, self._signals.units, **more)
 
     def _number(self, column: int, value: Any) -> float:

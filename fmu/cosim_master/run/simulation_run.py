@@ -29,8 +29,8 @@ from cosim_master.recording.co_simulation_result import (
     in_order,
     without_returns,
 )
-from cosim_master.recording.coupling_samples import with_states
 from cosim_master.recording.kept_points import KeptPoints
+from cosim_master.recording.recorded_variables import reads_with_states
 from cosim_master.recording.recorder import Recorder
 from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.snapshot import Snapshot, check_serializes, identity
@@ -112,7 +112,7 @@ class SimulationRun:
             stream=hooks.stream,
             derived=loop.derived,
         )
-        reads = with_states(recorder.reads(loop.links), loop.descriptions, loop.links)
+        reads = reads_with_states(recorder.reads(loop.links), loop.descriptions, loop.links)
         self.statistics = CoSimulationStatistics(
             python_files={name: file.name for name, file in loop.python_files.items()},
             warnings=[*warnings, *recorder.remarks],

@@ -8,8 +8,8 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_master.algorithms.exchange_layout import ADVANCE, READ, SET
 from cosim_master.algorithms.programmed_algorithm import operations_of
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import Coupling
+from cosim_master.coupling.link import Link
 
 
 def explain(coupling: Coupling, algorithm: cosim.MasterAlgorithm) -> list[str]:
