@@ -114,7 +114,7 @@ class Access:
 
 
 def _references_of_reals(chosen: Sequence[Element], real: str) -> list[int]:
-    """Value references of reals; none if a variable is not real, or an array is incomplete or out of order."""
+    """Value references of reals; none if a variable is not real, or an array incomplete or out of order."""
     references: list[int] = []
     i = 0
     while i < len(chosen):

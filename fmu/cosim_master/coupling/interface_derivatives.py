@@ -63,7 +63,7 @@ def _derivative(
     link: Link,
     guarded: Callable[..., Any],
 ) -> Sequence[float] | None:
-    """Of outputs by an input; None where the participant cannot tell, here and now: differences can."""
+    """Derivatives of outputs by an input; None if the participant has none here, so differences are taken."""
     token = participant.save() if can_restore else None
     try:
         slopes: Sequence[float] = guarded(

@@ -246,7 +246,7 @@ def steps_in_halves(
 
 
 ENOUGH = 1.2
-"""So many times the time that passes has to be spent in steps."""
+"""Threads pay if the time in steps is this many times the elapsed time."""
 TRIED = 0.005
 """s, of steps in threads before that is judged."""
 TRIED_AGAIN = 0.5

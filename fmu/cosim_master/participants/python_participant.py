@@ -100,7 +100,7 @@ class ComponentParticipant(SystemParticipant):
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls:
-        """As those of the system."""
+        """The functions of the system."""
         return super().native_calls(self._paths(inputs), self._paths(reads), flags)
 
     def initialize(
@@ -114,7 +114,7 @@ class ComponentParticipant(SystemParticipant):
         super().set(self._paths(names), values)
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
-        """Let inputs run along lines over the next step; per s."""
+        """Let inputs run along lines over the next step, per s."""
         super().set_slopes(self._paths(names), slopes)
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:

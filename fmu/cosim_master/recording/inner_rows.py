@@ -40,7 +40,7 @@ class InputCourse(NamedTuple):
 
 
 class InnerValues(NamedTuple):
-    """What is known of a participant at an instant between two communication points.
+    """The values of a participant at an instant between two communication points.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class InnerValues(NamedTuple):
 
 
 class InnerRow(NamedTuple):
-    """What one participant tells about an instant.
+    """The row of one participant at an instant between two communication points.
 
     Attributes
     ----------

@@ -112,7 +112,7 @@ class RecordedVariables:
 
     @property
     def units(self) -> dict[str, str]:
-        """Of all that a result shows, by name."""
+        """The units of all signals of a result, by name."""
         units = {".".join(port): self._units[i] for i, port in enumerate(self.ports[: self._shown])}
         return units | {name: signal.unit for name, signal in self._derived.items()}
 

@@ -140,7 +140,7 @@ def _refuses(participant: cosim.Participant, values: Mapping[str, Any], outputs:
 
 
 def _sentence(name: str, output: str, inputs: Sequence[str], needs: frozenset[str], how: str) -> str:
-    """What was found out about an output."""
+    """A sentence about the dependencies of an output."""
     direct = [f"{name}.{input}" for input in inputs if input in needs]
     others = [f"{name}.{input}" for input in inputs if input not in needs]
     parts = [f"depends directly on {', '.join(direct)}"] * bool(direct)

@@ -1,4 +1,4 @@
-"""How large the coupling error of a run is, by the first of these rules that applies.
+"""The size of the coupling error of a run, by the first of these rules that applies.
 
 1. Nothing is exchanged, or all inputs were exact: there is no error.
 2. Values exploded: the exchange is unstable.
