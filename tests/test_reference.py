@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 
 import check_offline
+import kind_pages
 import overview_pages
+import public_names
 import pytest
 import reference_pages
 
@@ -28,7 +30,7 @@ def section(page: str, title: str) -> str:
 
 
 def test_everything_registered_has_a_section(pages: dict[str, str]) -> None:
-    entries = [entry for found in reference_pages.registered().values() for entry in found]
+    entries = [entry for found in kind_pages.registered().values() for entry in found]
     assert len(entries) > 130
     for entry in entries:
         title = f"cosim {entry.cls.name}" if entry.kind == "command" else entry.id
@@ -58,8 +60,8 @@ def test_all_keys_of_files_are_there(pages: dict[str, str]) -> None:
 
 
 def test_every_public_name_of_a_package_is_there(pages: dict[str, str]) -> None:
-    for package in reference_pages.PACKAGES:
-        names = reference_pages.public_names(package)
+    for package in public_names.PACKAGES:
+        names = public_names.public_names(package)
         assert names, package
         text = pages[f"reference/api/{package}.md"]
         for name, _ in names:
@@ -81,7 +83,7 @@ def test_every_package_that_exports_names_has_a_page() -> None:
                 found.add(".".join(path.parent.relative_to(folder).parts))
     workbench = {"cosim_workbench.arguments", "cosim_workbench.reports"}
     modules = {"cosim.kit", "cosim_fmu.abilities", "cosim_signals.series", *workbench}
-    assert found == set(reference_pages.PACKAGES) - modules
+    assert found == set(public_names.PACKAGES) - modules
 
 
 def test_gallery_and_numbers_lead_everywhere() -> None:

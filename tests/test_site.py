@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import check_offline
+import kind_pages
 import moving_picture
 import numpy as np
+import public_names
 import pytest
 import reference_pages
 from test_in_chromium import CHROMIUM, browse
@@ -34,7 +36,7 @@ def test_the_moving_picture_is_that_of_a_run() -> None:
 def test_all_ids_are_on_one_page_with_their_sections() -> None:
     pages = reference_pages.reference_pages()
     listed = pages["reference/ids.md"]
-    for kind, entries in reference_pages.registered().items():
+    for kind, entries in kind_pages.registered().items():
         for entry in entries:
             row = re.search(
                 rf"^\| \[`{re.escape(entry.id)}`\]\({kind}\.md#([^)]+)\) \|", listed, re.MULTILINE
@@ -101,8 +103,8 @@ def test_a_page_from_the_disk_has_a_worker(tmp_path: Path) -> None:
 
 def test_the_reference_documents_only_what_has_a_definition() -> None:
     """mkdocstrings reads sources: a function that a call returned is not there, and stops the site."""
-    assert reference_pages._has_definition(cosim.Result)
-    assert reference_pages._has_definition(cosim.kit.History.append)
+    assert public_names.has_definition(cosim.Result)
+    assert public_names.has_definition(cosim.kit.History.append)
     for name in ("call_step", "advance_run", "step_without_states"):
-        assert not reference_pages._has_definition(getattr(cosim.kit, name))
+        assert not public_names.has_definition(getattr(cosim.kit, name))
         assert f"`{name}`" in reference_pages.reference_pages()["reference/api/cosim.kit.md"]

@@ -14,30 +14,18 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from peers import PeerError, run_peer
-from problems import (
-    DAMPING,
-    FORCES,
-    HEIGHT,
-    START,
-    STIFFNESS,
-    UNTIL,
-    UNTIL_BALL,
-    E,
-    ball_slopes,
-    measured,
-    oscillator_slopes,
-)
+from problems import Ball, Oscillator, measured, measured_with_run
 
 import cosim
 
 PEERS = ("diffrax", "casadi", "jaxonomy")
 
 
-class Ball(cosim.Component):
+class BouncingBall(cosim.Component):
     """Law: height' = speed, speed' = -9.81; at the floor speed becomes -e speed."""
 
-    e = cosim.parameter(default=E)
-    height = cosim.position(unit="m", start=HEIGHT)
+    e = cosim.parameter(default=Ball.restitution)
+    height = cosim.position(unit="m", start=Ball.height)
     speed = cosim.speed(unit="m/s")
 
     @cosim.kernel
@@ -58,10 +46,10 @@ class Ball(cosim.Component):
 class Driven(cosim.Component):
     """Law: y'' = -k y - c y' + f(t), where f is a line between two of 1,000 numbers."""
 
-    k = cosim.parameter(default=STIFFNESS)
-    c = cosim.parameter(default=DAMPING)
-    f = cosim.parameter(shape=1000, default=FORCES)
-    y = cosim.position(start=START)
+    k = cosim.parameter(default=Oscillator.stiffness)
+    c = cosim.parameter(default=Oscillator.damping)
+    f = cosim.parameter(shape=1000, default=Oscillator.forces)
+    y = cosim.position(start=Oscillator.start)
     v = cosim.speed()
 
     @cosim.kernel
@@ -72,44 +60,41 @@ class Driven(cosim.Component):
         v_dot[0] = -k * y - c * v + (1.0 - s) * f[i] + s * f[i + 1]
 
 
-def own() -> dict[str, Any]:
-    ball, driven = cosim.Model("ball"), cosim.Model("driven")
-    ball.add(Ball(), "b")
-    driven.add(Driven(), "x")
-    by, settings = (
-        ["b.e", "b.height"],
-        {"until": UNTIL_BALL, "output_interval": UNTIL_BALL, "accuracy": 1e-10},
+def own_ball() -> dict[str, Any]:
+    model = cosim.Model("ball")
+    model.add(BouncingBall(), "b")
+    paths = ["b.e", "b.height"]
+
+    def slopes() -> list[float]:
+        run = model.simulate(Ball.end, derivatives=paths, output_interval=Ball.end, accuracy=1e-10)
+        return [run.derivative("b.height", path)[-1] for path in paths]
+
+    return measured(slopes)
+
+
+def own_oscillator() -> dict[str, Any]:
+    model = cosim.Model("driven")
+    model.add(Driven(), "x")
+    settings = {"until": Oscillator.end, "output_interval": Oscillator.end, "accuracy": 1e-8}
+    return measured_with_run(
+        lambda: model.gradient("x.y", ["x.k", "x.c", "x.f"], **settings).vector,
+        lambda: model.simulate(**settings)["x.y"][-1],
     )
 
-    def of_ball() -> list[float]:
-        run = ball.simulate(derivatives=by, **settings)
-        return [run.derivative("b.height", path)[-1] for path in by]
 
-    named = {"until": UNTIL, "output_interval": UNTIL, "accuracy": 1e-8}
-
-    def of_oscillator() -> np.ndarray:
-        return driven.gradient("x.y", ["x.k", "x.c", "x.f"], **named).vector
-
-    alone = measured(lambda: driven.simulate(**named)["x.y"][-1])
-    return {
-        "name": f"cosim {cosim.__version__}",
-        "ball": measured(of_ball),
-        "oscillator": {**measured(of_oscillator), "run": alone["seconds"]},
-    }
-
-
-def table(title: str, problem: str, exact: np.ndarray, found: list[dict[str, Any]]) -> str:
+def table(title: str, problem: str, exact: np.ndarray, tools: list[dict[str, Any]]) -> str:
+    """The rows of all tools, as Markdown."""
     lines = [
         f"\n## {title}\n",
         "| tool | largest error | ms | first call, s | runs |",
         "|---|---|---|---|---|",
     ]
-    for tool in found:
+    for tool in tools:
         row = tool.get(problem) or {"error": "not tried"}
         if "error" in row:
             lines.append(f"| {tool['name']} | {row['error']} | | | |")
             continue
-        error = np.max(np.abs(np.array(row["found"]) - exact)) / np.max(np.abs(exact))
+        error = np.max(np.abs(np.array(row["slopes"]) - exact)) / np.max(np.abs(exact))
         runs = f"{row['seconds'] / row['run']:.1f}" if "run" in row else ""
         lines.append(
             f"| {tool['name']} | {error:.1e} | {1e3 * row['seconds']:.2f} | {row['first']:.1f} | {runs} |"
@@ -118,15 +103,15 @@ def table(title: str, problem: str, exact: np.ndarray, found: list[dict[str, Any
 
 
 def main() -> None:
-    found = [own()]
+    tools = [{"name": f"cosim {cosim.__version__}", "ball": own_ball(), "oscillator": own_oscillator()}]
     for peer in PEERS:
         try:
-            found.append(run_peer(peer, f"derivatives/peer_{peer}.py"))
+            tools.append(run_peer(peer, f"derivatives/peer_{peer}.py"))
         except PeerError as error:
             text = f"left out: {str(error).strip().splitlines()[-1][:120]}"
-            found.append({"name": peer, "ball": {"error": text}, "oscillator": {"error": text}})
-    print(table("A ball with three bounces, by e and by its height", "ball", np.array(ball_slopes()), found))
-    print(table("An end value by 1,002 parameters", "oscillator", oscillator_slopes(), found))
+            tools.append({"name": peer, "ball": {"error": text}, "oscillator": {"error": text}})
+    print(table("A ball with three bounces, by e and by its height", "ball", Ball.exact_slopes(), tools))
+    print(table("An end value by 1,002 parameters", "oscillator", Oscillator.exact_slopes(), tools))
 
 
 if __name__ == "__main__":

@@ -1,72 +1,107 @@
-"""The problems that all tools solve, their exact derivatives, and how a tool is timed."""
+"""The two problems that all tools solve, their exact derivatives, and how a tool is timed."""
 
+import json
 import time
 
 import numpy as np
 
-UNTIL_BALL, GRAVITY = 2.0, 9.81
-E, HEIGHT = 0.8, 1.0
-POINTS, INTERVAL = 1000, 0.01
-UNTIL = (POINTS - 1) * INTERVAL
-STIFFNESS, DAMPING, START = 40.0, 0.3, 0.3
-FORCES = np.sin(0.05 * np.arange(POINTS))
+
+class Ball:
+    """A ball that falls from rest and bounces: its last height by the restitution and by its first height."""
+
+    end = 2.0
+    gravity = 9.81
+    restitution = 0.8
+    height = 1.0
+
+    @classmethod
+    def height_at_end(cls, restitution, height):
+        """The height after three bounces; also for complex arguments."""
+        fall = np.sqrt(2.0 * height / cls.gravity)
+        speed = restitution * cls.gravity * fall
+        time_of_bounce = fall
+        for _ in range(2):
+            time_of_bounce = time_of_bounce + 2.0 * speed / cls.gravity
+            speed = restitution * speed
+        flight = cls.end - time_of_bounce
+        return speed * flight - 0.5 * cls.gravity * flight * flight
+
+    @classmethod
+    def exact_slopes(cls):
+        """Derivatives by restitution and height, from steps along the imaginary axis."""
+        step = 1e-30j
+        by_restitution = cls.height_at_end(cls.restitution + step, cls.height)
+        by_height = cls.height_at_end(cls.restitution, cls.height + step)
+        return np.array([by_restitution.imag, by_height.imag]) / 1e-30
 
 
-def ball_end(e, h0):
-    """The height at 2 s of a ball that falls from rest and has bounced three times; also complex."""
-    fall = np.sqrt(2.0 * h0 / GRAVITY)
-    speed = e * GRAVITY * fall
-    at = fall
-    for _ in range(2):
-        at = at + 2.0 * speed / GRAVITY
-        speed = e * speed
-    left = UNTIL_BALL - at
-    return speed * left - 0.5 * GRAVITY * left * left
+class Oscillator:
+    """y'' = -k y - c y' + f(t), with f a line between two numbers: y at the end by k, c and 1,000 numbers."""
 
+    points = 1000
+    interval = 0.01
+    end = (points - 1) * interval
+    stiffness = 40.0
+    damping = 0.3
+    start = 0.3
+    forces = np.sin(0.05 * np.arange(points))
 
-def ball_slopes():
-    """Its derivatives by e and by the first height."""
-    step = 1e-30j
-    return [float((ball_end(*moved) / 1e-30).imag) for moved in ((E + step, HEIGHT), (E, HEIGHT + step))]
+    @classmethod
+    def exact_slopes(cls):
+        """Derivatives by stiffness, damping and forces: matrix exponentials are exact."""
+        step = 1e-30j
+        by_stiffness = cls._value_at_end(cls.stiffness + step, cls.damping).imag / 1e-30
+        by_damping = cls._value_at_end(cls.stiffness, cls.damping + step).imag / 1e-30
+        phi, first, second = cls._interval(cls.stiffness, cls.damping)
+        row, by_force = np.array([1.0, 0.0]), np.zeros(cls.points)
+        for i in range(cls.points - 2, -1, -1):
+            by_force[i] += row @ first
+            by_force[i + 1] += row @ second
+            row = row @ phi
+        return np.array([by_stiffness, by_damping, *by_force])
 
+    @classmethod
+    def _value_at_end(cls, stiffness, damping):
+        phi, first, second = cls._interval(stiffness, damping)
+        state = np.array([cls.start, 0.0])
+        for i in range(cls.points - 1):
+            state = phi @ state + first * cls.forces[i] + second * cls.forces[i + 1]
+        return state[0]
 
-def oscillator_slopes():
-    """Derivatives of y(9.99 s) by stiffness, damping and the 1,000 numbers of the force.
+    @classmethod
+    def _interval(cls, stiffness, damping):
+        """The state after an interval by the state, and by the force at both ends of the interval."""
+        from scipy.linalg import expm
 
-    y'' = -k y - c y' + f(t), where f is a line between two numbers: matrix exponentials are exact.
-    """
-    from scipy.linalg import expm
-
-    def interval(k, c):
-        line = np.array([[0, 1, 0, 0], [-k, -c, 1, 0], [0, 0, 0, 1 / INTERVAL], [0, 0, 0, 0]])
-        moved = expm(INTERVAL * line)
-        return moved[:2, :2], moved[:2, 2] - moved[:2, 3], moved[:2, 3]
-
-    def end(k, c):
-        phi, first, second = interval(k, c)
-        z = np.array([START, 0.0])
-        for i in range(POINTS - 1):
-            z = phi @ z + first * FORCES[i] + second * FORCES[i + 1]
-        return z[0]
-
-    step = 1e-30j
-    slopes = [(end(STIFFNESS + step, DAMPING) / 1e-30).imag, (end(STIFFNESS, DAMPING + step) / 1e-30).imag]
-    phi, first, second = interval(STIFFNESS, DAMPING)
-    row, by_force = np.array([1.0, 0.0]), np.zeros(POINTS)
-    for i in range(POINTS - 2, -1, -1):
-        by_force[i] += row @ first
-        by_force[i + 1] += row @ second
-        row = row @ phi
-    return np.array([*slopes, *by_force])
+        line = np.array([[0, 1, 0, 0], [-stiffness, -damping, 1, 0], [0, 0, 0, 1 / cls.interval], [0] * 4])
+        matrix = expm(cls.interval * line)
+        by_first, by_slope = matrix[:2, 2], matrix[:2, 3]
+        return matrix[:2, :2], by_first - by_slope, by_slope
 
 
 def measured(solve, passes=20):
-    """What `solve` returns, the time of its first call and the least CPU time of those that follow, s."""
+    """The slopes that `solve` returns, the CPU time of its first call and the least one of later calls, s."""
     began = time.process_time()
-    found = solve()
+    slopes = solve()
     first, least = time.process_time() - began, np.inf
     for _ in range(passes):
         began = time.process_time()
-        found = solve()
+        slopes = solve()
         least = min(least, time.process_time() - began)
-    return {"found": np.ravel(found).tolist(), "first": first, "seconds": least}
+    return {"slopes": np.ravel(slopes).tolist(), "first": first, "seconds": least}
+
+
+def measured_with_run(slopes, run):
+    """`measured` of the slopes, with the time of a run without derivatives."""
+    return {**measured(slopes), "run": measured(run)["seconds"]}
+
+
+def print_results(tool, **problems):
+    """Print what each problem returns as one JSON object; the error of a problem that fails."""
+    results = {"name": tool}
+    for name, solve in problems.items():
+        try:
+            results[name] = solve()
+        except Exception as error:
+            results[name] = {"error": f"{type(error).__name__}: {str(error).strip().splitlines()[-1][:150]}"}
+    print(json.dumps(results))

@@ -39,8 +39,7 @@ from cosim_master.coupling.check_participants import (
     check_steps,
     check_tolerances,
 )
-from cosim_master.coupling.check_starts import check_starts
-from cosim_master.coupling.connection import Link
+from cosim_master.coupling.check_values import check_starts
 from cosim_master.coupling.coupling import (
     CommunicationPoints,
     RunOptions,
@@ -50,10 +49,15 @@ from cosim_master.coupling.coupling import (
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import override_feedthrough
 from cosim_master.coupling.instant_graph import feedthrough_loops
+from cosim_master.coupling.link import Link
 from cosim_master.coupling.stepping_order import stepping_order
 from cosim_master.coupling.wiring import check_connections
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
-from cosim_master.participants.create_participants import configure, create_participants, described
+from cosim_master.participants.create_participants import (
+    configure_sizes,
+    create_participants,
+    describe_participants,
+)
 from cosim_master.participants.joint_participants import join_participants
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.run.run_hooks import RunHooks
@@ -215,16 +219,15 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         options: Mapping[str, Any],
         starts: Mapping[str, Any],
     ) -> list[WiringProblem]:
-        """Make participants and algorithm of what is given, and have the participants describe themselves."""
-        problems: list[WiringProblem] = []
-        self.participants = create_participants(participants, problems)
+        """Create participants and algorithm, and read the descriptions of the participants."""
+        self.participants, problems = create_participants(participants)
         self.algorithm = create_algorithm(algorithm, options, problems)
         self.joint = None
         if isinstance(self.algorithm, Joint):
             self.participants, self.joint = join_participants(self.participants, self.algorithm, problems)
-        configure(self.participants, starts)
-        self.descriptions = described(self.participants, problems)
-        return problems
+        configure_sizes(self.participants, starts)
+        self.descriptions, faults = describe_participants(self.participants)
+        return [*problems, *faults]
 
     def _connect(
         self, connections: Sequence[Any], starts: Mapping[str, Any], unknown: Sequence[str]

@@ -1,4 +1,4 @@
-"""What a participant may do beside the contract, each ability a protocol.
+"""Abilities of participants beside the contract, each one a protocol.
 
 A participant has an ability when it has the members of its protocol; it need not derive from it. A master
 asks with ``isinstance``.
@@ -55,7 +55,7 @@ class TellsInside(Ability, Protocol):
     """A participant that can tell values between the communication points: at events, in steps of its own."""
 
     def inside(self) -> Sequence[InnerPoint]:
-        """What happened since the last call, in order: both sides of events, values inside steps."""
+        """The instants since the last call, in order: both sides of events, values inside steps."""
 
 
 @runtime_checkable
@@ -63,7 +63,7 @@ class Repeats(Ability, Protocol):
     """A participant of which another one may run in its place without an effect outside."""
 
     def repeated(self) -> cosim.Participant | None:
-        """Another one like it; None where a run may be noticed, since it calls code of others."""
+        """A copy of the participant; None if its run may have effects outside, by code of others."""
 
 
 @runtime_checkable
@@ -78,7 +78,7 @@ class ChangesAtTimes(Ability, Protocol):
 
     @property
     def change_times(self) -> NDArray[np.float64] | None:
-        """When its outputs change, s."""
+        """Times at which outputs change, s."""
 
 
 @runtime_checkable
@@ -126,7 +126,7 @@ class Resizes(Ability, Protocol):
     """A participant whose arrays have sizes that the user chooses."""
 
     def configure(self, sizes: Mapping[str, int]) -> None:
-        """Take start values that may decide sizes, before `describe`.
+        """Receive start values that may decide sizes, before `describe`.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class Ticks(Ability, Protocol):
 
     @property
     def next_tick(self) -> float:
-        """When the next one ticks, s."""
+        """The time of the next tick, s."""
 
 
 @runtime_checkable
@@ -228,7 +228,7 @@ class BeginsSteps(Ability, Protocol):
 
     @property
     def process_key(self) -> object:
-        """Of the process in which it runs; hashable."""
+        """The key of its process; hashable."""
 
     def begin_step(self, time: float, size: float) -> Callable[[], None]:
         """Begin what `step`, which is called with the same numbers (s) after that, comes back from.
@@ -253,7 +253,7 @@ class LogsPrinted(Ability, Protocol):
     """A participant whose code prints to the standard output of its process, as C code does."""
 
     def log_printed(self, text: str, by: Sequence[str] = ()) -> None:
-        """What was printed during its calls, for its log.
+        """Receive text that was printed during its calls, for its log.
 
         Parameters
         ----------
@@ -418,7 +418,7 @@ class StepsNatively(Ability, Protocol):
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:
-        """Where the functions are that write `inputs`, advance, and read `reads`; None when there are none.
+        """Addresses of functions that write `inputs`, advance, and read `reads`; None if there are none.
 
         Called after `exit_initialization`, with real variables alone unless others are taken
         (`StepsTypesNatively`).
@@ -437,10 +437,10 @@ class StepsNatively(Ability, Protocol):
         """
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
-        """What `step` would have done about this status and flags: the time reached, or an error."""
+        """React to a status and flags as `step` does: return the time reached, or raise an error."""
 
     def after_native_access(self, verb: str, status: int) -> None:
-        """What `set` ("Set") or `get` ("Get") would have raised; it is called again in Python if nothing."""
+        """Raise the error of `set` ("Set") or `get` ("Get"); Python calls it again if none is raised."""
 
     def resume_native(self) -> None:
         """Python has stepped, set or read in between: the compiled loop goes on from here."""

@@ -1,4 +1,4 @@
-"""What an ability of participants is: a protocol of which an object is asked, not its class."""
+"""The base of abilities: protocols that are checked on the object, not on its class."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.coupling.convert_value import definition_of, scale_between
+from cosim_master.coupling.unit_conversion import definition_of, scale_between
 from cosim_ssp.structure import (
     SINKS,
     SOURCES,

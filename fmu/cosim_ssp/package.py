@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import weakref
 import zipfile
-from pathlib import Path, PurePosixPath
+from collections.abc import Container
+from pathlib import Path, PurePath, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 import cosim
@@ -21,6 +23,12 @@ DOCUMENTS = (".ssd", ".ssv", ".ssm", ".ssb")
 def is_ssp(path: Path) -> bool:
     """Whether a path is that of an SSP, by its ending or as a folder of one."""
     return path.suffix.lower() in SUFFIXES or (path / DEFAULT).is_file()
+
+
+def free_place(path: PurePath, places: Container[str]) -> str:
+    """The place of a new file in an archive: in ``resources``, under a name that no other file has."""
+    numbered = (f"resources/{path.stem}_{number}{path.suffix}" for number in itertools.count(2))
+    return next(p for p in itertools.chain([f"resources/{path.name}"], numbered) if p not in places)
 
 
 class Package:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import parse_unit
-from cosim_master.coupling.convert_value import Quantity
+from cosim.kit import UnitDefinition, parse_unit
+from cosim_master.coupling.unit_conversion import Quantity
 from cosim_ssp.package import Package, path_of, problem_of
 from cosim_ssp.structure import INTEGERS, REALS, TYPES, Transformation, Unit, Value
 from cosim_ssp.xml_document import Element, child, children, first_child, local_name
@@ -199,7 +199,7 @@ def _unit(document: Document, element: Element) -> Unit | None:
         raise ValueError(f"{document.place(base)}: unit '{name}' has the factor 0")
     if not any(exponents) and (factor, offset) == (1.0, 0.0):
         return None  # a plain number, or a unit whose author did not say what it means: nothing is converted
-    return Unit(name, (exponents, factor, offset))
+    return Unit(name, UnitDefinition(exponents, factor, offset))
 
 
 def _values(document: Document, binding: Element, component: str) -> list[Value]:

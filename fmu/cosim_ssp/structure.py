@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cosim_master.coupling.convert_value import Definition
+from cosim.kit import UnitDefinition
 
 SOURCES = ("output", "calculatedParameter", "constant", "local")
 SINKS = ("input", "parameter", "structuralParameter")
@@ -23,12 +23,11 @@ class Unit:
     Attributes
     ----------
     name : str
-    definition : tuple
-        Exponents of kg m s A K mol cd rad; factor and offset to them.
+    definition : UnitDefinition
     """
 
     name: str
-    definition: Definition
+    definition: UnitDefinition
 
 
 @dataclass(frozen=True)

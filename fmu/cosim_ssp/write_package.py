@@ -17,13 +17,15 @@ from cosim_export.interface.archive import check_place, write_archive
 from cosim_export.interface.names import c_identifier, element_name
 from cosim_fmi.archive import leaves_folder
 from cosim_master.abilities import ExportsFmu
-from cosim_master.coupling.connection import Connection, Link
+from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import Coupling
+from cosim_master.coupling.link import Link
 from cosim_master.participants.python_participant import ComponentParticipant
-from cosim_ssp.package import DEFAULT, DOCUMENTS
+from cosim_ssp.package import DEFAULT, DOCUMENTS, free_place
 from cosim_ssp.read_structure import OURS, OURS_NAMESPACE, TOOLS
 from cosim_ssp.strict import make_strict
-from cosim_ssp.write_structure import add_values, free_place, new_structure, number_text
+from cosim_ssp.write_parameters import add_values, number_text
+from cosim_ssp.write_structure import new_structure
 from cosim_ssp.xml_document import (
     Element,
     annotate,

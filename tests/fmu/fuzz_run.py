@@ -185,7 +185,7 @@ def reference(fmu: ForeignFmu) -> list[list[float]]:
 def main(path: str, first: int, count: int) -> dict[str, Any]:
     archive = FmuArchive(Path(path))
     read, folder = read_model_description(archive.take_description()), archive.unpack()
-    name = f"{read.abilities('CoSimulation').identifier}{sharedLibraryExtension}"
+    name = f"{read.interfaces['CoSimulation'].identifier}{sharedLibraryExtension}"
     library = folder / "binaries" / platform / name
     fmu = ForeignFmu(job_for(folder, read, library))
     expected, statuses, wrong = reference(fmu), Counter[int](), []

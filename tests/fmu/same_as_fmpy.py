@@ -104,7 +104,8 @@ def _structure(unknowns: Any) -> list[Any]:
 
 def facts(read: ModelDescription) -> dict[str, Any]:
     """What our reader has read, in the same form."""
-    steps, exchange, run = read.co_simulation, read.model_exchange, read.experiment
+    steps, exchange = (read.interfaces.get(interface) for interface in ("CoSimulation", "ModelExchange"))
+    run = read.experiment
     return {
         "head": (read.token, read.tool, read.states),
         "name": read.name,

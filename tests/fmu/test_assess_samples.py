@@ -79,7 +79,7 @@ def assessed(loop: CoSimulation, result: Any, *, is_plain: bool) -> tuple[np.nda
     """What the kernel functions find after a run."""
     coupled = result.evidence
     coupled.samples.samples()  # all of them have been added
-    collected = coupled.samples.begun
+    collected = coupled.samples.collected
     more = np.zeros(4 * collected.present.size)
     copied = Collected(
         *(np.concatenate([x, more]) if n == "kept" else x.copy() for n, x in collected._asdict().items())

@@ -18,7 +18,7 @@ from native_tools import export_native, needs_compiler
 import cosim
 from cosim_export.interface.icon import SIZE, icon
 from cosim_export.interface.select_variables import select_variables
-from cosim_export.native.native_sources import NativeSources
+from cosim_export.native.native_sources import NativeChoices, NativeSources
 from cosim_mechanics import Multibody
 
 KINDS = [
@@ -105,7 +105,9 @@ def test_the_terminals_fit_their_schema(archives: Any) -> None:
 
 def test_a_terminal_has_a_force_or_a_motion_that_is_set(archives: Any) -> None:
     """The gain on the delayed angle has a torque and an angle, but nothing can be coupled to it."""
-    sources = NativeSources(rod(), 3, selections={"outputs": ["push", "late", "hinge.angle"]})
+    sources = NativeSources(
+        rod(), NativeChoices(version=3, selections={"outputs": ["push", "late", "hinge.angle"]})
+    )
     root = ElementTree.fromstring(sources.terminals)
     found = {t.get("name"): {m.get("variableName") for m in t} for t in root.iter("Terminal")}
     assert found == {"motor": {"motor.effort", "hinge.angle"}}

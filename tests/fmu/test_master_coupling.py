@@ -15,8 +15,8 @@ from cosim import kit
 from cosim_fmu import CoSimulation, CoSimulationError, StopRequested
 from cosim_master.algorithms.gauss_seidel import GaussSeidel
 from cosim_master.algorithms.jacobi import Jacobi
-from cosim_master.coupling.convert_value import conversion_of
 from cosim_master.coupling.coupling import CommunicationPoints
+from cosim_master.coupling.unit_conversion import conversion_of
 
 MakeFmu = Callable[..., Path]
 ALGORITHMS = [Jacobi, GaussSeidel]

@@ -14,7 +14,7 @@ from native_tools import InProcess, export_native, needs_compiler
 from test_native_fuzz import SANITIZERS, arguments, build
 
 import cosim
-from cosim_export.native.native_sources import NativeSources
+from cosim_export.native.native_sources import NativeChoices, NativeSources
 
 pytestmark = needs_compiler
 MERSON = "integrators.runge_kutta_merson"
@@ -274,7 +274,7 @@ def test_what_slides_and_rests_equals_the_run_in_python_also_after_a_rollback(tm
 def test_random_calls_are_answered(version: int, tmp_path: Path) -> None:
     import subprocess
 
-    sources = NativeSources(busy(), version)
+    sources = NativeSources(busy(), NativeChoices(version=version))
     assert len(sources.indicators) == 1
     program = build(sources, tmp_path, "fuzz", *SANITIZERS, driver=f"fuzz{version}")
     for seed in range(3):
@@ -293,7 +293,7 @@ def test_random_calls_under_valgrind(version: int, tmp_path: Path) -> None:
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         pytest.skip("no valgrind here")
-    sources = NativeSources(busy(), version)
+    sources = NativeSources(busy(), NativeChoices(version=version))
     program = build(sources, tmp_path, "fuzz", "-O1", "-g", driver=f"fuzz{version}")
     command = [valgrind, "-q", "--error-exitcode=9", "--leak-check=full", str(program)]
     done = subprocess.run(

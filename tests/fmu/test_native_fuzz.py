@@ -15,7 +15,7 @@ from native_tools import InProcess, needs_compiler, oscillator, write_sources
 
 import cosim
 from cosim_export.native.fmu_array import arrays_of
-from cosim_export.native.native_sources import SHELL, NativeSources
+from cosim_export.native.native_sources import SHELL, NativeChoices, NativeSources
 
 pytestmark = needs_compiler
 MERSON = "integrators.runge_kutta_merson"
@@ -54,7 +54,9 @@ def arguments(sources: NativeSources, seed: int, calls: int) -> list[str]:
 def test_random_calls_are_answered_and_refused_values_leave_no_trace(
     version: int, model: Callable[[], cosim.Model], tmp_path: Path
 ) -> None:
-    sources = NativeSources(model(), version, selections={"parameters": ["*"], "all": True})
+    sources = NativeSources(
+        model(), NativeChoices(version=version, selections={"parameters": ["*"], "all": True})
+    )
     program = build(sources, tmp_path, "fuzz", *SANITIZERS, driver=f"fuzz{version}")
     for seed in range(many(2)):
         done = subprocess.run(
@@ -89,7 +91,7 @@ def test_memory_stays_and_threads_give_the_same_bits(tmp_path: Path) -> None:
 def test_a_step_that_takes_long_says_how_far_it_is(model: Callable[[], cosim.Model], tmp_path: Path) -> None:
     """As after every 4096 steps of the integrator here; the calls between do not change a bit."""
     settings = {"integrator": MERSON, "integrator_options": {"fixed_step": 1e-3}, "accuracy": 1e-6}
-    sources = NativeSources(model(), settings=settings)
+    sources = NativeSources(model(), NativeChoices(settings=settings))
     often = "-DSECONDS_BETWEEN_REPORTS=0"
     program = build(sources, tmp_path, "long", *SANITIZERS, often, driver="long_step")
     shown = next(i for i, v in enumerate(sources.interface.variables) if v.array == "y")

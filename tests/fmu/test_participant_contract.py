@@ -236,7 +236,7 @@ def test_fmus_pass(make_fmu: Any, kind: str) -> None:
 
 def test_what_a_wrong_description_says() -> None:
     from cosim_fmu import CoSimulation
-    from cosim_master.participants.description_faults import description_faults
+    from cosim_master.participants.create_participants import description_faults
 
     good = Right().describe()
     y = good.variables["y"]

@@ -55,7 +55,7 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
     read = read_model_description(archive.take_description())
     folder = archive.unpack()
     try:
-        library = folder / "binaries" / platform / f"{read.abilities('CoSimulation').identifier}{suffix}"
+        library = folder / "binaries" / platform / f"{read.interfaces['CoSimulation'].identifier}{suffix}"
         experiment = _experiment(job_for(folder, read, library), without)
         if len(experiment["references"]) == 1:
             return "no smoke experiment: it has no outputs that are numbers"

@@ -31,7 +31,7 @@ from cosim_export.native.compilers import (
     universal_library,
 )
 from cosim_export.native.history_room import DEFAULT_ENTRIES
-from cosim_export.native.native_sources import SHELL, NativeSources
+from cosim_export.native.native_sources import SHELL, NativeChoices, NativeSources
 from cosim_export.native.terminals import ICON, PLACE
 from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
 from cosim_lowering.machine_code import MachineCode
@@ -137,20 +137,25 @@ class NativeFmuExporter(FmuExporter):
         check_place(target, ".fmu")
         check_parts(model)
         entries = (DEFAULT_ENTRIES if given.history is None else given.history) if given.sources else None
-        made = NativeSources(
-            *(model, version, kinds, given.selections, given.settings(model), called),
+        choices = NativeChoices(
+            version=version,
+            kinds=list(KINDS) if kinds is None else kinds,
+            selections=given.selections,
+            settings=given.settings(model),
+            naming=called,
             has_arrays=not given.scalars,
             has_clocks=given.clocks,
             has_library=bool(chosen),
-            history_entries=entries,
             has_tangents=given.exact_derivatives,
             derivatives=_names(given.derivatives),
+            history_entries=entries,
         )
-        name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in made.kinds)}, without Python"
-        exactly = made.program.integrator.capabilities.resumes_exactly
-        page = documentation(model, made.interface, name, needs_of(chosen), exactly)
-        listed = write_native_fmu(target, made, compilers, chosen, page)
-        self.summarize(f"native FMU ({name}; {listed})", made.interface, made.left_out)
+        sources = NativeSources(model, choices)
+        name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in sources.kinds)}, without Python"
+        exactly = sources.program.integrator.capabilities.resumes_exactly
+        page = documentation(model, sources.interface, name, needs_of(chosen), exactly)
+        contents = write_native_fmu(target, sources, compilers, chosen, page)
+        self.summarize(f"native FMU ({name}; {contents})", sources.interface, sources.left_out)
         return target
 
 

@@ -1,9 +1,10 @@
-"""Everything that the libraries of a native FMU are built from."""
+"""The sources of a native FMU of a model: C files, machine code and the model description."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -38,9 +39,57 @@ from cosim_lowering.tangent_function import adjoint_functions, tangent_functions
 SHELL = Path(__file__).parent / "shell"
 COMMON = ("instance", "arrays", "values", "held", "exchange", "saved")
 """Files of the shell that both versions of FMI share."""
-INTEGRATOR = "integrators.runge_kutta_merson"
+DEFAULT_SETTINGS: Mapping[str, Any] = {
+    "integrator": "integrators.runge_kutta_merson",
+    "integrator_options": {},
+    "accuracy": 1e-6,
+}
 DIGEST_SIZE = 16
-"""Bytes, those of a UUID."""
+"""Bytes of a UUID."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NativeChoices:
+    """What a native FMU of a model contains.
+
+    Attributes
+    ----------
+    version : int
+        Version of FMI: 2 or 3.
+    kinds : sequence of str
+        "cs" (Co-Simulation), "me" (Model Exchange) or both.
+    selections : mapping
+        Arguments of `select_variables`.
+    settings : mapping
+        Integrator, its options and the accuracy (`FmuOptions.settings`).
+    naming : Naming
+    has_arrays : bool
+        Whether an array is one variable in FMI 3.0.
+    has_clocks : bool
+        Whether periodic events are output clocks in FMI 3.0.
+    has_library : bool
+        Whether the functions are compiled for shared libraries.
+    has_tangents : bool
+        Whether the functions are differentiated, so that directional derivatives are exact.
+    derivatives : sequence of str
+        Paths of parameters, start values and inputs. The derivatives of all outputs by these variables along
+        the run are further outputs.
+    history_entries : int or None
+        If given, the functions are printed as C sources, with room for this number of past values of each
+        signal.
+    """
+
+    version: int = 2
+    kinds: Sequence[str] = ("cs", "me")
+    selections: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=lambda: DEFAULT_SETTINGS)
+    naming: Naming = field(default_factory=lambda: Naming.of("structured", None))
+    has_arrays: bool = True
+    has_clocks: bool = True
+    has_library: bool = True
+    has_tangents: bool = False
+    derivatives: Sequence[str] = ()
+    history_entries: int | None = None
 
 
 class NativeSources:
@@ -49,106 +98,69 @@ class NativeSources:
     Parameters
     ----------
     model : Model
-    version : int
-        Of FMI: 2 or 3.
-    kinds : sequence of str, optional
-        "cs", "me" or both, which it is unless given.
-    selections : mapping
-        Arguments of `select_variables`.
-    settings : mapping
-        From `FmuOptions.settings`.
-    naming : Naming, optional
-    has_arrays : bool
-        Whether elements of an array are one variable in FMI 3.0.
-    has_clocks : bool
-        Whether periodic events are output clocks in FMI 3.0.
-    has_tangents : bool
-        Whether its functions are differentiated: then directional derivatives are exact.
-    has_library : bool
-        Whether its functions are compiled for shared libraries.
-    derivatives : sequence of str
-        Paths of parameters, start values and inputs: the derivatives of all outputs by them along the run are
-        outputs, too.
-    history_entries : int, optional
-        Its functions are printed as C; so many values of a signal can be remembered for each that is.
+    choices : NativeChoices, optional
 
     Attributes
     ----------
+    version : int
     kinds : list of str
     program : Program
     interface : FmuInterface
     indicators : dict of str to (int, int)
-        Path of each witness, where in the cache its value lies, and where in the clock what counts as zero.
+        By the path of each witness: the place of its value in the cache, and in the clock the place of the
+        value that counts as zero.
     code : MachineCode or None
     printed : dict of str to bytes
-        The files of the folder ``sources``; empty unless the functions are printed.
+        The files of the folder ``sources``; empty if the functions are not printed.
     tables : str
         The generated C file.
     files : list of Path
-        The others.
+        The C files of the shell.
     description : bytes
         ``modelDescription.xml``
     terminals : bytes or None
         ``terminalsAndIcons.xml`` of FMI 3.0.
     left_out : dict of str to int
-        See `left_out`.
+        The number of variables that are not shown, by their role (`left_out`).
     token : str
-        guid of FMI 2.0, instantiation token of FMI 3.0: a digest of all this.
+        guid of FMI 2.0, instantiation token of FMI 3.0: a digest of all the texts.
 
     Raises
     ------
     ModelError
-        Faults of the model; all that cannot be lowered.
+        Faults of the model; every part that cannot be lowered.
     """
 
-    def __init__(
-        self,
-        model: cosim.Model,
-        version: int = 2,
-        kinds: Sequence[str] | None = None,
-        selections: Mapping[str, Any] | None = None,
-        settings: Mapping[str, Any] | None = None,
-        naming: Naming | None = None,
-        has_arrays: bool = True,
-        has_clocks: bool = True,
-        has_library: bool = True,
-        history_entries: int | None = None,
-        has_tangents: bool = False,
-        derivatives: Sequence[str] = (),
-    ) -> None:
-        self.version, self.kinds = version, list(("cs", "me") if kinds is None else kinds)
+    def __init__(self, model: cosim.Model, choices: NativeChoices | None = None) -> None:
+        choices = choices or NativeChoices()
+        version, naming, has_arrays = choices.version, choices.naming, choices.has_arrays
+        self.version, self.kinds = version, list(choices.kinds)
         system = model.build()
-        settings = dict(settings or {"integrator": INTEGRATOR, "integrator_options": {}, "accuracy": 1e-6})
-        naming = naming or Naming.of("structured", None)
-        variables = select_variables(system, **(selections or {}))
+        variables = select_variables(system, **choices.selections)
         self.left_out = left_out(system, variables)
-        by, of = checked_paths(system, derivatives), differentiated(variables)
-        self.program = _program(system, settings, has_clocks, derivatives=(by, slots_of(of)))
+        by, of = checked_paths(system, choices.derivatives), differentiated(variables)
+        self.program = _program(system, choices, derivatives=(by, slots_of(of)))
         self.indicators = self.program.indicators
         variables = (*variables, *derivative_outputs(system, by, of))
-        all_variables, shown_indicators = self._with_exchanged_model(system, variables)
+        all_variables, indicator_names = self._with_exchanged_model(system, variables)
         renamed = naming.renamed(all_variables, self._elements_of_arrays(all_variables, has_arrays))
         new_names = {before.name: after.name for before, after in zip(all_variables, renamed, strict=True)}
-        shown_indicators = [new_names.get(name, name) for name in shown_indicators]
+        indicator_names = [new_names.get(name, name) for name in indicator_names]
         clocks = _output_clocks(self.program, naming)
         self.interface = FmuInterface.of_model(
-            model, renamed, settings, naming=naming.kind, has_arrays=has_arrays
+            model, renamed, dict(choices.settings), naming=naming.kind, has_arrays=has_arrays
         )
-        if has_tangents:
-            self.program.functions |= tangent_functions(system)
-            self.program.functions |= adjoint_functions(system) if version == 3 else {}
-        if any(v.angle is not None for v in renamed):
-            self.program.functions |= frame_functions()
+        self._add_functions(system, choices, has_frames=any(v.angle is not None for v in renamed))
         self.terminals = terminals(system, self.interface) if version == 3 else None
         entry_points = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
-        self.code = machine_code(self.program, entry_points, RAISED) if has_library else None
+        self.code = machine_code(self.program, entry_points, RAISED) if choices.has_library else None
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
-        is_printed = history_entries is not None
-        room = 0 if history_entries is None else history_room(self.program, history_entries)
+        is_printed = choices.history_entries is not None
+        room = 0 if choices.history_entries is None else history_room(self.program, choices.history_entries)
         code_in_c = CProgram(self.program, entry_points, RAISED).text if is_printed else ""
         self._write_texts(
             partial(model_tables, self.program, self.interface, self.kinds, version, room),
-            partial(self._describe, shown_indicators, clocks, is_printed),
+            partial(self._describe, indicator_names, clocks, is_printed),
             code_in_c,
         )
         self.printed: dict[str, bytes] = {}
@@ -156,10 +168,19 @@ class NativeSources:
             generated = {"model.c": self.tables, "code.c": code_in_c}
             self.printed = source_files(SHELL, self.files, self.interface.identifier, version, generated)
 
+    def _add_functions(self, system: cosim.System, choices: NativeChoices, *, has_frames: bool) -> None:
+        """Add the functions of derivatives and of frames to the program, if they are needed."""
+        functions = self.program.functions
+        if choices.has_tangents:
+            functions |= tangent_functions(system)
+            functions |= adjoint_functions(system) if self.version == 3 else {}
+        if has_frames:
+            functions |= frame_functions()
+
     def _write_texts(
         self, tables: Callable[[str, bytes], str], description: Callable[[str], bytes], code_in_c: str
     ) -> None:
-        """What contains the token; the token is a digest of all texts, with none in its place."""
+        """Write the texts that contain the token, a digest of all texts with an empty token."""
         digest = _digest(
             str(self.code or ""),
             code_in_c,
@@ -177,7 +198,7 @@ class NativeSources:
     def _with_exchanged_model(
         self, system: cosim.System, variables: Sequence[FmuVariable]
     ) -> tuple[Sequence[FmuVariable], Sequence[str]]:
-        """For Model Exchange also all states, and the event indicators with their names."""
+        """The variables, for Model Exchange with all states and event indicators; names of the indicators."""
         if "me" not in self.kinds:
             return variables, ()
         variables = with_all_states(system, variables, self.program.reset_states)
@@ -194,7 +215,7 @@ class NativeSources:
     def _describe(
         self, indicators: Sequence[str], clocks: Mapping[str, Any], is_printed: bool, token: str
     ) -> bytes:
-        """``modelDescription.xml`` with this token."""
+        """``modelDescription.xml`` with a token."""
         units = []
         if is_printed:
             units = compiled_files([*(file.name for file in self.files), "model.c", "code.c"])
@@ -203,22 +224,20 @@ class NativeSources:
 
     @property
     def codes(self) -> list[MachineCode]:
-        """What libraries are linked from, besides C."""
+        """The machine code that libraries are linked with."""
         return [] if self.code is None else [self.code]
 
     @property
     def generated(self) -> dict[str, str]:
-        """C files that are written for it, by name."""
+        """The C files that are generated for this model, by name."""
         return {"model.c": self.tables}
 
 
 def _program(
-    system: cosim.System,
-    settings: Mapping[str, Any],
-    has_clocks: bool,
-    derivatives: tuple[list[str], list[Slot]],
+    system: cosim.System, choices: NativeChoices, derivatives: tuple[list[str], list[Slot]]
 ) -> Program:
-    """The run of a system as machine code; without output clocks if they are not wanted."""
+    """The run of a system as machine code."""
+    settings = choices.settings
     program = Program(
         system,
         settings["integrator"],
@@ -228,7 +247,7 @@ def _program(
         **settings["integrator_options"],
     )
     program.require()
-    if not has_clocks:
+    if not choices.has_clocks:
         program.periodic = {}
     return program
 

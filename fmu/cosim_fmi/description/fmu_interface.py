@@ -1,9 +1,10 @@
-"""What the master and the binding to its library have to know of an FMU."""
+"""The facts of an FMU that the master and the binding to its library need."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cosim.kit import ParticipantDescription
 from cosim_fmi.description.model_description import FmuClock
@@ -11,16 +12,16 @@ from cosim_fmi.description.model_description import FmuClock
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """Where a scalar of an FMU stands: in a variable of its own, or in one that is an array.
+    """The place of a scalar in an FMU: a variable, or an element of one that is an array.
 
     Attributes
     ----------
     reference : int
         Value reference of the variable.
     type : str
-        As the FMU calls it: "Real", "Float64".
+        The name of the FMU's type: "Real", "Float64".
     index, size : int
-        Which element (row by row), of how many.
+        Which element it is (row by row), and the number of elements.
     sign : int
         -1 for an alias of FMI 1.0 with the negative value.
     """
@@ -32,33 +33,41 @@ class Element:
     sign: int = 1
 
 
-def grouped(elements: Sequence[tuple[int, Element]]) -> tuple[list[int], list[tuple[int, int, int]], int]:
-    """Value references of one call for variables of one type, and where each one is.
+class ValuePlace(NamedTuple):
+    """The place of the value of a variable in a call for several ones.
 
-    Parameters
+    Attributes
     ----------
-    elements : sequence of (int, Element)
-        Each with its place among all.
-
-    Returns
-    -------
-    references : list of int
-        Arrays whole, once; scalars one by one, so that aliases are written one after the other.
-    places : list of (int, int, int)
-        Of each: its place among all, that among the values of the call, its sign.
-    size : int
-        Of the values of the call.
+    number : int
+        Which of the variables it is.
+    in_call : int
+        Its place among the values of the call.
+    sign : int
+        -1 where the variable is the negative of that value.
     """
-    if all(element.size == 1 for _, element in elements):
-        references = [element.reference for _, element in elements]
-        places = [(place, i, element.sign) for i, (place, element) in enumerate(elements)]
-        return references, places, len(places)
-    starts, size = dict[int, int](), 0
-    for _, element in elements:
-        if element.reference not in starts:
-            starts[element.reference] = size
-            size += element.size
-    return list(starts), [(place, starts[e.reference] + e.index, e.sign) for place, e in elements], size
+
+    number: int
+    in_call: int
+    sign: int
+
+
+class CallLayout(NamedTuple):
+    """The arguments of one call for variables of one type.
+
+    Attributes
+    ----------
+    references : list of int
+        Value references: one for a whole array; one for each scalar, so that aliases are written one after
+        the other.
+    places : list of ValuePlace
+        One for each variable.
+    size : int
+        Number of values of the call.
+    """
+
+    references: list[int]
+    places: list[ValuePlace]
+    size: int
 
 
 @dataclass(frozen=True)

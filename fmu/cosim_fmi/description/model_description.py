@@ -170,7 +170,8 @@ class ModelDescription:
         GUID, or instantiation token.
     name, tool : str
         Of the model, and what has made the FMU.
-    co_simulation, model_exchange : Abilities or None
+    interfaces : dict of str to Abilities
+        The declared ones of "CoSimulation" and "ModelExchange".
     variables : list of DeclaredVariable
         Other names of variables (FMI 3.0) come last.
     outputs, initial_unknowns : list of Unknown
@@ -187,8 +188,7 @@ class ModelDescription:
     token: str
     name: str
     tool: str
-    co_simulation: Abilities | None
-    model_exchange: Abilities | None
+    interfaces: Mapping[str, Abilities]
     variables: list[DeclaredVariable]
     outputs: list[Unknown]
     initial_unknowns: list[Unknown]
@@ -198,13 +198,6 @@ class ModelDescription:
     base_units: dict[str, BaseUnit]
     log_categories: tuple[str, ...]
     experiment: DeclaredExperiment | None
-
-    def abilities(self, interface: str) -> Abilities:
-        """Those of "CoSimulation" or "ModelExchange"; ``ValueError`` where it has none."""
-        declared = self.co_simulation if interface == "CoSimulation" else self.model_exchange
-        if declared is None:
-            raise ValueError(f"it does not describe {interface}")
-        return declared
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,9 @@ class _Reading:
     ) -> None:
         self.read, self.archive, self.sizes = read, archive, sizes
         self.has_solver = interface == "CoSimulation"
-        self.ability = read.abilities(interface)
+        if interface not in read.interfaces:
+            raise ValueError(f"it does not describe {interface}")
+        self.ability = read.interfaces[interface]
         self.is_fmi3 = read.version == "3.0"
         self.has_events = self.is_fmi3 and (not self.has_solver or self.ability.event_mode)
         self.shown = [v for v in read.variables if v.causality != "independent"]

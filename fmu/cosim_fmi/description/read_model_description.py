@@ -91,8 +91,11 @@ def read_model_description(root: Element) -> ModelDescription:
         token=root.get("instantiationToken" if version == "3.0" else "guid", ""),
         name=root.get("modelName", ""),
         tool=root.get("generationTool", ""),
-        co_simulation=_abilities(root, "CoSimulation", version),
-        model_exchange=_abilities(root, "ModelExchange", version),
+        interfaces={
+            interface: abilities
+            for interface in ("CoSimulation", "ModelExchange")
+            if (abilities := _abilities(root, interface, version)) is not None
+        },
         variables=variables,
         outputs=outputs,
         initial_unknowns=initial,

@@ -177,7 +177,7 @@ def job_for(
     """What `ForeignFmu` has to know of an unpacked FMU."""
     third, steps = read.version == "3.0", interface == "CoSimulation"
     able, experiment = (
-        read.abilities(interface),
+        read.interfaces[interface],
         read.experiment or DeclaredExperiment(None, None, None, None),
     )
     start, stop, step, tolerance = (

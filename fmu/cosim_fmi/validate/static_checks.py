@@ -48,7 +48,7 @@ def _archive(archive: FmuArchive) -> Iterator[Finding]:
 def _described(read: ModelDescription) -> Iterator[tuple[str, str]]:
     if not read.token:
         yield "error", "has no guid"
-    able = read.co_simulation or read.model_exchange
+    able = next(iter(read.interfaces.values()), None)
     if able is not None:
         if not C_IDENTIFIER.fullmatch(able.identifier):
             yield "error", f"modelIdentifier {able.identifier!r} is not a C identifier"

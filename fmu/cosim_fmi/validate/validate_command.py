@@ -78,7 +78,7 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
             yield Finding("note", "run", f"not run: {str(error).removeprefix(f'{path}: ')}")
             continue
         folder = archive.unpack()
-        library = folder / "binaries" / platform / f"{read.abilities(interface).identifier}{suffix}"
+        library = folder / "binaries" / platform / f"{read.interfaces[interface].identifier}{suffix}"
         try:
             if not library.exists():
                 text = f"not run: {library.name} is missing, which its modelIdentifier names"

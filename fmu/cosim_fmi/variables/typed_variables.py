@@ -1,23 +1,23 @@
-"""Variables of several types of an FMU, for compiled code; functions that it calls by address."""
+"""Variables of several types of an FMU for compiled code, and functions that it calls by address."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from cosim.kit import c_address, compile_function
 from cosim_fmi.binding.fmu_instance import FmuInstance
-from cosim_fmi.description.fmu_interface import Element, grouped
+from cosim_fmi.description.fmu_interface import CallLayout
 from cosim_fmi.variables import typed_calls as layout
 
 SIGNATURE = "iiiii>i"
 PROTOTYPE: Any = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_int64] * 5)
 RAISED = 3
-"""What a function of Python answers that has raised an exception; FMI's *error*."""
+"""Returned where the function of Python has raised an exception; FMI's *error*."""
 
 
 class CalledPython:
@@ -26,13 +26,13 @@ class CalledPython:
     Parameters
     ----------
     function : callable
-        Of five integers; answers with one.
+        Takes five integers and returns one.
 
     Attributes
     ----------
     address : int
     raised : BaseException or None
-        What it has raised, where it has answered `RAISED`.
+        The exception of the last call that returned `RAISED`.
     """
 
     def __init__(self, function: Callable[..., int]) -> None:
@@ -49,14 +49,14 @@ class CalledPython:
             return RAISED
 
     def raise_kept(self) -> None:
-        """Raise what is kept, once."""
+        """Raise the stored exception, once."""
         error, self.raised = self.raised, None
         if error is not None:
             raise error
 
 
 class KernelAddress:
-    """Where compiled code finds a kernel function; without a compiler it calls Python there.
+    """The address of a kernel function for compiled code; without a compiler it leads to plain Python.
 
     Attributes
     ----------
@@ -73,20 +73,20 @@ class KernelAddress:
         self._bound = PROTOTYPE(self.address)
 
     def __call__(self, first: int) -> int:
-        """Call it from Python; what plain Python raises is raised."""
+        """Call the function from Python; exceptions of plain Python are raised."""
         answer = int(self._bound(first, 0, 0, 0, 0))
         self.raise_kept()
         return answer
 
     def raise_kept(self) -> None:
-        """Raise, once, what plain Python has raised there."""
+        """Raise the stored exception of plain Python, once."""
         if self._plain is not None:
             self._plain.raise_kept()
 
 
 @functools.cache
 def kernel_address(function: Callable[..., Any]) -> KernelAddress:
-    """The address of a kernel function, for ever the same."""
+    """The address of a kernel function: the same in every call."""
     return KernelAddress(function)
 
 
@@ -96,7 +96,7 @@ WIDTHS = {
 }
 """Bits of integers and booleans that compiled code takes."""
 EXACT = 2**53
-"""Larger integers are not exact among reals: they are not written, and read as the nearest real."""
+"""Larger integers are no exact reals: they are refused when written, and read as the nearest real."""
 
 
 class TypedVariables:
@@ -105,70 +105,67 @@ class TypedVariables:
     Parameters
     ----------
     instance : FmuInstance
-    elements : sequence of Element
+    layouts : mapping of str to CallLayout
+        A call for each type.
     verb : str
         "Get" or "Set".
 
     Attributes
     ----------
     address : int
-        Of the control block, in place of value references.
+        Address of the control block, in place of value references.
     function : int
         Address of the function that takes it.
 
     Raises
     ------
     ValueError
-        A type that is called from Python alone, or a function that the library lacks.
+        A type that only Python reads and writes, or a function that the library lacks.
     """
 
-    def __init__(self, instance: FmuInstance, elements: Sequence[Element], verb: str) -> None:
+    def __init__(self, instance: FmuInstance, layouts: Mapping[str, CallLayout], verb: str) -> None:
         self._instance, self._verb = instance, verb
-        self._kinds = list(dict.fromkeys(element.type for element in elements))
-        self._kept: list[Any] = []
+        self._kinds = list(layouts)
+        self._kept: list[Any] = []  # memory to which the control block has addresses
         head = layout.BlockHead(fault=0, group_count=len(self._kinds))
-        groups = [
-            self._group(kind, [(i, e) for i, e in enumerate(elements) if e.type == kind])
-            for kind in self._kinds
-        ]
+        groups = [self._group(kind, call) for kind, call in layouts.items()]
         self._block = np.concatenate([np.frombuffer(record, dtype=np.int64) for record in (head, *groups)])
         self.address = int(self._block.ctypes.data)
         self._head = layout.BlockHead.from_buffer(self._block)
         called = layout.write_typed if verb == "Set" else layout.read_typed
         self.function = c_address(called, layout.ARRAY_CALL)
 
-    def _group(self, kind: str, elements: Sequence[tuple[int, Element]]) -> layout.Group:
+    def _group(self, kind: str, call: CallLayout) -> layout.Group:
         """The variables of one type; arrays are read and written whole."""
         bits, lowest, highest = self._width(kind)
-        references, places, size = grouped(elements)
-        is_whole = len({place for _, place, _ in places}) == size
+        is_whole = len({place.in_call for place in call.places}) == call.size
         address_of = self._instance.library.address
         function = address_of(self._named(kind, self._verb))
         reads_first = self._verb == "Set" and not is_whole
         getter = address_of(self._named(kind, "Get")) if reads_first else 0
         if not function or (reads_first and not getter):
             raise ValueError(f"variables of type {kind} are read and written in Python")
-        reference_array = (ctypes.c_uint32 * len(references))(*references)
-        buffer = (ctypes.c_int64 * size)()
+        reference_array = (ctypes.c_uint32 * len(call.references))(*call.references)
+        buffer = (ctypes.c_int64 * call.size)()
         place_type: Any = layout.Place
-        place_array = (place_type * len(places))(*places)
+        place_array = (place_type * len(call.places))(*call.places)
         self._kept += [reference_array, buffer, place_array]
         return layout.Group(
             function=function,
             getter=getter,
             references=ctypes.addressof(reference_array),
-            reference_count=len(references),
+            reference_count=len(call.references),
             buffer=ctypes.addressof(buffer),
-            buffer_size=size,
+            buffer_size=call.size,
             bits=bits,
             lowest=lowest,
             highest=highest,
             places=ctypes.addressof(place_array),
-            place_count=len(places),
+            place_count=len(call.places),
         )
 
     def _width(self, kind: str) -> tuple[int, int, int]:
-        """Bits of a value, and the least and the largest one."""
+        """The bits of a value, the lowest and the highest value."""
         if kind == self._instance.real:
             return layout.DOUBLE, 0, 0
         if kind == "Float32":
@@ -192,10 +189,10 @@ class TypedVariables:
         return int(self._head.fault) == layout.MISFIT
 
     def check(self, status: int) -> None:
-        """Raise what the FMU's status means; nothing where a value does not fit its type."""
+        """Raise the error of the FMU's status, unless a value does not fit its type."""
         fault = int(self._head.fault)
         if fault < 0:
             group, verb = -1 - fault, self._verb  # as `typed_calls.failed_call` counts
-            if group >= len(self._kinds):  # what reads the elements that stay
+            if group >= len(self._kinds):  # the getter of elements that are not written
                 group, verb = group - len(self._kinds), "Get"
             self._instance.check(self._named(self._kinds[group], verb), status)

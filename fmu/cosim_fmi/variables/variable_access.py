@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmi.binding.fmi3_instance import BYTES
 from cosim_fmi.binding.fmu_instance import FmuInstance
-from cosim_fmi.description.fmu_interface import Element, grouped
+from cosim_fmi.description.fmu_interface import CallLayout, Element, ValuePlace
 from cosim_fmi.variables.typed_variables import CalledPython, TypedVariables
 
 
 class Access:
-    """A list of variables of an instance, as numbers that lie beside each other.
+    """A list of variables of an instance, read or written as an array of numbers by a function of C.
 
-    The FMU's own function for reals takes reals, and arrays whole; compiled code of ours all numbers beside
-    them, elements of arrays, and aliases of the other sign; Python text and binary data.
+    The function is the FMU's own one for reals and whole arrays of reals, compiled code (`TypedVariables`)
+    for other numbers, elements of arrays and aliases of the other sign, and Python for text and binary data.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ class Access:
     Attributes
     ----------
     count : int
-        Of the variables.
+        Number of variables.
     is_direct : bool
-        Whether the FMU's own function takes them one by one: scalar reals.
+        Whether it is the FMU's own function, and all variables are scalars.
     function, references, reference_count : int
-        Its address, and its second and third argument.
+        The address of the function, and its second and third argument.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Access:
         self._typed: TypedVariables | None = None
         self._python: CalledPython | None = None
         chosen = [elements[name] for name in names]
-        references = _whole(chosen, instance.real)
+        references = _references_of_reals(chosen, instance.real)
         function = instance.library.address(verb + instance.real)
         self.is_direct = bool(references) and bool(function) and len(references) == len(names)
         if not names:
@@ -59,7 +59,7 @@ class Access:
             self._words = [function, instance.component, at, len(references)]
             return
         try:
-            self._typed = TypedVariables(instance, chosen, verb)
+            self._typed = TypedVariables(instance, _call_layouts(chosen), verb)
         except (ValueError, cosim.ContractError):  # text, a missing function, no compiler
             pass
         else:
@@ -80,21 +80,21 @@ class Access:
 
     @property
     def function(self) -> int:
-        """Address of what is called."""
+        """Address of the function."""
         return self._words[0]
 
     @property
     def references(self) -> int:
-        """Address of the value references, or of what stands for them."""
+        """Address of the value references, or of a control block in their place."""
         return self._words[2]
 
     @property
     def reference_count(self) -> int:
-        """How many there are."""
+        """The number of value references, or of variables with a control block."""
         return self._words[3]
 
     def clear_misfit(self) -> bool:
-        """Whether a value did not fit its type in the last call, so that the FMU was not called."""
+        """Forget whether the last call was refused because a value did not fit its type; returns that."""
         if self._python is not None and isinstance(self._python.raised, ValueError):
             self._python.raised = None
             return True
@@ -105,7 +105,7 @@ class Access:
         return [*self._words, values, self.count]
 
     def check(self, status: int) -> None:
-        """Raise what a status that is worse than a warning means."""
+        """Raise the error of a status that is worse than a warning."""
         if self._python is not None:
             self._python.raise_kept()
         elif self._typed is not None:
@@ -113,21 +113,45 @@ class Access:
         self._instance.check(self._verb + self._instance.real, status)
 
 
-def _whole(chosen: Sequence[Element], real: str) -> list[int]:
-    """Value references of reals, where arrays are complete and in order; else none."""
+def _references_of_reals(chosen: Sequence[Element], real: str) -> list[int]:
+    """Value references of reals; none if a variable is not real, or an array incomplete or out of order."""
     references: list[int] = []
     i = 0
     while i < len(chosen):
         first = chosen[i]
-        row = chosen[i : i + first.size]
-        whole = [(e.reference, e.type, e.index, e.sign) for e in row] == [
-            (first.reference, real, j, 1) for j in range(first.size)
-        ]
-        if not whole:
+        elements = chosen[i : i + first.size]
+        is_array = len(elements) == first.size and all(
+            (element.reference, element.type, element.index, element.sign) == (first.reference, real, j, 1)
+            for j, element in enumerate(elements)
+        )
+        if not is_array:
             return []
         references.append(first.reference)
         i += first.size
     return references
+
+
+def _call_layouts(elements: Sequence[Element]) -> dict[str, CallLayout]:
+    """The calls that read or write variables, one for each type."""
+    numbered: dict[str, list[tuple[int, Element]]] = {}
+    for number, element in enumerate(elements):
+        numbered.setdefault(element.type, []).append((number, element))
+    return {kind: _call_layout(of_kind) for kind, of_kind in numbered.items()}
+
+
+def _call_layout(elements: Sequence[tuple[int, Element]]) -> CallLayout:
+    """One call for numbered variables of one type."""
+    if all(element.size == 1 for _, element in elements):
+        references = [element.reference for _, element in elements]
+        places = [ValuePlace(number, i, element.sign) for i, (number, element) in enumerate(elements)]
+        return CallLayout(references, places, len(places))
+    starts, size = dict[int, int](), 0
+    for _, element in elements:
+        if element.reference not in starts:
+            starts[element.reference] = size
+            size += element.size
+    places = [ValuePlace(n, starts[e.reference] + e.index, e.sign) for n, e in elements]
+    return CallLayout(list(starts), places, size)
 
 
 REALS = ("Real", "Float64", "Float32")
@@ -147,14 +171,14 @@ class VariableAccess:
 
     def __init__(self, instance: FmuInstance, names: Sequence[str], elements: Mapping[str, Element]) -> None:
         self._names = list(names)
-        kinds = dict.fromkeys(elements[name].type for name in names)
-        listed = [(place, elements[name]) for place, name in enumerate(names)]
-        self._groups = [_Group(instance, kind, listed) for kind in kinds]
-        self._is_real = all(kind in REALS for kind in kinds)
-        plain = len(self._groups) == 1 and self._groups[0].is_plain and next(iter(kinds)) != "Float32"
+        layouts = _call_layouts([elements[name] for name in names])
+        self._groups = [_Group(instance, kind, layout) for kind, layout in layouts.items()]
+        self._is_real = all(kind in REALS for kind in layouts)
         self._doubles: NDArray[np.float64] | None = None
-        if plain and self._is_real:
-            self._doubles = np.frombuffer(self._groups[0].buffer, dtype=np.float64)
+        if self._is_real and len(self._groups) == 1:
+            (group,) = self._groups
+            if group.is_plain and group.kind != "Float32":
+                self._doubles = np.frombuffer(group.buffer, dtype=np.float64)
 
     def read(self) -> NDArray[np.float64] | list[Any]:
         """Values in the order of the names: an array when all are real, else a list."""
@@ -189,18 +213,17 @@ class _Group:
     Attributes
     ----------
     buffer : ctypes array
-        The values, as the FMU has them; of text and binary data what keeps them in memory.
+        The values in the FMU's own type; of text and binary data the objects that own the memory.
     is_plain : bool
-        Every place of the buffer is one of the variables, in their order, and has its value.
+        Whether the buffer has exactly the values of the variables, in their order.
     """
 
-    def __init__(self, instance: FmuInstance, kind: str, elements: Sequence[tuple[int, Element]]) -> None:
+    def __init__(self, instance: FmuInstance, kind: str, layout: CallLayout) -> None:
         self._instance, self.kind = instance, kind
-        of_kind = [(place, element) for place, element in elements if element.type == kind]
-        references, self.places, self.count = grouped(of_kind)
-        self._is_whole = len({index for _, index, _ in self.places}) == self.count
+        self.places, self.count = layout.places, layout.size
+        self._is_whole = len({place.in_call for place in self.places}) == self.count
         self.is_plain = [(i, i, 1) for i in range(self.count)] == self.places
-        self._references = (ctypes.c_uint32 * len(references))(*references)
+        self._references = (ctypes.c_uint32 * len(layout.references))(*layout.references)
         self._ctype = instance.c_types.get(kind)
         self.buffer: Any = (self._ctype * self.count)() if self._ctype is not None else None
 
@@ -210,7 +233,7 @@ class _Group:
             values[place] = elements[index] if sign > 0 else -elements[index]
 
     def fill(self, values: Any, names: Sequence[str]) -> None:
-        """Put values into the buffer; what an array has besides the elements that are written stays."""
+        """Copy values into the buffer; elements of an array that are not written keep the FMU's values."""
         held: list[Any] = [None] * self.count if self._is_whole else list(self._values())
         for place, index, sign in self.places:
             value = _checked(self.kind, self._ctype, values[place], names[place])
@@ -237,7 +260,7 @@ class _Group:
         self._pointers = (BYTES * self.count)(*(ctypes.cast(blob, BYTES) for blob in self.buffer))
 
     def _values(self) -> Sequence[Any]:
-        """All of the variables; text that is not there is empty."""
+        """All values of the call; a missing text is empty."""
         if self.kind == "Binary":
             sizes, pointers = (ctypes.c_size_t * self.count)(), (BYTES * self.count)()
             self._instance.get_binary(self._references, sizes, pointers)  # type: ignore[attr-defined]

@@ -163,9 +163,9 @@ def run_arrays(run: SteppedRun, *, is_assessed: bool) -> Iterator[tuple[str, Vec
 def _sample_arrays(run: SteppedRun, is_assessed: bool) -> Iterator[tuple[str, Vector]]:
     """Samples of the coupling, and what is known of it; empty where its error is not estimated."""
     samples, places = run.coupled.samples, [place for kind in run.machine.sampled for place in kind]
-    collected = samples.begun
+    collected = samples.collected
     row = 1 + collected.jumps.size + 3 * collected.sources.size
-    most = np.array([samples.most * collected.present.size], dtype=np.int64)
+    most = np.array([samples.capacity * collected.present.size], dtype=np.int64)
     sampling = Sampling(np.array(places, dtype=np.int64), np.zeros(row), most)
     wired, assessment = assessment_of(run.coupled, run.algorithm)
     outcome = np.full(assessment.outcome.size + 1, NOT_KNOWN)  # the last one never is

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import cosim
-from cosim_master.coupling.convert_value import Quantity
+from cosim_master.coupling.unit_conversion import Quantity
 from cosim_toml.toml_file import TomlFile
 from cosim_toml.toml_lines import KeyPath
 

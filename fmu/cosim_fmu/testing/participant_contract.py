@@ -27,7 +27,7 @@ from cosim_master.abilities import (
     WritesLog,
 )
 from cosim_master.coupling.check_values import check_values
-from cosim_master.participants.description_faults import description_faults
+from cosim_master.participants.create_participants import description_faults
 
 ABILITIES: tuple[Any, ...] = (
     *(InitializationMode, TellsInside, Watches, RecordsEvents, Resizes, Ticks),

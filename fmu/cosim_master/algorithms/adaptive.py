@@ -88,7 +88,7 @@ class Adaptive(ProgrammedAlgorithm):
         return {"exchanges": kept, **bad, **repeated}
 
     def tightened(self) -> Adaptive:
-        """With a tenth of both tolerances."""
+        """The algorithm with a tenth of both tolerances."""
         given = self._absolute
         tenth = (
             {n: 0.1 * v for n, v in given.items()} if isinstance(given, Mapping) else given and 0.1 * given
@@ -100,7 +100,7 @@ class Adaptive(ProgrammedAlgorithm):
         return continued(1)
 
     def settle(self, memory: ExchangeMemory) -> None:
-        """As many exchanges as the tolerance needs."""
+        """Make exchanges until the tolerance is met."""
         if self.controlled == "energy" and not memory.bonds.size:
             text = 'is "energy", and there are no power bonds: bonds = [["plant.force", "plant.speed"]]'
             raise cosim.ModelError.of("master.options.control", text)
@@ -136,11 +136,11 @@ class Adaptive(ProgrammedAlgorithm):
         return sequence
 
     def time_of_failure(self, time: float) -> float:
-        """Where the exchange begins that would be too short."""
+        """The begin of the exchange that would be too short, s."""
         return float(self.memory.numbers[layout.REACHED])
 
     def complaint(self, exchange: Exchange) -> str:
-        """What makes exchanges too short."""
+        """The values that make exchanges too short, in a sentence."""
         worst = int(self.memory.counts[layout.WORST])
         name = exchange.interface_names[worst] if worst >= 0 else "the interface"
         return (

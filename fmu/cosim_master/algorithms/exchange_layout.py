@@ -58,11 +58,11 @@ def matrix_row(size: int) -> int:
 
 
 def newton_rows(size: int) -> int:
-    """All rows that Newton's method needs."""
+    """The number of rows that Newton's method needs."""
     return INVERSE + 2 * size
 
 
 def digest() -> str:
-    """Of all indices: arrays of another layout mean something else."""
+    """A digest of all indices: it differs if the layout of the arrays does."""
     known = sorted((name, value) for name, value in globals().items() if name.isupper())
     return hashlib.sha256(repr(known).encode()).hexdigest()

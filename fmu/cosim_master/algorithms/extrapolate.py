@@ -48,7 +48,7 @@ def remember(counts, numbers, table, time):
 
 
 def weight(counts, numbers, i, time):
-    """That of point `i` in the polynomial at `time`, by Lagrange's formula."""
+    """The weight of point `i` in the polynomial at `time`, by Lagrange's formula."""
     product = 1.0
     for j in range(counts[POINTS]):
         if j != i:
@@ -106,7 +106,7 @@ def follow_value(counts, numbers, table, k, value):
 # for it: how fast its slope changed, over the steepest slope of the run.
 
 PART = 1.0 / 3.0
-"""Of the steepest slope: so much a slope has to change before its rate is believed."""
+"""Part of the steepest slope by which a slope has to change before its rate is used."""
 EVEN = 4.0 / 3.0
 """Lengths in a row differ by this factor at most: where values lag by half of one, slopes change with it."""
 
@@ -162,7 +162,7 @@ def forget_changes(counts, table):
 
 
 def start_change(n, table, k, slope, time):
-    """From here on the change of a slope counts."""
+    """Measure the change of a slope from this time on."""
     table[BEGUN * n + k] = slope
     table[SINCE * n + k] = time
     table[LEAP * n + k] = 0.0

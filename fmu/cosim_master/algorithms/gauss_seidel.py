@@ -52,7 +52,7 @@ class GaussSeidel(ProgrammedAlgorithm):
 
     @property
     def about(self) -> str:
-        """What extrapolation makes of it."""
+        """The extrapolation, in words."""
         if self._order == 0:
             return super().about
         return (
@@ -84,7 +84,7 @@ class GaussSeidel(ProgrammedAlgorithm):
         super().initialize(exchange, time)
 
     def settle(self, memory: ExchangeMemory) -> None:
-        """One exchange a step."""
+        """Make one exchange in a step."""
         memory.counts[layout.ORDER] = self._order
         memory.counts[layout.ALONG] = self._order > 0
 
@@ -103,7 +103,7 @@ class GaussSeidel(ProgrammedAlgorithm):
         return sequence
 
     def iteration(self, loop: FeedthroughLoop) -> LoopIteration:
-        """What iterates a loop."""
+        """The algorithm that iterates a loop."""
         return self._iterations[loop]
 
     def iterate(self, exchange: Exchange, name: str, time: float, size: float) -> None:

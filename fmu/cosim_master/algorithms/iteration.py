@@ -146,7 +146,7 @@ def is_settled(counts, numbers, table):
 
 
 def copy_row(counts, table, source, target):
-    """One row of the table onto another."""
+    """Copy one row of the table to another."""
     n = counts[SIZE]
     for k in range(n):
         table[target * n + k] = table[source * n + k]

@@ -64,7 +64,7 @@ class Jacobi(ProgrammedAlgorithm):
 
     @property
     def about(self) -> str:
-        """What extrapolation makes of it."""
+        """The extrapolation, in words."""
         if self._order == 0:
             return super().about
         return (
@@ -77,7 +77,7 @@ class Jacobi(ProgrammedAlgorithm):
         return continued(self._order) + ", corrected in power bonds" * self._corrects
 
     def settle(self, memory: ExchangeMemory) -> None:
-        """One exchange a step."""
+        """Make one exchange in a step."""
         memory.counts[layout.ORDER] = self._order
         memory.counts[layout.ALONG] = self._along
         memory.counts[layout.CORRECTS] = self._corrects

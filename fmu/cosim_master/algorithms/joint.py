@@ -108,11 +108,11 @@ class Joint(cosim.MasterAlgorithm):
 
     @property
     def varies_step(self) -> bool:  # type: ignore[override]
-        """As the algorithm for the others does."""
+        """Whether the algorithm for the others varies the step."""
         return self.others.varies_step
 
     def tightened(self) -> cosim.MasterAlgorithm | None:
-        """With a tenth of the tolerance of the algorithm for the others, where there is one."""
+        """The algorithm with a tenth of the tolerance of the algorithm for the others, if that has one."""
         inner = self.others.tightened()
         if inner is None:
             return None
@@ -127,11 +127,11 @@ class Joint(cosim.MasterAlgorithm):
 
     @property
     def about(self) -> str:
-        """What the algorithm for the others does."""
+        """The description of the algorithm for the others."""
         return self.others.about
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """What the algorithm for the others makes of an input."""
+        """The course of an input by the algorithm for the others."""
         return self.others.course_of_inputs(stepped)
 
     def step(self, exchange: Exchange, time: float, size: float) -> None:
@@ -140,7 +140,7 @@ class Joint(cosim.MasterAlgorithm):
 
     @property
     def figures(self) -> dict[str, float]:
-        """Those of the algorithm for the others."""
+        """The figures of the algorithm for the others."""
         return self.others.figures
 
 

@@ -1,4 +1,4 @@
-"""What an algorithm of ours does next: a kernel function over its arrays (`exchange_layout`).
+"""The next request of a built-in algorithm: a kernel function over its arrays (`exchange_layout`).
 
 The algorithm calls nothing: it says what has to be done and is asked again, with the interface that
 came of it in NOW. So the same function decides in the compiled loop and for an exchange in Python.
@@ -64,21 +64,21 @@ from cosim_master.algorithms.step_control import adapt, energy_error, next_lengt
 
 SIGNATURE = "IFFIff>i"
 FIRST_PART = 1e-2
-"""Of the communication step: the first exchange at most, of which no error is known."""
+"""Largest part of the communication step for the first exchange, whose error is not known."""
 STUBBORN = 3
-"""So many exchanges in a row miss the tolerance: shorter ones do not help, a line runs across a jump."""
+"""After this number of exchanges in a row that miss the tolerance, a line is taken to run across a jump."""
 JUMP = 100.0
-"""So many times the tolerance: at once."""
+"""An error of this many tolerances is taken for a jump at once."""
 STAYS = 0.7
 """So much of its error has an exchange of half the length: that of a line would have fallen with it."""
 HELD_PART = 0.1
-"""Of the communication step: so long inputs may be held with an error of the tolerance."""
+"""Part of the communication step for which inputs may be held with an error of the tolerance."""
 SMALLEST_PART = 1e-9
-"""Of a communication step; less than that is reported."""
+"""The smallest part of a communication step that an exchange may have; shorter ones are reported."""
 
 
 def next_request(counts, numbers, table, bonds, time, size):
-    """What has to be done in a communication step from `time` by `size` (s), before this is asked again.
+    """The next operation in a communication step from `time` by `size` (s).
 
     PHASE is BEGIN when a communication step begins. The answer is FINISHED, FAILED, DERIVE, or some of SAVE,
     RESTORE and PASS: the calls of an exchange, over TIME and LENGTH.
@@ -93,7 +93,7 @@ def next_request(counts, numbers, table, bonds, time, size):
 
 
 def exchange_once(counts, numbers, table, time, size):
-    """One exchange, with inputs that are held or follow a polynomial."""
+    """Make one exchange, with inputs that are held or follow a polynomial."""
     if counts[PHASE] != BEGIN:
         return FINISHED
     counts[PHASE] = AFTER_PASS
@@ -124,7 +124,7 @@ def correct_bonds(counts, table):
 
 
 def adapt_exchanges(counts, numbers, table, bonds, time, size):
-    """As many exchanges along lines as the tolerance needs."""
+    """Make exchanges along lines until the tolerance is met."""
     if counts[PHASE] == BEGIN:
         if numbers[NEXT] == math.inf:
             # held inputs err by the first power of its length: once, so that the run's error is of the second
@@ -171,7 +171,7 @@ def start_exchange(counts, numbers, table):
 
 
 def error_of_exchange(counts, numbers, table, bonds, size):
-    """Of what was expected against what came out, over its tolerance."""
+    """The difference between predicted and computed values, over the tolerance."""
     error = 0.0
     if counts[BY_ENERGY] != 0:
         error = energy_error(counts, numbers, table, bonds, EXPECTED, NOW)
@@ -186,7 +186,7 @@ def error_of_exchange(counts, numbers, table, bonds, size):
 
 
 def learn_from(counts, numbers, table, error):
-    """What follows from the error of an exchange; whether it is taken back. If not, time goes on."""
+    """Adapt the length to the error of an exchange. Returns whether the exchange is repeated."""
     length = next_length(numbers)  # as it was chosen, not the difference of two times
     stop = stop_of(numbers, length)
     adapt(counts, numbers, length, error, stop == numbers[STEP_END])

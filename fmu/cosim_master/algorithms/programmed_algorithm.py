@@ -97,7 +97,7 @@ def check_order(order: int) -> None:
 
 
 def continued(order: int) -> str:
-    """What is continued, in words."""
+    """The continued quantity, in words."""
     name = {1: "line", 2: "parabola"}.get(order, "value")
     return f"the {name} through the values at the last {order + 1} communication points, continued"
 
@@ -106,7 +106,7 @@ Vector = NDArray[np.float64]
 
 
 class ExchangeMemory:
-    """What an algorithm knows of the interface and of itself; what each index means, `exchange_layout` says.
+    """The memory of an algorithm: the interface, and its own numbers; `exchange_layout` explains the indices.
 
     Parameters
     ----------
@@ -132,17 +132,17 @@ class ExchangeMemory:
 
     @property
     def time(self) -> float:
-        """When the exchange under way has begun, s."""
+        """The begin of the present exchange, s."""
         return float(self.numbers[layout.TIME])
 
     @property
     def length(self) -> float:
-        """Of the exchange under way, s."""
+        """The length of the present exchange, s."""
         return float(self.numbers[layout.LENGTH])
 
     @property
     def course(self) -> Course:
-        """How the interface runs over the exchange under way."""
+        """The course of the interface over the present exchange."""
         return Course(self.row(layout.MIDDLE), self.row(layout.SLOPE), self.length)
 
 
@@ -189,7 +189,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         """
 
     def rows(self, size: int) -> int:
-        """Of the table, for an interface with so many values."""
+        """The number of rows of the table for an interface with this number of values."""
         return layout.ROWS
 
     def settle(self, memory: ExchangeMemory) -> None:
@@ -205,7 +205,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         self.settle(self.memory)
 
     def next_request(self, exchange: Exchange, time: float, size: float) -> int:
-        """What has to be done before this is asked again; the interface is in the memory."""
+        """The next operation; the interface is in the memory."""
         memory = self.memory
         decide = next_request if memory.counts[layout.SIZE] < MANY else _compiled()
         with np.errstate(over="ignore", invalid="ignore"):  # what diverges is reported where it is passed on
@@ -265,15 +265,15 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         return cosim.SimulationError(self.time_of_failure(time), self.complaint(exchange))
 
     def time_of_failure(self, time: float) -> float:
-        """That an error names, s, in a step from `time`."""
+        """The time that an error names, s, in a step from `time`."""
         return time
 
     def complaint(self, exchange: Exchange) -> str:
-        """What to say where the answer is FAILED."""
+        """The message for the answer FAILED."""
         return "the interface did not settle"
 
     def iteration(self, loop: FeedthroughLoop) -> ProgrammedAlgorithm:
-        """What iterates a loop of direct feedthrough."""
+        """The algorithm that iterates a loop of direct feedthrough."""
         raise NotImplementedError
 
     def iterate(self, exchange: Exchange, name: str, time: float, size: float) -> None:
@@ -281,7 +281,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         raise NotImplementedError
 
     def _exchange(self, exchange: Exchange) -> None:
-        """All calls of one exchange."""
+        """Make all calls of one exchange."""
         memory = self.memory
         time, length, end = memory.time, memory.length, memory.row(layout.END)
         for call, name in self._calls:

@@ -1,4 +1,4 @@
-"""How long the next exchange may be, from the error of the last one: kernel functions, and its tolerances."""
+"""The length of the next exchange from the error of the last one: kernel functions, and the tolerances."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def next_length(numbers):
 
 
 def stop_of(numbers, length):
-    """Where an exchange of this length ends, s: exactly at the end of the communication step, if there."""
+    """The end of an exchange of this length, s; exactly that of the communication step if it reaches it."""
     if length == numbers[STEP_END] - numbers[REACHED]:
         return numbers[STEP_END]
     return numbers[REACHED] + length

@@ -18,7 +18,7 @@ HELD = {
     "mean": "the mean of its values at t_i and t_{i+1}, held",
     "end": "its value at t_{i+1}, held",
 }
-"""What inputs may do over a step, in words."""
+"""The courses of inputs over a step, in words."""
 HOLDS = {"line": layout.LINE, "mean": layout.MEAN, "end": layout.END_HELD}
 NEARLY = 1e-4
 """What settles to this part of the values alone is held up by what the participants solve inside."""
@@ -53,7 +53,7 @@ class WaveformIteration(ProgrammedAlgorithm):
     is_iterated: ClassVar[bool] = True
 
     more_likely: ClassVar[str] = "a smaller step, a smaller relaxation, or interface_newton"
-    """What settles more easily."""
+    """The hint for values that do not settle."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class WaveformIteration(ProgrammedAlgorithm):
         return sequence
 
     def complaint(self, exchange: Exchange) -> str:
-        """Which values did not settle."""
+        """The values that did not settle, in a sentence."""
         guess, result = self.memory.row(layout.GUESS), self.memory.row(layout.NOW)
         size = self.tolerance * np.maximum(np.abs(guess), np.abs(result)) + self.absolute_tolerance
         open_ = ~(np.abs(result - guess) <= size)  # what is not a number, too
@@ -175,11 +175,11 @@ class InterfaceNewton(WaveformIteration):
         return {**super().figures, "jacobians": int(counts[layout.DIFFERENCES]), **derivatives}
 
     def rows(self, size: int) -> int:
-        """With a Jacobian."""
+        """The number of rows with a Jacobian."""
         return layout.newton_rows(size)
 
     def settle(self, memory: ExchangeMemory) -> None:
-        """As waveform iteration, with another next guess."""
+        """Iterate as waveform iteration does, with another next guess."""
         super().settle(memory)
         memory.counts[layout.KIND] = layout.NEWTON
 
@@ -222,7 +222,7 @@ class LoopIteration(InterfaceNewton):
         ]
 
     def answer(self, through: Vector, exchange: Exchange) -> Vector:
-        """All inputs are set before any output is read."""
+        """The derivatives as they are, since all inputs are set before any output is read."""
         return through
 
 
@@ -249,7 +249,7 @@ class LoopExchange:
         self.interface_held: Sequence[bool] = [exchange.interface_held[place] for place in self.places]
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:
-        """As the whole exchange does."""
+        """Set inputs as the whole exchange does."""
         self._exchange.set_inputs(name, course)
 
     def advance(self, name: str, time: float, size: float) -> None:
@@ -266,7 +266,7 @@ class LoopExchange:
             self.advance(name, time, size)
 
     def read_outputs(self, name: str, end: Vector | None = None) -> None:
-        """As the whole exchange does; `end` are values of the loop."""
+        """Read outputs as the whole exchange does; `end` are values of the loop."""
         self._exchange.read_outputs(name, None if end is None else self._whole(end))
 
     def interface(self) -> Vector:
@@ -278,7 +278,7 @@ class LoopExchange:
         self._exchange.put(self._whole(values))
 
     def derivatives(self) -> Vector | None:
-        """As the whole exchange, of the values of the loop."""
+        """The derivatives of the whole exchange, for the values of the loop."""
         matrix = self._exchange.derivatives()
         return None if matrix is None else matrix[np.ix_(self.places, self.places)]
 

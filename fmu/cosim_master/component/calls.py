@@ -91,7 +91,7 @@ def move_to(live, t, z, scale, epoch):
 
 
 def restore_epoch(live, epoch):
-    """Put the FMU back to what it was after that event mode; whether that is kept."""
+    """Restore the state of the FMU after that event mode. Returns whether it is still stored."""
     block = integers_at(int(live), SIZE)
     instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
     kept = integers_at(block[KEPT_AT], 2 * block[KEPT])
@@ -132,7 +132,7 @@ def make_call(live, calls, index, number):
 
 
 def completed_step(live):
-    """Tell that an integrator step has ended at this point; whether event mode, or the end, is wanted."""
+    """Report the end of an integrator step. Returns whether the FMU asks for event mode or for the end."""
     at = integers_at(int(live), SIZE)[INSTANCE]
     if complete(at) != OK:
         raise ValueError("a call of the FMU has failed")

@@ -113,7 +113,7 @@ class _Variables(NamedTuple):
 
     @classmethod
     def of(cls, interface: FmuInterface) -> _Variables:
-        """Those of which a component can be made; long arrays and clocked variables are left out."""
+        """The variables that a component can have; long arrays and clocked variables are left out."""
         description, elements = interface.description, interface.elements
         settable = description.settable or frozenset()
         parameters, options, ports = [], [], []
@@ -135,7 +135,7 @@ class _Variables(NamedTuple):
         return cls(parameters, options, ports, discrete)
 
     def names(self, causality: str, *, discrete: bool) -> list[str]:
-        """Of the inputs or outputs that are discrete, or continuous."""
+        """The names of discrete, or of continuous, inputs or outputs."""
         return [
             v.name for v in self.ports if v.causality == causality and (v.name in self.discrete) == discrete
         ]

@@ -103,7 +103,7 @@ class ModelExchangeFmu(cosim.Component):
         self.keeps_nothing = False
 
     def __reduce__(self) -> Any:
-        """What makes it again: its class is that of a file, and what runs stays here."""
+        """The recipe of a copy: the class belongs to a file, and running instances are not copied."""
         return _rebuild, (self.name, self.values.arguments)
 
     other_starts: ClassVar[frozenset[str]] = frozenset()
@@ -111,7 +111,7 @@ class ModelExchangeFmu(cosim.Component):
     chosen: ClassVar[Mapping[str, str]] = {}
     """The parameters that are no real numbers: name in the model, and in the FMU."""
     items: ClassVar[Mapping[str, Mapping[str, int]]] = {}
-    """Of those that are enumerations."""
+    """The items of options that are enumerations."""
 
     def _as_declared(self, name: str, value: Any) -> Any:
         """A value of one of `chosen`: the name of an item also by its number, integers of any kind."""
@@ -222,7 +222,7 @@ class ModelExchangeFmu(cosim.Component):
         return {n: float(state[f"{self.name}.{self.variables[n]}"]) for n in self.discrete_inputs}
 
     def explain_failure(self) -> Exception | None:
-        """What the FMU says where it could not be evaluated; see `Component`."""
+        """The error of the FMU in an evaluation that failed; see `Component`."""
         return None if self.running is None else self.running.explain_failure()
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from cosim.kit import run_source
 
 POINT = ("t", "z", "scale", "epoch", "live")
-"""What kernel functions move the FMU to."""
+"""The arguments of kernel functions that set the state of the FMU."""
 REQUEST_EVENT = ("        wanted_next[0] = 1", "        return 1")
 
 
@@ -20,7 +20,7 @@ class OutputGroup(NamedTuple):
 
 
 class FmuPorts(NamedTuple):
-    """What the kernel functions read and write, by names in Python.
+    """The ports that kernel functions read and write, by their names in Python.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def make_kernels(ports: FmuPorts, module: str) -> dict[str, Any]:
 
 
 def _output_functions(ports: FmuPorts) -> list[str]:
-    """One function for each group: it sets the inputs that the outputs follow, and reads them all."""
+    """The source of a function for each group of outputs: it sets the inputs they follow, and reads them."""
     lines: list[str] = []
     first = 0
     for place, group in enumerate(ports.groups):
@@ -93,7 +93,7 @@ def _derivatives(inputs: Sequence[str]) -> list[str]:
 
 
 def _witness(i: int) -> list[str]:
-    """Of an event indicator, with the handler of its events."""
+    """The source of an event indicator, with the handler of its events."""
     return [
         "    @cosim.witness",
         f"    def indicator_{i}(indicators):",

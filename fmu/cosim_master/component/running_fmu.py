@@ -164,7 +164,7 @@ class RunningFmu(InstanceParticipant):
         return self.epoch
 
     def go_to(self, epoch: int) -> bool:
-        """Let the instance be what it was after that event mode; whether it can be.
+        """Restore the state of the instance after that event mode. Returns whether that is possible.
 
         Compiled code may have put it there already: then what Python knows of it follows.
         """
@@ -204,14 +204,14 @@ class RunningFmu(InstanceParticipant):
         return sizes
 
     def explain_failure(self) -> Exception | None:
-        """What has failed in the last evaluation, or what is not defined there, as an error of this FMU."""
+        """The error of the last evaluation, or of a value that is not defined, as an error of this FMU."""
         if self.model is None:
             return None
         reason = self.model.block.failure(self._calls_made)
         return None if reason is None else self._failure(reason)
 
     def wish_to_stop(self) -> cosim.EventStatus | None:
-        """What a handler answers where the FMU has asked for the end of the run."""
+        """The status that ends the run if the FMU has asked for its end."""
         if not self.model.stop_requested:
             return None
         return cosim.EventStatus.reached_termination(self._why_it_stops())

@@ -9,9 +9,9 @@ import numpy as np
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.coupling.connection import Link
-from cosim_master.coupling.convert_value import RADIAN, definition_of
 from cosim_master.coupling.errors import WiringProblem, problem
+from cosim_master.coupling.link import Link
+from cosim_master.coupling.unit_conversion import RADIAN, definition_of
 
 Bond = tuple[Link, Link]
 WATT = (1, 2, -3, 0, 0, 0, 0)
@@ -84,7 +84,7 @@ def _no_power(bond: Bond, descriptions: Mapping[str, ParticipantDescription]) ->
             unit = descriptions[name].variables[variable].unit or "1"
             if (definition := definition_of(unit, descriptions[name])) is not None:
                 names.append(f"{name}.{variable} ({unit})")
-                product += np.array(definition[0][:RADIAN])
+                product += np.array(definition.exponents[:RADIAN])
                 break
         else:
             return ""

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import cosim
 from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import WaitsForInputs
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.directed_graph import closed_path
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import is_assumed
@@ -18,6 +17,7 @@ from cosim_master.coupling.instant_graph import (
     looped_outputs,
     path_text,
 )
+from cosim_master.coupling.link import Link
 
 Descriptions = Mapping[str, ParticipantDescription]
 

@@ -12,7 +12,7 @@ from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.ports import Descriptions
 
 SAME = 1e-9
-"""Of a step: lengths that differ by less are equal."""
+"""Lengths of steps that differ by a smaller part of a step are equal."""
 MOST_STEPS = 2.0**53
 """Beyond, a real number does not count one by one."""
 

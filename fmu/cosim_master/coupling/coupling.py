@@ -24,8 +24,8 @@ from cosim.kit import (
     tick_time,
 )
 from cosim_master.abilities import HasFile
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.errors import WiringProblem, either, problem
+from cosim_master.coupling.link import Link
 
 EXACT = 2.0**53
 
@@ -133,7 +133,7 @@ class CommunicationPoints:
 
 
 STEPS = 1000
-"""Of a default experiment that does not say how long its steps are."""
+"""Steps of a default experiment that does not say how long they are."""
 STEP = 1e-3
 """s, where nothing says it."""
 
@@ -162,7 +162,7 @@ def step_of(experiment: DefaultExperiment) -> float:
 
 
 INSIDE = ("nothing", "events", "steps")
-"""What may be recorded between the communication points."""
+"""The kinds of points between communication points that a run can record."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class RunOptions:
     time_limit: float | None = None
 
     def given(self, **options: Any) -> RunOptions:
-        """The same with those options that are not None."""
+        """These options, replaced by those that are not None."""
         return replace(self, **{name: value for name, value in options.items() if value is not None})
 
     def every(self, step: float) -> int:
@@ -211,7 +211,7 @@ class RunOptions:
         return round(multiple)
 
     def faults(self, step: float) -> list[WiringProblem]:
-        """What is wrong with them, with this communication step (s)."""
+        """The problems of these options with a communication step (s)."""
         problems = []
         if self.inside not in INSIDE:
             problems.append(problem(("output", "inside"), f"is {self.inside!r}, needs {either(INSIDE)}"))
@@ -229,7 +229,7 @@ def file_paths(participants: Mapping[str, Any]) -> dict[str, Path | None]:
 
 @dataclass(frozen=True)
 class DerivedSignal:
-    """What a connector of a system shows: a variable of a participant, mapped and scaled.
+    """A signal of a connector of a system: a variable of a participant, mapped and scaled.
 
     Attributes
     ----------
@@ -248,7 +248,7 @@ class DerivedSignal:
     table: Mapping[int, int] = field(default_factory=dict, hash=False)
 
     def of(self, given: NDArray[Any]) -> NDArray[Any]:
-        """Its values, from those of the variable; what nothing changes on its way keeps its type."""
+        """The values of the signal from those of the variable; without a conversion they keep their type."""
         is_scaled = (self.factor, self.offset) != (1.0, 0.0)
         if not self.table and not is_scaled:
             return given

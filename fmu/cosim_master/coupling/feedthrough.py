@@ -1,4 +1,4 @@
-"""Which inputs the outputs of a participant depend on directly."""
+"""The inputs that the outputs of a participant depend on directly."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.coupling.connection import Link
+from cosim_master.coupling.link import Link
 
 NONE = "none"
-"""What a user says of a participant none of whose outputs depends directly on an input."""
+"""The user's word for a participant whose outputs depend directly on no input."""
 
 
 def direct_inputs(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cosim.kit import FeedthroughLoop, ParticipantDescription
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.directed_graph import closed_path, components
 from cosim_master.coupling.feedthrough import direct_inputs, is_assumed
+from cosim_master.coupling.link import Link
 
 Port = tuple[str, str]
 """A participant and the name of its variable."""

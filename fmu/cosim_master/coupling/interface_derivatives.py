@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.coupling.instant_graph import Port
+from cosim_master.coupling.link import Link
 
 
 def interface_derivatives(
@@ -63,7 +63,7 @@ def _derivative(
     link: Link,
     guarded: Callable[..., Any],
 ) -> Sequence[float] | None:
-    """Of outputs by an input; None where the participant cannot tell, here and now: differences can."""
+    """Derivatives of outputs by an input; None if the participant has none here, so differences are taken."""
     token = participant.save() if can_restore else None
     try:
         slopes: Sequence[float] = guarded(

@@ -1,4 +1,4 @@
-"""Ports of a coupling: the variable that a path names, or what is wrong with the path."""
+"""Ports of a coupling: the variable that a path names, or the fault of the path."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
 
 Descriptions = Mapping[str, ParticipantDescription]
-PortVariable = tuple[str, ParticipantVariable]
-"""A participant and its variable."""
 MOST_EXAMPLES = 12
-"""Of names in a message."""
+"""Names that a message lists at most."""
 
 
 def find_port(
     descriptions: Descriptions, unknown: Sequence[str], path: str, role: str
-) -> tuple[PortVariable | None, str]:
-    """The variable of ``participant.variable``, or what is wrong with it.
+) -> tuple[ParticipantVariable | None, str]:
+    """The variable of a path ``participant.variable``, or None and a sentence about the fault.
 
     Parameters
     ----------
     descriptions : mapping of str to ParticipantDescription
     unknown : sequence of str
-        Participants whose description could not be read: their variables are not judged.
+        Participants whose description could not be read: their variables have no fault.
     path : str
     role : str
-        What the variable has to be: "input", "output", "parameter" (a parameter that is fed), "calculated"
-        (a parameter, or what follows from some), or "" for anything.
+        The required kind of variable: "input", "output", "parameter" (a parameter with a connection),
+        "calculated" (a parameter or a calculated parameter), or "" for any.
     """
     name, dot, variable = path.partition(".")
     if name in unknown:
@@ -40,11 +38,11 @@ def find_port(
     if variable not in description.variables:
         return None, _unknown_variable(description, name, variable, role)
     fault = _role_fault(description, name, variable, role)
-    return (None, fault) if fault else ((name, description.variables[variable]), "")
+    return (None, fault) if fault else (description.variables[variable], "")
 
 
 def _unknown_variable(description: ParticipantDescription, name: str, variable: str, role: str) -> str:
-    """What to say of a variable that does not exist."""
+    """A sentence about a variable that does not exist."""
     if variable in description.arrays:
         _, elements = description.arrays[variable]
         example = elements[0] if elements else "it has none"
@@ -55,7 +53,7 @@ def _unknown_variable(description: ParticipantDescription, name: str, variable: 
 
 
 def _role_fault(description: ParticipantDescription, name: str, variable: str, role: str) -> str:
-    """Why a variable cannot have a role; "" where it can."""
+    """Why a variable cannot have a role; "" if it can."""
     path, causality = f"{name}.{variable}", description.variables[variable].causality
     if role == "calculated":
         if causality == "parameter" or variable in description.calculated:

@@ -6,8 +6,8 @@ import heapq
 from collections.abc import Mapping, Sequence
 
 from cosim.kit import FeedthroughLoop, ParticipantDescription
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.feedthrough import direct_inputs
+from cosim_master.coupling.link import Link
 
 
 def stepping_order(

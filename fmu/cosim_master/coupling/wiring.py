@@ -1,24 +1,33 @@
-"""Checks the connections of a coupling before anything is instantiated: all faults at once."""
+"""Links from connections, which are checked before anything is instantiated: all faults at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import cosim
-from cosim.kit import ParticipantDescription
-from cosim_master.coupling.connection import Connection, Link, make_link
+from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.errors import WiringProblem, problem
-from cosim_master.coupling.ports import Descriptions, PortVariable, find_port
+from cosim_master.coupling.link import Link
+from cosim_master.coupling.ports import Descriptions, find_port
+from cosim_master.coupling.unit_conversion import conversion_of
+
+PYTHON_TYPES: dict[str, type] = {"real": float, "integer": int, "boolean": bool, "clock": bool}
+WIDENED = {("integer", "real"), ("boolean", "real"), ("boolean", "integer")}
+"""Different types of an output and of an input that can be connected without a map."""
+MAPPED = {("integer", "boolean")}
+"""Types that need a map, since not every integer is a boolean."""
+BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
 def check_connections(
     descriptions: Descriptions, unknown: Sequence[str], connections: Sequence[Any]
 ) -> tuple[list[Link], list[WiringProblem]]:
-    """Links of the connections that are right, and what is wrong with the others.
+    """The links of the sound connections, and the problems of the others.
 
-    Checked are existence (with the nearest name), causality, type, items of enumerations, physical unit,
+    It checks existence (with the closest name), causality, type, items of enumerations, physical unit,
     shape, and that every input has one source. A parameter may feed a parameter. An output may
     feed many inputs; an array feeds an array of the same shape, element by element.
 
@@ -28,15 +37,15 @@ def check_connections(
     unknown : sequence of str
         Participants whose description could not be read: their variables are not judged.
     connections : sequence
-        What `Connection.of` takes.
+        Each one in a form that `Connection.of` reads.
     """
     if isinstance(connections, str) or not isinstance(connections, Iterable):
         needs = 'needs a list: ["plant.felt -> controller.speed"]'
         return [], [problem(("connections",), f"is {connections!r}, {needs}")]
     links: list[Link] = []
     problems: list[WiringProblem] = []
-    taken: dict[str, int] = {}  # by input the connection that feeds it
-    outputs = [f"{n}.{v}" for n, d in descriptions.items() for v in d.variables if _gives(d, v)]
+    fed_by: dict[str, int] = {}  # the connection that feeds an input
+    outputs = [f"{n}.{v}" for n, d in descriptions.items() for v in d.variables if _is_readable(d, v)]
     inputs = [
         f"{name}.{variable.name}"
         for name, description in descriptions.items()
@@ -56,14 +65,14 @@ def check_connections(
         for part in parts:
             start, end, faults = _find_ends(descriptions, unknown, part)
             problems += [problem(("connections", i, key), fault) for key, fault in faults.items()]
-            if part.end in taken:
-                first = f"connections[{taken[part.end]}]"
+            if part.end in fed_by:
+                first = f"connections[{fed_by[part.end]}]"
                 text = f"{part.end} has a source already, {first}: an input has one source"
                 problems.append(problem(("connections", i, "to"), text))
-            taken.setdefault(part.end, i)
+            fed_by.setdefault(part.end, i)
             if start is not None and end is not None:
                 try:
-                    links.append(make_link(descriptions, start, end, part))
+                    links.append(make_link(start, end, part))
                 except (ValueError, cosim.UnitError) as error:
                     problems.append(problem(("connections", i), str(error)))
     return links, problems
@@ -71,16 +80,21 @@ def check_connections(
 
 def _find_ends(
     descriptions: Descriptions, unknown: Sequence[str], connection: Connection
-) -> tuple[PortVariable | None, PortVariable | None, dict[str, str]]:
-    """The ports of a connection, and what is wrong with them, by the key of the end."""
+) -> tuple[_End | None, _End | None, dict[str, str]]:
+    """The ends of a connection, None for a faulty one, and their faults by key."""
     is_of_parameter = _is_parameter(descriptions, connection.end)
     start_role, end_role = ("calculated", "parameter") if is_of_parameter else ("output", "input")
     if connection.reads_any:
         start_role = ""
-    start, start_fault = find_port(descriptions, unknown, connection.start, start_role)
-    end, end_fault = find_port(descriptions, unknown, connection.end, end_role)
-    faults = {"from": start_fault, "to": end_fault}
-    return start, end, {key: fault for key, fault in faults.items() if fault}
+    ends, faults = list[_End | None](), dict[str, str]()
+    for key, path, role in (("from", connection.start, start_role), ("to", connection.end, end_role)):
+        variable, fault = find_port(descriptions, unknown, path, role)
+        participant = path.partition(".")[0]
+        ends.append(None if variable is None else _End(participant, variable, descriptions[participant]))
+        if fault:
+            faults[key] = fault
+    start, end = ends
+    return start, end, faults
 
 
 def _is_parameter(descriptions: Descriptions, path: str) -> bool:
@@ -111,7 +125,106 @@ def _elements(descriptions: Descriptions, connection: Connection) -> list[Connec
     return [replace(connection, start=start, end=end) for start, end in zip(*names, strict=True)]
 
 
-def _gives(description: ParticipantDescription, name: str) -> bool:
-    """Whether a variable can be the start of a connection."""
+def _is_readable(description: ParticipantDescription, name: str) -> bool:
+    """Whether a connection can start at a variable."""
     causality = description.variables[name].causality
     return causality == "output" or name in description.readable
+
+
+class _End(NamedTuple):
+    """One end of a connection: a variable of a participant."""
+
+    participant: str
+    variable: ParticipantVariable
+    description: ParticipantDescription
+
+    @property
+    def path(self) -> str:
+        return f"{self.participant}.{self.variable.name}"
+
+    @property
+    def items(self) -> dict[str, int]:
+        """The items of its enumeration; empty for a variable of another type."""
+        return dict(self.description.enumerations.get(self.variable.name, ()))
+
+
+def make_link(start: _End, end: _End, connection: Connection) -> Link:
+    """The link from one variable to another.
+
+    Raises
+    ------
+    ValueError
+        Types, items of enumerations or physical units do not go together.
+    """
+    output, input = start.variable, end.variable
+    types = (output.type, input.type)
+    kind = PYTHON_TYPES.get(input.type, object)
+    if output.type != input.type and types not in WIDENED and not (connection.mapping and types in MAPPED):
+        hint = ", or a map says what each value becomes" if types in MAPPED else ""
+        raise ValueError(
+            f"{start.path} is {output.type}, {end.path} is {input.type}: the types have to agree{hint}"
+        )
+    is_scaled = (connection.factor, connection.offset) != (1.0, 0.0)
+    if is_scaled and input.type != "real":
+        raise ValueError(f"{end.path} is {input.type}: only real inputs take a factor and an offset")
+    link = Link(start.participant, output.name, end.participant, input.name, kind=kind)
+    if connection.mapping:
+        table = _mapping_table(start, end, connection.mapping)
+        return replace(link, factor=connection.factor, offset=connection.offset, table=table)
+    if start.items and end.items and start.items != end.items:
+        start_items, end_items = (
+            ", ".join(f"{item} = {number}" for item, number in port.items.items()) for port in (start, end)
+        )
+        raise ValueError(
+            f"{start.path} is an enumeration of {start_items}; {end.path} of {end_items}: they have to agree"
+        )
+    factor, offset = _unit_conversion(start, end) if connection.converts else (1.0, 0.0)
+    if is_scaled:
+        factor, offset = factor * connection.factor, factor * connection.offset + offset
+    return replace(link, factor=factor, offset=offset)
+
+
+def _unit_conversion(start: _End, end: _End) -> tuple[float, float]:
+    """Factor and offset between the units of two real variables; 1 and 0 between others."""
+    output, input = start.variable, end.variable
+    if output.type != "real" or input.type != "real":
+        return 1.0, 0.0
+    try:
+        return conversion_of(output.unit, start.description, input.unit, end.description)
+    except cosim.UnitError as error:
+        raise ValueError(
+            f"{start.path} [{output.unit}] cannot feed {end.path} [{input.unit}]: {error}"
+        ) from None
+
+
+def _mapping_table(start: _End, end: _End, mapping: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
+    """The pairs of a map in the types of the two variables."""
+    if start.variable.type not in ("boolean", "integer"):
+        raise ValueError(
+            f"{start.path} is {start.variable.type}: only booleans, integers and enumerations are mapped"
+        )
+    table = {_mapped_value(start, key): _mapped_value(end, value) for key, value in mapping}
+    allowed = end.items.values()
+    wrong = next((value for value in table.values() if allowed and value not in allowed), None)
+    if wrong is not None:
+        raise ValueError(f"{wrong} is not an item of {end.path}, which has {', '.join(map(str, allowed))}")
+    return table
+
+
+def _mapped_value(port: _End, written: Any) -> Any:
+    """A value of a map, as a user writes it, in the type of the variable."""
+    kind, items = port.variable.type, port.items
+    text = str(written).strip()
+    if kind == "boolean" and text.lower() in BOOLEANS:
+        return BOOLEANS[text.lower()]
+    if kind == "integer" and not isinstance(written, bool):
+        if text in items:
+            return items[text]
+        try:
+            return int(text)
+        except ValueError:
+            if items:
+                raise ValueError(str(cosim.LookUpError(f"item of {port.path}", text, items))) from None
+    if kind == "real" and isinstance(written, (int, float)) and not isinstance(written, bool):
+        return float(written)
+    raise ValueError(f"{written!r} is not a value of {port.path}, which is {kind}")

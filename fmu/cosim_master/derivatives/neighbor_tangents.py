@@ -16,7 +16,7 @@ from cosim_master.abilities import InitializationMode, Resizes
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, Reals, StepRecord
 
 OFFSETS = (1.0, -1.0, 2.0, -2.0)
-"""Of the neighbors along a direction, in increments: their differences are of fourth order."""
+"""Offsets of the neighbors along a direction, in increments; their differences are of fourth order."""
 INCREMENT = 1e-3
 """Of what varies, in parts of its value: near the fifth root of the spacing of numbers."""
 MOST_EARLY_RETURNS = 1000

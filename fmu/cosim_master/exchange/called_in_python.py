@@ -73,7 +73,7 @@ class CalledInPython:
         self.waits, self._waiting_step = False, None
 
     def calls(self) -> NativeCalls:
-        """All functions, for the interpreter; its state is saved by `remember` and restored by `forget`."""
+        """All functions, for the interpreter; `remember` saves the state and `forget` restores it."""
         # a value that cannot be set is set once more by `OperationsInPython`, which raises its error
         set_inputs = ARRAY_CALL(self._answering(self._set, keeps_error=False))
         set_slopes = ARRAY_CALL(self._answering(self._set_slopes, keeps_error=False))
@@ -99,13 +99,13 @@ class CalledInPython:
         )
 
     def read_in_python(self, calls: NativeCalls) -> NativeCalls:
-        """The same, but what is read of the participant goes through Python."""
+        """These functions, with a function of Python that reads the participant."""
         get = ARRAY_CALL(self._answering(self._get))
         keep = calls.keep, self, get
         return replace(calls, get=_address(get), output_references=0, output_count=None, keep=keep)
 
     def take_error(self) -> BaseException:
-        """What was raised, once: `raised` is None afterwards."""
+        """The exception, once: `raised` is None afterwards."""
         error, self.raised = self.raised, None
         assert error is not None
         return error

@@ -41,7 +41,7 @@ from cosim_master.exchange.step_threads import (
 from cosim_master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04
-"""Of wall time, between two checks of Ctrl-C and the progress."""
+"""Wall time between two checks of Ctrl-C and of the progress."""
 MOST_VALUES_AT_ONCE = 1 << 17
 """1 MB: what waits to be written is copied several times."""
 FEW = 200
@@ -127,7 +127,7 @@ class CompiledLoop:
 
     @cached_property
     def _python(self) -> OperationsInPython:
-        """What does operations that are not as usual."""
+        """The object that carries out unusual operations in Python."""
         return OperationsInPython(
             *(self.coupled, self.machine, self.values, self._calls, self._called, self.in_python)
         )
@@ -189,7 +189,7 @@ class CompiledLoop:
         return program
 
     def _functions(self, name: str, calls: NativeCalls | str) -> NativeCalls:
-        """What is called of a participant."""
+        """The functions that call a participant."""
         if isinstance(calls, NativeCalls) and not shows_tables(self.coupled, name):
             return calls
         given = self.coupled, name, self.machine, self._numbers, self._notice, self._enter, self._limit_table
@@ -197,7 +197,7 @@ class CompiledLoop:
         return called.calls() if isinstance(calls, str) else called.read_in_python(calls)
 
     def show(self) -> None:
-        """Let others see the values as Python has them; `resume_from_python` goes on after that."""
+        """Copy the values to Python for other readers; `resume_from_python` continues afterwards."""
         self.values.show()
 
     def resume_from_python(self) -> None:
@@ -241,7 +241,7 @@ class CompiledLoop:
         self._main.progress.under_way = run_exchanges.CUT
 
     def run(self, first: int, most: int | None = None) -> int:
-        """Take steps from communication point `first` on, for some milliseconds; the point reached.
+        """Take steps from communication point `first` on for some milliseconds. Returns the point reached.
 
         Parameters
         ----------
@@ -358,7 +358,7 @@ class CompiledLoop:
         return True
 
     def _do_what_is_asked(self, index: int, code: int) -> None:
-        """What the interpreter has left to Python in the communication step `index`."""
+        """Carry out the operation that the interpreter leaves to Python in the communication step `index`."""
         report, coupled = self.machine.report, self.coupled
         algorithm = self._algorithms[report.algorithm]
         programmed = algorithm.programmed
@@ -425,7 +425,7 @@ class CompiledLoop:
         return self._discarded[0]
 
     def _operations(self, algorithm: AlgorithmArrays) -> list[Call]:
-        """Those that an algorithm does now."""
+        """The operations of an algorithm in the present exchange."""
         if algorithm is self._main and self._uses_threads:
             assert self._threaded is not None
             return self._threaded.operations
@@ -459,7 +459,7 @@ class CompiledLoop:
         return len(covers) - 1
 
     def _record_waiting_step(self, name: str) -> None:
-        """What came of a step that was taken beside others."""
+        """Record the outcome of a step that was taken in parallel with others."""
         if name in self._called:
             self._called[name].record_waiting_step()
 
@@ -480,7 +480,7 @@ class CompiledLoop:
         main.progress.under_way = run_exchanges.DECIDING
 
     def _end_of_part(self, following: float) -> float:
-        """Where the part that begins now ends, s: at a tick, at the pause, or at the communication point."""
+        """The end of the part that begins now, s: a tick, the pause, or the communication point."""
         begin = self.machine.clock.begin
         end = self.coupled.next_tick(begin, following)
         return self._pause if begin < self._pause < end else end
@@ -495,7 +495,7 @@ class CompiledLoop:
         return self._is_paused
 
     def _settle_ticks(self) -> None:
-        """Where a part begins: what arrives there may let a participant say when its clock ticks."""
+        """Set the inputs at the begin of a part, which may let a participant tell when its clock ticks."""
         names = self.coupled.told_to_tick if self._exchanges_at_points else []
         if names:
             self.values.show()
@@ -504,7 +504,7 @@ class CompiledLoop:
             self.resume_from_python()
 
     def _end_part(self, index: int) -> None:
-        """All have come to a tick inside a communication step."""
+        """End a part at a tick inside a communication step, which all participants have reached."""
         self._rows.empty_buffer()
         self.coupled.time = self.machine.clock.end
         self._rows.take_inner_values()

@@ -15,19 +15,15 @@ import cosim
 from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import InnerPoint, TellsInside, Ticks, WaitsForInputs, Watches
 from cosim_master.coupling.check_values import check_values
-from cosim_master.coupling.connection import InputCourse, Link, links_from
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import passes_through
 from cosim_master.coupling.interface_derivatives import interface_derivatives
+from cosim_master.coupling.link import Link, links_from
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
-from cosim_master.recording.coupling_samples import (
-    MOST_SAMPLED,
-    CouplingSamples,
-    judged_ports,
-    sampled_inputs,
-)
-from cosim_master.recording.inner_rows import InnerValues
+from cosim_master.recording.coupling_samples import CouplingSamples, sampled_inputs
+from cosim_master.recording.inner_rows import InnerValues, InputCourse
+from cosim_master.recording.recorded_variables import judged_ports
 
 if TYPE_CHECKING:
     from cosim_master.exchange.step_threads import StepThreads
@@ -35,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Feed(NamedTuple):
-    """What feeds a connected input.
+    """The source of a connected input.
 
     Attributes
     ----------
@@ -55,7 +51,7 @@ class Feed(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What had happened in the coupling when a state was saved."""
+    """The record of the coupling when a state was saved: counts of events and of inner values, stops."""
 
     events: int
     stop_reason: str
@@ -63,19 +59,21 @@ class Marks(NamedTuple):
     inside: int
 
 
+MOST_SAMPLED = 120
+"""Outputs and inputs of which samples are taken: those that are exchanged, and others up to this number."""
 MOST_EARLY_RETURNS = 10_000
 LARGEST = 1e60
-"""No value that is meant is larger."""
+"""The largest value that a participant can mean."""
 ADVICE = "try another algorithm, then a smaller step"
 SHORT = 1e-9
-"""Of a step: what is closer to its end is at it."""
+"""Part of a step: a time that is closer to the end of the step is the end."""
 
 Vector = NDArray[np.float64]
 
 
 @dataclass
 class Step:
-    """What came of a step of one participant; recorded when the steps of those before it have been."""
+    """The outcome of a step of one participant; it is recorded after those of the participants before it."""
 
     returns: list[float] = field(default_factory=list)
     request: StopRequested | None = None
@@ -224,11 +222,11 @@ class CoupledParticipants:
         return source.type == "real" and target.causality != "parameter"
 
     def _on_board(self, ports: Iterable[tuple[str, str]]) -> list[tuple[str, int]]:
-        """Where the values of outputs are: participant, and place among what is read of it."""
+        """The places of outputs on the board: participant, and place among the values that are read of it."""
         return [(name, self._board_places[name, output]) for name, output in ports]
 
     def _find_followers(self) -> None:
-        """Whose inputs run along lines, which outputs feed others, and whose inputs are set twice a step."""
+        """Find inputs that run along lines, outputs that feed others, and inputs that are set twice."""
         self._followers = {
             name: description.follows_slopes for name, description in self.descriptions.items()
         }
@@ -241,7 +239,7 @@ class CoupledParticipants:
         }
 
     def _choose_samples(self, coupling: Coupling, recorded: Sequence[tuple[str, str]]) -> None:
-        """Which outputs and inputs show the error of the coupling, and of which outputs it is estimated."""
+        """Choose outputs and inputs that show the coupling error, and outputs that get an error bar."""
         most = max(0, MOST_SAMPLED - 2 * len(self.links))
         targets = {link.end for link in self.links}
         judged, self.not_judged = judged_ports(self.descriptions, recorded, targets, self._interface, most)
@@ -264,7 +262,7 @@ class CoupledParticipants:
         self.samples = CouplingSamples(inputs, len(self.sampled_ports), steps_of_one, pairs, jumping)
 
     def _find_ticking(self) -> None:
-        """Whose clocks cut the steps of all: only where all can make steps of any length."""
+        """Find the participants whose clocks cut the steps, if all can make steps of any length."""
         can_cut = all(description.variable_step for description in self.descriptions.values())
         can_cut = can_cut and all(multiple == 1 for multiple in self.step_multiple.values())
         ticking = {
@@ -285,21 +283,21 @@ class CoupledParticipants:
         self.judged = [port for port in self.judged if port not in ports]
 
     def start_step(self, index: int) -> None:
-        """From now on it is the communication step `index`."""
+        """Begin the communication step `index`."""
         self._index = index
 
     @property
     def step_index(self) -> int:
-        """Of the communication step under way; 0 before the first one."""
+        """The number of the present communication step; 0 before the first one."""
         return 0 if self._index is None else self._index
 
     @property
     def point_count(self) -> int:
-        """How many communication steps there are."""
+        """The number of communication steps."""
         return self._points.count
 
     def feeds(self, name: str) -> list[Feed]:
-        """What feeds each connected input of a participant."""
+        """The sources of the connected inputs of a participant."""
         return self._feeds[name]
 
     def follows_slopes(self, name: str) -> bool:
@@ -307,7 +305,7 @@ class CoupledParticipants:
         return self._followers[name]
 
     def length(self, name: str, time: float, size: float) -> float:
-        """How far a participant goes in this communication step, s."""
+        """The length of a participant's step in this communication step, s."""
         multiple = self.step_multiple[name]
         if multiple == 1 or self._index is None:
             return size
@@ -323,7 +321,7 @@ class CoupledParticipants:
             self.set_member_inputs(member, course)
 
     def set_member_inputs(self, name: str, course: Course | None) -> None:
-        """The same for a participant that may be solved jointly with others."""
+        """Write the connected inputs of one participant, which may be a member of the joint system."""
         feeds = self._feeds[name]
         if feeds and not self.rests(name):
             values = self._converted(name, None if course is None else self._values_to_set(name, course))
@@ -341,7 +339,7 @@ class CoupledParticipants:
         return self._followers[name] and any(feed.interface_place >= 0 for feed in self._feeds[name])
 
     def slopes(self, name: str) -> list[float]:
-        """Of the connected inputs of a participant in the present step, per s."""
+        """Slopes of the connected inputs of a participant in the present step, per s."""
         slopes = self._slopes[name]
         return [0.0] * len(self.input_names[name]) if slopes is None else list(slopes)
 
@@ -350,15 +348,15 @@ class CoupledParticipants:
         self._slopes[name] = slopes
 
     def values(self) -> list[float]:
-        """Those of the interface, as a list."""
+        """The values of the interface."""
         return [self.board[name][place] for name, place in self.places]
 
     def sampled_values(self) -> list[float]:
-        """Those of which samples are taken."""
+        """The values of which samples are taken."""
         return [float(self.board[name][place]) for name, place in self.sampled_places]
 
     def derivatives(self) -> Vector | None:
-        """How the values of the interface depend on each other directly, by directional derivatives."""
+        """Derivatives of the interface by itself, from directional derivatives; None if not known."""
         if self.joint is not None:  # what one member answers to the inputs of another they do not tell
             return None
         links = [feed.link for feeds in self._feeds.values() for feed in feeds]
@@ -373,7 +371,7 @@ class CoupledParticipants:
                 self.guarded(name, participant.watch, () if where == "nothing" else self.reads[name], where)
 
     def collect(self) -> None:
-        """Take what the participants tell about the inside of their last steps."""
+        """Collect the values between communication points that participants report."""
         for name in self._tell_inside:
             self._collect(name)
 
@@ -385,7 +383,7 @@ class CoupledParticipants:
             self.inside.append(InnerValues(name, point, list(inputs)))
 
     def clear_inner_values(self) -> None:
-        """What has happened until now was initialization."""
+        """Discard the values that were collected during initialization."""
         self.collect()
         self.inside = []
 
@@ -401,12 +399,12 @@ class CoupledParticipants:
         return min((tick for tick in ticks if time + small < tick < end - small), default=end)
 
     def take_inner_values(self) -> list[InnerValues]:
-        """What has been collected; it is forgotten here."""
+        """The collected values between communication points, which are removed here."""
         values, self.inside = self.inside, []
         return values
 
     def marks(self) -> Marks:
-        """What has happened until now."""
+        """The present counts of events, inner values and stops."""
         return Marks(len(self.events), self.stop_reason, dict(self.stops), len(self.inside))
 
     def revert_to(self, marks: Marks) -> None:
@@ -491,7 +489,7 @@ class CoupledParticipants:
             self.read_member_outputs(member, end)
 
     def read_member_outputs(self, name: str, end: Vector | None) -> None:
-        """The same for a participant that may be solved jointly with others."""
+        """Read the outputs of one participant, which may be a member of the joint system."""
         names = self.reads[name]
         reached = 0 if self._index is None else self._index + 1
         if reached % self.step_multiple[name] != 0 and reached != self._points.count:
@@ -586,7 +584,7 @@ class CoupledParticipants:
 
 
 def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
-    """What a participant tells about its steps, if it makes sense."""
+    """The instants that a participant reports, checked."""
     points = [InnerPoint(float(time), tuple(names), list(values)) for time, names, values in tell()]
     for point in points:
         if not math.isfinite(point.time) or len(point.names) != len(point.values):

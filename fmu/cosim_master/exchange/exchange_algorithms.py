@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class AlgorithmArrays:
-    """What the interpreter needs of an algorithm: that of the master, or the iteration of a loop.
+    """The arrays of an algorithm for the interpreter: of the master's, or of the iteration of a loop.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class ExchangePrograms:
         return algorithms
 
     def _of_members(self, calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
-        """One for each participant in place of one that steps all, or that is for several solved jointly."""
+        """The calls by participant: a call that steps all, or a joint system, becomes one for each."""
         units, of_members = self._coupled.units, list[Call]()
         for call, name in calls:
             if call in (layout.ADVANCE, layout.ADVANCE_ALL):
@@ -214,7 +214,7 @@ class ExchangeFace:
         self.interface_held: Sequence[bool] = coupled.interface_held
 
     def bind(self, loop: CompiledLoop) -> None:
-        """From now on the interpreter does what is called here."""
+        """Let the interpreter carry out all operations from now on."""
         self._loop = loop
 
     @property
@@ -226,7 +226,7 @@ class ExchangeFace:
 
     @property
     def values(self) -> RunValues:
-        """Those of the participants, as Python has them."""
+        """The values of the participants as Python has them."""
         return self._running.values
 
     @property
@@ -284,7 +284,7 @@ class ExchangeFace:
             self._coupled.board[name][place] = value
 
     def derivatives(self) -> Vector | None:
-        """How the values of the interface depend on each other directly."""
+        """The derivatives of the interface by itself; None if they are not known."""
         return self._coupled.derivatives()
 
     def save(self, names: Sequence[str] | None = None) -> _Saved:

@@ -1,4 +1,4 @@
-"""What the interpreter of exchanges works on: participants, connections, values, and where it is.
+"""The arrays of the interpreter of exchanges: participants, connections, values, and the progress of the run.
 
 All of it lies in arrays that are found by one address (`machine_at`), so that a call hands over one number.
 """
@@ -43,17 +43,17 @@ class Part(Record):
 
 
 class Link(Record):
-    """What an input gets."""
+    """The source of an input, and its conversion."""
 
     source: int  # the output
     line: int  # the value of the interface that this is, or -1
     first_pair: int
     pairs: int
-    check: int  # what the input takes: `coupling.connection`
+    check: int  # which values the input refuses: `coupling.link`
 
 
 class Answer(Record):
-    """What a participant tells about its last step, and what Python tells about its next one."""
+    """The answer of a participant to its last step, and limits for its next one."""
 
     event: float  # these three are bytes: any number but 0 is yes
     end: float
@@ -83,7 +83,7 @@ class Clock(Record):
 
 
 class Progress(Record):
-    """Where an algorithm is."""
+    """The progress of an algorithm in its exchange."""
 
     under_way: int
     place: int  # of the next operation
@@ -93,7 +93,7 @@ class Progress(Record):
 
 
 class Report(Record):
-    """Where the run is, and what has stopped it."""
+    """The progress of the run, and the reason of a stop."""
 
     step: int  # the communication step under way
     algorithm: int  # 0, or the loop that is iterated
@@ -139,7 +139,7 @@ class Machine(NamedTuple):
 
 
 class Algorithm(NamedTuple):
-    """What belongs to an algorithm: that of the master, or the iteration of a loop inside its exchange."""
+    """The arrays of an algorithm: of the master's, or of the iteration of a loop inside its exchange."""
 
     program: Integers  # pairs *(call, participant)* of one exchange; ITERATE has the loop in place of it
     ports: Integers  # for each value of its interface the output
@@ -154,7 +154,7 @@ class Algorithm(NamedTuple):
 
 PART, LINK, ANSWER, STEP_TIMES = (width_of(cls) for cls in (Part, Link, Answer, StepTimes))
 ANSWERED = 5
-"""Of the numbers of an `Answer`: so many are a participant's."""
+"""The participant writes this number of numbers of an `Answer`."""
 
 
 read_machine, read_algorithm = group_reader(Machine), group_reader(Algorithm)
@@ -177,12 +177,12 @@ def parts_of(machine):
 
 
 def links_of(machine):
-    """What each input gets."""
+    """The sources of all inputs."""
     return rows_of(Link, machine.link_words, 0, machine.link_words.shape[0] // LINK)
 
 
 def answers_of(machine):
-    """What each participant tells."""
+    """The answers of all participants."""
     return rows_of(Answer, machine.answer_words, 0, machine.answer_words.shape[0] // ANSWER)
 
 
@@ -192,7 +192,7 @@ def step_times_of(machine):
 
 
 def report_of(machine):
-    """Where the run is."""
+    """The report of the run."""
     return rows_of(Report, machine.report_words, 0, 1)[0]
 
 
@@ -202,5 +202,5 @@ def clock_of(machine):
 
 
 def progress_of(algorithm):
-    """Where an algorithm is."""
+    """The progress of an algorithm."""
     return rows_of(Progress, algorithm.progress_words, 0, 1)[0]

@@ -1,4 +1,4 @@
-"""What the interpreter of exchanges works on and calls, made of participants, connections and algorithms."""
+"""Fills the arrays of the interpreter of exchanges from participants, connections and algorithms."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def _compiled(function: Callable[..., int], count: int) -> Any:
 
 
 def signature_of(count: int) -> str:
-    """Of a function of so many whole numbers."""
+    """The signature of a function of whole numbers."""
     return "i" * count + ">i"
 
 
 @contextmanager
 def printed_in_calls(participants: Mapping[str, cosim.Participant]) -> Iterator[Callable[[], None]]:
-    """Take what is printed inside; the function that this gives hands it over to the logs.
+    """Capture printed text; the function that it yields passes the text on to the logs.
 
     Participants themselves see to what is printed while they begin and end. Nothing is done about it step
     by step, since a step takes less than a look would: where several FMUs are stepped in this process,
@@ -204,7 +204,7 @@ NEVER = math.inf
 
 
 class ExchangeMachine:
-    """What `run_steps` works on, with names for Python.
+    """The memory of `run_steps`, with names for Python.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class ExchangeMachine:
         self.algorithms: list[AlgorithmArrays] = []
 
     def _connect(self) -> None:
-        """What each input gets, and which values of the interface are whose."""
+        """Store the source and conversion of each input, and the owners of the values of the interface."""
         coupled = self._coupled
         fed = sorted(coupled.links, key=lambda link: self.number[link.target])  # stable: in order for each
         places = {
@@ -289,7 +289,7 @@ class ExchangeMachine:
         self._own_values = np.array(own, dtype=np.int64)
 
     def _choose_columns(self, recorded: Sequence[tuple[str, int, bool]]) -> None:
-        """What is recorded comes first in a row, then what is known of the coupling."""
+        """Choose the columns of a row: first the recorded values, then those that show the coupling error."""
         coupled = self._coupled
         columns = [
             -1 - self.input_slot(name, place) if is_held else self.output_slot(name, place)
@@ -316,7 +316,7 @@ class ExchangeMachine:
         self.columns = len(columns)
 
     def call(self, calls: Mapping[str, NativeCalls]) -> None:
-        """Have these functions called."""
+        """Call these functions from now on."""
         coupled = self._coupled
         self._calls = dict(calls)  # what they keep is in use
         if black_box.box is not None:
@@ -332,14 +332,14 @@ class ExchangeMachine:
             part.first_input, part.first_output = self.first_input[i], self.first_output[i]
 
     def follow(self, algorithms: Sequence[AlgorithmArrays]) -> None:
-        """Have these algorithms decide: the one of the master, then those of its loops."""
+        """Let these algorithms decide: the master's, then those of its loops."""
         self.algorithms = list(algorithms)
         words = [head_of(each.arrays) for each in algorithms]
         self._algorithm_words = np.concatenate(words)
         self._lay_out()
 
     def run_program(self, algorithm: int, program: NDArray[np.int64]) -> None:
-        """Have an algorithm do these operations from its next exchange on."""
+        """Replace the operations of an algorithm from its next exchange on."""
         arrays = self.algorithms[algorithm].arrays = self.algorithms[algorithm].arrays._replace(
             program=program
         )
@@ -347,7 +347,7 @@ class ExchangeMachine:
         self._algorithm_words[width * algorithm :][:2] = program.ctypes.data, program.size
 
     def use_rows(self, rows: Vector) -> None:
-        """Have rows written here; from the first one on."""
+        """Write rows to this array, from its first row on."""
         self._rows = rows
         self.report.rows = 0
         self._head[2 * Machine._fields.index("rows") :][:2] = rows.ctypes.data, rows.size
@@ -374,11 +374,11 @@ class ExchangeMachine:
         self.address = int(self._head.ctypes.data)
 
     def output_slot(self, name: str, place: int) -> int:
-        """Of what is read of a participant."""
+        """The place of a value that is read of a participant."""
         return self.first_output[self.number[name]] + place
 
     def input_slot(self, name: str, place: int) -> int:
-        """Of a connected input of a participant."""
+        """The place of a connected input of a participant."""
         return self.first_input[self.number[name]] + place
 
     def inputs_of(self, name: str, region: int = HELD) -> Vector:
@@ -395,12 +395,12 @@ class ExchangeMachine:
 
 
 def records(cls: Any, count: int) -> Any:
-    """So many records, one after the other."""
+    """An array of records."""
     return (cls * count)()
 
 
 def connect_part(part: Any, calls: NativeCalls, inputs: int, outputs: int, orders: int) -> None:
-    """Have a record call these functions.
+    """Let a record call these functions.
 
     Parameters
     ----------
@@ -424,7 +424,7 @@ def connect_part(part: Any, calls: NativeCalls, inputs: int, outputs: int, order
 
 
 def outliving(cls: Any, count: int) -> Any:
-    """The same in memory that the process which watches this one sees, where one does."""
+    """Records in memory that the watching process shares, if there is one."""
     if black_box.box is None:
         return records(cls, count)
     rows = (cls * count).from_buffer(black_box.box.room(cls.__name__, count * ctypes.sizeof(cls)))

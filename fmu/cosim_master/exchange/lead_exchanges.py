@@ -63,7 +63,7 @@ from cosim_master.recording.collect_samples import (
 )
 
 TOLERANCE, MOST_SWEEPS, HOPELESS = 1e-10, 40, 1e100
-"""As `initialize_participants` substitutes."""
+"""As in `initialize_participants`."""
 REFERENCE = 4
 """Bytes of a value reference."""
 DISCARD = 2
@@ -365,7 +365,7 @@ def run_part(address, samples, is_whole):
 
 
 def time_reached(address):
-    """Where the run is, s."""
+    """The time that the run has reached, s."""
     machine = machine_at(address)
     if progress_of(algorithm_of(machine, 0)).under_way == CUT:
         return clock_of(machine).begin
@@ -391,4 +391,4 @@ LEADING: dict[str, tuple[Callable[..., Any], str]] = {
     "time_reached": (time_reached, "i>f"),
     "is_point": (is_point, "iff>i"),
 }
-"""What a library calls, with the signatures."""
+"""The functions that a library calls, with their signatures."""

@@ -45,8 +45,7 @@ from cosim_master.algorithms.exchange_layout import (
 )
 from cosim_master.algorithms.extrapolate import follow_value
 from cosim_master.algorithms.next_request import next_request
-from cosim_master.coupling.connection import EXACT, ONLY_BOOLEANS, ONLY_EXACT
-from cosim_master.coupling.convert_value import convert_value
+from cosim_master.coupling.link import EXACT, ONLY_BOOLEANS, ONLY_EXACT, convert_value
 from cosim_master.exchange.call_part import (
     lead_part,
     read_part,
@@ -228,7 +227,7 @@ def decide(machine, algorithm):
 
 
 def store_row(machine, time, is_point):
-    """What is recorded, and what is known of the coupling, at the end of an exchange."""
+    """Store the recorded values, and those that show the coupling error, at the end of an exchange."""
     width = machine.columns.shape[0] + 2
     row = report_of(machine).rows * width
     machine.rows[row] = time
@@ -240,7 +239,7 @@ def store_row(machine, time, is_point):
 
 
 def save_states(machine, algorithm):
-    """Have the participants of an algorithm save their states, and keep what was read of them."""
+    """Save the states of an algorithm's participants, and the values that were read of them."""
     progress = progress_of(algorithm)
     if progress.watched != 0:
         return SAVES
@@ -258,7 +257,7 @@ def save_states(machine, algorithm):
 
 
 def restore_states(machine, algorithm):
-    """Have the participants of an algorithm go back to what they saved, and put back what was read then."""
+    """Restore the states of an algorithm's participants, and the values that were read of them."""
     progress = progress_of(algorithm)
     if progress.watched != 0:
         return RESTORES
@@ -411,7 +410,7 @@ def advance(machine, algorithm, number):
 
 
 def send_step(machine, algorithm, number, is_last):
-    """Have a step begin elsewhere, unless it is left to Python; the last one of a message sends it."""
+    """Begin a step elsewhere, unless it is left to Python; the last one of a message sends it."""
     part = parts_of(machine)[number]
     begin = algorithm.numbers[TIME]
     length = step_length(machine, algorithm, part)
@@ -467,7 +466,7 @@ def rests(machine, number):
 
 
 def step_length(machine, algorithm, part):
-    """How far a participant goes, s."""
+    """The length of a participant's step, s."""
     multiple = part.step_multiple
     length = algorithm.numbers[LENGTH]
     if multiple > 1:
@@ -482,7 +481,7 @@ def step_length(machine, algorithm, part):
 
 
 def call_step(machine, number, begin, length):
-    """Have a participant step, if that is not left to Python."""
+    """Step a participant, unless the step is left to Python."""
     part = parts_of(machine)[number]
     answer = answers_of(machine)[number]
     answer.status = 0.0
@@ -509,7 +508,7 @@ def take_sample(machine, time):
 
 
 def note_course(machine, number, begin, length):
-    """What the inputs of a participant did in a step; one that is taken again replaces the one before."""
+    """Store the course of a participant's inputs over a step; a repeated step replaces it."""
     part = parts_of(machine)[number]
     times = step_times_of(machine)[number]
     slots = len(links_of(machine))
@@ -544,4 +543,4 @@ def read(machine, part):
 
 
 ENTRIES = {run_steps: 3, run_operation: 3, end_step: 1, start_steps: 4, take_steps: 4}
-"""What is called from Python, with so many whole numbers."""
+"""The functions that Python calls, with the number of their whole numbers."""

@@ -11,12 +11,13 @@ import numpy as np
 
 from cosim.kit import black_box
 from cosim_master.abilities import StepsNatively
-from cosim_master.coupling.connection import InputCourse
 from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import BEGAN, COURSES, ENDS, HELD, MEAN_SLOPES, MEANS
 from cosim_master.exchange.exchange_machine import ExchangeMachine
 from cosim_master.recording import recorder as recording
+from cosim_master.recording.coupling_samples import InputLines
+from cosim_master.recording.inner_rows import InputCourse
 from cosim_master.recording.recorder import Recorder
 from cosim_master.recording.text_numbers import TABLED
 
@@ -84,7 +85,7 @@ class ValueNumbers:
 
 
 def types_of(coupled: CoupledParticipants, name: str) -> tuple[Sequence[str], Sequence[str]]:
-    """Of the connected inputs of a participant, and of what is read of it."""
+    """The types of a participant's connected inputs, and of the values that are read of it."""
     variables = coupled.descriptions[name].variables
     return (
         [variables[input].type for input in coupled.input_names[name]],
@@ -93,7 +94,7 @@ def types_of(coupled: CoupledParticipants, name: str) -> tuple[Sequence[str], Se
 
 
 class RunValues:
-    """What was read of each participant, and what its inputs are.
+    """The values that were read of each participant, and the values of its inputs.
 
     Between its calls of Python the interpreter has both in arrays; `CoupledParticipants` sees views of these.
 
@@ -120,7 +121,7 @@ class RunValues:
         self.copy_from_python()
 
     def read(self, name: str) -> list[Any]:
-        """What was read of a participant, as Python has it."""
+        """The values that were read of a participant, as Python has them."""
         return self._numbers.values(self._types[name][1], self._machine.outputs_of(name))
 
     def put(self, name: str, values: Iterable[Any]) -> None:
@@ -161,7 +162,7 @@ class RunValues:
 
     @contextmanager
     def of_python(self) -> Iterator[None]:
-        """Let Python have the values as its own; what is changed is taken over."""
+        """Copy the values to Python, and the changed ones back at the end."""
         for name in self._machine.names:
             self._coupled.board[name], self._coupled.held[name] = self.read(name), self.held(name)
         try:
@@ -170,7 +171,7 @@ class RunValues:
             self.copy_from_python()
 
     def show(self) -> None:
-        """Let others see the values as Python has them, until they are taken over again."""
+        """Copy the values to Python for other readers, until they are copied back."""
         machine, samples = self._machine, self._coupled.samples
         for name in machine.names:
             self._coupled.board[name], self._coupled.held[name] = self.read(name), self.held(name)
@@ -178,7 +179,8 @@ class RunValues:
         step_times = zip(machine.names, machine.step_times, strict=True)
         samples.steps = {n: (d.since, d.reached) for n, d in step_times if np.isfinite(d.since)}
         slots = [machine.input_slot(each.target, each.place) for each in samples.inputs]
-        samples.means = tuple(machine.inputs[of, slots].tolist() for of in (MEANS, MEAN_SLOPES, ENDS))
+        regions = (MEANS, MEAN_SLOPES, ENDS)
+        samples.lines = InputLines(*(machine.inputs[region, slots].tolist() for region in regions))
 
     def _resume_samples(self) -> None:
         """Samples of the coupling go on from where they are."""
@@ -188,12 +190,12 @@ class RunValues:
             times = machine.step_times[machine.number[name]]
             times.since = times.began = since
             times.reached = reached
-        for each, mean, slope, end in zip(samples.inputs, *samples.means, strict=True):
+        for each, mean, slope, end in zip(samples.inputs, *samples.lines, strict=True):
             slot = machine.input_slot(each.target, each.place)
             machine.inputs[[MEANS, MEAN_SLOPES, ENDS], slot] = mean, slope, end
 
     def forget_texts(self) -> None:
-        """Of the table of texts and binary data what no variable has any more."""
+        """Remove texts and binary data that no variable has any more."""
         kept: list[float] = []
         machine = self._machine
         for name, (inputs, outputs) in self._types.items():
@@ -209,7 +211,7 @@ class RunValues:
 
 
 PART_OF_PIECE = 4
-"""Of the characters in a piece of a stream: so many may wait in the table of the loop."""
+"""This part of the characters in a piece of a stream may wait in the table of the loop."""
 
 
 class RunRows:
@@ -275,12 +277,12 @@ class RunRows:
         self._machine.use_rows(self._rows.reshape(-1))
 
     def make_room(self) -> None:
-        """Take rows over where there is no room for two more."""
+        """Empty the buffer if it has no room for two more rows."""
         if self._machine.report.rows + 2 > len(self._rows):
             self.empty_buffer()
 
     def empty_buffer(self) -> None:
-        """Take rows over, also in the middle of steps where the process ends."""
+        """Pass the rows on, even in the middle of a step where the process ends."""
         coupled, report = self._coupled, self._machine.report
         used = int(report.rows)
         if not used:
@@ -311,7 +313,7 @@ class RunRows:
         coupled.samples.extend(times, outputs, means, *(lines if self._along else ()))
 
     def take_inner_values(self) -> None:
-        """What participants tell about the inside of their last steps."""
+        """Record the values inside their last steps that participants report."""
         self._coupled.collect()
         if self._coupled.inside:
             self._recorder.inside(self._coupled.take_inner_values())

@@ -24,7 +24,7 @@ from cosim_master.algorithms.exchange_layout import (
     SET,
 )
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
-from cosim_master.coupling.connection import Link
+from cosim_master.coupling.link import Link
 from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_machine import ExchangeMachine
@@ -246,7 +246,7 @@ def steps_in_halves(
 
 
 ENOUGH = 1.2
-"""So many times the time that passes has to be spent in steps."""
+"""Threads pay if the time in steps is this many times the elapsed time."""
 TRIED = 0.005
 """s, of steps in threads before that is judged."""
 TRIED_AGAIN = 0.5

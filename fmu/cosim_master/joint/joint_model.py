@@ -11,25 +11,25 @@ from numpy.typing import NDArray
 
 from cosim.kit import ParticipantDescription
 from cosim_fmi.variables.variable_access import Access
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.directed_graph import closed_path, components
 from cosim_master.coupling.instant_graph import Port, instant_graph, path_text
+from cosim_master.coupling.link import Link
 from cosim_master.model_exchange.evaluation import Evaluation, ExchangeProgram
 from cosim_master.model_exchange.fmu_model import MOST_EVENT_ITERATIONS, FmuModel
 from cosim_master.model_exchange.system_calls import REAL
 
 
 class Ports(Protocol):
-    """What the wiring needs of an FMU, in continuous-time mode."""
+    """The ports of an FMU in continuous-time mode, for the wiring."""
 
     def read_ports(self, names: Sequence[str]) -> Sequence[Any]:
         """Values at the point that it has been moved to."""
 
     def access(self, names: Sequence[str], verb: str) -> Access:
-        """How compiled code reads ("Get") or writes ("Set") them."""
+        """The access by which compiled code reads ("Get") or writes ("Set") variables."""
 
     def changed_ports(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of discrete inputs that have to go through event mode."""
+        """The discrete inputs that have to pass through event mode."""
 
     def has_ticked(self, name: str) -> bool:
         """Whether a clock has ticked at this instant."""
@@ -170,13 +170,13 @@ class JointWiring:
 
     @property
     def addresses(self) -> dict[Port, int]:
-        """Where the last value of each connected continuous input lies."""
+        """Addresses of the last values of the connected continuous inputs."""
         assert self._evaluation is not None
         at = self._evaluation.values.ctypes.data
         return {port: at + REAL * slot for port, slot in self.program.inputs.items()}
 
     def sampled(self) -> list[Access]:
-        """How compiled code reads what is passed on at events alone; clocks are left to Python."""
+        """The accesses by which compiled code reads values that pass on at events alone, except clocks."""
         outputs: dict[str, list[str]] = {}
         for link in self._at_events:
             outputs.setdefault(link.source, []).append(link.output)
@@ -185,7 +185,7 @@ class JointWiring:
         ]
 
     def changes_at_events(self) -> dict[str, dict[str, Any]]:
-        """By member, the other inputs whose values have changed, and clocks that tick."""
+        """By member, the discrete inputs whose values have changed, and clocks that tick."""
         wanted: dict[str, dict[str, Any]] = {}
         for link in self._at_events:
             source = self._members[link.source]
@@ -207,17 +207,17 @@ class JointWiring:
         return [array for loop in self.program.loops for array in loop.arrays]
 
     def memory(self) -> list[Any]:
-        """What the searches of loops begin with."""
+        """The start values of the searches of loops."""
         return [loop.memory() for loop in self.program.loops]
 
     def put_back(self, memory: Sequence[Any]) -> None:
-        """From `memory`."""
+        """Restore the start values from `memory`."""
         for loop, kept in zip(self.program.loops, memory, strict=True):
             loop.put_back(kept)
 
 
 class JointPart:
-    """One of them.
+    """A member of the joint system.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ class JointPart:
 
 
 class JointModel:
-    """What a system needs of instances in continuous-time mode (`ModelExchangeInstance`): theirs, one by one.
+    """The instances of the members in continuous-time mode as one (`ModelExchangeInstance`).
 
     Their states and indicators follow each other. At an event all of them go through event mode; those whose
     inputs change by it do so again, until nothing changes.
@@ -285,13 +285,13 @@ class JointModel:
             part.model.stop_requested = value
 
     def forget(self) -> None:
-        """What has been seen, which may be later than a restored state."""
+        """Forget the evaluated points, which may be later than a restored state."""
         for part in self.parts:
             part.model.forget()
 
     @property
     def lost(self) -> str:
-        """Where and why inputs were not found last, since `clear_lost`."""
+        """The time and reason of the last failure to find inputs since `clear_lost`."""
         time = self.evaluation.lost_at
         return "" if time is None else f"at t = {time:.9g} s {self.evaluation.why()}"
 
@@ -306,22 +306,22 @@ class JointModel:
         self._do(lambda: self.evaluation.settle(time, states, inputs))
 
     def check_settled(self, code: int) -> None:
-        """What compiled code has met that has done the same."""
+        """Raise the error of a search by compiled code."""
         self._do(lambda: self.evaluation.check(code))
 
     def compute_all(self) -> None:
-        """Have everything computed that depends on the present point."""
+        """Compute all values that depend on the present point."""
         self._do(self.evaluation.compute_all)
 
     def failure(self) -> Exception | None:
-        """What has failed in the last evaluation, or what is not defined there; the part is `at`."""
+        """The error of the last evaluation, or of a value that is not defined; the part is `at`."""
         reason = self.evaluation.failure()
         if reason is not None:
             self.at = self.parts[self.evaluation.place].name
         return reason
 
     def _do(self, action: Callable[[], bool | None]) -> None:
-        """Have the instances called; `UnsolvedError` where inputs cannot be found."""
+        """Carry out calls of the instances; `UnsolvedError` if inputs cannot be found."""
         try:
             answer = action()
         except Exception:
@@ -347,7 +347,7 @@ class JointModel:
     def pass_events(
         self, time: float, going: Mapping[str, Mapping[str, Any]]
     ) -> tuple[list[float], float, bool]:
-        """From continuous-time mode through event mode, and back.
+        """Pass through event mode from continuous-time mode and back.
 
         Parameters
         ----------
@@ -377,7 +377,7 @@ class JointModel:
                 part.model.enter_event_mode(going[part.name])
 
     def leave_event_mode(self, time: float, going: Sequence[str]) -> tuple[list[float], float, bool]:
-        """From event mode of these to continuous-time mode of all, see `pass_events`."""
+        """Pass from event mode of these members to continuous-time mode of all; see `pass_events`."""
         rescale = False
         for _ in range(MOST_EVENT_ITERATIONS):
             before = dict(self._wiring.given)

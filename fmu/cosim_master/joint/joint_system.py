@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, NoReturn
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.model_exchange.instance_calls import LAZY
-from cosim_master.coupling.connection import Link, links_into
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import direct_inputs, with_feedthrough
+from cosim_master.coupling.link import Link, links_into
 from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring, UnsolvedError
 from cosim_master.model_exchange.called_simulator import CalledModelExchange, KeptState
 from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little
@@ -26,7 +26,7 @@ LENGTH = 8
 
 
 class EventMemory(NamedTuple):
-    """What Python knows at a state that compiled code saves.
+    """The memory of Python at a state that compiled code saves.
 
     Attributes
     ----------
@@ -84,14 +84,14 @@ class JointSystem:
 
     @property
     def names(self) -> list[str]:
-        """Of the members, in order."""
+        """The names of the members, in order."""
         return list(self.members)
 
     def __str__(self) -> str:
         return " + ".join(self.members)
 
     def connect(self, links: Sequence[Link], descriptions: Descriptions) -> list[Link]:
-        """Take the connections among the members; the others are given back.
+        """Connect the members. Returns the links that are not among them.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class JointSystem:
         return [l for l in links if l.source not in self.members or l.target not in self.members]
 
     def lines(self) -> list[str]:
-        """What is solved, in lines."""
+        """A description of the solved system, in lines."""
         accuracy = "" if self._accuracy is None else f", accuracy {self._accuracy:g}"
         head = f"{self}: one system, solved by {self.integrator}{accuracy}"
         return [head, *(f"  {link}: at every instant" for link in self.links)]
@@ -118,7 +118,7 @@ class JointSystem:
 
     @property
     def solver(self) -> ModelExchangeSolver:
-        """Of the run; `SimulationError` where there is none."""
+        """The solver of the run; `SimulationError` if there is none."""
         if self._solver is None:
             raise cosim.SimulationError(math.nan, "the participant is not initialized")
         return self._solver
@@ -132,7 +132,7 @@ class JointSystem:
         return [n for n in self.members[name].continuous_inputs() if n not in self._fed(name)]
 
     def inner_values(self, name: str) -> dict[str, Any]:
-        """What the other members have given to a member."""
+        """The inputs of a member from other members."""
         if self._wiring is None or not self._fed(name):
             return {}
         return {input: value for (target, input), value in self._wiring.given.items() if target == name}
@@ -181,7 +181,7 @@ class JointSystem:
         self._raise_stop_wish(start)
 
     def _agree(self, start: float) -> None:
-        """All have left their first event mode: let their outputs reach each other."""
+        """Exchange the outputs once all members have left their first event mode."""
         assert self._model is not None
         self._model.leave_event_mode(start, [])
         for part in self._model.parts:
@@ -266,7 +266,7 @@ class JointSystem:
         return self.advance(lambda: self.solver.advance(time + size), time)
 
     def advance(self, advance: Callable[[], None], time: float) -> float:
-        """Take a step that began at `time` (s), see `step`."""
+        """Take a step that began at `time` (s); see `step`."""
         self._since, self._settled = time, False
         self.guard(advance)
         self.solver.hold_inputs()
@@ -283,7 +283,7 @@ class JointSystem:
         return called
 
     def state_calls(self, name: str, functions: Any) -> dict[str, Any]:
-        """Where compiled code keeps a saved state of a member, with the last one that of the run.
+        """The functions that save and restore a member's state, with the last member that of the run.
 
         Parameters
         ----------
@@ -309,18 +309,18 @@ class JointSystem:
             called.record.is_remembered = 1
 
     def remember(self) -> EventMemory:
-        """What Python knows besides a state that compiled code saves."""
+        """The memory of Python besides a state that compiled code saves."""
         return self._memory(self.solver.event_total)
 
     def remember_saved(self) -> EventMemory:
-        """The same as it was when the state was saved."""
+        """The memory of Python when the state was saved."""
         is_known = self.call().record.is_remembered
         if is_known and self._remembered is not None:
             return self._remembered
         return self._memory(self.solver.events_when_saved)
 
     def _memory(self, events: int) -> EventMemory:
-        """As it is now, of so many events."""
+        """The present memory, with this number of events."""
         assert self._model is not None
         return EventMemory(
             events,
@@ -348,7 +348,7 @@ class JointSystem:
         self.solver.called = None
 
     def inner_addresses(self, name: str) -> dict[str, int]:
-        """Where the values lie that other members have given to a member."""
+        """Addresses of the inputs of a member from other members."""
         assert self._wiring is not None
         return {input: at for (target, input), at in self._wiring.addresses.items() if target == name}
 
@@ -374,7 +374,7 @@ class JointSystem:
         self._settled = False
 
     def _store_values(self, time: float) -> None:
-        """Have all members keep their values of this time, for rows inside of the step."""
+        """Store the values of all members at a time inside a step, for rows."""
         if self._solver is not None and self._solver.called is not None:
             self._solver.called.clear_compared()
         for member in self.members.values():
@@ -434,7 +434,7 @@ class JointSystem:
         raise CoSimulationError(self._since, str(failure), name) from failure
 
     def to_bytes(self, name: str) -> bytes:
-        """What is not in the members: the State, and where searches begin; the last member has it."""
+        """The part of the state outside the members (State, start values), stored with the last one."""
         if name != next(reversed(self.members)):
             return b""
         assert self._model is not None and self._wiring is not None
@@ -474,7 +474,7 @@ class JointSystem:
         self._solver = self._model = self._wiring = self._lagging = None
 
     def findings_of(self, name: str) -> list[str]:
-        """What was noticed about the event indicators of a member."""
+        """The findings about event indicators of a member."""
         if self._solver is None or self._model is None:
             return []
         part = next(part for part in self._model.parts if part.name == name)
@@ -482,7 +482,7 @@ class JointSystem:
         return indicator_findings(findings, part.indicators.start, part.model.indicators)
 
     def events_of(self, name: str) -> list[cosim.EventRecord]:
-        """What has happened to a member: its event indicators, its time events, steps that it asked for."""
+        """The events of a member: of its event indicators, its time events, and steps that it asked for."""
         if self._solver is None or self._model is None:
             return []
         idle = cosim.EventCause.TIME_ADVANCED

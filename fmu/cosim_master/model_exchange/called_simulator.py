@@ -70,7 +70,7 @@ class CalledSimulator:
 
     @property
     def handle(self) -> int:
-        """What the functions take first."""
+        """The first argument of the functions."""
         return int(self._head.ctypes.data)
 
     @property
@@ -80,11 +80,11 @@ class CalledSimulator:
 
     @property
     def answer(self) -> int:
-        """What the Step has answered last."""
+        """The last return value of the Step."""
         return int(self._head[by_address.ANSWER])
 
     def bind(self, simulator: Simulator) -> None:
-        """From here on the functions work on the State of this simulator, of the same system."""
+        """Let the functions work on the State of this simulator, of the same system."""
         self.simulator = simulator
         step, state = simulator.compiled_step, simulator.state
         step.stage_in(state)
@@ -102,11 +102,11 @@ class CalledSimulator:
             self.simulator.compiled_step.stage_out(self.simulator.state)
 
     def go_on(self, boundary: float, within: float) -> SimulatorStatus:
-        """Where `step` has answered 3: go on from what the Step has answered; as `Simulator.advance_to`."""
+        """Continue after `step` has returned 3, as `Simulator.advance_to` does."""
         return self.simulator.resume(self.answer, boundary, within)
 
     def inputs(self, paths: Sequence[str | None]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """What `set` takes as `inputs`, and the values that were written last (NaN: none).
+        """The argument `inputs` of `set`, and the values that were written last (NaN: none).
 
         None stands for an input that Python writes where it has changed.
         """
@@ -123,7 +123,7 @@ class CalledSimulator:
         return np.array(rows, dtype=np.int64), known
 
     def outputs(self, paths: Sequence[str]) -> NDArray[np.int64]:
-        """What `get` takes as `outputs`."""
+        """The argument `outputs` of `get`."""
         system = self.simulator.system
         slots = [system.signal(path).slot for path in paths]
         stage = max((system.stage_of(slot) for slot in slots), default=Stage.EMPTY)
@@ -165,7 +165,7 @@ class CalledModelExchange:
 
     @classmethod
     def of(cls, solver: ModelExchangeSolver) -> CalledModelExchange:
-        """That of a solver, which has the State; `ContractError` where nothing is compiled."""
+        """The calls of a solver, which has the State; `ContractError` if nothing is compiled."""
         if solver.called is None:
             solver.called = cls(solver)
         called: CalledModelExchange = solver.called
@@ -188,14 +188,14 @@ class CalledModelExchange:
             self.run.bind(self.run.simulator)
 
     def add(self, member: MemberCalls) -> None:
-        """One more whose inputs compiled code writes."""
+        """Add a member whose inputs compiled code writes."""
         self.members.append(member)
         given = [member.given for member in self.members]
         self._given = np.array([(v.ctypes.data, v.size) for v in given], dtype=np.int64).reshape(-1)
         self.record.given, self.record.given_at = len(given), self._given.ctypes.data
 
     def compare(self, accesses: Sequence[Access]) -> None:
-        """What is passed on at events alone: Python takes the steps before which it has changed."""
+        """Compare values that pass on at events alone: Python takes a step before which one has changed."""
         record: Any = calls.Compared
         rows = (record * len(accesses))()
         for i, access in enumerate(accesses):
@@ -229,7 +229,7 @@ class CalledModelExchange:
 
 
 class KeptState:
-    """Where compiled code keeps a saved state of a member.
+    """A saved state of a member in compiled code.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ class KeptState:
 
 
 class MemberCalls:
-    """What compiled code calls of one of the FMUs.
+    """The calls of one member from compiled code.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ class MemberCalls:
             self._reads.check(int(self._called.record.status))
 
     def write_back(self, known: Values) -> None:
-        """Let Python know what compiled code has written."""
+        """Copy to Python the values that compiled code has written."""
         for (key, path), value in zip(self._inputs.values(), self.given.tolist(), strict=True):
             if path is not None:
                 known[key] = value

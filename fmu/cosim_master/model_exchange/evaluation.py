@@ -15,7 +15,7 @@ from cosim_fmi.model_exchange.instance_block import InstanceBlock
 from cosim_fmi.model_exchange.instance_calls import FAULT
 from cosim_fmi.variables.typed_variables import kernel_address
 from cosim_fmi.variables.variable_access import Access
-from cosim_master.coupling.connection import Link
+from cosim_master.coupling.link import Link
 from cosim_master.model_exchange import loop_calls, system_calls
 from cosim_master.model_exchange import system_calls as words
 
@@ -50,7 +50,7 @@ class SolvedLoop:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """All that it remembers."""
+        """The arrays that make up its memory."""
         return self.row, self._reals
 
     def _vector(self, which: int) -> Vector:
@@ -83,12 +83,12 @@ class SolvedLoop:
 
     @property
     def steps(self) -> int:
-        """Of Newton's method, in the last search."""
+        """The steps of Newton's method in the last search."""
         return int(self.row[loop_calls.STEPS])
 
     @property
     def off(self) -> dict[str, float]:
-        """By how much each value was off where the last search gave up."""
+        """The residual of each value where the last search failed."""
         ends = zip(self._names, self._vector(loop_calls.LOST_X), self._vector(loop_calls.LOST_G), strict=True)
         return {name: abs(b - a) for name, a, b in ends}
 
@@ -112,7 +112,7 @@ class SolvedLoop:
         )
 
     def memory(self) -> list[list[float]]:
-        """Where the next search begins: saved with the states, for the same bits afterwards."""
+        """The start of the next search, which is saved with the states so that the bits stay the same."""
         known, inverted = self.row[loop_calls.KNOWN], self.row[loop_calls.INVERTED]
         return [
             self._vector(loop_calls.X).tolist() if known else [],
@@ -121,7 +121,7 @@ class SolvedLoop:
         ]
 
     def put_back(self, memory: Sequence[Sequence[float]]) -> None:
-        """From `memory`."""
+        """Restore the start of the next search from `memory`."""
         values, inverse, sizes = memory
         self.row[loop_calls.KNOWN], self.row[loop_calls.INVERTED] = bool(values), bool(inverse)
         if values:
@@ -160,7 +160,7 @@ class ExchangeProgram:
         self._access(system_calls.READ, part, access, ports, self._outputs)
 
     def write(self, part: int, access: Access, links: Sequence[Link]) -> None:
-        """From slots of outputs to inputs of one instance."""
+        """Copy slots of outputs to inputs of one instance."""
         ends = [link.end for link in links]
         self.operations.append([system_calls.PASS_ON, len(self.links), len(links), 0])
         self.links += links
@@ -194,7 +194,7 @@ class ExchangeProgram:
 
 
 class Evaluated(Protocol):
-    """What is needed of an instance."""
+    """The methods that an evaluation needs of an instance."""
 
     instance: FmuInstance
     block: InstanceBlock
@@ -294,11 +294,11 @@ class Evaluation:
         return self._rates.tolist(), self._indicators.tolist()
 
     def compute_all(self) -> None:
-        """Have everything computed that depends on the present point."""
+        """Compute all values that depend on the present point."""
         self._call(words.compute_all)
 
     def exchange(self, time: float) -> bool:
-        """Give inputs that instances feed what belongs to them at this instant; whether there is anything."""
+        """Write the inputs that instances feed at this instant. Returns whether there are any."""
         self._reals[words.TIME] = time
         return self._call(words.exchange, remembers=True)
 
@@ -329,7 +329,7 @@ class Evaluation:
         return self._program.loops[which].why() if self._head[words.LOST] == words.LOOP_LOST else ""
 
     def failure(self) -> Exception | None:
-        """What has failed in the last evaluation, or what is not defined there; `place` says of whom."""
+        """The error of the last evaluation, or of a value that is not defined; `place` names its instance."""
         try:
             for kernel in self._kernels:
                 kernel.raise_kept()
@@ -358,7 +358,7 @@ class Evaluation:
         return self.check(code)
 
     def check(self, code: int) -> bool:
-        """What a function has answered: whether inputs were found; raises what has failed."""
+        """Whether inputs were found, from the return value of a function; raises the error of an instance."""
         if code == FAULT and (failed := self.failure()) is not None:
             raise failed
         return code == OK

@@ -22,7 +22,7 @@ INDICATOR = "fmu.indicator_"
 
 
 def indicator_findings(findings: Sequence[Any], first: int = 0, count: float = math.inf) -> list[str]:
-    """Those of a run about some of its event indicators, as sentences; these are counted from 1."""
+    """The findings about some of the event indicators, as sentences; the indicators are counted from 1."""
     texts = []
     for finding in findings:
         _, _, number = finding.witness.partition(INDICATOR)
@@ -63,7 +63,7 @@ def find_feedthrough(
 
 
 def moved_a_little(name: str, value: float) -> list[float]:
-    """Another value of a real input, so near that no event is between."""
+    """Values of a real input so close that no event lies between."""
     return [value + max(1.0, abs(value)) * 2.0**-10]
 
 
@@ -133,12 +133,12 @@ class FmuModel:
         self.block.stopped = value
 
     def forget(self) -> None:
-        """What has been seen, which may be later than a restored state."""
+        """Forget the evaluated points, which may be later than a restored state."""
         self.block.forget()
         self._crowded = 0
 
     def compute_all(self) -> None:
-        """Have everything computed that depends on the present point."""
+        """Compute all values that depend on the present point."""
         if self.count and not self.stop_requested:
             self._compute()
 
@@ -166,7 +166,7 @@ class FmuModel:
         return not np.array_equal(before, after, equal_nan=True)
 
     def enter_event_mode(self, given: Mapping[str, Any]) -> None:
-        """From continuous-time mode, with discrete inputs that are given there."""
+        """Enter event mode from continuous-time mode, and set discrete inputs there."""
         self.instance.enter_event_mode()
         if given:
             self._write(given)
@@ -228,7 +228,7 @@ class FmuModel:
         return FmiError(f"at t = {time:.9g} s {text}")
 
     def _update(self, time: float) -> Update:
-        """One update of the discrete states, with the clocks that are due."""
+        """Update the discrete states once, with the clocks that are due."""
         self._tick(self._clocks.due_clocks(time))
         self._clocks.listen()
         answer = self.instance.update_discrete_states()

@@ -83,7 +83,7 @@ def start_search(row, first):
 
 
 def store_value(row, values, is_there):
-    """What G is at the point that was asked for; without `is_there` it is not defined."""
+    """Store the value of G at the requested point; without `is_there` it is not defined."""
     n = integers_at(row, LOOP)[COUNT]
     result = reals_at(place(row, FOUND), n)
     for i in range(result.shape[0]):
@@ -186,7 +186,7 @@ def fail(row, reason):
 
 
 def copy(row, source, target):
-    """One vector to another."""
+    """Copy one vector to another."""
     n = integers_at(row, LOOP)[COUNT]
     values = reals_at(place(row, source), n)
     taken = reals_at(place(row, target), n)
@@ -205,7 +205,7 @@ def is_finite(row, which):
 
 
 def residual(row):
-    """How far G is from x, in the sizes of the values."""
+    """The residual of x = G(x), relative to the sizes of the values."""
     n = integers_at(row, LOOP)[COUNT]
     x = reals_at(place(row, X), n)
     g = reals_at(place(row, G), n)
@@ -243,7 +243,7 @@ def move_one(row):
 
 
 def store_column(row):
-    """One column of 1 - dG/dx."""
+    """Store a column of 1 - dG/dx."""
     n = integers_at(row, LOOP)[COUNT]
     j = integers_at(row, LOOP)[COLUMN]
     moved = reals_at(place(row, TRIED), n)[j] - reals_at(place(row, X), n)[j]

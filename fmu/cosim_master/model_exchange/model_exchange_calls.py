@@ -47,7 +47,7 @@ from cosim_master.model_exchange.system_calls_by_address import (
 
 
 class Called(Record):
-    """Where the run is, and what has become of the last calls."""
+    """The progress of the run, and the outcome of the last calls."""
 
     step: int  # the head of the Step
     evaluation: int  # that of `system_calls`
@@ -296,7 +296,7 @@ def restore_member(handle, state, no, arrays, nothing):
 
 
 def copy_more(kept, away):
-    """What is kept besides the arrays of the run, as words, away or back."""
+    """Copy the words that are stored besides the arrays of the run, away or back."""
     rows = integers_at(kept.more_at, MORE * kept.more)
     for i in range(kept.more):
         words = integers_at(rows[MORE * i + ADDRESS], rows[MORE * i + LENGTH])
@@ -316,4 +316,4 @@ ENTRIES: dict[Any, str] = {
     save_member: ARRAY_CALL,
     restore_member: ARRAY_CALL,
 }
-"""What C calls, with its signature."""
+"""The functions that C calls, with their signatures."""

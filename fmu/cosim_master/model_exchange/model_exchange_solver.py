@@ -73,7 +73,7 @@ class ModelExchangeSolver:
 
     @property
     def time(self) -> float:
-        """That has been reached, s."""
+        """The time that has been reached, s."""
         return float(self.simulator.state.time)
 
     @property
@@ -85,28 +85,28 @@ class ModelExchangeSolver:
 
     @property
     def events_when_saved(self) -> int:
-        """How many events there had been when compiled code saved a state last; also asked inside a step."""
+        """The number of events at the last state that compiled code saved; also valid inside a step."""
         counted = int(self._simulator.compiled_step.arrays.counts.events)
         return self.event_total - (counted - int(self.called.record.saved_events))
 
     @property
     def event_total(self) -> int:
-        """How many events there have been; also asked inside a step."""
+        """The number of events; also valid inside a step."""
         return self._simulator.events.total
 
     def path(self, name: Any) -> str:
-        """Of a continuous input in the system."""
+        """The path of a continuous input in the system."""
         return f"fmu.u[{list(self.known).index(name)}]"
 
     def hold(self, values: Mapping[Any, float]) -> None:
-        """Give inputs values, which they hold; what has not changed is not written again."""
+        """Hold inputs at these values; unchanged ones are not written again."""
         state = self.simulator.state
         for name, value in values.items():
             if self.known[name] != value:
                 state[self.path(name)] = self.known[name] = float(value)
 
     def follow(self, slopes: Mapping[Any, float]) -> None:
-        """Let inputs run along lines, per s; those that are not named stay as they are."""
+        """Let inputs run along lines, per s; other inputs stay as they are."""
         simulator = self.simulator
         for name, slope in slopes.items():
             if name in self.known:

@@ -33,7 +33,7 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
 
 class ModelExchangeInstance(Protocol):
-    """What the system needs of an instance in continuous-time mode."""
+    """The methods that the system needs of an instance in continuous-time mode."""
 
     stop_requested: bool
     evaluation: Evaluation
@@ -45,7 +45,7 @@ class ModelExchangeInstance(Protocol):
         """
 
     def failure(self) -> Exception | None:
-        """What has failed in the last evaluation, or what is not defined there."""
+        """The error of the last evaluation, or of a value that is not defined."""
 
     def nominals(self) -> Sequence[float]:
         """Nominal values of the continuous states."""
@@ -123,7 +123,7 @@ def scales(instance: ModelExchangeInstance) -> tuple[float, ...]:
 
 @functools.cache
 def _component(states: int, inputs: int, indicators: int, wants_steps: bool) -> type[cosim.Component]:
-    """One class for all FMUs of these numbers: what is compiled for it is compiled once and kept for ever."""
+    """The class for all FMUs with these numbers: its functions are compiled once."""
 
     def bind(self, live):
         live[0] = float(self.instance.evaluation.address)
@@ -223,7 +223,7 @@ def evaluate(t, z, u, events, scale, live, z_dot, indicators):
 
 
 def complete(t, z, u, events, scale, live):
-    """Tell that a step has ended; whether event mode, or the end, is wanted."""
+    """Report the end of a step. Returns whether the FMU asks for event mode or for the end."""
     address = put_point(t, z, u, scale, live)
     head = integers_at(address, SIZE)
     if call_with_array(head[COMPLETE], address, 0, 0, 0, 0) != OK:

@@ -36,7 +36,7 @@ from cosim_fmi.model_exchange.instance_calls import (
     put_point,
     store_fault,
 )
-from cosim_master.coupling.convert_value import convert_value
+from cosim_master.coupling.link import convert_value
 from cosim_master.model_exchange import loop_calls as loops
 from cosim_master.model_exchange.loop_calls import next_point, place, start_search, store_value
 
@@ -100,7 +100,7 @@ def settle(head_at, no, none, nothing, void):
 
 
 def compute_all(head_at, no, none, nothing, void):
-    """Have everything computed that depends on the present point."""
+    """Compute all values that depend on the present point."""
     head = integers_at(head_at, SIZE)
     for i in range(head[INSTANCES]):
         head[PLACE] = i
@@ -110,7 +110,7 @@ def compute_all(head_at, no, none, nothing, void):
 
 
 def complete_all(head_at, no, none, nothing, void):
-    """Tell those who want to know that an integrator step has ended at the point in the buffers."""
+    """Report the end of an integrator step, at the point in the buffers, to instances that need it."""
     code = put_all(head_at)
     if code != OK:
         return code
@@ -130,7 +130,7 @@ def complete_all(head_at, no, none, nothing, void):
 
 
 def exchange(head_at, no, none, nothing, void):
-    """Give all inputs that instances feed what belongs to them at the present point."""
+    """Write all inputs that instances feed at the present point."""
     head = integers_at(head_at, SIZE)
     operations = integers_at(head[OPERATIONS_AT], OPERATION * head[OPERATIONS])
     i = head[INSTANCES]
@@ -176,7 +176,7 @@ def fail(head_at):
 
 
 def lose(head_at, why, which, value):
-    """Keep why there are no derivatives."""
+    """Store the reason why there are no derivatives."""
     head = integers_at(head_at, SIZE)
     head[LOST] = why
     head[LOST_AT] = which
@@ -228,7 +228,7 @@ def access(head_at, number):
 
 
 def pass_on(head_at, first, count):
-    """From outputs to inputs, converted; nothing that is not finite is passed on."""
+    """Pass outputs on to inputs, converted; values that are not finite are refused."""
     head = integers_at(head_at, SIZE)
     for i in range(first, first + count):
         words = integers_at(head[LINKS_AT] + REAL * LINK * i, LINK)
@@ -283,4 +283,4 @@ def solve(head_at, i, none, nothing, void):
 
 
 ENTRIES = (evaluate, settle, compute_all, complete_all, exchange)
-"""What is called by address; and `solve`, where there are loops."""
+"""The functions that are called by address; and `solve` if there are loops."""

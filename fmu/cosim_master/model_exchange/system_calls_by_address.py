@@ -94,7 +94,7 @@ def called_set(handle, inputs, count, values, size):
 
 
 def called_slopes(handle, inputs, count, orders, slopes):
-    """Let inputs run along lines, from their values now on; per s."""
+    """Let inputs run along lines from their present values, per s."""
     head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
@@ -144,7 +144,7 @@ def called_nothing(handle, indices, count, values, size):
 
 
 def copy_arrays(head, address, away):
-    """All that changes in a run, as words, to an address or from there."""
+    """Copy all words that change in a run to an address, or from there."""
     at = address
     for i in CHANGING:
         size = head[ARRAY_WIDTH * i + LENGTH]

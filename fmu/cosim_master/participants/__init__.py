@@ -1,1 +1,1 @@
-"""What takes part in a co-simulation: FMUs, systems of ours, other processes, values over time."""
+"""Participants: FMUs, systems of this package, other processes, values over time."""

@@ -93,7 +93,7 @@ class FmuParticipant(InstanceParticipant):
 
     @property
     def warnings(self) -> list[str]:
-        """That it runs without the event mode that it declares, if so."""
+        """A sentence if the FMU runs without the event mode that it declares."""
         return self._warnings
 
     @property
@@ -203,7 +203,7 @@ class FmuParticipant(InstanceParticipant):
         raise self._error(f"it returned early at t = {time:.9g} s, again and again", self._step_function)
 
     def _do_step(self, time: float, size: float) -> float:
-        """One communication step of the instance."""
+        """Make one communication step of the instance."""
         self._time = time
         older = any(_time_of(token) < time for token in self._states)
         self._log.begin()
@@ -259,7 +259,7 @@ class FmuParticipant(InstanceParticipant):
         return self._time
 
     def _discarded(self, time: float, size: float, reached: float) -> float:
-        """What a discarded step has reached, or the error that it has reached nothing."""
+        """The time that a discarded step has reached; raises an error if it reached none."""
         if time < reached < time + size:  # a full step is not to be discarded
             self._store_values(reached)
             return reached
@@ -273,7 +273,7 @@ class FmuParticipant(InstanceParticipant):
 
     @property
     def declared(self) -> FmuInterface:
-        """What the FMU declares."""
+        """The interface as the FMU declares it."""
         return self._read_interface()
 
     def why_not_plain(self) -> str:
@@ -300,13 +300,13 @@ class FmuParticipant(InstanceParticipant):
 
     @property
     def next_tick(self) -> float:
-        """When the next of its clocks with an interval ticks, s; infinite when none does."""
+        """The next tick of a clock with an interval, s; infinite if there is none."""
         return self._clocks.next_time if self._mode == modes.STEPPING else math.inf
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:
-        """Where compiled code finds the functions that write, advance and read.
+        """Addresses of functions that write, advance and read.
 
         None when the library does not export the one that advances, for clocks (inner ones, too) and what is
         written in event mode: these are left to Python.
@@ -357,7 +357,7 @@ class FmuParticipant(InstanceParticipant):
         self._flags[LATEST], self._flags = math.inf, np.zeros(5)
 
     def _names_of_calls(self) -> dict[str, str]:
-        """What the functions of `NativeCalls` are called in the standard."""
+        """The names in the standard of the functions of `NativeCalls`."""
         instance, states = self._instance, self._instance.state_functions
         names = {"set": f"Set{instance.real}", "step": "DoStep", "get": f"Get{instance.real}"}
         names["set_slopes"] = "SetRealInputDerivatives"
@@ -366,7 +366,7 @@ class FmuParticipant(InstanceParticipant):
         return {name: instance.name_of(function) for name, function in names.items()}
 
     def _state_calls(self) -> dict[str, Any]:
-        """What compiled code needs to go back to a state, for `NativeCalls`."""
+        """The functions of `NativeCalls` that save and restore the state."""
         functions = self._state_functions(modes.STEPPING)
         if functions is None:
             return {}
@@ -377,7 +377,7 @@ class FmuParticipant(InstanceParticipant):
         }
 
     def _remembered(self) -> tuple[Any, ...]:
-        """What belongs to a state besides what the FMU saves."""
+        """The part of a state that the FMU does not save."""
         return self._time, self._clocks.save(), len(self._passages), self._next_event
 
     def _recall(self, remembered: tuple[Any, ...]) -> None:
@@ -397,7 +397,7 @@ class FmuParticipant(InstanceParticipant):
         self._flags[LATEST] = following - 8.0 * math.ulp(following) if following < math.inf else following
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
-        """What `step` would have done about a status that is not OK, or about what the FMU asked for."""
+        """React as `step` does to a status that is not OK, or to a request of the FMU."""
         # each is a byte in the room of a double (`Answer`)
         flags = tuple(bool(flag.tobytes()[0]) for flag in self._flags[:REACHED])
         reported = StepAnswer(float(self._flags[REACHED]), False, *flags)
@@ -436,7 +436,7 @@ class FmuParticipant(InstanceParticipant):
     def _pass_event(
         self, cause: cosim.EventCause, handler: str, given: Mapping[str, Any] | None = None
     ) -> None:
-        """From step mode through event mode, with what is given, and back; both sides are kept."""
+        """Pass through event mode with these inputs, and store the values of both sides."""
         known = len(self._points)
         self._store_values(self._time)
         self._guard(self._instance.enter_event_mode)
@@ -461,7 +461,7 @@ class FmuParticipant(InstanceParticipant):
         )
 
     def _update_discrete_states(self) -> None:
-        """From event mode to step mode: let clocks tick that are due, update until nothing changes."""
+        """Pass from event mode to step mode: activate the due clocks, and update until nothing changes."""
         instance = self._instance
         for _ in range(MOST_EVENT_ITERATIONS):
             self._tick(self._clocks.due_clocks(self._time))
@@ -540,6 +540,6 @@ class FmuParticipant(InstanceParticipant):
 
 
 def _time_of(token: Any) -> float:
-    """When a state was saved, s; infinite for the one that compiled code saves anew in every step."""
+    """The time of a saved state, s; infinite for the one that compiled code saves in every step."""
     time: float = token.more[0]
     return time

@@ -8,7 +8,7 @@ import cosim
 
 
 class InnerClock:
-    """What such a clock reads at our points in time, so that both meet at each of its steps to the last bit.
+    """The sum that such a clock adds up, so that communication points meet its steps to the last bit.
 
     A sum of steps of 0.01 s and ``i * 0.01`` s differ in the last bits. An FMU that steps while its sum is
     smaller than the end that it receives makes none or two of its steps where it receives the other number.
@@ -43,7 +43,7 @@ class InnerClock:
         self._before = 0, start  # where a step begins that may be repeated
 
     def at(self, time: float) -> float:
-        """Its sum where `time` (s) is one of its steps; else `time`."""
+        """The clock's sum if `time` (s) is one of its steps; else `time`."""
         count = round((time - self._start) / self.step)
         rounding = 8.0 * math.ulp(max(abs(time), abs(self._start)))
         if abs(self._start + count * self.step - time) > rounding:

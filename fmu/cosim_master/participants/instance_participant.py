@@ -1,4 +1,4 @@
-"""What participants that have an instance of an FMU share."""
+"""The common part of participants that have an instance of an FMU."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class InstanceParticipant(cosim.Participant):
         return _rebuild, (type(self), *self._made_with)
 
     def repeated(self) -> InstanceParticipant | None:
-        """Another one of the same file, without a log; None if what the FMU runs may have effects outside."""
+        """A copy with the same file, without a log; None if a run of the FMU may have effects outside."""
         interface = self._read_interface()
         if not is_self_contained(interface.tool, FmuArchive(self.path)):
             return None
@@ -104,7 +104,7 @@ class InstanceParticipant(cosim.Participant):
 
     @property
     def messages(self) -> list[str]:
-        """What the FMU has logged, the last hundred messages."""
+        """The last hundred log messages of the FMU."""
         return [text for _, text in self._log.messages]
 
     @property
@@ -120,11 +120,11 @@ class InstanceParticipant(cosim.Participant):
         return self._slot.mode
 
     def describe(self) -> ParticipantDescription:
-        """Look at the file; nothing of it is unpacked or loaded."""
+        """Read the description; nothing of the file is unpacked or loaded."""
         return self._read_interface().description
 
     def inspect(self) -> tuple[ParticipantDescription, list[str]]:
-        """As `describe`, also for an FMU that cannot run here; and remarks on what it offers, and why not."""
+        """The description, even of an FMU that cannot run here, and remarks on interfaces and reasons."""
         interface, refusal = probe_fmu(self.path, self._interface_wanted, self._wine)
         both = not interface.model_exchange and "ModelExchange" in interface.offers
         remarks = ["offers Model Exchange, too: with options = { integrator = … }"] * both
@@ -163,7 +163,7 @@ class InstanceParticipant(cosim.Participant):
             self._kept.discard()
 
     def configure(self, sizes: Mapping[str, Any]) -> None:
-        """Take values of structural parameters, before `describe`: they decide the sizes of arrays.
+        """Receive values of structural parameters, which decide the sizes of arrays, before `describe`.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class InstanceParticipant(cosim.Participant):
         tolerance: float | None,
         values: Mapping[str, Any],
     ) -> None:
-        """From the file to initialization mode."""
+        """Load the library and enter initialization mode."""
         self._instantiate(interface)
         variables = interface.description.variables
         messages = [
@@ -230,16 +230,16 @@ class InstanceParticipant(cosim.Participant):
 
     @property
     def native_types(self) -> tuple[str, ...]:
-        """Of variables that `native_calls` takes, beside real ones."""
+        """The types of variables besides reals that `native_calls` accepts."""
         return ("integer", "boolean")
 
     @property
     def least_native_steps(self) -> int:
-        """What compiled code calls is at hand at once."""
+        """0, since the functions of the FMU need no preparation."""
         return 0
 
     def log_printed(self, text: str, by: Sequence[str] = ()) -> None:
-        """What the FMU has printed belongs to its log.
+        """Append printed text to the log of the FMU.
 
         Parameters
         ----------
@@ -271,7 +271,7 @@ class InstanceParticipant(cosim.Participant):
                 self._begin()
 
     def _begin(self) -> None:
-        """From the end of initialization to where it can be stepped."""
+        """Pass from initialization mode to the mode in which the instance is stepped."""
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write variables of any type; discrete ones in event mode, where the instance has one."""
@@ -350,7 +350,7 @@ class InstanceParticipant(cosim.Participant):
             self._log.close()
 
     def close_error(self) -> str:
-        """That the FMU has refused to be terminated, "" when it has not."""
+        """The error of the FMU when it was terminated; "" if there was none."""
         return self._close_error
 
     def _end(self, instance: FmuInstance) -> None:
@@ -413,7 +413,7 @@ class InstanceParticipant(cosim.Participant):
                 raise self._error(f"{name} takes no start value: its causality is {causality}")
 
     def _store_values(self, time: float) -> None:
-        """Keep the present values."""
+        """Store the present values."""
         if self._watched:
             self._points.append(InnerPoint(time, self._watched, self._present(self._watched)))
 
@@ -464,7 +464,7 @@ class InstanceParticipant(cosim.Participant):
         return access
 
     def _special(self, names: tuple[str, ...]) -> frozenset[str]:
-        """Those of the names that are written in event mode."""
+        """The names of variables that are written in event mode."""
         if not self._events:
             return frozenset()
         special = self._specials.get(names)
@@ -476,7 +476,7 @@ class InstanceParticipant(cosim.Participant):
         return special
 
     def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What has to go through event mode: other values than the last ones, and clocks that tick."""
+        """The values that have to pass through event mode: changed ones, and clocks that tick."""
         clocks, clocked = self._read_interface().clocks, self._clocks.clocked
         fired = self._clocks.fired
         ticks = {n: v for n, v in given.items() if n in clocks and v and n not in fired}
@@ -561,7 +561,7 @@ class InstanceParticipant(cosim.Participant):
         return self._log.text(1) or "the FMU asked to stop"
 
     def _check_steps(self, wanted: Container[str]) -> None:
-        """That the instance is in a mode in which it steps; else what has failed before, if anything."""
+        """Raise an error if the instance is not in a mode in which it steps."""
         instance = self._instance
         if instance.mode in wanted:
             return
@@ -583,7 +583,7 @@ MODES = (
     modes.INSTANTIATED,
     modes.TERMINATED,
 )
-"""As one byte of a serialized state."""
+"""Modes as one byte of a serialized state."""
 
 
 def _rebuild(

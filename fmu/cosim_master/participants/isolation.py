@@ -1,4 +1,4 @@
-"""Which participants run in separate processes."""
+"""The choice of participants that run in separate processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cosim_master.participants.process_participant import ProcessParticipant
 
 
 class Isolation(NamedTuple):
-    """Which participants run in separate processes, by the options of the command line.
+    """The choice of participants that run in separate processes, by the options of the command line.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Isolation(NamedTuple):
 
     @classmethod
     def of(cls, isolate: str | None, in_process: bool) -> Isolation:
-        """From the options: ``--isolate``, ``--isolate "plant,wheel_*"``, ``--in-process``."""
+        """The choice by the options ``--isolate``, ``--isolate "plant,wheel_*"``, ``--in-process``."""
         if in_process:
             return cls(())
         return cls() if isolate is None else cls(tuple(text.strip() for text in isolate.split(",")))
@@ -46,7 +46,7 @@ class Isolation(NamedTuple):
 
 
 DECLARED = Isolation()
-"""As the scenario says."""
+"""The choice of the scenario."""
 
 
 def places_of_fmus(participants: Mapping[str, cosim.Participant]) -> dict[str, list[str]]:

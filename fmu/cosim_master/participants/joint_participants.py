@@ -1,4 +1,4 @@
-"""Which participants are solved jointly, as one system."""
+"""The choice of participants that are solved jointly, as one system."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from cosim_master.participants.instance_participant import InstanceParticipant
 
 
 class _Saved(NamedTuple):
-    """Of an FMU, None where time, states and inputs are all; with the last member also that of the system.
+    """The state of an FMU, None if time, states and inputs are all; the last member has the system's, too.
 
     The system has none before it has begun.
     """
@@ -92,7 +92,7 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     @classmethod
     def joined(cls, given: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
-        """One of several that are solved as one system, in the place of a participant with the same FMU."""
+        """A member of a joint system, in the place of a participant with the same FMU."""
         made = cls(given.path, name, wine=getattr(given, "_wine", False))
         made.system, made._log_file = system, given._log_file
         if isinstance(given, ModelExchangeParticipant):
@@ -106,7 +106,7 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     @property
     def events(self) -> list[cosim.EventRecord]:
-        """What has happened inside since `initialize`; what was rolled back has not.
+        """The events since `initialize`, without those that were rolled back.
 
         An integrator step that the FMU was told of without wanting an event is none.
         """
@@ -114,11 +114,11 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     @property
     def warnings(self) -> list[str]:
-        """What was noticed about event indicators."""
+        """The findings about event indicators."""
         return self.system.findings_of(self.name)
 
     def describe(self) -> ParticipantDescription:
-        """As the file says; derivatives of a single FMU are not those of several."""
+        """The description in the file, without the directional derivatives, since a single FMU has others."""
         description = super().describe()
         is_alone = len(self.system.members) == 1
         return description if is_alone else replace(description, has_derivatives=False)
@@ -162,7 +162,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             self._set.update(value_of)
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
-        """Let continuous inputs run along lines over the next step, per s; others stay as they are."""
+        """Let continuous inputs run along lines over the next step, per s; other inputs stay as they are."""
         self.system.follow(self.name, dict(zip(names, slopes, strict=True)))
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
@@ -194,7 +194,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:
-        """Where compiled code finds functions that write, advance and read it.
+        """Addresses of functions that write, advance and read.
 
         None where there are clocks: these are left to Python, as are steps that are not as usual.
 
@@ -234,7 +234,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         return key, solver.path(key) if key in solver.known else None
 
     def _state_calls(self) -> dict[str, Any]:
-        """What compiled code needs to go back, for `MemberCalls.calls`; else Python saves and restores."""
+        """The functions by which compiled code goes back (`MemberCalls.calls`); none if Python does."""
         if not all(member.is_kept_outside for member in self.system.members.values()):
             return {"kept": None, "remember": self._remembered, "forget": self._forget}
         if self._read_interface().restores_by_states:
@@ -373,16 +373,16 @@ class ModelExchangeParticipant(InstanceParticipant):
         return bool(outputs) and self.model.outputs_lag(self._access(tuple(outputs)).read)
 
     def access(self, names: Sequence[str], verb: str) -> Access:
-        """How compiled code reads ("Get") or writes ("Set") variables."""
+        """The access by which compiled code reads ("Get") or writes ("Set") variables."""
         return Access(self._instance, names, self._read_interface().elements, verb)
 
     def changed_ports(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of discrete inputs that have to go through event mode."""
+        """The discrete inputs that have to pass through event mode."""
         return self._changed(given)
 
     @property
     def written(self) -> dict[str, Any]:
-        """What discrete inputs have been given: the same is not given again."""
+        """The values of discrete inputs that were written last; equal ones are not written again."""
         return {name: value for name, value in self._written.items() if not isinstance(value, bytes)}
 
     @written.setter
@@ -400,7 +400,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         self._guard(self.model.leave_event_mode, self.system.solver.time)
 
     def store_values(self, time: float) -> None:
-        """Keep the present values, where they are wanted."""
+        """Store the present values, if they are recorded."""
         self._store_values(time)
         if self._watched and self._calls is not None:
             self._calls.store_point()

@@ -159,7 +159,7 @@ class ProcessParticipant(cosim.Participant):
         self._points: list[InnerPoint] = []
 
     def __deepcopy__(self, memo: Any) -> ProcessParticipant:
-        """Another one of the same, whose process has not begun."""
+        """A copy whose process has not started."""
         make, arguments, more = self._made_with
         return ProcessParticipant(make, *arguments, **more)
 
@@ -170,17 +170,17 @@ class ProcessParticipant(cosim.Participant):
 
     @property
     def process_id(self) -> int | None:
-        """Of the process while there is one on this machine."""
+        """The id of the process while it runs on this machine."""
         return None if self._session is None else self._session.process_id
 
     @property
     def events(self) -> list[cosim.EventRecord]:
-        """Those of the participant; none when its process is gone."""
+        """The events of the participant; none if its process has ended."""
         return [event_of_plain(plain) for plain in self._ask_if_there("events")]
 
     @property
     def warnings(self) -> list[str]:
-        """Those of the participant; none when its process is gone."""
+        """The warnings of the participant; none if its process has ended."""
         return self._ask_if_there("warnings")
 
     def configure(self, *sizes: Any) -> None:
@@ -190,7 +190,7 @@ class ProcessParticipant(cosim.Participant):
             self._sizes = sizes
 
     def write_log(self, file: Path | None, level: str = "warning") -> None:
-        """As the participant does; in the process, where it can keep a log.
+        """Write the log in the process, if the participant has one.
 
         Raises
         ------
@@ -203,7 +203,7 @@ class ProcessParticipant(cosim.Participant):
         self._log = (None if file is None else file.absolute()), level
 
     def describe(self) -> ParticipantDescription:
-        """As the participant describes itself; no process is started."""
+        """The description of the participant, without starting a process."""
         if self.host is None:
             description = self._inner.describe()
             kind = f"{description.kind}, own process"
@@ -272,11 +272,11 @@ class ProcessParticipant(cosim.Participant):
 
     @property
     def process_key(self) -> object:
-        """Of its process."""
+        """The key of its process."""
         return self.place
 
     def begin_step(self, time: float, size: float) -> Callable[[], None]:
-        """Have a step made with the next message; `step`, called with the same numbers, takes its answer.
+        """Add a step to the next message; `step` with the same numbers receives the answer.
 
         Returns
         -------
@@ -309,11 +309,11 @@ class ProcessParticipant(cosim.Participant):
         return float(reached)
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
-        """As the participant does."""
+        """Pass the request on to the participant."""
         self._watched = list(names), where
 
     def inside(self) -> Sequence[InnerPoint]:
-        """What the participant tells about its last steps."""
+        """The values inside the last steps, from the participant."""
         points, self._points = self._points, []
         return points
 
@@ -330,7 +330,7 @@ class ProcessParticipant(cosim.Participant):
     def directional_derivative(
         self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
     ) -> Sequence[float]:
-        """As the participant gives them."""
+        """The directional derivatives of the participant."""
         direction = [float(number) for number in seed]
         answer: list[float] = self._request("directional_derivative", list(outputs), list(inputs), direction)
         return answer
@@ -355,7 +355,7 @@ class ProcessParticipant(cosim.Participant):
 
     @property
     def native_types(self) -> tuple[str, ...]:
-        """Of variables that `native_calls` takes, beside real ones."""
+        """The types of variables besides reals that `native_calls` accepts."""
         if self.host is not None:
             return ()
         return self._inner.native_types if isinstance(self._inner, StepsTypesNatively) else ()
@@ -416,7 +416,7 @@ class ProcessParticipant(cosim.Participant):
         return has_semaphores() and isinstance(self._inner, StepsNatively)
 
     def _elsewhere_facts(self) -> dict[str, Any]:
-        """What is known of a participant on another machine."""
+        """The facts about a participant on another machine."""
         same_size = not self._inner.describe().variable_step if self.host is not None else False
         facts = {"same_size": same_size, "set_slopes": True, "saves": False, "always_remembered": False}
         return {**facts, "remembers": [], "names": {}}
@@ -485,7 +485,7 @@ class ProcessParticipant(cosim.Participant):
         self._close_log()
 
     def close_error(self) -> str:
-        """That the participant, or its process, has not ended as it should; "" when it has."""
+        """The error at the end of the participant or of its process; "" if there was none."""
         return self._close_error
 
     def abort(self, why: str) -> None:
@@ -568,7 +568,7 @@ class ProcessParticipant(cosim.Participant):
         self._accepted.add(kind)
 
     def _forget_reading(self) -> None:
-        """What came with the last step holds no longer."""
+        """Discard the values that came with the last step."""
         self._has_stepped = False
         self._values_read = {}
 
@@ -624,7 +624,7 @@ def _session_at(host: Host) -> Callable[[], Session]:
 
 
 def _pickled(make: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bytes:
-    """What another process makes the participant of.
+    """The recipe from which another process makes the participant.
 
     Raises
     ------

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_master.abilities import InnerPoint, NativeCalls
-from cosim_master.coupling.errors import WiringProblem
 from cosim_master.participants.create_participants import create_participants
 from cosim_master.participants.system_participant import SystemParticipant
 
@@ -101,7 +100,7 @@ class ComponentParticipant(SystemParticipant):
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls:
-        """As those of the system."""
+        """The functions of the system."""
         return super().native_calls(self._paths(inputs), self._paths(reads), flags)
 
     def initialize(
@@ -115,7 +114,7 @@ class ComponentParticipant(SystemParticipant):
         super().set(self._paths(names), values)
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
-        """Let inputs run along lines over the next step; per s."""
+        """Let inputs run along lines over the next step, per s."""
         super().set_slopes(self._paths(names), slopes)
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
@@ -174,10 +173,9 @@ def python_participant(path: Path, name: str, **options: Any) -> cosim.Participa
     if isinstance(make, type) and issubclass(make, cosim.Component):
         return ComponentParticipant(make, **options)
     value = _called(path, name, make, options)
-    problems: list[WiringProblem] = []
     if isinstance(value, (str, Path)):
         raise cosim.ModelError.of(str(path), f"{name} gives a path: write fmu = … in place of type")
-    created = create_participants({name: value}, problems)
+    created, problems = create_participants({name: value})
     if problems:
         raise cosim.ModelError.of(str(path), f"{name}: {problems[0].text}")
     return created[name]

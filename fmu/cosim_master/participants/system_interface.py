@@ -1,4 +1,4 @@
-"""What a system of ours shows to a co-simulation."""
+"""The variables of a system as those of a participant."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class _ShownVariables:
 
 
 def _causality(variable: Variable, free_inputs: set[str]) -> str:
-    """What a participant calls a variable; "" for signals and for inputs that are connected inside."""
+    """The causality of a variable; "" for signals and for inputs that are connected inside."""
     if variable.path in free_inputs:
         return "input"
     if variable.kind in ("signal", "input"):

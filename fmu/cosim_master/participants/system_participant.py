@@ -82,7 +82,7 @@ class SystemParticipant(cosim.Participant):
         self.tangents: Any = None
 
     def repeated(self) -> cosim.Participant | None:
-        """Another one of the same system, if all of it is compiled: then a run has no effect outside."""
+        """A copy with the same system, if all of it is compiled: then its run has no effect outside."""
         return None if system_refusals(self.system) else copy.copy(self)
 
     @property
@@ -98,7 +98,7 @@ class SystemParticipant(cosim.Participant):
 
     @property
     def events(self) -> list[cosim.EventRecord]:
-        """What has happened inside since `initialize`; what was rolled back has not."""
+        """The events since `initialize`, without those that were rolled back."""
         return list(self._simulator.events) if self._simulator is not None else []
 
     @property
@@ -108,13 +108,13 @@ class SystemParticipant(cosim.Participant):
 
     @property
     def least_native_steps(self) -> int:
-        """As many take half a second without compiled code, and loading it takes as long."""
+        """The steps that take half a second in plain Python, as long as compiled code takes to load."""
         return LEAST_NATIVE_STEPS
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls:
-        """Where compiled code finds functions that set, step and get; text is read and set in Python.
+        """Addresses of functions that set, step and get; Python reads and sets texts.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class SystemParticipant(cosim.Participant):
         return name
 
     def couple_tangents(self, directions: int, own: Mapping[int, str]) -> None:
-        """Have the next runs carry so many tangents, as `CoupledTangents`; with 0 none."""
+        """Let the next runs carry this number of tangents, as `CoupledTangents`; 0 for none."""
         self._wanted_tangents, self.tangents = (directions, own), None
 
     def _leave(self) -> None:
@@ -175,7 +175,7 @@ class SystemParticipant(cosim.Participant):
         self._run = None
 
     def _state_calls(self, run: CalledSimulator) -> dict[str, Any]:
-        """What compiled code needs to go back to a state, for `NativeCalls`."""
+        """The functions of `NativeCalls` that save and restore the state."""
         state = run.state
         if not state:
             calls = {"save": run.nothing, "restore": run.nothing, "state": int(self._unused.ctypes.data)}
@@ -197,7 +197,7 @@ class SystemParticipant(cosim.Participant):
         self.resume_native()
 
     def _remembered(self) -> int:
-        """What belongs to a state besides the State: how many events have been."""
+        """The part of a state that is not in the State: the number of events."""
         events = self.simulator.events.total
         self.resume_native()
         return events
@@ -222,7 +222,7 @@ class SystemParticipant(cosim.Participant):
         """Nothing: `set` or `get` is called next."""
 
     def resume_native(self) -> None:
-        """Let the compiled functions go on from here, where they are in use."""
+        """Let the compiled functions continue from the present state, if they are in use."""
         if self._run is not None:
             simulator = self.simulator
             names, values = self._known
@@ -321,7 +321,7 @@ class SystemParticipant(cosim.Participant):
             self.simulator.state[name] = value
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
-        """Let inputs run along lines over the next step; per s."""
+        """Let inputs run along lines over the next step, per s."""
         state = self.simulator.state
         for name, slope in zip(names, slopes, strict=True):
             self._guarded(partial(self.system.write_slope, state, name, slope))
@@ -422,7 +422,7 @@ class SystemParticipant(cosim.Participant):
         return cosim.Simulator(self.system, state, self._integrator, accuracy, **self._options)
 
     def _watch_steps(self) -> None:
-        """Have both sides of events kept; systems without handlers are not slowed down."""
+        """Store both sides of events; systems without handlers do not become slower."""
         if not self._watched:
             return
         if self._watched_at == "steps" or any(part.handlers for part in self.system.parts.values()):

@@ -26,7 +26,7 @@ class Holds(Protocol):
 
 
 class Trigger(NamedTuple):
-    """What is set when a condition becomes true.
+    """Values that are set when a condition becomes true.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Changes(TimedInputs):
         self._declared, self._unknown = dict(self._series), frozenset(unknown)
 
     def hold_starts(self, starts: Mapping[str, Any]) -> None:
-        """Give the start values of a run until they change.
+        """Receive the start values of a run, which hold until the first change.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class TriggeredChanges(Changes):
 
     @property
     def triggers(self) -> Sequence[Trigger]:
-        """What conditions set."""
+        """The triggers: values that conditions set."""
         return self._triggers
 
     @property
@@ -156,7 +156,7 @@ class TriggeredChanges(Changes):
         self._evaluate()
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        """What the conditions read."""
+        """Receive the values that the conditions read."""
         self._values.update(zip((name.removeprefix(SEEN) for name in names), values, strict=True))
 
     def step(self, time: float, size: float) -> float:
@@ -183,7 +183,7 @@ class TriggeredChanges(Changes):
         del self._events[count:]  # what was before a checkpoint is reported by the run that goes on
 
     def serialize(self, token: Any) -> bytes:
-        """As JSON, without the events."""
+        """The state as JSON, without the events."""
         return json.dumps(token[:-1], default=lambda number: number.item()).encode()
 
     def deserialize(self, data: bytes) -> Any:

@@ -107,7 +107,7 @@ class TimedInputs(cosim.Participant):
 
     @property
     def all_times(self) -> NDArray[np.float64]:
-        """Those of all signals, s."""
+        """The times of all signals, s."""
         return self._all_times
 
     @property
@@ -120,7 +120,7 @@ class TimedInputs(cosim.Participant):
         return self._is_linear[name]
 
     def repeated(self) -> cosim.Participant:
-        """Another one of the same values."""
+        """A copy with the same values."""
         return copy.copy(self)
 
     @property

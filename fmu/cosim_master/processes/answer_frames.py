@@ -60,7 +60,7 @@ from cosim_master.processes.wire import (
 
 
 class Service(Record):
-    """What a process of participants waits for."""
+    """The state of the service in a process of participants."""
 
     wire_at: int
     members: int
@@ -82,7 +82,7 @@ class Service(Record):
 
 SERVICE = width_of(Service)
 OTHER_MESSAGE, NOT_USUAL, STILL = range(3)
-"""What `serve_calls` returns; STILL: nothing has come for some time."""
+"""Return values of `serve_calls`; STILL: no message has come for some time."""
 LOW = HIGH - 1
 
 
@@ -193,12 +193,12 @@ def known_call(service, wire, at, end):
 
 
 def called_action(service):
-    """Of the call whose first numbers have been copied."""
+    """The action of the call whose first numbers have been copied."""
     return (integers_at(service.call_at, 2)[0] >> 32) & LOW
 
 
 def called_writes(service):
-    """How many kinds of writes go with it."""
+    """The number of kinds of writes in this call."""
     return integers_at(service.call_at, 2)[1] & LOW
 
 
@@ -266,4 +266,4 @@ def is_usual(service, calling, status):
 
 
 ENTRIES: dict[Any, str] = {serve_calls: "i>i"}
-"""What is called by address, with its signature."""
+"""The functions that are called by address, with their signatures."""

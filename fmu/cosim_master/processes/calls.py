@@ -15,7 +15,7 @@ here stands for them. One state alone is kept in place: that of `NativeCalls`.""
 WRITES = ("set", "set_slopes")
 """Calls that write inputs; among numbers their place here stands for them."""
 ANSWER, ERROR = "answer", "error"
-"""How the answer to a call begins."""
+"""The first word of the answer to a call."""
 
 
 class Call(NamedTuple):

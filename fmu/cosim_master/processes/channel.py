@@ -35,13 +35,13 @@ MARK = "$"
 """Key of the JSON objects that stand for bytes and arrays."""
 BYTES, ARRAY = "bytes", "array"
 KINDS = "fiub"
-"""Of the arrays that are sent: reals, integers, booleans."""
+"""Kinds of the arrays that are sent: reals, integers, booleans."""
 ELEMENTS = re.compile(r"[<>|][fiub][1-9][0-9]?")
 """What is known of the elements of an array."""
 
 
 class MessageError(cosim.CosimError):
-    """What has arrived is not a message."""
+    """The received bytes are not a message."""
 
 
 class Numbers(NamedTuple):
@@ -61,7 +61,7 @@ class Numbers(NamedTuple):
 
 @lru_cache(maxsize=100)
 def layout(integers: int, reals: int) -> struct.Struct:
-    """Of a message of so many numbers, with its head."""
+    """The layout of a message with these counts of numbers, with its head."""
     return struct.Struct(f"<QII{integers}I{reals}d")
 
 
@@ -216,7 +216,7 @@ class Channel:
         return [place, len(data)]
 
     def _detach(self, found: dict[str, Any]) -> Any:
-        """What a JSON object stands for."""
+        """The object that a JSON object stands for."""
         if len(found) != 1 or MARK not in found:
             return found
         kind, place, length, *more = found[MARK]

@@ -131,7 +131,7 @@ class LocalChannel(Channel):
 
 
 class CallingChannel(LocalChannel):
-    """That of the process which calls."""
+    """The channel of the calling process."""
 
     def wait(self, seconds: float) -> bool:
         """Whether something arrives within some seconds, or the other end is closed."""
@@ -154,7 +154,7 @@ class CallingChannel(LocalChannel):
 
 
 class AnsweringChannel(LocalChannel):
-    """That of the process which answers."""
+    """The channel of the answering process."""
 
     def write(self, data: bytes) -> None:
         """Write all of them."""

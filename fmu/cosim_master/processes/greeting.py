@@ -1,4 +1,4 @@
-"""How both ends of a connection to another machine make sure of each other.
+"""The greeting by which both ends of a connection to another machine check each other.
 
 ====== =======================================================================================
 server `MAGIC`, the version of the messages, whether it wants a token, a number used once
@@ -25,7 +25,7 @@ import cosim
 
 MAGIC = b"cosim participants\n"
 VERSION = 2
-"""Of the messages; both ends have the same one."""
+"""Version of the messages; both ends have to agree."""
 NONCE, PROOF = 32, 32
 HEAD = len(MAGIC) + 2 + NONCE
 MOST_NOISE = 1 << 16

@@ -18,7 +18,7 @@ from cosim.kit import start_process
 from cosim_master.processes.greeting import GreetingError, greet_server, read_token
 
 PORT = 7364
-"""Of a server, unless its address has another one."""
+"""The port of a server whose address names none."""
 SECONDS_TO_CONNECT = 10.0
 SECONDS_TO_LOG_IN = 60.0
 SECONDS_TO_END = 5.0
@@ -52,7 +52,7 @@ class Host(NamedTuple):
 
     @classmethod
     def of(cls, text: Any) -> Host:
-        """From ``ssh://user@machine:22/opt/venv/bin/cosim`` or ``tcp://machine:7364``.
+        """The host of an address ``ssh://user@machine:22/opt/venv/bin/cosim`` or ``tcp://machine:7364``.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class Connection(NamedTuple):
     complaints: Any = None
 
     def why_ssh(self) -> str:
-        """What ssh has printed last and how it has ended, as the end of a sentence; "" where it has not."""
+        """The last output of ssh and its status, as the end of a sentence; "" if it has none."""
         if self.ssh is None:
             return ""
         try:
@@ -198,7 +198,7 @@ def _through_ssh(host: Host) -> Connection:
 
 
 def limit_waiting(connection: socket.socket) -> None:
-    """Have it block from now on, and fail where a message stops in its middle."""
+    """Let the connection block from now on, and fail if a message stops halfway."""
     connection.settimeout(None)
     if os.name != "nt":
         limit = struct.pack("ll", SECONDS_TO_SEND, 0)

@@ -45,9 +45,9 @@ METHODS = {
     **{NOTHING: "", SETTING: "set", LEADING: "set_slopes", STEPPING: "step", READING: "get"},
     **{SAVING: "save", RESTORING: "restore", FREEING: "save"},
 }
-"""By `Part.calling`."""
+"""The method of each value of `Part.calling`."""
 PARTS = "part-"
-"""With a number behind it the name of a file in the folder of the process: the record of a participant."""
+"""The name, with a number behind it, of the file of a participant's record in the folder of the process."""
 
 
 class Unusual(NamedTuple):
@@ -69,7 +69,7 @@ class Unusual(NamedTuple):
     status: int
 
     def left_writes(self, call: Call) -> list[Any]:
-        """What has not been written of the next one."""
+        """The writes of the next call that have not been sent."""
         return call.pending[{SETTING: 0, LEADING: 1}.get(self.calling, len(call.pending)) :]
 
 
@@ -104,7 +104,7 @@ class NativeService:
 
     @property
     def progress(self) -> int | None:
-        """How many messages have come, while one is carried out."""
+        """The number of received messages while one is carried out."""
         return int(self._record.served) if self._record.busy else None
 
     def learn(self, calls: Sequence[Call], participants: Mapping[int, tuple[Any, Any]]) -> None:
@@ -242,11 +242,11 @@ class NativeService:
         return Unusual(calls, answers, int(record.calling), int(record.status))
 
     def _typed(self, call: Call) -> Call:
-        """With inputs as the participant's methods take them."""
+        """A call with inputs in the types that the participant's methods take."""
         return self._members[call.number].typed(call)
 
     def end_unusual(self) -> None:
-        """What was left of a message is done."""
+        """End the rest of a message."""
         self._record.busy = 0
 
 
@@ -329,7 +329,7 @@ class ServedMember:
         return Part.from_buffer(shared)
 
     def facts(self) -> dict[str, Any]:
-        """What the other process needs to know."""
+        """The facts that the other process needs."""
         calls = self.calls
         return {
             "same_size": calls.same_size,
@@ -369,13 +369,13 @@ class ServedMember:
         raise cosim.CosimError(f"cannot {METHODS[calling]} its state (status {status})")
 
     def remember(self, how: str) -> int:
-        """What Python knows besides a saved state (`NativeCalls`); its number, for `forget`."""
+        """Store the memory of Python besides a saved state (`NativeCalls`); its number, for `forget`."""
         number = max(self._remembered, default=0) + 1
         self._remembered = {number: getattr(self.calls, how)()}  # the last one alone is gone back to
         return number
 
     def forget(self, number: int) -> None:
-        """What Python has done since then has not happened."""
+        """Restore the memory of Python with this number."""
         assert self.calls.forget is not None
         self.calls.forget(self._remembered[number])
 

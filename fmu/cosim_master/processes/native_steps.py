@@ -118,7 +118,7 @@ class NativeFrame:
             frames.send_frame(self.address)
 
     def leave(self, channel: Channel) -> list[NativeMember]:
-        """Whose calls are under way; Python takes the answer to their message from now on."""
+        """The members whose calls are under way; Python receives the answer to their message."""
         record = self._record
         self.send()
         if record.state not in (frames.SENT, frames.LEFT):
@@ -205,7 +205,7 @@ class NativeMember(MemberArrays):
 
     @property
     def action(self) -> str:
-        """What was begun last (`calls.ACTIONS`)."""
+        """The last action that began (`calls.ACTIONS`)."""
         return ACTIONS[self.record.action]
 
     @property
@@ -216,11 +216,11 @@ class NativeMember(MemberArrays):
 
     @property
     def reached(self) -> float:
-        """How far the last step has come, s."""
+        """The time that the last step has reached, s."""
         return float(self.answer[0])
 
     def end_late(self) -> None:
-        """What Python has waited for is done: compiled code, which asks once more, goes on."""
+        """End a call for which Python has waited: compiled code, which asks once more, continues."""
         self.record.was_late = 1 + self.record.action
         self.is_free = True
 

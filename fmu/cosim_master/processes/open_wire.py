@@ -1,4 +1,4 @@
-"""What compiled code needs to send and receive over handles of the operating system."""
+"""The functions by which compiled code sends and receives over handles of the operating system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where participants run, and which of them share a process there."""
+"""The place where participants run, and the processes that they share there."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Place:
             return self._session
 
     def leave(self, session: Session) -> None:
-        """One participant less needs it."""
+        """Release the session; the last participant closes it."""
         with self._lock:
             self._users -= 1
             if self._users:

@@ -1,4 +1,4 @@
-"""What runs in a process of participants: it answers calls, message after message."""
+"""The main function of a process of participants: it answers calls, message after message."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class PickledRecipes:
     """Recipes that the process on the same machine has sent which has started this one."""
 
     def make(self, number: int, given: list[Any]) -> cosim.Participant:
-        """Of a function and its arguments."""
+        """The participant that a function makes of its arguments."""
         sys.path[:], recipe = given
         make, arguments, keywords = pickle.loads(recipe)
         participant: cosim.Participant = make(*arguments, **keywords)
@@ -414,7 +414,7 @@ class Worker:
             served.participant.log_printed(text)
 
     def _new_logs(self) -> list[Any]:
-        """What was logged since the last message: participant, place in its file, bytes."""
+        """The log entries since the last message: participant, place in its file, bytes."""
         parts = []
         for number, place in self._logs.items():
             with suppress(OSError), log_file(self._folder, number).open("rb") as file:
@@ -425,7 +425,7 @@ class Worker:
         return parts
 
     def _beat(self) -> None:
-        """Let the other end know, while a call takes long, that this process is alive."""
+        """Report, while a call takes long, that this process is alive."""
         progress: int | None = None
         while True:
             time.sleep(SECONDS_BETWEEN_BEATS)
@@ -476,7 +476,7 @@ def plain_values(values: Any) -> Any:
 
 
 def _take_output(folder: Path) -> Printed | None:
-    """From now on what is printed goes into a file of the process's folder."""
+    """Redirect printed text into a file of the process's folder."""
     try:
         file = os.open(folder / PRINTED, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
         os.dup2(file, 1)

@@ -55,7 +55,7 @@ class RemoteSession(Session):
         return SECONDS_OF_SILENCE if self._has_begun else SECONDS_TO_BEGIN
 
     def send_fmu(self, path: Path, limit: float | None) -> str:
-        """Have a file there; it is sent where it is not known yet. Its SHA-256.
+        """The SHA-256 of a file, which is sent if the other machine does not have it.
 
         Raises
         ------

@@ -25,14 +25,14 @@ LARGEST_FOLDER = 16 << 30
 """Bytes of all files together; beyond, those that were not used for the longest time are removed."""
 DIGEST = re.compile(r"[0-9a-f]{64}")
 NAME = re.compile(r"[^\w .()+-]")
-"""What is not a letter of a file's name here."""
+"""Characters that names of files here cannot have."""
 LONGEST_NAME = 100
 SUFFIX, ARRIVING = ".fmu", "arriving-"
 SECONDS_TO_ARRIVE = 3600.0
 
 
 def store_folder() -> Path:
-    """Where they are: in ``COSIM_CACHE_DIR``, or below ``~/.cache/cosim``; made if need be.
+    """The folder of received files: in ``COSIM_CACHE_DIR``, or below ``~/.cache/cosim``; created if missing.
 
     Raises
     ------
@@ -91,7 +91,7 @@ class SentFmus:
         return participant
 
     def serve(self, name: str, given: list[Any]) -> Any:
-        """Take a file, piece after piece."""
+        """Receive a file, piece after piece."""
         if name == HAS:
             return self._has(*given)
         if name == SEND:
@@ -177,7 +177,7 @@ def _digest_of(path: Path) -> str:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """One process at a time."""
+    """Exclude other processes from the folder."""
     if sys.platform == "win32":
         yield
         return

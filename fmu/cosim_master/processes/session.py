@@ -24,7 +24,7 @@ from cosim_master.processes.process_worker import BEAT, ENDED, restored
 from cosim_master.processes.worker_process import SECONDS_TO_END, WorkerProcess
 
 SECONDS_TO_ANSWER = 1.0
-"""That a call may still take after Ctrl-C."""
+"""The time that a call may still take after Ctrl-C, s."""
 SECONDS_BETWEEN_LOOKS = 0.1
 """At Ctrl-C, while a call is waited for."""
 SECONDS_FOR_INTERRUPT = 0.05
@@ -89,7 +89,7 @@ class Session(ABC):
 
     @property
     def process_id(self) -> int | None:
-        """Of the process, where it runs on this machine."""
+        """The id of the process if it runs on this machine."""
         return None
 
     def new_number(self, label: str, write_log: WriteLog) -> int:
@@ -113,7 +113,7 @@ class Session(ABC):
         self._open.discard(number)
 
     def post(self, call: Call) -> Ticket:
-        """Have a call made with the next message."""
+        """Add a call to the next message."""
         ticket = Ticket(call.number, call.name)
         with self._lock:
             self._posted.append((ticket, call))
@@ -180,7 +180,7 @@ class Session(ABC):
             self._note_waiting()
 
     def answer(self, ticket: Ticket, limit: float | None) -> Any:
-        """What a call has returned.
+        """The return value of a call.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Session(ABC):
 
     @contextmanager
     def _lost_by_errors(self) -> Iterator[None]:
-        """What is raised inside, Ctrl-C too, is why nothing can be asked any more."""
+        """Store an exception that is raised inside, Ctrl-C included, as the reason of the session's end."""
         try:
             yield
         except BaseException as error:
@@ -301,11 +301,11 @@ class Session(ABC):
 
     @abstractmethod
     def _record_end(self, message: dict[str, Any]) -> None:
-        """What a server says about the end of the process."""
+        """Store the reason that a server gives for the end of the process."""
 
     @abstractmethod
     def _why(self, ticket: Ticket) -> str:
-        """How the process, or the connection, has ended."""
+        """The reason why the process, or the connection, has ended."""
 
     @abstractmethod
     def kill(self) -> None:
@@ -368,7 +368,7 @@ class LocalSession(Session):
 
     @property
     def process_id(self) -> int | None:
-        """Of the process."""
+        """The id of the process."""
         return self.worker.process.pid
 
     def _call_under_way(self, ticket: Ticket) -> tuple[int, str]:

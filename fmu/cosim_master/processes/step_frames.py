@@ -91,32 +91,32 @@ def reads_outputs(action):
 
 
 def head_at(member, action, writes):
-    """Where the whole numbers of a call are."""
+    """The place of the whole numbers of a call."""
     return member.heads_at + INTEGER * HEAD_ROOM * (KINDS_OF_WRITES * action + writes)
 
 
 def head_length(action, writes):
-    """How many bytes these are."""
+    """The bytes of the whole numbers of a call."""
     return INTEGER * (FEW + reads_outputs(action) + MORE * writes)
 
 
 def request_length(member, writes):
-    """How many bytes the reals of a call are."""
+    """The bytes of the reals of a call."""
     return WORD * (2 + writes * member.inputs)
 
 
 def answer_head_at(member, action):
-    """Where the whole numbers of an answer are."""
+    """The place of the whole numbers of an answer."""
     return member.answer_heads_at + INTEGER * ANSWER_ROOM * reads_outputs(action)
 
 
 def answer_head_length(action):
-    """How many bytes these are."""
+    """The bytes of the whole numbers of an answer."""
     return INTEGER * (1 + reads_outputs(action))
 
 
 def answer_length(member, action):
-    """How many bytes the reals of an answer are."""
+    """The bytes of the reals of an answer."""
     return WORD * (1 + reads_outputs(action) * member.outputs)
 
 
@@ -147,7 +147,7 @@ def set_member_slopes(handle, references, count, orders, slopes):
 
 
 def start_member_step(handle, time, size, is_last, event, end, early, reached):
-    """Have a step made; it is sent with those that have begun before, if it is the last of them."""
+    """Begin a step; the last one of several is sent with those before it."""
     if not add_step(handle, time, size):
         return NOT_USUAL
     return send_frame(member_of(handle).frame_at) if is_last != 0 else OK
@@ -222,7 +222,7 @@ def restore_member(handle, state, third, fourth, fifth):
 
 
 def call_member(handle, action):
-    """Have outputs read, or a state saved or restored, at once."""
+    """Read outputs, or save or restore a state, at once."""
     member = member_of(handle)
     if member.was_late == 1 + action:
         member.was_late = 0
@@ -275,7 +275,7 @@ def send_frame(address):
 
 
 def expect_answer(frame, wire, members):
-    """How the answer begins, and how long it is."""
+    """Store how the answer begins if all participants have stepped as usual, and its length."""
     at = frame.expected_at + FIRST
     reals = 0
     for handle in members:
@@ -326,4 +326,4 @@ ENTRIES: dict[Any, str] = {
     **dict.fromkeys((set_member, set_member_slopes, get_member, save_member, restore_member), ARRAY_CALL),
     **dict.fromkeys((start_member_step, step_member), INTERVAL_CALL),
 }
-"""What is called by address, with its signature."""
+"""The functions that are called by address, with their signatures."""

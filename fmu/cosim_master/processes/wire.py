@@ -10,7 +10,7 @@ from cosim.kit import Record, call_with_array, integers_at, rows_of, width_of
 
 
 class Wire(Record):
-    """How messages get to the other process and back, with functions of the C library.
+    """The functions of the C library by which messages reach the other process and come back.
 
     A field ``…_at`` is an address, of one of these functions or of data.
     """
@@ -88,7 +88,7 @@ def is_posted(wire, patience):
 
 
 def copy_bytes(wire, target, source, length):
-    """As `memcpy`."""
+    """Copy bytes as `memcpy` does."""
     call_with_array(wire.copy_at, target, source, length, 0, 0)
 
 

@@ -86,7 +86,7 @@ class WorkerProcess:
         return ""
 
     def ending(self) -> str:
-        """How the process has ended, as the beginning of a sentence."""
+        """The end of the process, as the beginning of a sentence."""
         try:
             code = self.process.wait(SECONDS_TO_END)
         except subprocess.TimeoutExpired:

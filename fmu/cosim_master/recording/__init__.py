@@ -1,1 +1,1 @@
-"""What is kept of a run: rows of values, to memory and to files."""
+"""The record of a run: rows of values, in memory and in files."""

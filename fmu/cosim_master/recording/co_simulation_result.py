@@ -1,4 +1,4 @@
-"""What a co-simulation leaves: recorded values, figures, and how far to trust it."""
+"""The result of a co-simulation: recorded values, figures, and an estimate of its error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cosim_master.abilities import RecordsEvents
 
 @dataclass(frozen=True)
 class EstimatedError:
-    """What the coupling did to an output, or to a connection that it feeds.
+    """The estimated error of an output, or of a connection that it feeds.
 
     Attributes
     ----------
@@ -48,13 +48,13 @@ class EstimatedError:
 
 
 FINE = 0.01
-"""Of the range of an output: an error up to that needs no remark."""
+"""Errors up to this part of an output's range need no remark."""
 
 
 UNSTABLE = "unstable"
 """The verdict on a run whose values have exploded."""
 REQUIRED = {"fine": ("fine",), "known": ("fine", "smaller step", "tighter tolerance", "other algorithm")}
-"""What may be required of a verdict, and the verdicts that meet it."""
+"""The verdicts that meet each requirement."""
 MOST_NAMES = 4
 """In a line."""
 
@@ -105,7 +105,7 @@ class CouplingReport:
         return next(iter(smooth or self.signals or self.connections), None)
 
     def __getitem__(self, name: str) -> EstimatedError:
-        """Of a connection, or of an output that is exchanged or recorded, by its name."""
+        """The error of a connection, or of an output that is exchanged or recorded, by its name."""
         errors = [*self.signals, *self.connections]
         for each in errors:
             if name in (each.name, each.name.replace("→", "->")):
@@ -113,7 +113,7 @@ class CouplingReport:
         raise cosim.LookUpError("output or connection", name, [each.name for each in errors])
 
     def unknown(self, why: str) -> CouplingReport:
-        """The same where the errors are not known, with the reason."""
+        """This report with unknown errors, and the reason."""
         return replace(self, verdict="unknown", advice=why)
 
     def require(self, wanted: str) -> None:
@@ -182,7 +182,7 @@ class CouplingReport:
 
 @dataclass
 class CoSimulationStatistics:
-    """What a co-simulation took.
+    """The cost of a co-simulation.
 
     Attributes
     ----------
@@ -284,7 +284,7 @@ class CoSimulationResult(cosim.Result):
         self._evidence: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """What goes to another process: without the participants, so with a report only if there is one."""
+        """The state for another process: without the participants, with a report only if there is one."""
         return {**self.__dict__, "_evidence": None, "_assess": _unknown}
 
     @property
@@ -293,7 +293,7 @@ class CoSimulationResult(cosim.Result):
         return self._evidence
 
     def take_evidence(self, coupled: Any) -> None:
-        """Keep the samples of the coupling."""
+        """Store the samples of the coupling."""
         self._evidence = coupled
 
     @property
@@ -315,10 +315,10 @@ class CoSimulationResult(cosim.Result):
         self.coupling.require(wanted)
 
     def assess_by(self, assess: Callable[[], CouplingReport]) -> None:
-        """Let the error of the coupling be what this returns, when it is first asked for."""
+        """Let this function assess the coupling error when it is first read."""
         self._assess, self._report = assess, None
 
 
 def _unknown() -> CouplingReport:
-    """Of results that came without their samples."""
+    """The report of results that have no samples."""
     return CouplingReport([], verdict="unknown", advice="these results came without the samples of their run")

@@ -1,4 +1,4 @@
-"""From the exchanges of a run to samples of its coupling, one at a time: a kernel function.
+"""Turns the exchanges of a run into samples of its coupling, one at a time: a kernel function.
 
 An exchange is a row: when it ended (s), the outputs then, the means of the inputs over it in their own units,
 their slopes (per s), and their values when the outputs were read. As many exchanges as `STEPS_OF_ONE` says
@@ -20,7 +20,7 @@ SIGNATURE = "iFi>i"
 
 
 class Collected(NamedTuple):
-    """What is known of the coupling, and of all samples so far.
+    """The memory of the sampling: facts of the coupling, the sample under way, and all samples so far.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ def mean_output(samples, k, length):
 
 
 def store_sample(samples):
-    """Keep the present sample if it is its turn; where there is no room, drop every second one."""
+    """Store the present sample if it is its turn; if there is no room, drop every second one."""
     samples.counts[SAMPLES] += 1
     if samples.counts[SAMPLES] % samples.counts[STRIDE] != 0:
         return
@@ -234,7 +234,7 @@ def store_sample(samples):
 
 
 def store(samples, place):
-    """Keep the present sample there."""
+    """Store the present sample at this place."""
     width = samples.present.shape[0]
     for k in range(width):
         samples.kept[width * place + k] = samples.present[k]

@@ -1,16 +1,16 @@
-"""What a run shows of its coupling: outputs at the exchanges, and what the inputs were given instead."""
+"""Samples of a coupling: the outputs at the exchanges, and the integrals of the inputs between them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import ParticipantDescription, compile_function, head_of
-from cosim_master.coupling.connection import Link
+from cosim.kit import compile_function, head_of
+from cosim_master.coupling.link import Link
 from cosim_master.recording.collect_samples import (
     COUNTS,
     SAMPLES,
@@ -21,76 +21,15 @@ from cosim_master.recording.collect_samples import (
     collect_samples,
 )
 
-Port = tuple[str, str]
-MOST_STATES = 32
-"""Of a participant that are read although they are not recorded."""
-MOST_SAMPLED = 120
-"""Outputs and inputs of which samples are taken; beyond what is exchanged, so many more may be judged."""
-CONSTANT = ("parameter", "calculatedParameter", "structuralParameter", "constant")
-
-
-def judged_ports(
-    descriptions: Mapping[str, ParticipantDescription],
-    recorded: Iterable[Port],
-    fed: Collection[Port],
-    exchanged: Collection[Port],
-    most: int,
-) -> tuple[list[Port], list[str]]:
-    """Recorded outputs and inner variables whose errors are estimated, and the paths of the others.
-
-    Parameters
-    ----------
-    descriptions : mapping of str to ParticipantDescription
-    recorded : iterable of (participant, variable)
-    fed : collection of (participant, variable)
-        Connected inputs: what they are given is the output that feeds them, which is judged.
-    exchanged : collection of (participant, variable)
-        Outputs that are judged anyway.
-    most : int
-        More have no bars.
-    """
-    judged, others = list[Port](), list[str]()
-    for name, variable in recorded:
-        kind = descriptions[name].variables[variable]
-        if (name, variable) in fed or (name, variable) in exchanged or kind.causality in CONSTANT:
-            continue
-        if kind.type == "real" and kind.causality != "input" and len(judged) < most:
-            judged.append((name, variable))
-        elif kind.causality != "input":
-            others.append(f"{name}.{variable}")
-    return judged, others
-
-
-def with_states(
-    reads: Mapping[str, Sequence[str]],
-    descriptions: Mapping[str, ParticipantDescription],
-    links: Iterable[Link],
-) -> dict[str, list[str]]:
-    """What is read of each participant, and the states of those that inputs can disturb."""
-    disturbed = {link.target for link in links}
-    return {
-        name: list(dict.fromkeys([*read, *_few_states(descriptions[name])]))
-        if name in disturbed
-        else list(read)
-        for name, read in reads.items()
-    }
-
-
-def _few_states(description: ParticipantDescription) -> Sequence[str]:
-    return description.states if len(description.states) <= MOST_STATES else ()
-
-
 Vector = NDArray[np.float64]
 ROWS = 1024
-"""Added at once."""
+"""Exchanges that wait until they are added together."""
 VALUES = 1 << 19
-"""Kept at most; beyond, every second sample is dropped (integrals lose nothing by that)."""
+"""Numbers of all samples; beyond, every second sample is dropped (the integrals lose nothing by that)."""
 AT_THE_END = 4
-"""Samples at most that are complete when a run ends."""
+"""Samples at most that the end of a run completes."""
 FEW = 1024
-"""Values that are added in plain Python before compiled code is loaded."""
-
-REMEMBERED = ("since", "steps", "means")
+"""Numbers that are added in plain Python before compiled code is loaded."""
 
 
 class SampledInput(NamedTuple):
@@ -101,9 +40,9 @@ class SampledInput(NamedTuple):
     target : str
         The participant.
     place : int
-        Among its connected inputs.
+        Which of the connected inputs of this participant it is.
     source : int
-        Of its output among the values of the interface.
+        Which value of the interface feeds it.
     factor, offset : float
         The input's value is factor * output + offset.
     name : str
@@ -119,25 +58,25 @@ class SampledInput(NamedTuple):
 
     @property
     def input(self) -> str:
-        """Its name in the participant."""
+        """The name of the input in its participant."""
         return self.name.rpartition(" → ")[2].removeprefix(f"{self.target}.")
 
 
 class Samples(NamedTuple):
-    """A course of outputs and inputs, at n + 1 times.
+    """Outputs and inputs of a run at n + 1 times.
 
     Attributes
     ----------
     times : ndarray, shape (n + 1,), s
     outputs : ndarray, shape (n + 1, outputs)
     inputs : ndarray, shape (n + 1, inputs)
-        Integrals over time of what the inputs were given, in the units of their outputs.
+        Integrals of the inputs over time, in the units of the outputs that feed them.
     defects : ndarray, shape (n + 1, inputs)
-        Integrals of what they were given beyond the outputs.
+        Integrals of input minus output.
     energy : ndarray, shape (n + 1, bonds)
-        That the coupling has created, J where the units are those of the SI.
+        Energy that the coupling has created, J where the units are those of the SI.
     ends : ndarray, shape (n + 1, inputs)
-        What the inputs were given last before each of these times, in the units of their outputs.
+        The last input before each of these times, in the units of the outputs.
     teeth : ndarray, shape (n + 1, inputs)
         Integrals of the defects' first moments about the middles of exchanges, over their lengths.
     """
@@ -150,15 +89,37 @@ class Samples(NamedTuple):
     ends: Vector
     teeth: Vector
 
+    def with_zeros(self, places: Sequence[int]) -> Samples:
+        """The samples with 0 for the outputs at these places."""
+        if not places:
+            return self
+        outputs = self.outputs.copy()
+        outputs[:, places] = 0.0
+        return self._replace(outputs=outputs)
+
+
+class InputLines(NamedTuple):
+    """The lines that the inputs followed since the last sample, one number for each input.
+
+    Attributes
+    ----------
+    means, slopes, ends : list of float
+        Means, slopes (per s) and last values.
+    """
+
+    means: list[float]
+    slopes: list[float]
+    ends: list[float]
+
 
 class CouplingSamples:
     """Collects a sample for each exchange; costs no call of a participant.
 
-    The defect of a connection is what its input was given beyond the output that it stands for. In an
-    exchange of length h its mean is that of the input less that of the output,
-    (y0 + y1)/2 - h² y''/12 with y'' from the last three values. An input that is held while the output
-    goes on has a saw tooth beside; with its slope s this acts as -d/dt (s h²/12), and lets the mean of a
-    participant's own outputs differ from that of a smooth course through their values (`Samples.teeth`,
+    The defect of a connection is its input minus the output that feeds it. The mean of a defect over an
+    exchange of length h is the mean of the input less the mean of the output,
+    (y0 + y1)/2 - h² y''/12 with y'' from the last three values. If an input is held while the output
+    changes with slope s, the defect also has a saw tooth, which acts as -d/dt (s h²/12). Then the mean of a
+    participant's outputs differs from the mean of a smooth curve through their values (`Samples.teeth`,
     `IdentifiedCoupling`).
 
     Parameters
@@ -167,20 +128,19 @@ class CouplingSamples:
     size : int
         Number of values of the interface.
     group : int
-        So many communication steps are one sample: a multiple of the longer steps of slow participants.
+        Communication steps in one sample: a multiple of the longer steps of slow participants.
     bonds : sequence of (int, int)
         Places of the two inputs of each power bond.
     jumping : sequence of int
-        Places of discrete outputs: they stay as they were until an exchange.
+        Places of discrete outputs, which are constant between exchanges.
 
     Attributes
     ----------
     since : float
         When the last sample ended, s.
     steps : dict of str to (float, float)
-        For each participant since when and how far it has stepped since then, s.
-    means : tuple of three lists of float
-        Means, slopes and last values of the inputs since then.
+        For each participant that has stepped since then: the times at which its steps began and ended, s.
+    lines : InputLines
     """
 
     def __init__(
@@ -195,17 +155,25 @@ class CouplingSamples:
         self._group, self._size, self.jumping = group, size, np.array(jumping, dtype=np.intp)
         self.since = 0.0
         self.steps: dict[str, tuple[float, float]] = {}
-        self.means: tuple[list[float], ...] = tuple([0.0] * len(self.inputs) for _ in range(3))
+        self.lines = InputLines(*([0.0] * len(self.inputs) for _ in InputLines._fields))
         self._added = 0
         self.start(0.0, [0.0] * size)
 
     def start(self, time: float, outputs: Sequence[float]) -> None:
-        """The first exchange: outputs at the start (s)."""
+        """Begin at a time (s) with these outputs."""
         self.since = self._reached = time
         self._waiting, self._count = list[Vector](), 0
         n, m, b = self._size, len(self.inputs), len(self.bonds)
-        self._parts = np.cumsum([1, n, m, m, b, m])
-        width = int(self._parts[-1]) + m
+        self._widths = {
+            "times": 1,
+            "outputs": n,
+            "inputs": m,
+            "defects": m,
+            "energy": b,
+            "ends": m,
+            "teeth": m,
+        }
+        width = sum(self._widths.values())
         most = max(2 * ROWS, VALUES // (1 + n + 2 * m + b))
         self._room = 2 * (most // 2) + 2
         jumps = np.zeros(n, dtype=np.int64)
@@ -230,13 +198,13 @@ class CouplingSamples:
         self._collected.kept[:width] = self._collected.present
 
     @property
-    def begun(self) -> Collected:
-        """What is known before the first exchange is added."""
+    def collected(self) -> Collected:
+        """The arrays of all exchanges that were added; some may still wait."""
         return self._collected
 
     @property
-    def most(self) -> int:
-        """So many samples are kept."""
+    def capacity(self) -> int:
+        """The number of samples from which on every second one is dropped."""
         return self._room
 
     def extend(
@@ -254,11 +222,11 @@ class CouplingSamples:
         times : ndarray, shape (n,), s
         outputs : ndarray, shape (n, outputs)
         inputs : ndarray, shape (n, inputs)
-            Their means, in the units of the inputs.
+            Means over each exchange, in the units of the inputs.
         slopes : ndarray, shape (n, inputs), optional
-            Of the inputs, per s; all were held unless given.
+            Slopes of the inputs, per s; by default all inputs were held.
         ends : ndarray, shape (n, inputs), optional
-            With which outputs were read; their ends of these lines unless given.
+            Inputs with which the outputs were read; by default the ends of the lines.
         """
         slopes_of_rows = np.zeros_like(inputs) if slopes is None else slopes
         if ends is None:
@@ -272,20 +240,21 @@ class CouplingSamples:
             self._add_waiting()
 
     def _add_waiting(self) -> None:
-        """Add what has come: one by one it would cost more to hand over than to add."""
+        """Add the waiting exchanges together: passing them on one by one would cost more than adding them."""
         if self._waiting:
             rows, self._waiting, self._count = np.concatenate(self._waiting), [], 0
             self._collected, _ = self._add(self._collected, rows)
 
     def samples(self) -> Samples:
-        """All samples until now; collecting may go on."""
+        """All samples so far; further exchanges may be added afterwards."""
         self._add_waiting()
         until_now = _copied(self._collected)
         until_now, count = self._add(until_now, np.zeros((0, 0)), ends=True)
         width = until_now.present.size
         table = until_now.kept[: count * width].reshape(count, width)
-        columns = [np.ascontiguousarray(part) for part in np.split(table, self._parts, axis=1)]
-        return Samples(columns[0].ravel(), *columns[1:])
+        columns = np.split(table, np.cumsum([*self._widths.values()])[:-1], axis=1)
+        by_name = dict(zip(self._widths, map(np.ascontiguousarray, columns), strict=True))
+        return Samples(**{**by_name, "times": by_name["times"].ravel()})
 
     @property
     def is_thinned(self) -> bool:
@@ -298,13 +267,15 @@ class CouplingSamples:
         self._add_waiting()
         return {
             "collected": tuple(array.copy() for array in self._collected),
-            **{name: getattr(self, name) for name in REMEMBERED},
+            "since": self.since,
+            "steps": self.steps,
+            "means": tuple(self.lines),
         }
 
     def put_back(self, memory: Mapping[str, Any]) -> None:
-        """Go on from what another run has collected."""
-        for name in REMEMBERED:
-            setattr(self, name, memory[name])
+        """Continue with the samples of another run."""
+        self.since, self.steps = memory["since"], memory["steps"]
+        self.lines = InputLines(*memory["means"])
         self._collected = collected = _copied(memory["collected"])
         counts, width = collected.counts, collected.present.size
         if (
@@ -317,42 +288,43 @@ class CouplingSamples:
         self._reached = float(self._collected.clock[0])
 
     def _add(self, collected: Collected, rows: Vector, *, ends: bool = False) -> tuple[Collected, int]:
-        """Add exchanges; what is known then, and how many samples are kept."""
+        """Add exchanges. Returns the arrays, which may be larger ones, and the number of samples in them."""
         self._added += rows.size
         collect = collect_samples if self._added < FEW else _compiled()
         collected = self._with_room(collected, len(rows))
-        with np.errstate(all="ignore"):  # what is not a number is reported where it is passed on
+        with np.errstate(all="ignore"):  # a value that is not a number is reported where it is passed on
             head = head_of(collected)
             return collected, int(collect(int(head.ctypes.data), rows.ravel(), int(ends)))
 
     def _with_room(self, collected: Collected, more: int) -> Collected:
-        """The same with room for so many more exchanges, up to all that may be kept."""
+        """The arrays with room for `more` exchanges, but for no more samples than the capacity."""
         counts, width = collected.counts, collected.present.size
         used = int(counts[SAMPLES]) // int(counts[STRIDE]) + 1
-        wanted = min(self._room, used + more + AT_THE_END)
-        if collected.kept.size >= wanted * width:
+        needed = min(self._room, used + more + AT_THE_END)
+        if collected.kept.size >= needed * width:
             return collected
-        kept = np.zeros(min(self._room, max(wanted, 2 * used)) * width)
-        kept[: used * width] = collected.kept[: used * width]
-        return collected._replace(kept=kept)
+        larger = np.zeros(min(self._room, max(needed, 2 * used)) * width)
+        larger[: used * width] = collected.kept[: used * width]
+        return collected._replace(kept=larger)
 
 
 @cache
 def _compiled() -> Callable[..., int]:
-    """Long runs are worth loading it."""
+    """`collect_samples` as machine code."""
     return compile_function(collect_samples, SIGNATURE)
 
 
 def sampled_inputs(
     feeding: Mapping[str, Sequence[Link]], interface: Mapping[tuple[str, str], int]
 ) -> list[SampledInput]:
-    """Those inputs that real outputs feed, over time.
+    """The connected inputs that are fed by values of the interface.
 
     Parameters
     ----------
     feeding : mapping of str to sequence of Link
-        By participant, in the order of its connected inputs.
+        The links into each participant, in the order of its connected inputs.
     interface : mapping of (participant, output) to int
+        The place of each value of the interface.
     """
     return [
         SampledInput(name, place, interface[link.start], link.factor, link.offset, str(link))
@@ -363,5 +335,5 @@ def sampled_inputs(
 
 
 def _copied(arrays: Iterable[Any]) -> Collected:
-    """The same numbers in arrays of their own."""
+    """A copy of all arrays."""
     return Collected(*[array.copy() for array in arrays])

@@ -14,8 +14,33 @@ from cosim_master.recording.kept_points import SAME
 Vector = NDArray[np.float64]
 
 
+class InputCourse(NamedTuple):
+    """The connected inputs of a participant over a step: ``values + (t - time) * slopes``.
+
+    Attributes
+    ----------
+    time : float
+        The start of the step, s.
+    values : sequence
+        The inputs at the start, in the order of the links.
+    slopes : sequence of float or None
+        Per s; None if all inputs are held.
+    """
+
+    time: float
+    values: Sequence[Any]
+    slopes: Sequence[float] | None = None
+
+    def at(self, time: float) -> Sequence[Any]:
+        """The inputs at a time of the step (s)."""
+        if self.slopes is None:
+            return self.values
+        past = time - self.time
+        return [v + s * past if s else v for v, s in zip(self.values, self.slopes, strict=True)]
+
+
 class InnerValues(NamedTuple):
-    """What is known of a participant at an instant between two communication points.
+    """The values of a participant at an instant between two communication points.
 
     Attributes
     ----------
@@ -31,7 +56,7 @@ class InnerValues(NamedTuple):
 
 
 class InnerRow(NamedTuple):
-    """What one participant tells about an instant.
+    """The row of one participant at an instant between two communication points.
 
     Attributes
     ----------
@@ -52,7 +77,7 @@ class InnerRow(NamedTuple):
 
 
 class RowCourse(NamedTuple):
-    """What the recorded inputs did over a step: ``values + (t - time) * slopes``, by column.
+    """The recorded inputs over a step by column: ``values + (t - time) * slopes``.
 
     Attributes
     ----------

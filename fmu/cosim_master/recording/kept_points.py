@@ -1,4 +1,4 @@
-"""Which communication points a result shows."""
+"""The choice of communication points that a result shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SAME = 1e-9
-"""Of a step: closer to a communication point is at it."""
+"""A time that is closer than this part of a step to a communication point is that point."""
 
 
 class KeptPoints(NamedTuple):

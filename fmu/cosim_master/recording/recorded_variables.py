@@ -1,8 +1,8 @@
-"""Which variables of a co-simulation are recorded, and how a result shows them."""
+"""Which variables of a co-simulation are recorded, read and judged, and how a result shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable, matches
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import DerivedSignal
-from cosim_master.recording.text_numbers import TABLED, TextNumbers
+from cosim_master.coupling.link import Link
+from cosim_master.recording.text_numbers import TABLED
 
 Port = tuple[str, str]
 """A participant and its variable."""
 MOST_EXAMPLES = 3
-"""Of variables in a remark."""
+"""Variables that a remark names."""
+MOST_STATES = 32
+"""States of one participant that are read although they are not recorded."""
+CONSTANT = ("parameter", "calculatedParameter", "structuralParameter", "constant")
 
 
 class RecordedVariables:
@@ -109,15 +112,24 @@ class RecordedVariables:
 
     @property
     def units(self) -> dict[str, str]:
-        """Of all that a result shows, by name."""
+        """The units of all signals of a result, by name."""
         units = {".".join(port): self._units[i] for i, port in enumerate(self.ports[: self._shown])}
         return units | {name: signal.unit for name, signal in self._derived.items()}
 
-    def named(self, table: NDArray[np.float64], text_numbers: TextNumbers) -> dict[str, NDArray[Any]]:
-        """Columns by name, each as its variable's type wants it, and the signals that follow from them."""
+    def named(
+        self, table: NDArray[np.float64], texts: Callable[[NDArray[np.float64]], NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
+        """Columns by name in the types of their variables, and the derived signals.
+
+        Parameters
+        ----------
+        table : ndarray, shape (rows, columns)
+        texts : callable
+            Returns the texts of the numbers in a text column.
+        """
         columns: list[NDArray[Any]] = list(table.T)
         for i in self.text_columns:
-            columns[i] = text_numbers.texts(columns[i])
+            columns[i] = texts(columns[i])
         for i in self.boolean_columns:
             columns[i] = columns[i] != 0.0
         by_port = dict(zip(self.ports, columns, strict=True))
@@ -152,3 +164,51 @@ def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[s
 def _fits(port: tuple[str, ...], pattern: str) -> bool:
     path = ".".join(port)
     return path == pattern or matches(path, pattern)
+
+
+def judged_ports(
+    descriptions: Mapping[str, ParticipantDescription],
+    recorded: Iterable[Port],
+    fed: Collection[Port],
+    exchanged: Collection[Port],
+    most: int,
+) -> tuple[list[Port], list[str]]:
+    """Recorded variables that get an error bar besides the exchanged outputs, and the paths of the others.
+
+    Parameters
+    ----------
+    descriptions : mapping of str to ParticipantDescription
+    recorded : iterable of (participant, variable)
+    fed : collection of (participant, variable)
+        Connected inputs; they need no bar, since the outputs that feed them have one.
+    exchanged : collection of (participant, variable)
+        Outputs that have a bar anyway.
+    most : int
+        The largest number of variables that get a bar.
+    """
+    judged, others = list[Port](), list[str]()
+    for port in recorded:
+        name, variable = port
+        declared = descriptions[name].variables[variable]
+        if port in fed or port in exchanged or declared.causality in (*CONSTANT, "input"):
+            continue
+        if declared.type == "real" and len(judged) < most:
+            judged.append(port)
+        else:
+            others.append(f"{name}.{variable}")
+    return judged, others
+
+
+def reads_with_states(
+    reads: Mapping[str, Sequence[str]],
+    descriptions: Mapping[str, ParticipantDescription],
+    links: Iterable[Link],
+) -> dict[str, list[str]]:
+    """The variables to read of each participant; with its states if it has connected inputs."""
+    connected = {link.target for link in links}
+    with_states = {name: list(variables) for name, variables in reads.items()}
+    for name, variables in with_states.items():
+        states = descriptions[name].states
+        if name in connected and len(states) <= MOST_STATES:
+            variables += [state for state in states if state not in variables]
+    return with_states

@@ -12,10 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, missing_value
-from cosim_master.coupling.connection import InputCourse, Link
 from cosim_master.coupling.coupling import DerivedSignal
+from cosim_master.coupling.link import Link
 from cosim_master.recording.co_simulation_result import CoSimulationResult
-from cosim_master.recording.inner_rows import InnerRow, InnerValues, RowCourse, row_before, with_inner_rows
+from cosim_master.recording.inner_rows import (
+    InnerRow,
+    InnerValues,
+    InputCourse,
+    RowCourse,
+    row_before,
+    with_inner_rows,
+)
 from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorded_variables import RecordedVariables
 from cosim_master.recording.text_numbers import TextNumbers
@@ -23,7 +30,7 @@ from cosim_master.recording.text_numbers import TextNumbers
 VALUES = 2**17
 """Numbers in a piece that is passed on to a stream: 1 MB."""
 CHARACTERS = 2**22
-"""Of text in a piece."""
+"""Characters of text in a piece."""
 STATE = frozenset(
     {"_stream", "_base", "_pending", "_has_begun", "_most_characters", "_first", "_missing", "_inner"}
     | {"_courses", "_count", "_rows", "_tables", "_text_numbers"}
@@ -32,7 +39,7 @@ STATE = frozenset(
 
 
 class Recorder:
-    """What is recorded, and what has been.
+    """The recorded rows of a run, and their signals.
 
     Outputs and other variables are recorded as they are at a communication point, when all have reached
     it; a connected input as it was held during the step that ended there (in the first row: as it was
@@ -113,8 +120,11 @@ class Recorder:
 
     @cached_property
     def _text_numbers(self) -> TextNumbers:
-        """Of what is text; made when the first one comes."""
+        """The numbers of recorded texts; created with the first one."""
         return TextNumbers()
+
+    def _texts_of(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
+        return self._text_numbers.texts(numbers)
 
     @property
     def streams(self) -> bool:
@@ -122,7 +132,7 @@ class Recorder:
         return self._stream is not None
 
     def reads(self, links: Sequence[Link]) -> dict[str, list[str]]:
-        """What has to be read of each participant: the connected outputs and the recorded variables."""
+        """The variables to read of each participant: the connected outputs and the recorded variables."""
         recorded = (port for port in self.ports if port not in self._signals.held)
         reads: dict[str, list[str]] = {name: [] for name in self._names}
         for name, variable in dict.fromkeys([*(link.start for link in links), *recorded]):
@@ -196,7 +206,7 @@ class Recorder:
             self._box.write(("state", state, {}))
 
     def inside(self, instants: Sequence[InnerValues]) -> None:
-        """Keep what happened since the last communication point; before the next one is recorded."""
+        """Record values since the last communication point, before the next one is recorded."""
         count_before = len(self._inner)
         for name, point, inputs in instants:
             columns = self._columns[name]
@@ -214,7 +224,7 @@ class Recorder:
         held: Mapping[str, Any],
         courses: Mapping[str, InputCourse] | None = None,
     ) -> None:
-        """Keep the present values; with `courses` also how the inputs came there, if that is needed."""
+        """Record the present values; with `courses` also the course of the inputs, if rows inside need it."""
         self._pass_on()
         course = None
         if courses and self._inner and self._inner[-1].after >= self._count - 2:
@@ -233,7 +243,7 @@ class Recorder:
         values: NDArray[np.float64],
         text_of: Callable[[float], str | bytes] | None = None,
     ) -> None:
-        """Keep the values of several communication points.
+        """Record the values of several communication points.
 
         Parameters
         ----------
@@ -266,7 +276,7 @@ class Recorder:
         return np.array_equal(before[columns], after[columns], equal_nan=True)
 
     def remove_last(self) -> None:
-        """Give up the last row, and what has happened since the one before: that step was not taken."""
+        """Remove the last row, and the rows inside the step that led to it: that step is repeated."""
         self._gather()
         times, values = self._tables[-1]
         self._tables[-1] = times[:-1], values[:-1]
@@ -280,12 +290,12 @@ class Recorder:
         """The last recorded values by path: numbers, booleans and texts."""
         row = self._rows[-1][1] if self._rows else self._tables[-1][1][-1]
         named = self._signals.named(
-            np.array([row], dtype=np.float64).reshape(1, len(self.ports)), self._text_numbers
+            np.array([row], dtype=np.float64).reshape(1, len(self.ports)), self._texts_of
         )
         return {name: column.tolist()[0] for name, column in named.items()}
 
     def result(self, *, ends: bool = True, **more: Any) -> CoSimulationResult:
-        """Everything recorded so far; `more` is for the constructor of `Result`.
+        """The result of all rows so far; `more` is for the constructor of `Result`.
 
         Parameters
         ----------
@@ -335,7 +345,7 @@ class Recorder:
         self._write_state()
 
     def _pass_on(self) -> None:
-        """Give rows to the stream when there are enough and others follow.
+        """Pass rows on to the stream if there are enough and others follow.
 
         The last one stays: what happens inside the next step needs it, and it may be dropped.
         """
@@ -358,7 +368,7 @@ class Recorder:
         self._write_state()
 
     def _forget_texts(self) -> None:
-        """Those that are in none of the rows that are kept."""
+        """Remove texts that are in none of the waiting rows."""
         assert self._first is not None
         rows = [self._first[1][0], self._tables[0][1][0], *(c.values for c in self._courses.values())]
         kept = [row[column] for row in rows for column in self._signals.text_columns]
@@ -385,7 +395,7 @@ class Recorder:
         *,
         ends: bool,
     ) -> None:
-        """Give rows to the stream, but for the first one when it was in the last piece."""
+        """Pass rows on to the stream, without the first one if the last piece had it."""
         assert self._stream is not None
         skips = self._has_begun
         self._has_begun = True
@@ -421,7 +431,7 @@ class Recorder:
         return (times[1:], table[1:]) if skips else (times, table)
 
     def _shifted(self, point: InnerRow) -> InnerRow:
-        """The same with its place among the rows that have not been passed on."""
+        """The row with its place among the rows that have not been passed on."""
         return point._replace(after=point.after - self._base)
 
     def _with_inner(
@@ -445,15 +455,15 @@ class Recorder:
     def _as_result(
         self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any
     ) -> CoSimulationResult:
-        columns = self._signals.named(table, self._text_numbers)
+        columns = self._signals.named(table, self._texts_of)
         return CoSimulationResult(times, columns, self._signals.units, **more)
 
     def _number(self, column: int, value: Any) -> float:
-        """How a value stands in the table."""
+        """The number of a value in the table."""
         return self._text_numbers.of(value) if column in self._signals.text_columns else float(value)
 
     def _row_course(self, courses: Mapping[str, InputCourse]) -> RowCourse:
-        """What the recorded inputs did in the step that has ended."""
+        """The courses of the recorded inputs in the last step."""
         course = RowCourse(*(np.zeros(len(self.ports)) for _ in range(3)))
         for name, of_inputs in courses.items():
             for place, column in self._input_columns[name]:

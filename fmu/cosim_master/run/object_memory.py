@@ -1,4 +1,4 @@
-"""What objects remember, as trees of numbers, text and arrays, and objects that remember it again."""
+"""The memory of objects as trees of numbers, texts and arrays, and objects from such trees."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Observer = Callable[[float, Mapping[str, float]], bool | None]
 
 @dataclass(frozen=True, kw_only=True)
 class RunHooks:
-    """As the arguments of these names of `CoSimulation.simulate`.
+    """The arguments of these names of `CoSimulation.simulate`.
 
     Attributes
     ----------

@@ -29,8 +29,8 @@ from cosim_master.recording.co_simulation_result import (
     in_order,
     without_returns,
 )
-from cosim_master.recording.coupling_samples import with_states
 from cosim_master.recording.kept_points import KeptPoints
+from cosim_master.recording.recorded_variables import reads_with_states
 from cosim_master.recording.recorder import Recorder
 from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.snapshot import Snapshot, check_serializes, identity
@@ -43,7 +43,7 @@ MOST_SECONDS_WITHOUT_PROGRESS = 0.05
 SECONDS_BETWEEN_PRINTS = 0.05
 """After which what FMUs have printed goes to their logs."""
 SHARE = 0.05
-"""Of the time of a run that writing checkpoints may take: those that grow are written less often."""
+"""Part of the time of a run that writing checkpoints may take; larger ones are written less often."""
 
 
 class SimulationRun:
@@ -112,7 +112,7 @@ class SimulationRun:
             stream=hooks.stream,
             derived=loop.derived,
         )
-        reads = with_states(recorder.reads(loop.links), loop.descriptions, loop.links)
+        reads = reads_with_states(recorder.reads(loop.links), loop.descriptions, loop.links)
         self.statistics = CoSimulationStatistics(
             python_files={name: file.name for name, file in loop.python_files.items()},
             warnings=[*warnings, *recorder.remarks],
@@ -137,11 +137,11 @@ class SimulationRun:
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """What has to be the same where a run goes on."""
+        """The facts that have to be the same in a run that continues."""
         return identity(self)
 
     def so_far(self) -> cosim.Result:
-        """What has been recorded, without events.
+        """The result so far, without events.
 
         Raises
         ------
@@ -268,7 +268,7 @@ class SimulationRun:
             self.recorder.record(loop.start, coupled.board, coupled.held)
 
     def _run_all(self, check: Callable[[], None]) -> str:
-        """All steps; returns why it ended before the last one, else ""."""
+        """Take all steps. Returns why the run ended before the last one, else ""."""
         coupled, points = self.coupled, self._points
         if coupled.stop_reason and self._going_on is None:
             return coupled.stop_reason
@@ -296,7 +296,7 @@ class SimulationRun:
         return ended
 
     def _run_rest(self, take: Callable[[int], int], check: Callable[[], None]) -> str:
-        """All steps that are left; returns as `_run_all`."""
+        """Take all steps that are left. Returns as `_run_all`."""
         coupled, points = self.coupled, self._points
         shown = looked = perf_counter()
         while self._done < points.count:
@@ -356,7 +356,7 @@ class SimulationRun:
         self._wait = now + (now - begun) / SHARE
 
     def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
-        """What takes one or several steps from a communication point on, and gives the point reached."""
+        """The function that takes steps from a communication point on, and returns the point reached."""
         one_by_one = self._hooks.observe is not None or self._pace is not None
         algorithm = self.algorithm
         if self._derivatives is not None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import cosim
 from cosim.kit import ParticipantDescription, ResultStream, checkpoint_bytes, file_digest
 from cosim_master.algorithms import exchange_layout
-from cosim_master.coupling.connection import InputCourse
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.processes.plain_events import event_of_plain, plain_event
 from cosim_master.recording.co_simulation_result import events_inside
 from cosim_master.recording.collect_samples import Collected
+from cosim_master.recording.inner_rows import InputCourse
 from cosim_master.run.object_memory import memory_of, put_back
 from cosim_master.run.saved_trees import LARGEST, from_bytes, to_bytes
 from cosim_master.run.tree_forms import check_form

@@ -19,7 +19,7 @@ from cosim_master.run.snapshot import Snapshot
 from cosim_master.trust.assess_coupling import assess_coupling
 
 SAME_TIME = 1e-9
-"""Of a step: what lies so near to its end is its end."""
+"""A time that is closer than this part of a step to its end is the end."""
 
 
 class DroppedRows(ResultStream):
@@ -73,7 +73,7 @@ class SteppedRun(SimulationRun):
 
     @property
     def time(self) -> float:
-        """Where it is, s."""
+        """The time that the run has reached, s."""
         return self._points.time(self._done) if self._paused is None else self._paused
 
     @property
@@ -171,11 +171,11 @@ class SteppedRun(SimulationRun):
                 self._loop.resume_from_python()
 
     def assess(self) -> CouplingReport:
-        """What is known of the error of the coupling until now."""
+        """The estimate of the coupling error so far."""
         return assess_coupling(self.coupled, self.algorithm, self.loop.step)
 
     def save(self, *, in_memory: bool) -> dict[str, Any]:
-        """All that the steps which follow depend on; `restore` goes back to it.
+        """The state on which all further steps depend; `restore` goes back to it.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class SteppedRun(SimulationRun):
 
     @property
     def machine(self) -> ExchangeMachine:
-        """What the interpreter of exchanges works on."""
+        """The memory of the interpreter of exchanges."""
         return self._loop.machine
 
     @property

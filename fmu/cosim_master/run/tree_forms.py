@@ -10,7 +10,7 @@ import numpy as np
 import cosim
 
 MOST_LETTERS = 60
-"""Of a value in a message."""
+"""Letters of a value in a message."""
 
 
 def check_form(tree: Any, expected: Any, place: str, growing: Collection[str] = ()) -> None:

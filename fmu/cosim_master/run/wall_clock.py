@@ -56,7 +56,7 @@ class Pace:
 
 
 SECONDS_TO_STOP = 5.0
-"""That a step may still take in this process, before the program is ended."""
+"""The time that a step may still take in this process before the program is ended, s."""
 
 
 class TimeLimit:

@@ -1,4 +1,4 @@
-"""Who sees which value when, in words."""
+"""The times at which participants see values, in words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_master.algorithms.exchange_layout import ADVANCE, READ, SET
 from cosim_master.algorithms.programmed_algorithm import operations_of
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import Coupling
+from cosim_master.coupling.link import Link
 
 
 def explain(coupling: Coupling, algorithm: cosim.MasterAlgorithm) -> list[str]:
@@ -65,7 +65,7 @@ def explain(coupling: Coupling, algorithm: cosim.MasterAlgorithm) -> list[str]:
 
 
 def _constant(coupling: Coupling) -> list[str]:
-    """What passes inside a joint system, and what passes once."""
+    """The links inside a joint system, and those that are passed once, in words."""
     inside = [] if coupling.joint is None else ["", *coupling.joint.lines()]
     return [*inside, *(f"  {link}: once, in initialization" for link in coupling.parameter_links)]
 
@@ -76,7 +76,7 @@ def _course(
     link: Link,
     descriptions: Mapping[str, ParticipantDescription],
 ) -> str:
-    """What an input does over a step, where the algorithm tells it (`course_of_inputs`)."""
+    """The course of an input over a step, if the algorithm describes it (`course_of_inputs`)."""
     words = algorithm.course_of_inputs(order.index(link.source) < order.index(link.target))
     if not words:
         return ""

@@ -14,11 +14,11 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.instances import same_folder
 from cosim_master.abilities import HoldsStarts, InitializationMode, ReportsCloseError, ReportsWarnings
-from cosim_master.coupling.connection import Link
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.directed_graph import closed_path, components
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.instant_graph import Port, instant_graph, path_text
+from cosim_master.coupling.link import Link
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.lead_exchanges import HOPELESS, MOST_SWEEPS, TOLERANCE
 from cosim_master.model_exchange.evaluation import SolvedLoop

@@ -24,11 +24,11 @@ RELATIVE_CHANGE = 1e-3
 NOISE = 1e-12
 """Relative difference of two steps that counts as rounding."""
 SHORTER = 16.0
-"""Of two trial steps, one is so much shorter than the other."""
+"""The ratio of the lengths of two trial steps."""
 NEARLY_ALL = 0.999
-"""Of a step: a participant that comes no further has returned early."""
+"""A participant that covers a smaller part of a step has returned early."""
 REMAINS = 0.5
-"""Of a change in the longer step: feedthrough, if so much is left in the shorter one."""
+"""A change of which this part is left in the shorter step is feedthrough."""
 
 
 def probe_feedthrough(
@@ -39,7 +39,7 @@ def probe_feedthrough(
     time: float,
     size: float,
 ) -> dict[str, frozenset[str]]:
-    """Which of these inputs each output depends on directly, at the present state.
+    """The inputs on which each output depends directly at the present state.
 
     With a saved state by differences: each input gets other values, one after the other, from two
     starting points. An output that does not change may still be computed in steps alone: then two steps of
@@ -123,7 +123,7 @@ def _by_steps(
     time: float,
     size: float,
 ) -> Pairs:
-    """By steps of two lengths: feedthrough is the part of a change that does not shrink with the step."""
+    """Dependencies from steps of two lengths: the part of a change that does not shrink is feedthrough."""
     pairs: Pairs = set()
     token = participant.save()
 

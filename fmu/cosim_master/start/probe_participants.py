@@ -11,10 +11,10 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.binding.fmu_library import is_fatal
 from cosim_fmi.instances import same_folder
 from cosim_master.coupling.check_loops import doubtful_outputs
-from cosim_master.coupling.connection import Link, links_from, links_into
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.coupling.feedthrough import direct_inputs, passes_through, with_feedthrough
+from cosim_master.coupling.link import Link, links_from, links_into
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_machine import printed_in_calls
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
@@ -140,7 +140,7 @@ def _refuses(participant: cosim.Participant, values: Mapping[str, Any], outputs:
 
 
 def _sentence(name: str, output: str, inputs: Sequence[str], needs: frozenset[str], how: str) -> str:
-    """What was found out about an output."""
+    """A sentence about the dependencies of an output."""
     direct = [f"{name}.{input}" for input in inputs if input in needs]
     others = [f"{name}.{input}" for input in inputs if input not in needs]
     parts = [f"depends directly on {', '.join(direct)}"] * bool(direct)

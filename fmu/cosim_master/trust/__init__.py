@@ -1,1 +1,1 @@
-"""How far a co-simulation may be trusted: what the coupling did wrong, and what that did to the results."""
+"""The trust in a co-simulation: the error of the coupling, and its effect on the results."""

@@ -1,4 +1,4 @@
-"""What to change after a run whose coupling error is known: a word, and a sentence with figures."""
+"""The advice after a run whose coupling error is known: a word, and a sentence with figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large the coupling error of a run is: the first of these ways that knows it.
+"""The size of the coupling error of a run, by the first of these rules that applies.
 
 1. Nothing is exchanged, or all inputs were exact: there is no error.
 2. Values exploded: the exchange is unstable.
@@ -41,22 +41,26 @@ def assess_coupling(
     step: float,
     second_run: Callable[[], SecondRun | None] = lambda: None,
 ) -> CouplingReport:
-    """What the samples of a run say of the error of its coupling.
+    """Estimate the coupling error of a run from its samples.
 
     Parameters
     ----------
     coupled : CoupledParticipants
-        After the run.
+        After the run. Outputs without a value move from its judged ones to those that are not.
     algorithm : MasterAlgorithm
     step : float
         Communication step, s.
     second_run : callable
-        Makes a second run where the first one shows too little; None where that could be noticed, or fails.
+        Makes a second run where the first one shows too little. It returns None if a second run fails, or
+        could have an effect outside.
     """
     if not coupled.samples.inputs:
         how = "no real values are exchanged" if coupled.joint is None else "all is solved jointly"
         return CouplingReport([], verdict="fine", how=how, not_judged=list(coupled.not_judged))
-    samples = with_values(coupled, coupled.samples.samples())
+    samples = coupled.samples.samples()
+    absent = _outputs_without_value(coupled, samples)
+    coupled.leave_out([coupled.sampled_ports[place] for place in absent])
+    samples = samples.with_zeros(absent)
     if why := _unbounded_output(coupled, samples):
         return report_without_bars(coupled, samples, UNSTABLE, why)
     wiring, jumping = wiring_of(coupled), reliable_jumps(coupled)
@@ -80,22 +84,18 @@ def assess_coupling(
     return _estimated_report(coupled, samples, estimate, algorithm, step)
 
 
-def with_values(coupled: CoupledParticipants, samples: Samples) -> Samples:
-    """The samples, with 0 for outputs that feed nothing and have no finite value at the start: not judged.
+def _outputs_without_value(coupled: CoupledParticipants, samples: Samples) -> list[int]:
+    """Places of sampled outputs that feed no input and are not finite at the start: they cannot be judged.
 
     A derivative that does not exist is not a number, the time of an event that does not come is infinite.
     """
-    fed = [each.source for each in coupled.samples.inputs]
     absent = ~np.isfinite(samples.outputs[0])
-    absent[fed] = False
-    if not absent.any():
-        return samples
-    coupled.leave_out([coupled.sampled_ports[place] for place in np.flatnonzero(absent).tolist()])
-    return samples._replace(outputs=np.where(absent, 0.0, samples.outputs))
+    absent[[sampled.source for sampled in coupled.samples.inputs]] = False
+    return np.flatnonzero(absent).tolist()
 
 
 def _unbounded_output(coupled: CoupledParticipants, samples: Samples) -> str:
-    """A sentence about an output whose values no participant can mean; empty where there is none."""
+    """A sentence about an output that is too large to be meant; empty where there is none."""
     sizes = np.abs(samples.outputs).max(axis=0)
     if sizes.max() <= LARGEST:
         return ""
@@ -112,7 +112,7 @@ def _estimated_report(
     algorithm: cosim.MasterAlgorithm,
     step: float,
 ) -> CouplingReport:
-    """A report of an estimate, "unknown" where the estimate says no more than the range of the outputs."""
+    """A report of an estimate; the verdict is "unknown" if the bars are as wide as the outputs' range."""
     report = report_of_bars(coupled, samples, estimate.bars, algorithm, step, "estimated")
     if estimate.is_known:
         return report

@@ -1,4 +1,4 @@
-"""What the samples of a run say of the error of its coupling, for libraries without Python.
+"""The assessment of the samples of a run, for libraries without Python.
 
 It is `assess_coupling` without a second run, where inputs were exact (`exact_inputs`) or linear equations
 explain the whole run (`explained_bars`); of any other run it says that the error is unknown. All functions
@@ -37,7 +37,7 @@ VERDICT, ERROR, FIRST_BAR = range(3)
 
 
 class Assessment(NamedTuple):
-    """What else is known of a coupling before it runs; its head follows that of `Wired`.
+    """Facts of a coupling before it runs; the head follows that of `Wired`.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ def assessment_behind(address):
 
 
 def assessment_room(address, at):
-    """How many numbers `assess_samples` needs for the samples (`Collected`) and the coupling (`Wired`)."""
+    """The count of numbers that `assess_samples` needs for samples (`Collected`) and coupling (`Wired`)."""
     samples = collected_at(address)
     wiring = wired_at(at)
     most_samples = samples.counts[SAMPLES] // samples.counts[STRIDE] + 4  # the last ones come at the end
@@ -135,7 +135,7 @@ def mark_absent_outputs(table, width, wiring, assessment):
 
 
 def assess_table(table, width, count, samples, wiring, assessment, room):
-    """As `assess_samples`, of the table of samples in which every output has a value."""
+    """Assess a table of samples in which every output has a value."""
     n = len(wiring.owners)
     if not is_bounded(table, width, n):
         assessment.outcome[VERDICT] = float(UNSTABLE)
@@ -224,4 +224,4 @@ ASSESSING: dict[str, tuple[Callable[..., Any], str]] = {
     "assessment_room": (assessment_room, "ii>i"),
     "assess_samples": (assess_samples, "iiii>i"),
 }
-"""What a library calls, with the signatures."""
+"""The functions that a library calls, with their signatures."""

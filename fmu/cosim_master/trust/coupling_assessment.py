@@ -1,4 +1,4 @@
-"""What `assess_samples` works on, of a coupling that is about to run."""
+"""The arrays of `assess_samples` for a coupling that is about to run."""
 
 from __future__ import annotations
 

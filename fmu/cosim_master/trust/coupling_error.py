@@ -1,4 +1,4 @@
-"""What a run's own figures say of the error that its coupling made."""
+"""The error of a coupling, estimated from the run's own samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cosim_master.trust.sampled_wiring import WiredPart, Wiring, at_ticks, part_
 
 Vector = NDArray[np.float64]
 POINTS, FEWER_POINTS = 800, 200
-"""Of the grid on which participants are identified; fewer where there are many connections."""
+"""Points of the grid on which participants are identified; fewer if there are many connections."""
 MANY, TOO_MANY = 40, 300
 """Values of the interface and inputs together."""
 LEAST = 12
@@ -30,7 +30,7 @@ WINDOWS = ((1, 4), (16, 64))
 ROWS_FOR_ONE = 6
 """Points of a window for each lag."""
 GOOD_FIT = 1e-4
-"""Of the range of an output: participants whose equations miss the run by no more do not change over it."""
+"""A misfit below this part of an output's range means that the participants do not change over it."""
 AS_GOOD, SMALL = 3.0, 0.1
 """Equations count that miss the run by at most so many times the best, or this part of the error."""
 MOST_APART = 4.0
@@ -41,9 +41,9 @@ TRUSTED, MOST_MISSED = 0.02, 4.0
 """Where equations miss the run by less (of the range), the misfit adds at most so often their answer; where
 they miss it by more, a misfit beyond that says nothing."""
 UNKNOWN_FROM = 0.5
-"""Of the range: equations that miss the run by more say nothing, and neither do larger bars."""
+"""Equations that miss the run by more than this part of the range, and larger bars, are not used."""
 MOST_BENT = 0.3
-"""Of the range: larger errors do not follow equations that are linear about the run."""
+"""Errors above this part of the range do not follow equations that are linear about the run."""
 
 
 class Estimate(NamedTuple):
@@ -66,7 +66,7 @@ class Estimate(NamedTuple):
 
 
 def explained_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = ()) -> Estimate | None:
-    """The same where participants are linear and show their states: equations explain the whole run.
+    """Errors from linear equations that explain the whole run; None if participants hide their states.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def estimated_errors(
 def _identified_errors(
     samples: Samples, sources: NDArray[np.intp], parts: Sequence[WiredPart], jumping: Sequence[int]
 ) -> Estimate:
-    """By difference equations: at ticks alone where participants are clocked, else over the whole run."""
+    """Errors from difference equations: at ticks alone if participants are clocked, else over the run."""
     clocked = [part for part in parts if part.inputs and set(part.outputs) <= set(jumping)]
     places = np.array([place for part in clocked for place in part.outputs], dtype=np.intp)
     sampled = np.array([place for part in clocked for place in part.inputs], dtype=np.intp)
@@ -155,7 +155,7 @@ def _says_something(samples: Samples, wiring: Wiring) -> bool:
 
 
 def _bent_errors(samples: Samples, wiring: Wiring) -> Estimate | None:
-    """By polynomials that explain the run; None where there are none, or a second run says more."""
+    """Errors from polynomials that explain the run; None if there are none, or if a second run is better."""
     spans = spans_of(samples.outputs)
     answers = polynomial_answers(samples, wiring, spans)
     if not answers and wiring.surely_direct != wiring.direct:
@@ -171,7 +171,7 @@ def _bent_errors(samples: Samples, wiring: Wiring) -> Estimate | None:
 
 
 def _ranges(samples: Samples) -> Vector:
-    """Of outputs; the size of those that are constant."""
+    """The ranges of the outputs; the size of constant ones."""
     ranges: Vector = np.maximum(spans_of(samples.outputs), TINY)
     return ranges
 
@@ -221,7 +221,7 @@ def _answers(
     jumping: Sequence[int],
     points: int,
 ) -> list[Answer]:
-    """Of difference equations with several lags and windows; of more windows where the first ones miss."""
+    """Answers of difference equations with several lags and windows; more windows if the first ones miss."""
     is_large = samples.outputs.shape[1] + sources.size > MANY
     course = resampled(samples, sources, points)
     coupling = IdentifiedCoupling(course, sources, parts, jumping)

@@ -1,4 +1,4 @@
-"""From the error bars of outputs to the report of a coupling: scales, connections, what has exploded."""
+"""The report of a coupling from the error bars of outputs: scales, connections, exploded values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 RESIDUAL = "energy.residual"
 NOTHING_BUT_ERROR = 0.5
-"""Of the range: an error from here on may come from an exchange that is unstable."""
+"""An error above this part of the range may come from an unstable exchange."""
 EXPLODED, EXPLODED_UNKNOWN = 1e5, 1e12
 """The size of an output in the second half of a run over that in the first one, of such an exchange; and
 where the error is not known."""
@@ -76,7 +76,7 @@ def report_without_bars(
 def connection_errors(
     coupled: CoupledParticipants, samples: Samples, signals: Sequence[EstimatedError]
 ) -> list[EstimatedError]:
-    """Of each sampled connection: the error of the output that feeds it, and its mean defect."""
+    """For each sampled connection the error of the output that feeds it, and its mean defect."""
     by_name = {each.name: each for each in signals}
     span = samples.times[-1] - samples.times[0]
     defects = np.abs(np.diff(samples.defects, axis=0)).sum(axis=0) / max(span, 1e-300)
@@ -118,7 +118,7 @@ def output_scales(coupled: CoupledParticipants, samples: Samples) -> Vector:
 
 
 def groups_of(coupled: CoupledParticipants) -> tuple[Integers, Integers]:
-    """Of each output a number that those of its participant and unit have; 1 for a residual of energies."""
+    """A number for each output, equal for one participant and unit; and 1 for residuals of energies."""
     units = units_of(coupled)
     kinds = [(name, unit) for (name, _), unit in zip(coupled.sampled_ports, units, strict=True)]
     numbers = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
@@ -127,7 +127,7 @@ def groups_of(coupled: CoupledParticipants) -> tuple[Integers, Integers]:
 
 
 def units_of(coupled: CoupledParticipants) -> list[str]:
-    """Of each output that is sampled."""
+    """The units of the sampled outputs."""
     return [coupled.descriptions[name].variables[port].unit or "1" for name, port in coupled.sampled_ports]
 
 

@@ -21,7 +21,7 @@ ROUNDING = 1e-14
 
 
 class PossiblyExact(NamedTuple):
-    """What `are_exact` has to know of a coupling whose inputs may be exact.
+    """The facts that `are_exact` needs of a coupling whose inputs may be exact.
 
     Attributes
     ----------

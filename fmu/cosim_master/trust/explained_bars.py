@@ -36,7 +36,7 @@ TINY = 1e-300
 
 
 def bars_room(samples, outputs, inputs):
-    """How many numbers `linear_bars` needs for no more than so many samples."""
+    """The count of numbers that `linear_bars` needs for this number of samples."""
     count = most_intervals(samples, outputs, inputs, POINTS)
     return course_room(count, outputs, inputs) + room_needed(count, outputs, inputs)
 
@@ -90,7 +90,7 @@ def is_same(one, other):
 
 
 def bars_of(course, wiring, room, direct):
-    """The same with these dependencies, by equations with each weight of inputs beside states."""
+    """Error bars with these dependencies, by equations with each weight of inputs relative to states."""
     n = len(wiring.owners)
     for w in range(len(WEIGHTS)):
         errors = wiring.answers[2 * n * w : 2 * n * w + n]

@@ -1,4 +1,4 @@
-"""What the kernel functions of a coupling's error say of samples in arrays of NumPy."""
+"""The kernel functions of the coupling error, called with samples in arrays of NumPy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENTRIES: dict[Callable[..., int], str] = {
     course_at: "FiiiFF>i",
     put_spans: "FiF>i",
 }
-"""What is called here, with the signatures."""
+"""The functions that are called here, with their signatures."""
 
 
 class Course(NamedTuple):

@@ -1,4 +1,4 @@
-"""What the participants do with their inputs, found out from the run itself."""
+"""Difference equations of the participants, identified from the run itself."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cosim_master.trust.sampled_wiring import Resampled, WiredPart
 
 Vector = NDArray[np.float64]
 MOST_GROWTH = 1e9
-"""Of the outputs' size: a model that goes beyond is none."""
+"""A model whose outputs grow beyond this many times their size is discarded."""
 
 
 class Method(NamedTuple):
-    """How participants are identified.
+    """A method of identification.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Method(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a method found.
+    """The outcome of a method.
 
     Attributes
     ----------
@@ -246,12 +246,12 @@ class _StateParts(NamedTuple):
 
     @property
     def first_end(self) -> int:
-        """Where those of the ends begin."""
+        """The place of the first end."""
         return self.lags * (self.outputs + self.inputs)
 
     @property
     def width(self) -> int:
-        """How many numbers it has."""
+        """The number of columns."""
         return self.first_end + self.lags * self.direct
 
     def split(self, state: Vector) -> tuple[list[Vector], list[Vector], list[Vector]]:
@@ -270,7 +270,7 @@ class _Differences(NamedTuple):
 
     @classmethod
     def of(cls, outputs: Vector, means: Vector, ends: Vector, lags: int) -> _Differences:
-        """As many as there are lags; of the ends one more."""
+        """The differences for a number of lags; the ends have one more."""
         return cls(_differences(outputs, lags), _differences(means, lags), _differences(ends, lags + 1))
 
     def state_after(self, k: int, lags: int) -> Vector:
@@ -281,7 +281,7 @@ class _Differences(NamedTuple):
 
 
 class _Factors(NamedTuple):
-    """Of the difference equations of all participants.
+    """Factors of the difference equations of all participants.
 
     Attributes
     ----------
@@ -298,7 +298,7 @@ class _Factors(NamedTuple):
 
 
 class _Equations(NamedTuple):
-    """Of the coupled participants in a window: next = move @ state + push @ defects + constant.
+    """Equations of the coupled participants in a window: next = move @ state + push @ defects + constant.
 
     The defects are those of the means, then those of the ends; `gains` is ∂ẏ/∂u.
     """

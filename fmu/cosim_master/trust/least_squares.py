@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+from cosim.kit import Reals
 
 SWEEPS, SQUARINGS = 40, 40
 ORTHOGONAL = 1e-15
 NEGLIGIBLE = 1e-40
-"""Of all squares together: a column of smaller ones is zero."""
+"""A column whose square is a smaller part of the sum of all squares is zero."""
+
+
+class Slots(NamedTuple):
+    """Memory for matrices or vectors, divided into slots of one size."""
+
+    values: Reals
+    size: int
+
+    def view(self, slot, length):
+        """The first numbers of a slot, or of several adjoining ones."""
+        first = self.size * slot
+        return self.values[first : first + length]
 
 
 def clear(values):
-    """Zeros."""
+    """Set all numbers to zero."""
     for i in range(len(values)):
         values[i] = 0.0
 
 
-def add_row(triangle, right, row, wanted, n, r):
-    """Add a row to the triangle of a decomposition, by rotations; `row` and `wanted` are used up.
+def add_row(triangle, right, row, target, n, r):
+    """Add a row to the triangle of a decomposition, by rotations; `row` and `target` are overwritten.
 
     Parameters
     ----------
     triangle : view, n * n
     right : view, n * r
         The right-hand sides, rotated as well.
-    row, wanted : view
-        Of n and r numbers.
+    row, target : view
+        n and r numbers.
     """
     for j in range(n):
         b = row[j]
@@ -46,21 +61,23 @@ def add_row(triangle, right, row, wanted, n, r):
             row[k] = c * y - s * x
         for k in range(r):
             x = right[r * j + k]
-            y = wanted[k]
+            y = target[k]
             right[r * j + k] = c * x + s * y
-            wanted[k] = c * y - s * x
+            target[k] = c * y - s * x
 
 
-def solve_triangle(triangle, right, found, turns, n, r, cut):
-    """The shortest solution of ``triangle @ found = right`` by singular values beyond `cut` of the largest.
+def solve_triangle(triangle, right, solution, turns, n, r, cut):
+    """The shortest solution of ``triangle @ solution = right``.
 
     Parameters
     ----------
+    cut : float
+        Singular values below this part of the largest count as zero.
     triangle : view, n * n
-        Used up.
-    right, found : view, n * r
+        Overwritten.
+    right, solution : view, n * r
     turns : view, n * n
-        Room.
+        Scratch memory.
     """
     for i in range(n):
         for j in range(n):
@@ -71,7 +88,7 @@ def solve_triangle(triangle, right, found, turns, n, r, cut):
     largest = 0.0
     for j in range(n):
         largest = max(largest, column_product(triangle, n, j, j))
-    clear(found)
+    clear(solution)
     for j in range(n):
         square = column_product(triangle, n, j, j)
         if not square > cut * cut * largest:
@@ -82,11 +99,11 @@ def solve_triangle(triangle, right, found, turns, n, r, cut):
                 total += triangle[n * i + j] * right[r * i + k]
             total = total / square
             for i in range(n):
-                found[r * i + k] += turns[n * i + j] * total
+                solution[r * i + k] += turns[n * i + j] * total
 
 
 def turn_columns(matrix, turns, n):
-    """Make each pair of columns orthogonal once (Jacobi); whether any was not."""
+    """Make each pair of columns orthogonal once (Jacobi). Returns whether a pair was not."""
     has_turned = False
     total = 0.0
     for i in range(n * n):
@@ -108,7 +125,7 @@ def turn_columns(matrix, turns, n):
 
 
 def turn(matrix, n, p, q, cosine, sine):
-    """Turn two columns."""
+    """Rotate two columns."""
     for i in range(n):
         x = matrix[n * i + p]
         y = matrix[n * i + q]
@@ -125,7 +142,7 @@ def column_product(matrix, n, p, q):
 
 
 def invert(matrix, inverse, n):
-    """Its inverse, by elimination with pivots; False where there is none. `matrix` is used up."""
+    """Invert a matrix by elimination with pivots; False if it is singular. `matrix` is overwritten."""
     for i in range(n):
         for j in range(n):
             inverse[n * i + j] = 1.0 if i == j else 0.0
@@ -156,13 +173,13 @@ def invert(matrix, inverse, n):
 
 
 def spectral_radius(matrix, power, square, n):
-    """The largest size of an eigenvalue: of ever higher powers the root of the norm.
+    """The largest modulus of an eigenvalue: the n-th root of the norm of the n-th power, for large n.
 
     Parameters
     ----------
     matrix : view, n * n
     power, square : view, n * n
-        Room.
+        Scratch memory.
     """
     for i in range(n * n):
         power[i] = matrix[i]
@@ -187,46 +204,46 @@ def spectral_radius(matrix, power, square, n):
     return math.exp(logarithm)
 
 
-def multiply(a, b, found, rows, inner, columns):
-    """``found = a @ b``."""
+def multiply(a, b, result, rows, inner, columns):
+    """``result = a @ b``."""
     for i in range(rows):
         for j in range(columns):
             total = 0.0
             for k in range(inner):
                 total += a[inner * i + k] * b[columns * k + j]
-            found[columns * i + j] = total
+            result[columns * i + j] = total
 
 
-def apply(matrix, vector, found, rows, columns):
-    """``found = matrix @ vector``."""
+def apply(matrix, vector, result, rows, columns):
+    """``result = matrix @ vector``."""
     for i in range(rows):
         total = 0.0
         for j in range(columns):
             total += matrix[columns * i + j] * vector[j]
-        found[i] = total
+        result[i] = total
 
 
-def apply_transposed(matrix, vector, found, rows, columns):
-    """``found = vector @ matrix``."""
-    clear(found)
+def apply_transposed(matrix, vector, result, rows, columns):
+    """``result = vector @ matrix``."""
+    clear(result)
     for i in range(rows):
         for j in range(columns):
-            found[j] += vector[i] * matrix[columns * i + j]
+            result[j] += vector[i] * matrix[columns * i + j]
 
 
-def exponential(matrix, factor, terms, found, term, product, n):
-    """The series of the exponential of ``factor * matrix``, so many terms of it.
+def exponential(matrix, factor, terms, result, term, product, n):
+    """The exponential of ``factor * matrix`` by the first `terms` of its series.
 
     Parameters
     ----------
-    matrix, found, term, product : view, n * n
-        The last two are room.
+    matrix, result, term, product : view, n * n
+        The last two are scratch memory.
     """
     for i in range(n):
         for j in range(n):
-            term[n * i + j] = found[n * i + j] = 1.0 if i == j else 0.0
+            term[n * i + j] = result[n * i + j] = 1.0 if i == j else 0.0
     for k in range(1, terms):
         multiply(term, matrix, product, n, n, n)
         for i in range(n * n):
             term[i] = product[i] * (factor / k)
-            found[i] += term[i]
+            result[i] += term[i]

@@ -11,77 +11,78 @@ All functions are kernel functions: libraries without Python call them as well.
 
 from __future__ import annotations
 
-from cosim_master.trust.least_squares import clear
+from cosim_master.trust.least_squares import Slots, clear
 from cosim_master.trust.linear_error import MATRICES_OF_ERROR, VECTORS_OF_ERROR, follow_errors
-from cosim_master.trust.linear_fit import Equations, Part, fit_output, fit_rates
+from cosim_master.trust.linear_fit import Equations, Part, Scratch, fit_output, fit_rates
 
 WEIGHTS = (1e-3, 1.0, 1e3)
-"""Of inputs beside states: where one follows from the other, the run does not show which of them acts."""
-MATRICES = 4 + MATRICES_OF_ERROR
-"""Of the equations (`Equations`), then those of the fit or of the error, which share their room."""
-VECTORS = 2 + VECTORS_OF_ERROR
-"""The same of vectors."""
+"""Weights of inputs relative to states: where one follows from the other, it is not known which one acts."""
+MATRICES_OF_EQUATIONS, VECTORS_OF_EQUATIONS = 4, 2
+MATRICES = MATRICES_OF_EQUATIONS + MATRICES_OF_ERROR
+VECTORS = VECTORS_OF_EQUATIONS + VECTORS_OF_ERROR
+"""Slots for `Equations`, then for the fit and the error, which share theirs (`Scratch`)."""
 
 
 def room_needed(intervals, outputs, inputs):
-    """Numbers for the equations, of a course of so many intervals."""
+    """The count of numbers that `linear_answer` needs for a course of so many intervals."""
     size = outputs + inputs + 1
     return MATRICES * size * size + VECTORS * size + 2 * intervals * size
 
 
 def linear_answer(course, wiring, room, direct, weight, errors, misfit):
-    """The largest errors by equations with one weight of inputs beside states; False where there are none.
+    """The largest errors by equations with one weight of inputs relative to states; False if none fit.
 
     Parameters
     ----------
     course : Intervals
     wiring : Wired
     room : view
-        Of `room_needed` numbers.
+        `room_needed` numbers.
     direct : view, outputs * inputs
-        1 where an output is taken to follow an input at once.
+        1 where an output is assumed to follow an input at the same instant.
     weight : float
-    errors, misfit : view
-        Of the outputs: what the coupling did, and what the equations do not explain would do.
+    errors, misfit : view, outputs
+        Receive the error by the coupling, and the effect of what the equations do not explain.
     """
     n = len(wiring.owners)
-    m = len(wiring.targets)
-    size = n + m + 1
+    size = n + len(wiring.targets) + 1
     square = size * size
-    vectors = room[MATRICES * square : MATRICES * square + VECTORS * size]
-    rows = room[MATRICES * square + VECTORS * size : len(room)]
+    vectors = room[MATRICES * square : len(room)]
+    of_equations = Slots(room, square)
+    vectors_of_equations = Slots(vectors, size)
     equations = Equations(
-        room[0:square],
-        room[square : 2 * square],
-        vectors[0:n],
-        room[2 * square : 3 * square],
-        room[3 * square : 4 * square],
-        vectors[n : 2 * n],
+        number_states(wiring, direct),
+        of_equations.view(0, square),  # a
+        of_equations.view(1, square),  # b
+        vectors_of_equations.view(0, n),  # c
+        of_equations.view(2, square),  # shown
+        of_equations.view(3, square),  # passed
+        vectors_of_equations.view(1, n),  # constant
     )
-    matrices = room[4 * square : MATRICES * square]
-    more_vectors = vectors[2 * n : len(vectors)]
-    for part_of_equations in equations:
-        clear(part_of_equations)
-    states = number_states(wiring, direct)
+    scratch = Scratch(
+        Slots(room[MATRICES_OF_EQUATIONS * square : MATRICES * square], square),
+        Slots(vectors[VECTORS_OF_EQUATIONS * size : VECTORS * size], size),
+        vectors[VECTORS * size : len(vectors)],
+    )
+    clear(room[0 : MATRICES_OF_EQUATIONS * square])
+    clear(vectors[0 : VECTORS_OF_EQUATIONS * size])
     for y in range(n):
         if wiring.states[y] >= 0:
-            equations.shown[states * y + wiring.states[y]] = 1.0
-    for owner in range(n + m):
+            equations.shown[equations.states * y + wiring.states[y]] = 1.0
+    for owner in range(size - 1):
         part = list_part(wiring, owner)
         if len(part.inputs) == 0:
             continue
-        if len(part.states) > 0 and not fit_rates(
-            course, wiring, part, states, weight, equations, matrices, more_vectors, rows
-        ):
+        if len(part.states) > 0 and not fit_rates(course, wiring, part, weight, equations, scratch):
             return False
         for y in range(n):
             if wiring.owners[y] == owner and wiring.states[y] < 0:
-                fit_output(course, wiring, part, y, states, weight, equations, matrices, more_vectors)
-    return follow_errors(course, wiring, states, equations, matrices, more_vectors, errors, misfit)
+                fit_output(course, wiring, part, y, weight, equations, scratch)
+    return follow_errors(course, wiring, equations, scratch, errors, misfit)
 
 
 def number_states(wiring, direct):
-    """Number the states, and count them: outputs of driven participants that no input moves at once."""
+    """Number and count the states: outputs of driven participants that no input moves at once."""
     states = 0
     for y in range(len(wiring.owners)):
         wiring.states[y] = -1
@@ -92,7 +93,7 @@ def number_states(wiring, direct):
 
 
 def follows_any(direct, y, m):
-    """Whether an output follows any input at once."""
+    """Whether an output follows any input at the same instant."""
     for u in range(m):  # noqa: SIM110
         if direct[m * y + u] != 0:
             return True

@@ -1,8 +1,8 @@
 """The error of a run by the linear equations of its participants, coupled without delay.
 
 All functions are kernel functions. In them n, m and s count outputs, inputs and states; i numbers intervals,
-y outputs, u and v inputs, z states. The inputs of the coupled equations are u = F w + (what is known of the
-inputs beside states), with F the feedback of states; so w' = (A + B F) w + B (known) + c.
+y outputs, u and v inputs, z states. The inputs of the coupled equations are u = F w + k(t), with F
+the feedback of states and k the known rest; so w' = (A + B F) w + B k + c.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from cosim_master.trust.least_squares import (
 from cosim_master.trust.run_in_intervals import POWERS, piece_of
 
 ORDER = 12
-"""Of the series over an interval."""
+"""Order of the series over an interval."""
 MORE_TERMS = 6
-"""Of the exponential over an interval, beyond that order."""
+"""Terms of the exponential over an interval beyond that order."""
 LONGEST = 3.0
-"""Rate of the fastest state times the interval: beyond, a series says nothing."""
+"""The largest rate of a state times the interval for which the series is used."""
 SMALL_CHANGE = 1e-12
-"""Of the longest interval: intervals that differ by less share an exponential."""
+"""Intervals that differ by a smaller part of the longest one share an exponential."""
 
 
 class Feedback(NamedTuple):
-    """How inputs follow states and outputs when all are coupled without delay; matrices row by row.
+    """The dependence of inputs on states and outputs in a coupling without delay; matrices row by row.
 
     Attributes
     ----------
     solved : Reals
-        m * m: the inverse of 1 minus what inputs do at once to outputs that feed inputs.
+        m * m: the inverse of 1 minus the direct feedthrough from inputs to the outputs that feed inputs.
     of_states : Reals
-        m * s: F, inputs by states.
+        m * s: F, derivatives of inputs by states.
     coupled : Reals
         s * s: A + B F.
     of_free : Reals
-        m * n: inputs by the outputs that depend on nothing.
+        m * n: derivatives of inputs by the outputs of participants without inputs.
     of_driven : Reals
-        m * n: inputs by what the equations do not explain of the others.
+        m * n: derivatives of inputs by the residuals of the other outputs.
     room, more_room : Reals
-        Of the size of the largest matrix.
+        Scratch memory of the size of the largest matrix.
     transition : Reals
         s * s: the exponential of `coupled` over an interval.
     """
@@ -65,28 +65,28 @@ MATRICES_OF_ERROR = len(Feedback._fields)
 
 
 class ErrorVectors(NamedTuple):
-    """What follows the run through its intervals; of states unless a size is given.
+    """Vectors that are updated interval by interval; their size is that of the states if none is given.
 
     Attributes
     ----------
     state, reached : Reals
-        The derivative that the series of the states is at, and their end of the interval by the equations.
+        The present derivative in the series of the states, and the states at the end of the interval.
     error, pushed : Reals
-        The derivative that the series of the error is at, and what this interval adds to the error.
+        The present derivative in the series of the error, and the error that this interval adds.
     total, misfit : Reals
-        The error so far, and what the equations have missed so far.
+        The error so far, and the misfit of the equations so far.
     by_state, by_input : Reals
-        Room: a matrix times states, and B times inputs.
+        Scratch memory: a matrix times states, and B times inputs.
     residual : Reals
-        n: what the equation of an output misses.
+        n: the residuals of the outputs.
     constant, acting : Reals
-        m: inputs by constants of outputs, and inputs that B is applied to.
+        m: the part of the inputs that comes from constants of outputs, and inputs that B is applied to.
     unexplained, unexplained_before : Reals
-        m: inputs by the residuals of outputs, at the end of this interval and of the last one.
+        m: the part of the inputs from residuals of outputs, at the ends of this and of the last interval.
     input_error, input_misfit : Reals
-        m: at the end of the interval.
+        m: errors and misfits of the inputs at the end of the interval.
     known : Reals
-        POWERS * m: derivatives of the inputs beside states, at the start of the interval.
+        POWERS * m: derivatives of the part of the inputs that is not feedback, at the start of the interval.
     """
 
     state: Reals
@@ -108,32 +108,30 @@ class ErrorVectors(NamedTuple):
 
 
 VECTORS_OF_ERROR = len(ErrorVectors._fields) - 1 + POWERS
-"""The last of them is so many times longer."""
+"""The last vector takes POWERS slots."""
 
 
-def follow_errors(course, wiring, states, equations, matrices, room, errors, misfit):
-    """The coupled equations along the run; False where a series over an interval does not converge.
+def follow_errors(course, wiring, equations, scratch, errors, misfit):
+    """Solve the coupled equations along the run; False if the series over an interval does not converge.
 
     Parameters
     ----------
     course : Intervals
     wiring : Wired
-    states : int
-        How many there are.
     equations : Equations
-    matrices, room : view
-        Room for `Feedback` and `ErrorVectors`.
-    errors, misfit : view
+    scratch : Scratch
+    errors, misfit : view, outputs
         Receive the largest error of each output, and the largest effect of what is not explained.
     """
     n = len(wiring.owners)
     m = len(wiring.targets)
-    feedback = divide_matrices(matrices, n, m, states)
-    vectors = divide_vectors(room, n, m, states)
-    if not couple(wiring, states, equations, feedback):
+    states = equations.states
+    feedback = divide_matrices(scratch.matrices, n, m, states)
+    vectors = divide_vectors(scratch.vectors, n, m, states)
+    if not couple(wiring, equations, feedback):
         return False
     longest = longest_interval(course)
-    if not fastest_rate(equations, feedback, states) * longest <= LONGEST:
+    if not fastest_rate(equations, feedback) * longest <= LONGEST:
         return False
     apply(feedback.of_driven, equations.constant, vectors.constant, m, n)
     for values in (vectors.total, vectors.misfit, vectors.unexplained_before, errors, misfit):
@@ -142,82 +140,57 @@ def follow_errors(course, wiring, states, equations, matrices, room, errors, mis
     for i in range(len(course.times) - 1):
         h = course.times[i + 1] - course.times[i]
         differentiate_known_inputs(course, wiring, i, feedback, vectors)
-        integrate_interval(course, wiring, i, states, equations, feedback, vectors)
-        find_unexplained(course, wiring, i, states, equations, feedback, vectors)
+        integrate_interval(course, wiring, i, equations, feedback, vectors)
+        find_unexplained(course, wiring, i, equations, feedback, vectors)
         if not abs(h - length_of_transition) <= SMALL_CHANGE * longest:
             renew_transition(feedback, h, states)
             length_of_transition = h
         advance_errors(course, wiring, i, states, feedback, vectors)
         find_input_errors(course, wiring, i, states, feedback, vectors)
-        if not raise_output_errors(wiring, states, equations, vectors, errors, misfit):
+        if not raise_output_errors(wiring, equations, vectors, errors, misfit):
             return False
     return True
 
 
 def divide_matrices(matrices, n, m, states):
-    """The matrices of a `Feedback` in the given room."""
-    square = (n + m + 1) * (n + m + 1)
-    solved = matrices[0 : m * m]
-    of_states = matrices[square : square + m * states]
-    coupled = matrices[2 * square : 2 * square + states * states]
-    of_free = matrices[3 * square : 3 * square + m * n]
-    of_driven = matrices[4 * square : 4 * square + m * n]
-    room = matrices[5 * square : 6 * square]
-    more_room = matrices[6 * square : 7 * square]
-    transition = matrices[7 * square : 7 * square + states * states]
+    """The matrices of a `Feedback` in scratch memory."""
     return Feedback(
-        solved,
-        of_states,
-        coupled,
-        of_free,
-        of_driven,
-        room,
-        more_room,
-        transition,
+        matrices.view(0, m * m),  # solved
+        matrices.view(1, m * states),  # of_states
+        matrices.view(2, states * states),  # coupled
+        matrices.view(3, m * n),  # of_free
+        matrices.view(4, m * n),  # of_driven
+        matrices.view(5, matrices.size),  # room
+        matrices.view(6, matrices.size),  # more_room
+        matrices.view(7, states * states),  # transition
     )
 
 
-def divide_vectors(room, n, m, states):
-    """The vectors of an `ErrorVectors` in the given room."""
-    size = n + m + 1
-    state = room[0:states]
-    reached = room[size : size + states]
-    error = room[2 * size : 2 * size + states]
-    pushed = room[3 * size : 3 * size + states]
-    total = room[4 * size : 4 * size + states]
-    misfit = room[5 * size : 5 * size + states]
-    by_state = room[6 * size : 6 * size + states]
-    by_input = room[7 * size : 7 * size + states]
-    residual = room[8 * size : 8 * size + n]
-    constant = room[9 * size : 9 * size + m]
-    acting = room[10 * size : 10 * size + m]
-    unexplained = room[11 * size : 11 * size + m]
-    unexplained_before = room[12 * size : 12 * size + m]
-    input_error = room[13 * size : 13 * size + m]
-    input_misfit = room[14 * size : 14 * size + m]
-    known = room[15 * size : 15 * size + POWERS * m]
+def divide_vectors(vectors, n, m, states):
+    """The vectors of an `ErrorVectors` in scratch memory."""
     return ErrorVectors(
-        state,
-        reached,
-        error,
-        pushed,
-        total,
-        misfit,
-        by_state,
-        by_input,
-        residual,
-        constant,
-        acting,
-        unexplained,
-        unexplained_before,
-        input_error,
-        input_misfit,
-        known,
+        vectors.view(0, states),  # state
+        vectors.view(1, states),  # reached
+        vectors.view(2, states),  # error
+        vectors.view(3, states),  # pushed
+        vectors.view(4, states),  # total
+        vectors.view(5, states),  # misfit
+        vectors.view(6, states),  # by_state
+        vectors.view(7, states),  # by_input
+        vectors.view(8, n),  # residual
+        vectors.view(9, m),  # constant
+        vectors.view(10, m),  # acting
+        vectors.view(11, m),  # unexplained
+        vectors.view(12, m),  # unexplained_before
+        vectors.view(13, m),  # input_error
+        vectors.view(14, m),  # input_misfit
+        vectors.view(15, POWERS * m),  # known
     )
 
 
-def couple(wiring, states, equations, feedback):
-    """Solve for all inputs; False where inputs that act at once on each other have no solution."""
+def couple(wiring, equations, feedback):
+    """Solve for all inputs; False if inputs that act on each other at the same instant have no solution."""
+    states = equations.states
     n = len(wiring.owners)
     m = len(wiring.targets)
     loop = feedback.room
@@ -246,29 +219,30 @@ def couple(wiring, states, equations, feedback):
 
 
 def longest_interval(course):
-    """Its length."""
+    """The length of the longest interval, s."""
     longest = 0.0
     for i in range(len(course.times) - 1):
         longest = max(longest, course.times[i + 1] - course.times[i])
     return longest
 
 
-def fastest_rate(equations, feedback, states):
-    """The largest rate of the participants alone, and of all coupled."""
+def fastest_rate(equations, feedback):
+    """The largest rate of a participant alone or of all coupled, per s."""
+    states = equations.states
     alone = spectral_radius(equations.a, feedback.room, feedback.more_room, states)
     coupled = spectral_radius(feedback.coupled, feedback.room, feedback.more_room, states)
     return max(alone, coupled)
 
 
 def renew_transition(feedback, h, states):
-    """The exponential of the coupled equations over an interval of this length."""
+    """Compute the exponential of the coupled equations over an interval of length h (s)."""
     terms = ORDER + MORE_TERMS
     term, product = feedback.room, feedback.more_room
     exponential(feedback.coupled, h, terms, feedback.transition, term, product, states)
 
 
 def differentiate_known_inputs(course, wiring, i, feedback, vectors):
-    """Derivatives at the start of an interval of what the inputs were given beside the states."""
+    """The derivatives at the start of an interval of the part of the inputs that is not feedback."""
     n = len(wiring.owners)
     m = len(wiring.targets)
     h = course.times[i + 1] - course.times[i]
@@ -289,11 +263,12 @@ def differentiate_known_inputs(course, wiring, i, feedback, vectors):
                 known[m * power + u] -= factorial * piece[power] * feedback.of_free[n * u + y]
 
 
-def integrate_interval(course, wiring, i, states, equations, feedback, vectors):
-    """The run's states by their equations, and what the defects push, by series over an interval.
+def integrate_interval(course, wiring, i, equations, feedback, vectors):
+    """Integrate the run's states and the effect of the defects over an interval, by series.
 
-    A defect is what an input was given beyond the feedback of the run's own states.
+    A defect is the input minus the feedback of the run's own states.
     """
+    states = equations.states
     n = len(wiring.owners)
     m = len(wiring.targets)
     h = course.times[i + 1] - course.times[i]
@@ -327,11 +302,12 @@ def integrate_interval(course, wiring, i, states, equations, feedback, vectors):
             vectors.pushed[z] += factor * vectors.error[z]
 
 
-def find_unexplained(course, wiring, i, states, equations, feedback, vectors):
-    """What the equations of outputs miss at the end of an interval, and what that does to the rates.
+def find_unexplained(course, wiring, i, equations, feedback, vectors):
+    """The residuals of the outputs at the end of an interval, and their effect on the rates (`by_input`).
 
-    Inputs by it at both ends of the interval come to act on the states together (`by_input`).
+    The effect counts the inputs at both ends of the interval.
     """
+    states = equations.states
     n = len(wiring.owners)
     m = len(wiring.targets)
     for y in range(n):
@@ -367,7 +343,7 @@ def advance_errors(course, wiring, i, states, feedback, vectors):
 
 
 def find_input_errors(course, wiring, i, states, feedback, vectors):
-    """By how much inputs differ at the end of an interval from those of the coupling without delay."""
+    """The errors of the inputs at the end of an interval: their difference from a coupling without delay."""
     n = len(wiring.owners)
     m = len(wiring.targets)
     for u in range(m):
@@ -384,8 +360,9 @@ def find_input_errors(course, wiring, i, states, feedback, vectors):
         vectors.input_misfit[u] = misfit
 
 
-def raise_output_errors(wiring, states, equations, vectors, errors, misfit):
-    """Raise the largest error and misfit of each output; False where one is not finite."""
+def raise_output_errors(wiring, equations, vectors, errors, misfit):
+    """Update the largest error and misfit of each output; False if one is not finite."""
+    states = equations.states
     m = len(wiring.targets)
     for y in range(len(wiring.owners)):
         error = 0.0

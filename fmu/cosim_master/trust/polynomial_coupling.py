@@ -21,7 +21,7 @@ SHAPES = ((2, 1), (3, 1), (2, 2), (3, 2))
 ROUNDS = 40
 """In which the integrals of monomials and the equations are made consistent."""
 SUBSTEPS = 4
-"""Of Runge and Kutta's method in an interval."""
+"""Steps of the Runge-Kutta method in an interval."""
 BOOLE = (7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0)
 """Weights of the values at the substeps in the mean."""
 POINTS, FEWEST = 2000, 3
@@ -32,7 +32,7 @@ INDEPENDENT = 1e-7
 
 
 class PolynomialAnswer(NamedTuple):
-    """What the equations say.
+    """The outcome of the equations.
 
     Attributes
     ----------
@@ -69,11 +69,11 @@ class Monomials:
         ]
 
     def values(self, z: Vector) -> Vector:
-        """Of variables of shape (..., variables): shape (..., monomials)."""
+        """The monomials of variables: from shape (..., variables) to (..., monomials)."""
         return np.stack([_product(z, term) for term in self.terms], axis=-1)
 
     def slopes(self, z: Vector) -> Vector:
-        """By each variable: shape (..., monomials, variables)."""
+        """Derivatives of the monomials by the variables: shape (..., monomials, variables)."""
         by_variable = np.zeros((*z.shape[:-1], len(self.terms), z.shape[-1]))
         for j, term in enumerate(self.terms):
             for place, variable in enumerate(term):
@@ -89,7 +89,7 @@ def _product(z: Vector, term: tuple[int, ...]) -> Vector:
 
 
 def _places(listed: list[int]) -> NDArray[np.intp]:
-    """As an index; an empty list would be one of reals."""
+    """Places as an index array; numpy would take an empty list for reals."""
     return np.array(listed, dtype=np.intp)
 
 
@@ -97,9 +97,9 @@ class Fit(NamedTuple):
     """Equations of one participant: factors of monomials of its states and inputs, in their ranges."""
 
     rows: list[int]
-    """Its states, among all."""
+    """The places of its states among all states."""
     given: list[int]
-    """Its inputs, among all."""
+    """The places of its inputs among all inputs."""
     monomials: Monomials
     factors: Vector
     centre: Vector
@@ -130,7 +130,7 @@ class Shown(NamedTuple):
         return self.monomials.values((w[..., _places(self.rows)] - self.centre) / self.size) @ self.factors
 
     def slope(self, w: Vector) -> Vector:
-        """By its states."""
+        """Derivatives by its states."""
         slopes = self.monomials.slopes((w[..., _places(self.rows)] - self.centre) / self.size)
         return np.einsum("...jn,j->...n", slopes, self.factors) / self.size
 
@@ -229,7 +229,7 @@ class _PolynomialCoupling:
         return cls(course, wiring, np.array(states, dtype=np.intp), fits, shown)
 
     def _rates(self, w: Vector, u: Vector) -> Vector:
-        """Of the states, from states `w` and inputs `u`."""
+        """Rates of the states, from states `w` and inputs `u`."""
         rates = np.zeros_like(w)
         for fit in self._fits:
             scale = fit.size[: len(fit.rows)]
@@ -237,7 +237,7 @@ class _PolynomialCoupling:
         return rates
 
     def _slopes(self, w: Vector, u: Vector) -> tuple[Vector, Vector]:
-        """Of the rates by states and by inputs: shapes (..., n, n) and (..., n, inputs)."""
+        """Derivatives of the rates by states and by inputs: shapes (..., n, n) and (..., n, inputs)."""
         by_state = np.zeros((*w.shape, w.shape[-1]))
         by_input = np.zeros((*w.shape, u.shape[-1]))
         for fit in self._fits:
@@ -250,7 +250,7 @@ class _PolynomialCoupling:
         return by_state, by_input
 
     def _outputs(self, w: Vector) -> Vector:
-        """All outputs that depend on states, without what inputs do at once."""
+        """All outputs that depend on states, without direct feedthrough from inputs."""
         outputs = np.zeros((*w.shape[:-1], self._course.outputs.shape[1]))
         outputs[..., self._states] = w
         for each in self._shown:
@@ -258,7 +258,7 @@ class _PolynomialCoupling:
         return outputs
 
     def _output_slopes(self, w: Vector) -> Vector:
-        """Of `_outputs` by states: shape (..., outputs, n)."""
+        """Derivatives of `_outputs` by states: shape (..., outputs, n)."""
         slopes = np.zeros((*w.shape[:-1], self._course.outputs.shape[1], w.shape[-1]))
         slopes[..., self._states, np.arange(w.shape[-1])] = 1.0
         for each in self._shown:
@@ -298,7 +298,7 @@ class _PolynomialCoupling:
         return PolynomialAnswer(np.abs(shown).max(axis=0), astray.max(axis=0))
 
     def _unfitted_outputs(self, w: Vector) -> Vector:
-        """What outputs have beyond their equations; 0 for states, where no input reaches, at the start."""
+        """Residuals of the outputs; 0 for states, and for outputs that no input reaches, at the start."""
         unfitted = self._course.outputs - self._outputs(w) - self._course.ends @ self._direct.T
         unfitted[:, self._states] = unfitted[:, self._free] = unfitted[0] = 0.0
         return unfitted
@@ -342,13 +342,13 @@ class _PolynomialCoupling:
 
 
 def sizes_of(values: Vector) -> Vector:
-    """How far each column goes; 1 where it stays at zero."""
+    """The range of each column; 1 for a column of zeros."""
     spans = spans_of(values)
     return np.where(spans > 0.0, spans, 1.0)
 
 
 def _independent(outputs: Vector, candidates: list[int]) -> list[int]:
-    """Those of some outputs that are no linear combination of the ones before them."""
+    """The outputs that are no linear combination of those before them."""
     chosen: list[int] = []
     for place in candidates:
         value = outputs[:, place] - outputs[:, place].mean()

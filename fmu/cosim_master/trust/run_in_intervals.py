@@ -12,13 +12,13 @@ from cosim.kit import Integers, Reals, group_reader, integers_at
 POINTS, FEWEST_POINTS, WORK = 6000, 200, 2e7
 """Intervals that are used; so many that times the square of the outputs they are no more than `WORK`."""
 ROUNDING = 1e-12
-"""Of the largest value: a range that is smaller may be nothing but rounding."""
+"""A range below this part of the largest value may be rounding."""
 POWERS = 4
-"""Of the time, in the course of an output that depends on nothing."""
+"""Powers of the time in the course of an output that depends on no input."""
 
 
 class Wired(NamedTuple):
-    """Which outputs and inputs belong together, and room for the places of states.
+    """The assignment of outputs and inputs to participants, and memory for the places of states.
 
     Attributes
     ----------
@@ -82,17 +82,17 @@ def most_intervals(samples, outputs, inputs, most):
 
 
 def samples_of_one(samples, outputs, inputs, most):
-    """So many samples are one interval."""
+    """The number of samples in one interval."""
     return (samples - 2) // most_intervals(samples, outputs, inputs, most) + 1
 
 
 def interval_count(samples, outputs, inputs, most):
-    """How many intervals the course of a run has, of no more than so many."""
+    """The number of intervals in the course of a run, at most `most`."""
     return (samples - 2) // samples_of_one(samples, outputs, inputs, most) + 1
 
 
 def course_room(intervals, outputs, inputs):
-    """How many numbers a course is."""
+    """The count of numbers of a course."""
     return (intervals + 1) * (1 + outputs + inputs) + 2 * intervals * inputs
 
 
@@ -201,7 +201,7 @@ def put_spans(values, columns, spans):
 
 
 def size_of(values, first, stride, count):
-    """The same, and 1 where a column stays at zero."""
+    """The range of a column, or 1 if it stays at zero."""
     span = span_of(values, first, stride, count)
     return span if span > 0.0 else 1.0
 

@@ -1,4 +1,4 @@
-"""What of a coupling the samples are of, and the samples on an even grid."""
+"""The wiring of the sampled outputs and inputs, and the samples on an even grid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class WiredPart(NamedTuple):
-    """What of a participant is sampled, by places among the samples.
+    """The sampled outputs and inputs of a participant, by their places among the samples.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class WiredPart(NamedTuple):
 
 
 class Wiring(NamedTuple):
-    """Which outputs and inputs belong together, by their places among the samples.
+    """The assignment of outputs and inputs to participants, by their places among the samples.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Wiring(NamedTuple):
 
 
 def wiring_of(coupled: CoupledParticipants) -> Wiring:
-    """Of what is sampled."""
+    """The wiring of the sampled outputs and inputs."""
     inputs = coupled.samples.inputs
     at: dict[tuple[str, str], list[int]] = {}
     for i, each in enumerate(inputs):
@@ -191,12 +191,12 @@ LEAST_CHANGES, MOST_SILENT = 3, 2
 """Any two changes have a period, and many changes one of an exchange: a clock changes its output at each
 second tick or more often."""
 SAME = 1e-6
-"""Of a period: times that are no further apart are one."""
+"""Times that differ by a smaller part of a period are one."""
 NOTHING: Places = np.zeros(0, dtype=np.intp)
 
 
 def late_by_an_exchange(samples: Samples, wiring: Wiring, jumping: Sequence[int]) -> Vector:
-    """What outputs do at most in an exchange, of those that jumps reach which no clock makes.
+    """The largest change of outputs in an exchange, for those that jumps of no clock reach.
 
     Inputs change at exchanges, so that jumps that follow from them are late by up to one; a second run may
     be late by as much, and does not show it.
@@ -270,7 +270,7 @@ def _at(samples: Samples, points: Places) -> Samples:
 
 
 def _grid(times: Vector, ticks: Places) -> Places:
-    """Where the clock ticks among `times` that makes `ticks`; nothing where there is none of one period."""
+    """The ticks among `times`; none if there are none of one period."""
     if ticks.size < 2:  # one change shows no clock
         return NOTHING
     gaps = np.diff(times[ticks])
@@ -306,7 +306,7 @@ def _earlier(samples: Samples, sources: Places, jumping: Places, sampled: Places
 
 
 def _behind(samples: Samples, course: Samples, fed: Places) -> Vector:
-    """What outputs do in an exchange, where they have forgotten by the next tick that a change came late."""
+    """The change of outputs in an exchange, if they forget a late change before the next tick."""
     largest = np.zeros(samples.outputs.shape[1])
     for k in fed.tolist():
         y, seen = samples.outputs[:, k], course.outputs[:, k]

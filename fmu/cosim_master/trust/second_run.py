@@ -20,7 +20,7 @@ Vector = NDArray[np.float64]
 RunAgain = Callable[[float, cosim.MasterAlgorithm, float, Sequence[str]], CoSimulationResult]
 """Takes another communication step (s), another algorithm, the end (s), and what is recorded."""
 MOST_STEPS = 400_000
-"""Of all participants in a second run that was not asked for."""
+"""Steps of all participants in a second run that the user has not asked for."""
 LONGEST, SHORTEST = 10.0, 0.5
 """Processor time (s) that such a run may take, and after which its length is estimated."""
 TIGHTER = 10.0 / 9.0
@@ -28,7 +28,7 @@ TIGHTER = 10.0 / 9.0
 
 
 class SecondRun(NamedTuple):
-    """What a second run shows.
+    """The outcome of a second run.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ def second_run(
     algorithm: cosim.MasterAlgorithm,
     find_run_again: Callable[[], RunAgain | None],
 ) -> SecondRun | None:
-    """The same where it was not asked for; None where it could be noticed, is too long, or fails."""
+    """A second run that the user has not asked for; None if it has effects outside, is too long, or fails."""
     if 2 * first.statistics.steps * len(first.participants) > MOST_STEPS:
         return None
     run_again = find_run_again()

@@ -1,4 +1,4 @@
-"""From the error bars of outputs to the verdict on a coupling: kernel functions, for runs and for libraries.
+"""The verdict on a coupling from the error bars of outputs: kernel functions, for runs and for libraries.
 
 An error of order p falls to f^-p of itself with a step f times shorter, so the error over `FINE` tells the
 step that is short enough. Where that is too short, an algorithm that errs less is the better advice.
@@ -25,7 +25,7 @@ ORDER, IS_TIGHTENED, HAS_OTHER, FACTS = range(4)
 
 
 def facts_of(algorithm: cosim.MasterAlgorithm, descriptions: Mapping[str, ParticipantDescription]) -> Reals:
-    """What `verdict_of` needs to know of an algorithm, and of what the participants allow."""
+    """The facts that `verdict_of` needs of an algorithm, and of the participants."""
     facts = np.zeros(FACTS)
     facts[ORDER], facts[IS_TIGHTENED] = algorithm.order, algorithm.tightened() is not None
     facts[HAS_OTHER] = bool(better_algorithm(algorithm, descriptions))
@@ -50,7 +50,7 @@ def better_algorithm(
 
 
 def shorter_steps(relative, facts):
-    """How many times shorter steps have to be for an error of `FINE`."""
+    """The factor by which steps have to be shorter for an error of `FINE`."""
     return math.pow(relative / FINE, 1.0 / facts[ORDER])
 
 

@@ -1,7 +1,8 @@
-/* A saved state: one block of bytes that another instance, also in another process, goes on from.
+/* A saved state: one block of bytes from which another instance, also in another process, continues.
 
-   magic, digest of the model, size, life, for each array of the state its rows and its numbers, a checksum. Numbers
-   are as in memory, little-endian on every platform there is an FMU for. */
+   Layout: a `Head`; for each array with the role STATE its number of rows and its numbers; a checksum. Numbers are as
+   in memory, little-endian on every platform for which FMUs are built. `put_arrays` writes the arrays and `next_array`
+   reads them: nothing else knows how they lie. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,29 @@
 
 static const unsigned char MAGIC[8] = {'C', 'O', 'S', 'I', 'M', 'S', 'T', '1'};
 
-enum { SUM = 8, DIGEST = 16, HEAD = 8 + DIGEST + 8 };
+enum { CHECKSUM = 8, DIGEST = 16 };
+
+typedef struct {
+    unsigned char magic[sizeof MAGIC];
+    unsigned char digest[DIGEST]; /* of the model */
+    uint64_t size;                /* of the block */
+    Life life;
+} Head;
 
 /* One block of bytes, which is also its serialized form. */
 typedef struct {
     size_t size;
     unsigned char *bytes;
-    void **states; /* of FMUs of others, which hold them; NULL: there are none */
+    void **states; /* of the FMUs inside, one for each; NULL: there are none */
 } Saved;
+
+/* An array in a block. */
+typedef struct {
+    int64_t place; /* among the arrays of the model; -1: before the first one */
+    int64_t rows;
+    const unsigned char *numbers;
+    const unsigned char *end;
+} SavedArray;
 
 static Saved *new_saved(const Model *model, size_t size)
 {
@@ -45,28 +61,52 @@ static uint64_t checksum(const unsigned char *bytes, size_t size)
     return sum;
 }
 
-static size_t saved_size(const Instance *instance)
+/* Writes a piece, or only counts it where `bytes` is NULL; returns where the next one begins. */
+static size_t put(unsigned char *bytes, size_t at, const void *piece, size_t size)
 {
-    const Model *model = instance->model;
-    size_t size = HEAD + sizeof(Life) + SUM;
-    for (int64_t i = 0; i < model->array_count; i++)
-        if (model->arrays[i].role == STATE) size += 8 + bytes_of(&instance->arrays[i]);
-    return size;
+    if (bytes != NULL && size > 0) memcpy(bytes + at, piece, size);
+    return at + size;
 }
 
-static unsigned char *put(unsigned char *at, const void *what, size_t size)
+/* Writes the saved arrays, or only counts their bytes where `bytes` is NULL; returns where they end. */
+static size_t put_arrays(const Instance *instance, unsigned char *bytes)
 {
-    if (size > 0) memcpy(at, what, size);
-    return at + size;
+    size_t at = sizeof(Head);
+    for (int64_t i = 0; i < instance->model->array_count; i++) {
+        const Array *array = &instance->arrays[i];
+        if (instance->model->arrays[i].role != STATE) continue;
+        at = put(bytes, at, &array->rows, sizeof array->rows);
+        at = put(bytes, at, array->data, bytes_of(array));
+    }
+    return at;
+}
+
+/* The array behind this one in the bytes up to `end`. Returns 1; 0 behind the last one; -1 where it does not fit. */
+static int next_array(const Model *model, SavedArray *saved, const unsigned char *end)
+{
+    const ArrayStart *array;
+    do {
+        saved->place++;
+    } while (saved->place < model->array_count && model->arrays[saved->place].role != STATE);
+    if (saved->place == model->array_count) return saved->end == end ? 0 : -1;
+    array = &model->arrays[saved->place];
+    if ((size_t)(end - saved->end) < sizeof saved->rows) return -1;
+    memcpy(&saved->rows, saved->end, sizeof saved->rows);
+    saved->numbers = saved->end + sizeof saved->rows;
+    if (saved->rows < array->rows || (saved->rows > array->rows && !array->grows) || saved->rows > MOST_ITEMS ||
+        (size_t)(end - saved->numbers) / ITEM / (size_t)array->columns < (size_t)saved->rows)
+        return -1;
+    saved->end = saved->numbers + (size_t)saved->rows * (size_t)array->columns * ITEM;
+    return 1;
 }
 
 Status save(Instance *instance, const char *function, void **state)
 {
     const Model *model = instance->model;
-    size_t size = saved_size(instance);
-    uint64_t length = size, sum;
+    size_t size = put_arrays(instance, NULL) + CHECKSUM;
+    Head head = {.size = size, .life = instance->life};
+    uint64_t sum;
     Saved *saved;
-    unsigned char *at;
     if (state == NULL) return refuse(instance, function, "no place for the state");
     if (need_mode(instance, function, ANY & ~INTERMEDIATE) != OK) return ERROR;
     saved = *state;
@@ -76,17 +116,12 @@ Status save(Instance *instance, const char *function, void **state)
     }
     if (saved == NULL) *state = saved = new_saved(model, size);
     if (saved == NULL) return refuse(instance, function, "there is no memory");
-    at = put(saved->bytes, MAGIC, sizeof MAGIC);
-    at = put(at, model->digest, DIGEST);
-    at = put(at, &length, 8);
-    at = put(at, &instance->life, sizeof(Life));
-    for (int64_t i = 0; i < model->array_count; i++) {
-        if (model->arrays[i].role != STATE) continue;
-        at = put(at, &instance->arrays[i].rows, 8);
-        at = put(at, instance->arrays[i].data, bytes_of(&instance->arrays[i]));
-    }
-    sum = checksum(saved->bytes, size - SUM);
-    (void)put(at, &sum, SUM);
+    memcpy(head.magic, MAGIC, sizeof MAGIC);
+    memcpy(head.digest, model->digest, DIGEST);
+    (void)put(saved->bytes, 0, &head, sizeof head);
+    (void)put_arrays(instance, saved->bytes);
+    sum = checksum(saved->bytes, size - CHECKSUM);
+    (void)put(saved->bytes, size - CHECKSUM, &sum, CHECKSUM);
     if (model->save_states != NULL && model->save_states(instance, saved->states) != OK)
         return refuse(instance, function, "a participant cannot save its state");
     return OK;
@@ -125,6 +160,7 @@ Status to_bytes(Instance *instance, const char *function, const void *state, voi
     return OK;
 }
 
+/* Whether a life can be that of an instance of the same kind. */
 static int is_sound(const Instance *instance, const Life *life)
 {
     int64_t mode = life->mode;
@@ -136,84 +172,88 @@ static int is_sound(const Instance *instance, const Life *life)
     return life->accuracy > 0.0 && life->accuracy < 1.0;
 }
 
-/* Looks at everything that can be known without trying. */
+/* Refuses bytes that are no state of this model and kind of instance; whether the numbers fit together is checked when
+   they are restored. */
 static Status check_bytes(Instance *instance, const char *function, const unsigned char *bytes, size_t size)
 {
     const Model *model = instance->model;
-    uint64_t length, sum;
-    Life life;
-    size_t at = HEAD + sizeof(Life);
-    if (bytes == NULL || size < HEAD + sizeof(Life) + SUM || size % 8 != 0 || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
+    uint64_t sum;
+    Head head;
+    SavedArray array = {.place = -1};
+    int more;
+    if (bytes == NULL || size < sizeof head + CHECKSUM || size % 8 != 0 || memcmp(bytes, MAGIC, sizeof MAGIC) != 0)
         return refuse(instance, function, "these are not the bytes of a state of such an FMU");
-    if (memcmp(bytes + sizeof MAGIC, model->digest, DIGEST) != 0)
+    memcpy(&head, bytes, sizeof head);
+    if (memcmp(head.digest, model->digest, DIGEST) != 0)
         return refuse(instance, function, "these are the bytes of a state of another FMU");
-    memcpy(&length, bytes + sizeof MAGIC + DIGEST, 8);
-    memcpy(&sum, bytes + size - SUM, SUM);
-    if (length != size || sum != checksum(bytes, size - SUM))
+    memcpy(&sum, bytes + size - CHECKSUM, CHECKSUM);
+    if (head.size != size || sum != checksum(bytes, size - CHECKSUM))
         return refuse(instance, function, "the bytes of this state are damaged");
-    memcpy(&life, bytes + HEAD, sizeof life);
-    if (!is_sound(instance, &life))
+    if (!is_sound(instance, &head.life))
         return refuse(instance, function, "the bytes of this state are damaged, or of an instance of another kind");
-    for (int64_t i = 0; i < model->array_count; i++) {
-        const ArrayStart *array = &model->arrays[i];
-        int64_t rows;
-        if (array->role != STATE) continue;
-        if (size - SUM - at < 8) return refuse(instance, function, "the bytes of this state are damaged");
-        memcpy(&rows, bytes + at, 8);
-        at += 8;
-        if (rows < array->rows || (rows > array->rows && !array->grows) || rows > MOST_ITEMS ||
-            (size - SUM - at) / ITEM / (size_t)array->columns < (size_t)rows)
-            return refuse(instance, function, "the bytes of this state are damaged (%s)", array->name);
-        at += (size_t)rows * (size_t)array->columns * ITEM;
-    }
-    if (at != size - SUM) return refuse(instance, function, "the bytes of this state are damaged");
-    return OK;
+    array.end = bytes + sizeof head;
+    while ((more = next_array(model, &array, bytes + size - CHECKSUM)) > 0) continue;
+    if (more == 0) return OK;
+    if (array.place < model->array_count)
+        return refuse(instance, function, "the bytes of this state are damaged (%s)", model->arrays[array.place].name);
+    return refuse(instance, function, "the bytes of this state are damaged");
 }
 
-/* Takes it all or nothing. */
+/* Copies the arrays of a checked block; 0 where there is no memory. */
+static int read_arrays(const Model *model, const Saved *saved, Array *arrays)
+{
+    SavedArray array = {.place = -1, .end = saved->bytes + sizeof(Head)};
+    start_arrays(model, arrays);
+    while (next_array(model, &array, saved->bytes + saved->size - CHECKSUM) > 0) {
+        Array *copy = &arrays[array.place];
+        if (array.rows > copy->rows && !grow_array(model, copy, array.rows)) return 0;
+        if (bytes_of(copy) > 0) memcpy(copy->data, array.numbers, bytes_of(copy));
+    }
+    return 1;
+}
+
+/* Whether the arrays of an instance fit together; its entry points get the accuracy and the stop time. */
+static int fits_together(Instance *instance)
+{
+    const Model *model = instance->model;
+    int64_t code;
+    if (!(instance->life.mode & (RUNNING | STOPPED))) return 1;
+    code = call(instance, model->accuracy_given, instance->life.accuracy);
+    (void)call(instance, model->stop_given, instance->life.has_stop ? instance->life.stop : HUGE_VAL);
+    if (!is_failure(model, code)) code = call(instance, model->check, 0.0);
+    return !is_failure(model, code);
+}
+
+/* A refused state leaves the instance as it was. Only where an FMU inside cannot restore its state, the rest of the
+   instance has been restored already. */
 Status restore(Instance *instance, const char *function, const void *state)
 {
     const Model *model = instance->model;
     const Saved *saved = state;
-    Array *arrays, *before = instance->arrays;
+    Array *before = instance->arrays;
     Life life = instance->life;
-    const unsigned char *at;
+    Head head;
     if (need_mode(instance, function, ANY & ~INTERMEDIATE) != OK) return ERROR;
     if (saved == NULL) return refuse(instance, function, "there is no saved state");
     if (check_bytes(instance, function, saved->bytes, saved->size) != OK) return ERROR;
     instance->begun = NULL; /* it lies in the spare arrays */
-    arrays = instance->spare;
-    start_arrays(model, arrays);
-    at = saved->bytes + HEAD + sizeof(Life);
-    for (int64_t i = 0; i < model->array_count; i++) {
-        int64_t rows;
-        if (model->arrays[i].role != STATE) continue;
-        memcpy(&rows, at, 8);
-        at += 8;
-        if (rows > arrays[i].rows && !grow_array(model, &arrays[i], rows)) return no_room(instance, function);
-        if (bytes_of(&arrays[i]) > 0) memcpy(arrays[i].data, at, bytes_of(&arrays[i]));
-        at += bytes_of(&arrays[i]);
-    }
-    instance->arrays = arrays;
+    if (!read_arrays(model, saved, instance->spare)) return no_room(instance, function);
+    memcpy(&head, saved->bytes, sizeof head);
+    instance->arrays = instance->spare;
     instance->spare = before;
-    release_discrete(instance);
-    memcpy(&instance->life, saved->bytes + HEAD, sizeof(Life));
-    if (life.mode != INSTANTIATED || life.has_stop) { /* the stop time is what the host has told this instance */
+    instance->life = head.life;
+    if (life.mode != INSTANTIATED || life.has_stop) { /* the host has told this instance another stop time */
         instance->life.has_stop = life.has_stop;
         instance->life.stop = life.stop;
     }
     note_restored(instance);
-    if (instance->life.mode & (RUNNING | STOPPED)) {
-        int64_t code = call(instance, model->accuracy_given, instance->life.accuracy);
-        (void)call(instance, model->stop_given, instance->life.has_stop ? instance->life.stop : HUGE_VAL);
-        if (!is_failure(model, code)) code = call(instance, model->check, 0.0);
-        if (is_failure(model, code)) {
-            instance->arrays = before;
-            instance->spare = arrays;
-            instance->life = life;
-            return refuse(instance, function, "the bytes of this state are damaged (they do not fit together)");
-        }
+    if (!fits_together(instance)) {
+        instance->spare = instance->arrays;
+        instance->arrays = before;
+        instance->life = life;
+        return refuse(instance, function, "the bytes of this state are damaged (they do not fit together)");
     }
+    release_discrete(instance);
     if (model->restore_states != NULL && model->restore_states(instance, saved->states) != OK)
         return refuse(instance, function, "a participant cannot go back to its state");
     return OK;
