@@ -19,7 +19,13 @@ from cosim.derivatives.adjoint_parts import (
     reverse_motion,
     reverse_present,
 )
-from cosim.derivatives.carrier import ALONG, method_of, own_part, part_of
+from cosim.derivatives.carrier import (
+    ALONG,
+    Dual,
+    method_of,
+    own_part,
+    part_of,
+)
 from cosim.derivatives.tangent_memory import added_since, history_of
 from cosim.derivatives.trail import load_record
 from cosim.recorded_walk import reverse_walk
@@ -28,7 +34,11 @@ from cosim.step.histories import CLOSE, FIRST_PART, ROOM_FOR_REFINEMENT, SECOND_
 from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_record, call_dense_reverse
 from cosim_compiler.derivatives.rates import clear
-from cosim_compiler.derivatives.tape_ends import pop, push
+from cosim_compiler.derivatives.tape_ends import (
+    has_overflowed,
+    pop,
+    push,
+)
 
 INTERPOLATE, WALK, COPY_CACHE, COPY_STATES, LOAD_SWAPS, STORE_SWAPS = range(6)
 """What is recorded of points inside a step, in its order."""
@@ -221,15 +231,15 @@ def record_interpolation(run, carrier, back, t):
     )  # fmt: skip
     push(back.tape, count)
     note_operation(back, INTERPOLATE, SPARE)
-    return back.tape[1] == 0.0
+    return not has_overflowed(back.tape)
 
 
 def record_inner(run, carrier, back, first, last, t, j):
     """Evaluate rows of the table at the spare states, into the cache of a point, on the tape."""
     count = pop(back.tape)
-    time = (t, carrier.time_dots[ALONG])
-    states = (carrier.spare_y, carrier.spare_y_dot)
-    cache = (cache_of(carrier, j), cache_dot_of(carrier, j))
+    time = Dual(t, carrier.time_dots[ALONG])
+    states = Dual(carrier.spare_y, carrier.spare_y_dot)
+    cache = Dual(cache_of(carrier, j), cache_dot_of(carrier, j))
     is_recorded = record_at(run, carrier, back, (first, last), time, states, cache)
     push(back.tape, count)
     note_operation(back, WALK, j)

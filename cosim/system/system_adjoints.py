@@ -20,8 +20,9 @@ from cosim.stage import Stage
 from cosim.walker import BLOCK_SIGNATURE
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
-from cosim_compiler.derivatives.adjoints import HEAD, Adjoint, adjoint_function
+from cosim_compiler.derivatives.adjoints import Adjoint, adjoint_function
 from cosim_compiler.derivatives.notes import NoTangentError
+from cosim_compiler.derivatives.tape_ends import clear_tape, has_overflowed
 from cosim_compiler.errors import ContractError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ FIRST_TAPE = 20_000
 def new_tape(size: int = FIRST_TAPE) -> Reals:
     """A tape on which nothing stands."""
     tape = np.zeros(size)
-    tape[0] = HEAD
+    clear_tape(tape)
     return tape
 
 
@@ -167,7 +168,7 @@ class SystemAdjoints:
             moved = [np.array(by[letter], dtype=float) for letter in "ypd"]
             c_dot = np.array(by["c"]) if "c" in by else np.zeros_like(values[5])
             past = np.zeros_like(values[4])
-            self._tape[:HEAD] = HEAD, 0.0
+            clear_tape(self._tape)
             with np.errstate(all="ignore"):
                 failed = int(
                     self._record(
@@ -184,7 +185,7 @@ class SystemAdjoints:
                         self._tape,
                     )
                 )
-            if not self._tape[1]:
+            if not has_overflowed(self._tape):
                 break
             self._tape = new_tape(4 * self._tape.size)
         if failed:

@@ -40,8 +40,6 @@ from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression, Function, is_pure
 from cosim_compiler.language.types import REAL, Type
 
-HEAD = 2
-"""The tape begins with how much of it is used, and whether it was full."""
 STORE_TOP = "tape[0] = _at * 1.0"
 Dual = tuple[str, Tangents]
 """The text of a value, and those of its tangents."""

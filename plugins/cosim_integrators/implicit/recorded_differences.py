@@ -5,7 +5,17 @@ That does not vary. What goes back undoes statement by statement what has been d
 
 from __future__ import annotations
 
-from cosim.kit import WORK_HEADER, Record, pop, push, recorded_by, reserve, rows_of, width_of
+from cosim.kit import (
+    WORK_HEADER,
+    Record,
+    cut_tape,
+    pop,
+    push,
+    recorded_by,
+    reserve,
+    rows_of,
+    width_of,
+)
 from cosim_integrators.implicit.backward_differences import (
     DIFFERENCES,
     advance_differences,
@@ -83,7 +93,7 @@ def reverse_load(memory_root, work_root, tape):
             start[m] += differences[m]
         for i in range(DIFFERENCES * n):
             differences[i] = 0.0
-        tape[0] = float(at)
+        cut_tape(tape, at)
         return 0.0
     if head.step != head.last_step:
         ratio = head.step / head.last_step
@@ -101,7 +111,7 @@ def reverse_load(memory_root, work_root, tape):
     for i in range(kept):
         history[i] += differences[i]
         differences[i] = 0.0
-    tape[0] = float(at)
+    cut_tape(tape, at)
     return 0.0
 
 
@@ -169,7 +179,7 @@ def reverse_prediction(memory_root, work_root, y_root, tape):
         base[m] = 0.0
         differences[m] += predicted[m]
         predicted[m] = 0.0
-    tape[0] = float(at)
+    cut_tape(tape, at)
 
 
 @recorded_by(predict_end, reverse_prediction)
@@ -213,7 +223,7 @@ def reverse_advance(memory_root, work_root, y_root, tape):
         differences[last_at + m] = 0.0
         y[m] += newest
         predicted[m] -= newest
-    tape[0] = float(at)
+    cut_tape(tape, at)
 
 
 def reverse_polynomial(powers, head, work_root):

@@ -6,7 +6,16 @@ has the tape alone: it has the factors once for each step, and each solution say
 
 from __future__ import annotations
 
-from cosim.kit import Record, pop, push, recorded_by, reserve, rows_of, width_of
+from cosim.kit import (
+    Record,
+    cut_tape,
+    pop,
+    push,
+    recorded_by,
+    reserve,
+    rows_of,
+    width_of,
+)
 from cosim_integrators.implicit.banded_lu import solve_band_transposed, solve_complex_band_transposed
 from cosim_integrators.implicit.complex_lu import solve_complex_transposed
 from cosim_integrators.implicit.implicit_method import NewtonMatrices, row_width
@@ -49,7 +58,7 @@ def factors_of(tape, at):
 
 def reverse_matrices(memory_root, work_root, tape):
     """Go back over making matrices: nothing varies."""
-    tape[0] = pop(tape)
+    cut_tape(tape, pop(tape))
     return 0.0, 0.0, 0.0, 0.0
 
 
