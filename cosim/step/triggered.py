@@ -102,10 +102,10 @@ def is_lost(run: Run, i: int, since: float) -> bool:
 
 
 def trigger_handlers(run: Run, near_by: float) -> None:
-    """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted.
+    """Make the handlers of witnesses that have crossed pending, and count repeated events.
 
-    An event within `near_by` of the last one, s, repeats it, as does one behind a flight lost in rounding.
-    `rates_now` has the rates of the witnesses.
+    An event repeats the last one of its witness if it follows within `near_by`, s, or if the excursion between
+    both is lost in rounding. `rates_now` has the rates of the witnesses.
     """
     now = run.clock.time
     for i in range(len(run.witnesses)):
