@@ -104,7 +104,7 @@ def is_lost(run: Run, i: int, since: float) -> bool:
 def trigger_handlers(run: Run, near_by: float) -> None:
     """Make the handlers of witnesses that have crossed pending, and count repeated events.
 
-    An event repeats the last one of its witness if it follows within `near_by`, s, or if the excursion between
+    An event repeats the last one of its witness if it follows within `near_by`, s, or if the flight between
     both is lost in rounding. `rates_now` has the rates of the witnesses.
     """
     now = run.clock.time
