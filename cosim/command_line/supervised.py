@@ -120,13 +120,16 @@ def _wait(child: int, box: BlackBox, waiting: set[signal.Signals]) -> tuple[int,
 
 
 def _is_in_call(box: BlackBox) -> bool:
-    """Whether the process is in a function of others."""
+    """Whether the process is executing a function of a participant."""
     if box.words[ENDED]:
         return False
     if box.words[CALL]:
         return True
     recovery = box.notes().get("recovery")
-    return isinstance(recovery, Recovery) and bool(recovery.call(box)[1])
+    if not isinstance(recovery, Recovery):
+        return False
+    _, functions = recovery.call(box)
+    return bool(functions)
 
 
 def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> BaseException:

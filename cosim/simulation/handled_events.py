@@ -111,7 +111,8 @@ class EventLog(Sequence[EventRecord]):
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The records that are events, one behind the other, and where each begins."""
         handlers = records[starts + HANDLER].astype(np.int64)
-        of_cause = [n for n in np.unique(handlers).tolist() if self._reader.handler(n)[1] is self.idle_cause]
+        causes = {n: cause for n in np.unique(handlers).tolist() for _, cause in [self._reader.handler(n)]}
+        of_cause = [n for n, cause in causes.items() if cause is self.idle_cause]
         is_wanted = (records[starts + CHANGES] != 0.0) | ~np.isin(handlers, of_cause)
         wanted = starts[is_wanted]
         lengths = records[wanted + LENGTH].astype(np.int64)

@@ -43,6 +43,17 @@ class Slot(NamedTuple):
         return self.offset < other.offset + other.size and other.offset < self.offset + self.size
 
 
+class BlockArrays(NamedTuple):
+    """The arrays of a State in the order in which blocks take them."""
+
+    y: NDArray[np.float64]
+    p: NDArray[np.float64]
+    d: NDArray[np.float64]
+    k: NDArray[np.int64]
+    h: NDArray[np.float64]
+    c: NDArray[np.float64]
+
+
 Flows = tuple[tuple[Slot, tuple[Slot, ...]], ...]
 TIME = Slot("t", 0, 1)
 """The time among what something is computed from."""

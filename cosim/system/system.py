@@ -28,7 +28,10 @@ from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
 from cosim.system.block_failure import block_failure
-from cosim.system.blocks import Slot
+from cosim.system.blocks import (
+    BlockArrays,
+    Slot,
+)
 from cosim.system.dependencies import Dependencies
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.input_lines import InputLines
@@ -299,10 +302,10 @@ class System(FixedAttributes):
 
     # States
 
-    def arrays(self, state: State) -> tuple[Any, Any, Any, Any, Any, Any]:
-        """(y, p, d, k, h, c) of a State, as compiled code takes them."""
+    def arrays(self, state: State) -> BlockArrays:
+        """The arrays of a State, as compiled code takes them."""
         a = state._arrays
-        return a["y"], a["p"], a["d"], a["k"], a["h"], a["c"]
+        return BlockArrays(a["y"], a["p"], a["d"], a["k"], a["h"], a["c"])
 
     def start_arrays(self) -> dict[str, Any]:
         """Fresh arrays with the start values."""

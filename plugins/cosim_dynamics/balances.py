@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 def center_of_mass(system: cosim.System, state: cosim.State) -> Array:
     """Position of the common centre of mass of all bodies, in Ground, shape (3,), m."""
     motion = TreeMotion(system, state)
-    masses = np.array([motion.inertia(i)[0] for i in range(len(motion.links))])
+    masses = np.array([motion.inertia(i).mass for i in range(len(motion.links))])
     centers = np.array([motion.center(i) for i in range(len(motion.links))])
     return np.asarray(masses @ centers / masses.sum(), dtype=float)
 
@@ -122,7 +122,7 @@ def _transmitted(motion: TreeMotion) -> list[Array]:
     constraint_forces = _constraint_forces(motion)
     for i in reversed(range(len(motion.links))):
         link, p_M = motion.links[i], motion.p_M[i]
-        p_B = motion.pose(i)[1]
+        p_B = motion.pose(i).origin
         mass, inertia = motion.inertia(i)
         A, applied = motion.read(link.body, "A_GB"), motion.read(link.body, "F_GB") + constraint_forces[i]
         w, arm = motion.velocity(i, p_B)[:3], motion.center(i) - p_B

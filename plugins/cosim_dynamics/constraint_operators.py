@@ -80,7 +80,7 @@ def constraint_equations(
             speed = assembly.asked(part, offered_name("u", attachment, "coordinate"))
             return SVal.acceleration(speed.offset - system.nq)
         link = motion.index(assembly.attached(part, attachment))
-        origin = motion.pose(link)[1]
+        origin = motion.pose(link).origin
         row = motion.jacobian(link, origin)[element]
         bias = motion.bias_at(link, origin, biases)[element]
         return SVal(float(bias), {int(i): float(row[i]) for i in np.flatnonzero(row)})

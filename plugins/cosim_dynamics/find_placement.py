@@ -288,7 +288,7 @@ class _Search:
         """Coordinates moved along speeds; constraints met, quaternions of length 1."""
         state.set_y(y)
         state.set_u(step)
-        cache = self.system.arrays(state.realize(cosim.Stage.VELOCITY))[5]
+        cache = self.system.arrays(state.realize(cosim.Stage.VELOCITY)).c
         rates = cache[: self.system.nq].copy()  # it begins with the rates of coordinates
         moved = y.copy()
         moved[: self.system.nq] += rates

@@ -27,7 +27,7 @@ def constraint_errors(state: cosim.State, level: str) -> Array:
     level : str
         "position" or "velocity".
     """
-    values: Array = state.system.arrays(state.realize(cosim.Stage.ACCELERATION))[5][
+    values: Array = state.system.arrays(state.realize(cosim.Stage.ACCELERATION)).c[
         _error_places(state, level)
     ]
     return values.copy()
