@@ -138,7 +138,7 @@ class Made(type):
 
 
 class MadeAbstract(Made, ABCMeta):
-    """The same for abstract base classes."""
+    """The metaclass `Made` for abstract base classes."""
 
 
 class ClosedAttributes(metaclass=Made):
@@ -200,7 +200,7 @@ class ClosedAttributes(metaclass=Made):
 
 
 class AbstractClosedAttributes(ClosedAttributes, metaclass=MadeAbstract):
-    """The same for abstract base classes."""
+    """`ClosedAttributes` for abstract base classes."""
 
 
 class FixedAttributes(AbstractClosedAttributes):

@@ -29,7 +29,7 @@ box: BlackBox | None = None
 
 
 def calling_address() -> int:
-    """Where compiled code stores such a number while it calls a function, and 0 after that."""
+    """The address at which compiled code stores a `call_number` during a call, and 0 after it."""
     return ctypes.addressof(ctypes.c_int64.from_buffer(words, CALL * words.itemsize))
 
 

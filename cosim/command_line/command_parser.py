@@ -1,4 +1,4 @@
-"""How the words of one command are read."""
+"""The parser of the arguments of one command."""
 
 from __future__ import annotations
 

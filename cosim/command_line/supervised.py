@@ -91,7 +91,7 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
 
 
 def note_status(status: int) -> None:
-    """In the process that is watched: the command has ended with this status."""
+    """Record, in the watched process, that the command has ended with this status."""
     if black_box.box is not None:
         black_box.words[ENDED] = int(status) + 1
 
@@ -184,7 +184,7 @@ def _announced_call(box: BlackBox, notes: dict[str, Any]) -> str:
 
 
 def _ending(code: int, culprit: str) -> str:
-    """How a process has ended, and by whom, as far as that is known."""
+    """A sentence that says how a process has ended, and which function ended it if that is known."""
     if code >= 0:
         if culprit:
             return f"{culprit} ended the process of the run, with exit code {code}"

@@ -1,4 +1,4 @@
-"""From the names in a kernel function's signature to what they mean."""
+"""The meaning of the argument names of a kernel function."""
 
 from __future__ import annotations
 
@@ -459,7 +459,7 @@ def _assignment(function: types.FunctionType, name: str, line: int) -> str:
 
 
 def _next(kernel: KernelFunction, argument: Argument) -> str:
-    """Where the next value of a variable is written."""
+    """The argument by which a kernel function writes the next value of a variable."""
     place = f"{kernel.shown(f'{argument.name}_next')}{'' if argument.shape == () else '[0]'} = …"
     if kernel.role in ("handler", "update"):
         return f"write {place}"

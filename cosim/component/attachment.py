@@ -78,7 +78,7 @@ class Attachment(ABC):
 
     @abstractmethod
     def slot(self, assembly: Any, part: Any, argument: Any, number: int | None) -> Any:
-        """Where an argument that goes through this attachment lies.
+        """The slot of an argument that goes through this attachment.
 
         Parameters
         ----------

@@ -235,7 +235,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         return f"{self._brief()[:-1]}: {values}>" if values else self._brief()
 
     def _brief(self) -> str:
-        """Its class and its name: what messages show of it."""
+        """The class and the name of the component, for messages."""
         name = vars(self).get("name", "")
         return f"<{type(self).__name__} {name!r}>" if name else f"<{type(self).__name__}>"
 

@@ -70,7 +70,7 @@ def _typed(
 
 
 def _words(choices: Sequence[str], dtype: type) -> dict[str, Any]:
-    """How a declaration keeps the words that its numbers stand for, and whether they are text."""
+    """The texts that the numbers of a declaration stand for, and whether its values are text."""
     if not choices:
         return {}
     return {"words": tuple(choices), **({"text": True} if dtype is str else {})}
@@ -117,7 +117,7 @@ def _elements(elements: Sequence[str], shape: Shape) -> tuple[str, ...]:
 
 
 def _rule(unit: str | Sequence[str] | None) -> str | None:
-    """How the unit follows from others; empty for one that is not declared, None for one that is."""
+    """The rule by which a unit is inferred; "" for a unit that is not declared, None for a declared one."""
     if unit is None:
         return ""
     return unit if isinstance(unit, str) and "{" in unit else None

@@ -69,7 +69,7 @@ def documented(cls: type[Any]) -> str | None:
 
 
 def declared_values(declared: Declaration) -> str:
-    """How many numbers, of which unit, between which bounds, and the default.
+    """The size, the unit, the bounds and the default of a declaration, in words.
 
     Examples
     --------

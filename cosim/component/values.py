@@ -67,7 +67,7 @@ class Values:
 
 
 class _Reading:
-    """How values are read for declarations; made once for all parts that share them."""
+    """How a component's values are converted; computed once for all parts that share declarations."""
 
     def __init__(self, declarations: Mapping[str, Declaration]) -> None:
         self.declarations = declarations

@@ -296,7 +296,7 @@ class Integrator(MadeFromOptions):
     @property
     @abstractmethod
     def previous_time(self) -> float:
-        """Where the last step began, s; NaN when there is none."""
+        """The start of the last step, s; NaN before the first step."""
 
     @property
     def failed_at(self) -> tuple[float, Vector] | None:

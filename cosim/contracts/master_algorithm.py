@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 
 
 class Course(NamedTuple):
-    """How the interface runs over a step: a line for each value.
+    """The values of the interface over a step: a line for each.
 
     Participants that take derivatives of their inputs follow the line; the others hold its middle value,
     which has the same integral.
@@ -118,7 +118,7 @@ class Exchange(Protocol):
         """Write values of the interface onto the board."""
 
     def derivatives(self) -> Vector | None:
-        """How the values of the interface depend on each other at this instant, the states as they are.
+        """The derivatives of the interface's values by each other at this instant, at fixed states.
 
         Returns
         -------
@@ -185,7 +185,7 @@ class MasterAlgorithm(MadeFromOptions):
     kit_values: ClassVar[Mapping[str, Any]] = {}
 
     def tightened(self) -> MasterAlgorithm | None:
-        """The same with a tenth of its tolerance, where the error of the coupling follows that; else None."""
+        """A copy with a tenth of the tolerance, if the coupling error follows the tolerance; else None."""
         return None
 
     def initialize(self, exchange: Exchange, time: float) -> None:  # noqa: B027 - most have nothing to forget

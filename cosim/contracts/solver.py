@@ -81,7 +81,7 @@ class Solver(AbstractClosedAttributes):
         return ""
 
     def unmet(self, state: State, tolerance: float) -> list[str]:
-        """Which conditions of the solver are missed by more, each with what is missing.
+        """The conditions of the solver that are missed by more than a tolerance, each with the distance.
 
         Parameters
         ----------

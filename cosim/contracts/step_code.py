@@ -8,7 +8,7 @@ from cosim.contracts import method_layout as layout
 
 
 class StepCode(IntEnum):
-    """How a step ended. After anything but DONE the State is as it was before the step."""
+    """The outcome of a step. After anything but DONE the State is as it was before the step."""
 
     DONE = layout.DONE
     NOT_FINITE = layout.NOT_FINITE

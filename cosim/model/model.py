@@ -322,7 +322,7 @@ class Model(ClosedAttributes):
 
     @property
     def solver_id(self) -> str:
-        """Which solver it is: what the setting says, or the default; empty where no part asks for one."""
+        """The id of the solver: the setting, or the default; empty if no part asks for a solver."""
         base = self.solver_base
         if base is None:
             return ""
@@ -450,7 +450,7 @@ class Model(ClosedAttributes):
         return system
 
     def _place_of_setting(self, name: str) -> str:
-        """Where a setting of a run is said, for messages."""
+        """The place where a setting of a run is written, for messages."""
         return name
 
     def verify(self, **settings: Any) -> Verification:

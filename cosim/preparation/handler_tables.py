@@ -117,7 +117,7 @@ def given_time(system: System, entry: Entry, duration: Fraction | str, layout: R
 
 
 def changed_variables(system: System, entry: Entry) -> list[Result]:
-    """Which variables a handler may change, and where in the cache it leaves them."""
+    """The variables that a handler may change, and the places in the cache of their new values."""
     if entry.handler.function.is_python:
         return all_variables(system) if takes_next_state(entry) else []
     slots, results = system.assembly.layout.slots[entry.part], []

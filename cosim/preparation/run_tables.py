@@ -175,7 +175,7 @@ class Tables:
 
     @property
     def reset_states(self) -> frozenset[int]:
-        """Where in y the states lie that handlers may set."""
+        """The indices in y of the states that handlers may set."""
         return frozenset(
             result.offset + i
             for results in self._results.values()

@@ -120,7 +120,7 @@ def _stamp(path: str) -> list[int] | None:
 
 
 def _place(package: str) -> list[str] | None:
-    """Where a package would be imported from, None where there is none."""
+    """The file from which a package would be imported; None if there is none."""
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):

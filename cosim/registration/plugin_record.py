@@ -75,7 +75,7 @@ class Entry:
 
     @property
     def target(self) -> str:
-        """Where the class is: ``module:qualified.name``."""
+        """The place of the class: ``module:qualified.name``."""
         return self.known.target
 
     @property

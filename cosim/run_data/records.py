@@ -113,7 +113,7 @@ class WitnessOptions(Record):
 
 
 class Smoothness(Record):
-    """How smooth a source is."""
+    """The smoothness of a source."""
 
     at: int  # where in the cache it stands
     is_immediate: int  # whether it follows a delayed signal at once
@@ -161,7 +161,7 @@ class RowRange(Record):
 
 
 class Clock(Record):
-    """Where a run is."""
+    """The time of a run."""
 
     time: float  # s
     jumped: float  # whether a variable was written since the last step (whoever writes says so)
@@ -251,7 +251,7 @@ class Grid(Record):
     resolution: int
 
     def time(grid, index):
-        """Of an occurrence, never an accumulated sum: the double nearest to it."""
+        """The time of an occurrence: the nearest double, never an accumulated sum."""
         return tick_time(
             index,
             grid.offset_whole,
@@ -277,7 +277,7 @@ class Grid(Record):
 
 
 class Evaluation(Record):
-    """How far the cache is evaluated, and how often it was."""
+    """The stage to which the cache is evaluated, and counts of evaluations."""
 
     stage: int  # RESTORED, NOTHING …
     touched: int  # whether all that has changed since the last evaluation is marked
@@ -372,7 +372,7 @@ class Level(Record):
 
 
 class Probe(Record):
-    """Where a witness lies, and which way it has to cross (0: it is held)."""
+    """The place of a witness, and the direction in which it has to cross (0: it is held)."""
 
     value: int  # in the cache
     rate: int  # in the cache; -1: found by differences
@@ -387,7 +387,7 @@ class Window(Record):
 
 
 class Pace(Record):
-    """How fast a run gets on, by stretches of steps (`advance.is_too_far`)."""
+    """The progress of a run, by stretches of steps (`advance.is_too_far`)."""
 
     begin_of_all: float
     begin: float  # of this stretch
@@ -457,7 +457,7 @@ class MethodFunctions(Record):
 
 
 class MethodSizes(Record):
-    """How much of the method's arrays belongs to it where no witness is held, and where the rest begins."""
+    """The lengths of the method's arrays without held witnesses, and where the rest begins."""
 
     coefficients: int
     held_coefficients: int  # where those begin that it has while witnesses are held; 0: they are the same

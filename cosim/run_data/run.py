@@ -233,7 +233,7 @@ class Run(Arrays):
 
     @property
     def evaluation(run) -> Evaluation:
-        """How far the cache is evaluated."""
+        """The stage to which the cache is evaluated."""
         return run.header.evaluation
 
     @property
@@ -356,7 +356,7 @@ ARRAYS = tuple((name, LETTERS[name], ROLES[name]) for name in Arrays._fields)
 
 
 class ArrayPlace(Record):
-    """Where an array of a run lies; a head has one for each of them."""
+    """The place of an array of a run; a head has one for each array."""
 
     address: int
     length: int

@@ -53,7 +53,7 @@ def assemble(system: System, state: State) -> None:
 
 
 def unmet(system: System, state: State) -> str:
-    """Which constraints are not met, and by how much; empty when all are."""
+    """The constraints that are not met, each with its distance; empty if all are met."""
     state.realize(Stage.ACCELERATION)
     return "" if system.solver is None else ", ".join(system.solver.unmet(state, LOOSE))
 

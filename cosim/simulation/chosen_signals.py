@@ -1,4 +1,4 @@
-"""Which signals a run records."""
+"""The signals that a run records."""
 
 from __future__ import annotations
 

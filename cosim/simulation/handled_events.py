@@ -27,7 +27,7 @@ class Piece(NamedTuple):
 
 
 def log_starts(records: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Where the records begin that lie one behind the other in `records`."""
+    """The places at which records begin that lie one behind the other."""
     length = int(records[LENGTH])
     if records.size == length:
         return np.zeros(1, dtype=np.int64)
@@ -152,7 +152,7 @@ class EventLog(Sequence[EventRecord]):
 
     @property
     def total(self) -> int:
-        """How many there were, those that are forgotten included."""
+        """The number of events, with those that were discarded."""
         return self.forgotten + self._size
 
     def timeline(self) -> dict[tuple[str, EventCause], tuple[NDArray[np.int64], NDArray[np.float64]]]:

@@ -138,7 +138,7 @@ class Result(FixedAttributes):
         return f"write result['{paths[0]}']" if paths else super()._hint_where_missing(name)
 
     def derivative(self, of: str, by: str) -> NDArray[np.float64]:
-        """How a signal changes with a parameter or start value, at each of the times, in its shape.
+        """The derivative of a signal by a parameter or start value, at each of the times, in its shape.
 
         Of a run that was asked for ``derivatives=[by, …]``, or of a file with its results. At an event that
         moves both sides are derivatives at a fixed time. NaN where there is none: a finding says from when
@@ -295,7 +295,7 @@ class Result(FixedAttributes):
 
     @property
     def references(self) -> str:
-        """Where the methods of the run were published: BibTeX entries."""
+        """The publications of the methods of the run: BibTeX entries."""
         return str(self.statistics.get("references", ""))
 
     @property

@@ -10,7 +10,7 @@ from cosim.errors import SimulationError
 
 
 class Severity(IntEnum):
-    """How an event handler ended; the worst one of several wins."""
+    """The result of an event handler; of several, the worst one counts."""
 
     DID_NOTHING = 0
     SUCCEEDED = 1

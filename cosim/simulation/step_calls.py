@@ -262,7 +262,7 @@ class StepCalls(ClosedAttributes):
 
     @property
     def status(self) -> SimulatorStatus:
-        """How the last call ended."""
+        """The result of the last call."""
         return self._status
 
     @property

@@ -224,7 +224,7 @@ step_and_record = followed_by(one_step, record_end)
 
 
 def outcome(run: Run, boundary: float) -> int:
-    """How a step toward a boundary has ended: STEPPED, REACHED or TERMINATED."""
+    """The result of a step toward a boundary: STEPPED, REACHED or TERMINATED."""
     if asks_to_stop(run):
         return TERMINATED
     return REACHED if has_arrived(run, boundary) else STEPPED

@@ -183,7 +183,7 @@ def swap_in(run: Run, swap: Swap, value: float) -> None:
 
 
 def valid_stage(swap: Swap) -> int:
-    """How far the cache stays valid where an auto-update variable has changed."""
+    """The stage to which the cache stays valid after a change of an auto-update variable."""
     if swap.depends == ON_REPORTS:
         return MOTION
     return NOTHING if swap.depends == ON_ALL else INSTANCE

@@ -61,7 +61,7 @@ def corrections_of(run: Run) -> Corrections:
 
 
 def numbers_of_method(run: Run) -> tuple[Reals, Integers]:
-    """Its coefficients and slots: while witnesses are held they may be others."""
+    """The coefficients and slots of the method; others apply while witnesses are held."""
     return numbers_where(run, uses_held_method(run))
 
 
@@ -75,7 +75,7 @@ def numbers_where(run: Run, held: bool) -> tuple[Reals, Integers]:
 
 
 def memory_size(run: Run) -> int:
-    """How much of the method lies in the state."""
+    """The length of the part of the method's memory that belongs to the State."""
     return run.plan.sizes.memory if not uses_held_method(run) else run.plan.sizes.held_memory
 
 

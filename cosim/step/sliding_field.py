@@ -333,7 +333,7 @@ def find_switch_directions(a: Held, t: float, y: Reals, numbers: FieldNumbers) -
 def fill_equations(
     a: Held, t: float, y: Reals, direction: Reals, time_moves: float, j: int, numbers: FieldNumbers
 ) -> None:
-    """How a direction changes the held witnesses: the `j`-th column of the matrix, the right side at -1.
+    """Write the effect of a direction on the held witnesses: column `j` of the matrix; -1: the right side.
 
     Of one that is PUSHED that is W'': the change, along the direction, of W' along the solution. Of others it
     is W', along the direction.

@@ -282,7 +282,7 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
 
 
 def end_of_step(run: Run, event_time: float, boundary: float) -> float:
-    """Where a step has to end at the latest, s."""
+    """The latest time at which a step may end, s."""
     start = run.clock.time
     fixed = run.method_settings.fixed_step
     stop = min(event_time, boundary)

@@ -80,12 +80,12 @@ def step_numbers(run: Run, at: int) -> StepNumbers:
 
 
 def holds_at(run: Run, at: int) -> int:
-    """Where what it was held by stands, of the step that begins at a place in `log`."""
+    """The place in `log` of the holds of the step whose record begins at a place."""
     return at + STEP_WIDTH + run.y.shape[0] + run.memory.shape[0] + run.d.shape[0] + run.k.shape[0]
 
 
 def room_on_tape(run: Run, kind: int, size: int) -> int:
-    """Where a record of this kind and size may begin; -1 where there is no tape."""
+    """The place at which a record of this kind and size may begin; -1 if there is no tape."""
     if run.output.logging != LOG_TAPE:
         return -1
     at = room_in_log(run, size)
@@ -144,7 +144,7 @@ def log_step(run: Run, start: float, is_held: bool) -> None:
 
 
 def held_sizes(run: Run) -> tuple[int, int]:
-    """How many numbers the tables of witnesses and switches have, and how many sides there may be."""
+    """The lengths of the tables of witnesses and switches, and the largest number of sides."""
     if not can_hold(run):
         return 0, 0
     row = rows_of(SlidingRow, run.held_ints, run.plan.held_row, 1)[0]

@@ -27,7 +27,7 @@ def value(run: Run, i: int) -> float:
 
 
 def direction_of(run: Run, i: int) -> int:
-    """Which way it has to cross, whether it is held or not."""
+    """The direction in which a witness has to cross, whether it is held or not."""
     return run.witness_kinds[i].direction
 
 
@@ -52,7 +52,7 @@ def is_moved(run: Run, i: int) -> bool:
 
 
 def shortest_pulse(run: Run) -> float:
-    """How long every witness stays on the other side of zero at least, s."""
+    """The shortest time for which any witness stays on the other side of zero, s."""
     shortest = math.inf
     for options in run.witness_options:
         shortest = min(shortest, options.shortest_pulse)

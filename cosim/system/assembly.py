@@ -123,7 +123,7 @@ class Assembly:
         return [p for p in self.parts_by_name.values() if isinstance(p, kind)]
 
     def slot(self, part: Component, name: str) -> Slot:
-        """Where a part's declared quantity lies."""
+        """The slot of a part's declared quantity."""
         return self.layout.slots[part.name][name]
 
     def asked(self, part: Component, name: str) -> Slot:
@@ -131,7 +131,7 @@ class Assembly:
         return self._argument_slot(part, known_names(part.declarations)[name], {})
 
     def derivative(self, part: Component, name: str) -> Slot:
-        """Where the derivative of a part's state lies (in the cache)."""
+        """The slot of the derivative of a part's state (in the cache)."""
         return self.layout.slots[part.name][f"{name}_dot"]
 
     def attached(self, part: Component, attachment: str) -> Component:
@@ -402,7 +402,7 @@ class Assembly:
         return slot
 
     def source_slot(self, part: Component, argument: Argument) -> Slot:
-        """Where the value of a source lies, or one of its derivatives."""
+        """The slot of a source's value, or of one of its derivatives."""
         declaration = part.declarations[argument.of]
         size = declaration.size if argument.is_free else argument.size
         if declaration.options["optional"] and part.values.attachments.get(argument.of) is None:

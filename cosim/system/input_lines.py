@@ -74,7 +74,7 @@ class InputLines:
 
     @cached_property
     def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Where the values, slopes and times of all inputs lie in d."""
+        """The offsets in d of the values, slopes and times of all inputs."""
         assembly = self._assembly
         lines = [(value, *assembly.input_courses[path]) for path, value in assembly.free_inputs.items()]
         indices = [

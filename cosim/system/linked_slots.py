@@ -11,7 +11,7 @@ from cosim.units import parse_quantity, unit_of_quantity
 
 
 class Connection(NamedTuple):
-    """From a signal to an input, with a linear transformation on the way.
+    """A connection from a signal to an input, with a linear transformation.
 
     The input gets ``factor * signal + offset``, converted to its unit.
 

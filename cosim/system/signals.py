@@ -1,4 +1,4 @@
-"""From a path that people type to a slot."""
+"""The slots of the paths that people type."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class System(FixedAttributes):
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
 
     def __reduce__(self) -> Any:
-        """Its description: the model, from which it is built again, and the default State to compare."""
+        """The description of the system: the model that builds it again, and the default State to compare."""
         if self.model is None:
             raise TypeError("a System that was not built from a cosim.Model has no description to pickle")
         return _built_again, (self.model, self.default_state().to_bytes())
@@ -166,7 +166,7 @@ class System(FixedAttributes):
         return any(first != last for first, last in self.update_ranges.values())
 
     def _list_smoothness(self) -> list[tuple[int, bool]]:
-        """Where updates read the smoothness, and whether a source follows a delayed signal at once.
+        """List where updates read the smoothness, and whether a source follows a delayed signal at once.
 
         A source that follows it through an integration at least is one order smoother.
         """
@@ -192,7 +192,7 @@ class System(FixedAttributes):
         return self._schedule.stage_ranges[first][0], self._schedule.stage_ranges[last][1]
 
     def derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Which derivatives depend on which states: starts of the columns, shape (ny + 1,), and rows."""
+        """The structure of the Jacobian: starts of the columns, shape (ny + 1,), and rows."""
         starts, rows = self._derivative_structure
         return starts.copy(), rows.copy()
 
@@ -203,12 +203,12 @@ class System(FixedAttributes):
 
     @cached_property
     def tangents(self) -> SystemTangents:
-        """How what it computes changes with states, parameters, inputs and the time."""
+        """Tangents of all that the system computes, by states, parameters, inputs and the time."""
         return SystemTangents(self)
 
     @cached_property
     def adjoints(self) -> SystemAdjoints:
-        """How much what it computes depends on states, parameters, inputs and the time: back from the end."""
+        """Adjoints of all that the system computes, by states, parameters, inputs and the time."""
         from cosim.system.system_adjoints import SystemAdjoints  # most runs need none
 
         return SystemAdjoints(self)
@@ -471,7 +471,7 @@ class System(FixedAttributes):
         return signal.slot
 
     def course_offsets(self, path: str) -> tuple[int, int]:
-        """Where in d the slope of one element of an input of the system lies, and since when it runs."""
+        """Offsets in d of the slope of one element of an input, and of the time since when it runs."""
         line = self._input_lines.line(path, self.signal(path))
         return line.slope.offset, line.since.offset
 
@@ -502,7 +502,7 @@ class System(FixedAttributes):
 
     @property
     def input_lines(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Where values, slopes and times of all inputs lie in d."""
+        """Offsets in d of the values, slopes and times of all inputs."""
         return self._input_lines.places
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How what a system computes depends on all that it is made of: adjoints, back along its schedule."""
+"""Adjoints of all that a system computes, back along its schedule."""
 
 from __future__ import annotations
 

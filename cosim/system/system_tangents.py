@@ -1,4 +1,4 @@
-"""How everything that a system computes changes with its states, parameters, inputs and the time."""
+"""Tangents of all that a system computes, by its states, parameters, inputs and the time."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Variable(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of its values."""
+        """The shape of the values."""
         return self.declaration.shape
 
     @property
@@ -62,7 +62,7 @@ class Variable(NamedTuple):
 
     @property
     def nominal(self) -> float | None:
-        """Its usual magnitude."""
+        """The usual magnitude of the values."""
         return self.declaration.nominal
 
     @property

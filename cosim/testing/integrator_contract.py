@@ -178,7 +178,7 @@ class IntegratorContract:
             assert integrator.reason is kit.StepReason.TARGET, f"{integrator.reason!r} at the target"
 
     def test_minimum_step_is_reported(self) -> None:
-        """Where the accuracy needs smaller steps than the smallest, the State stays and the code says so."""
+        """If the accuracy needs steps below the minimum, the code says so and the State is unchanged."""
         if not self.capabilities.adaptive:
             pytest.skip("the method has no error estimate")
         system = known_system()

@@ -119,7 +119,7 @@ class MeasureContract(PartContract):
                 assert np.all(np.isfinite(value)), f"the value is {value} at t = {time} s{self.told(values)}"
 
     def test_two_runs_give_the_same(self) -> None:
-        """The same motion again gives the same bytes."""
+        """Repeating the motion gives the same bytes."""
         first = self.results()
         forget_system(type(self))
         again = self.results()
@@ -241,7 +241,7 @@ class MeasureContract(PartContract):
         )
 
     def test_can_be_an_output_of_an_fmu(self) -> None:
-        """It is listed as an output, with dependencies."""
+        """The measure is listed as an output, with dependencies."""
         system = self.simulator().system
         assert "measure" in system.outputs, "the measure is not among the outputs of the system"
         system.dependencies("measure")

@@ -1,4 +1,4 @@
-"""How a quantity changes along a motion, at kinks too: on either side of them."""
+"""The rates of a quantity along a motion, at kinks on either side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same computation in a process of its own, compiled where this one is plain Python and the reverse.
+"""Computations in another process, compiled if this one is plain Python, and plain Python otherwise.
 
 Starting Python and importing what a test file needs takes longer than most requests. So a process
 for each mode stays, loads each file once, and answers each question from a fork of itself.
@@ -141,7 +141,7 @@ def _close_all() -> None:
 
 
 def load(file: str, name: str) -> types.ModuleType:
-    """In the other process: load a module."""
+    """Load a module in the other process."""
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -39,7 +39,7 @@ class PartContract:
         check_bounds(self.make())
 
     def test_compiled_is_plain_python(self) -> None:
-        """The same bytes with and without compilation."""
+        """Results with and without compilation have the same bytes."""
         in_this_mode, in_other_mode = self.results(), results_in_other_mode(type(self), "results")
         assert in_this_mode == in_other_mode, (
             f"{different_names(in_this_mode, in_other_mode)} differ between compiled and plain Python"

@@ -1,4 +1,4 @@
-"""Which sets of drawn values a run gets to its end with."""
+"""The sets of drawn values with which a run reaches its end."""
 
 from __future__ import annotations
 
