@@ -71,7 +71,7 @@ def load(code: bytes) -> None:
 
 
 def address_of(symbol: str) -> int:
-    """Where a function of a loaded library starts."""
+    """The address of a function of a loaded library."""
     for library in reversed(_libraries):
         function = getattr(library, symbol, None)
         if function is not None:

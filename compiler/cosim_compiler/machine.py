@@ -99,7 +99,7 @@ def _asked_versions() -> str:
 
 
 def _signs_of_processor() -> str:
-    """What the system says of the processor, and which files LLVM consists of; empty where it does not."""
+    """Features of the processor, and the files of LLVM; empty where the system does not show them."""
     found = importlib.util.find_spec("llvmlite")
     if sys.platform != "linux" or found is None or found.origin is None:
         return ""
@@ -186,11 +186,11 @@ def load(code: bytes) -> None:
 
 
 def _address_known(symbol: str) -> int:
-    """Where a function is that an object calls: of another unit, or of a library; 0 where there is none."""
+    """The address of a function of another unit or of a library; 0 if there is none."""
     loaded = _addresses.get(symbol) or object_loader.address_in_process(symbol)
     return loaded or (address_of(symbol) if _engine.cache_info().currsize else 0)
 
 
 def address_of(symbol: str) -> int:
-    """Where a function of a loaded object starts."""
+    """The address of a function of a loaded object."""
     return _addresses.get(symbol) or int(_engine().get_function_address(symbol))

@@ -184,7 +184,7 @@ def _has_come(kind: str, digest: str) -> bool:
 
 
 def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
-    """What is kept: what the functions raise, and the object file."""
+    """The content of a unit in the cache: the failures of its functions, and the object file."""
     from cosim_compiler.language.program import Program
 
     log.info("compiling: %s", wanted[0][0].__qualname__)
@@ -263,7 +263,7 @@ def _reach(wanted: Iterable[Wanted]) -> Reach:
 
 
 def names_in_reach(wanted: Iterable[Wanted]) -> Names | None:
-    """What all names stand for that some functions reach; None where that is not all that counts."""
+    """The values of all names that some functions reach; None if their machine code depends on more."""
     reached: dict[types.FunctionType, None] = {}
     classes: dict[type, None] = {}
     for item in wanted:
@@ -280,7 +280,7 @@ def _digest_of_unit(wanted: tuple[Wanted, ...]) -> str:
 
 
 def _digest(kind: str, wanted: Iterable[Wanted]) -> str:
-    """Of functions, of those of other units that they call, and of all that makes code of them."""
+    """The digest of functions, of those of other units that they call, and of the compiler."""
     return _joined(kind, _reach(wanted).digest)
 
 

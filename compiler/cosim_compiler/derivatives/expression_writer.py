@@ -75,7 +75,7 @@ class ExpressionWriter:
 
     @contextmanager
     def indented(self) -> Iterator[None]:
-        """What is emitted inside is a block of the statement before it."""
+        """Indent the lines emitted inside the context: they are a block of the statement before it."""
         self._indent += 1
         yield
         self._indent -= 1
@@ -177,7 +177,7 @@ class ExpressionWriter:
         return any(varies_any(self.varying.get(name, False)) for name in names)
 
     def atom(self, node: Expression) -> str:
-        """As `value`, short enough to be written several times."""
+        """The text of a value, short enough to be written several times."""
         return self.held(self.value(node))
 
     def held(self, text: str) -> str:
@@ -540,7 +540,7 @@ def _as_tangents(varying: Varying, names: dict[str, list[str]], place: str) -> T
 
 
 def each(tangents: Tangents, build: Callable[[str], str]) -> Tangents:
-    """What is made of each tangent of a number, a view or a record."""
+    """Apply a function to each tangent of a number, a view or a record."""
     return [build(text) for text in tangents] if isinstance(tangents, list) else NO_TANGENT
 
 

@@ -12,7 +12,7 @@ Varying = bool | tuple["Varying", ...]
 
 
 def varying_of(tangents: Tangents) -> Varying:
-    """What of a value has tangents."""
+    """The parts of a value that have tangents."""
     if isinstance(tangents, tuple):
         varying = tuple(map(varying_of, tangents))
         return varying if any(is_on for _, is_on in leaves(varying)) else False

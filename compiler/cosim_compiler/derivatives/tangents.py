@@ -66,7 +66,7 @@ def tangent_function(
 
 
 def derivative_notes(function: types.FunctionType, kinds: Sequence[Type]) -> list[Note]:
-    """Where the tangent of a function does not say all, with the lines.
+    """The places at which the tangent of a function is incomplete, with their lines.
 
     Raises
     ------

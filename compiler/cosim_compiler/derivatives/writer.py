@@ -27,7 +27,7 @@ from cosim_compiler.tables import as_table, zeros
 
 
 class Names:
-    """What the text mentions: values of Python by name, and the functions that are written into it."""
+    """The names in the text of a tangent: of values of Python, and of functions that are written into it."""
 
     def __init__(self) -> None:
         self.space: dict[str, Any] = {}

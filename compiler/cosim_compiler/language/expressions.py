@@ -66,7 +66,7 @@ class ExpressionReader(OperatorReader):
         return self.name(node)
 
     def name(self, node: ast.Name) -> Expression:
-        """What a name stands for."""
+        """The value or the variable of a name."""
         if node.id in self.lifetimes.local:
             name = self.lifetimes.read[id(node)]
             return Variable(self.variables[name], name)

@@ -58,7 +58,7 @@ COMPARISONS: dict[type[ast.AST], str] = {
 
 
 def no_operator(sign: ast.operator) -> str:
-    """What is written in place of an operator that the language has not."""
+    """The alternative to an operator that the language does not have."""
     if isinstance(sign, ast.MatMult):
         return "write matmul(a, b, out), or dot(a, b) of vectors: from cosim.functions import matmul, dot"
     return "write x * x, or math.pow(x, y) for a real exponent"
@@ -98,7 +98,7 @@ class OperatorReader:
         return Let(body.type, name, value, body)
 
     def expression(self, node: ast.expr) -> Expression:
-        """What an expression computes; `Known` where Python knows it."""
+        """The typed form of an expression; `Known` for a value of Python."""
         read = getattr(self, f"_{type(node).__name__.lower()}_expression", None)
         if read is None:
             self.refuse(node, f"the language has no {type(node).__name__.lower()}")

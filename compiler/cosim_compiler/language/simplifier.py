@@ -157,7 +157,7 @@ class BodySimplifier:
         return simplified
 
     def statement(self, statement: Statement) -> list[Statement]:
-        """What a statement becomes."""
+        """The simplified statements of a statement."""
         if isinstance(statement, form.Once):
             turns = tuple(tuple(self.block(turn)) for turn in statement.turns)
             orelse = tuple(self.block(statement.orelse))
@@ -228,7 +228,7 @@ class BodySimplifier:
         return [dataclasses.replace(statement, **blocks) if blocks else statement]
 
     def expression(self, node: Expression) -> Expression:
-        """What an expression becomes: a constant, or the same of simplified parts."""
+        """The simplified expression: a constant, or the operation with simplified parts."""
         if isinstance(node, Constant):
             return node
         if isinstance(node.type, Number) and node.type is not NOTHING:

@@ -169,11 +169,11 @@ class Reader(ExpressionReader):
         return (self._set(self.lifetimes.bound[id(rest)], made_tuple(values), rest),)
 
     def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
-        """As `refusal.refuse`, of this function."""
+        """Refuse an expression of this function; see `refusal.refuse`."""
         refuse(self.author, node, sentence)
 
     def typed(self, expression: Expression, node: ast.AST) -> Expression:
-        """As `constants.typed`; the refusal names the place."""
+        """The typed form of an expression, also of a value of Python; a refusal names the place."""
         try:
             return typed(expression)
         except NoNumberError as fault:

@@ -357,7 +357,7 @@ def _names_of_forbidden(tree: ast.FunctionDef) -> frozenset[str]:
 
 
 def _root(node: ast.Attribute) -> ast.AST:
-    """What the first of several dots follows: ``np`` of ``np.random.rand``."""
+    """The name before the first of several dots: ``np`` of ``np.random.rand``."""
     base: ast.AST = node
     while isinstance(base, ast.Attribute):
         base = base.value
@@ -365,7 +365,7 @@ def _root(node: ast.Attribute) -> ast.AST:
 
 
 def _held(value: Any, node: ast.Attribute) -> Any:
-    """What an attribute of an object of the module is; None where it is not a simple one."""
+    """The value of an attribute of an object of the module; None if it is not a simple one."""
     return getattr(value, node.attr, None) if isinstance(node.value, ast.Name) else None
 
 

@@ -49,7 +49,7 @@ def text_of(function: types.FunctionType, node: ast.expr) -> str:
 
 
 def authors_name(function: types.FunctionType, name: str) -> str:
-    """What the author calls a local name."""
+    """The author's name of a local name."""
     flat = function.__dict__.get(FLAT)
     written: str = name if flat is None else flat.renamed.get(name, name)
     return written
@@ -95,7 +95,7 @@ def names_of_file(function: types.FunctionType) -> frozenset[str]:
 
 
 def assigned_in_class(function: types.FunctionType) -> dict[str, str]:
-    """What the class body around a function assigns: by name, the text of the value."""
+    """The assignments in the class body around a function: by name, the text of the value."""
     return _class_bodies(source_of(function)).get(function.__code__.co_firstlineno, {})
 
 
