@@ -149,5 +149,5 @@ def _constraint_forces(motion: TreeMotion) -> list[Array]:
 
 
 def _at(wrench: Array, arm: Array) -> Array:
-    """The same force about a point that is at `arm` from the old one."""
+    """A force about another point, which is at `arm` from the old one."""
     return np.concatenate([wrench[:3] - np.cross(arm, wrench[3:]), wrench[3:]])

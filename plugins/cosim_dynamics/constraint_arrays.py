@@ -24,7 +24,7 @@ class ConstraintErrors(Record):
 
 
 class ConstraintArrays(NamedTuple):
-    """What the equations of a group are set up and solved in."""
+    """The arrays in which the equations of a group are set up and solved."""
 
     equations: Any  # rows of EquationSlots
     members: Any  # rows of GroupMember

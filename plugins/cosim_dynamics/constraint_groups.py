@@ -53,7 +53,7 @@ class ConstraintGroup:
 
     @property
     def equations(self) -> int:
-        """How many equations there are."""
+        """The number of equations."""
         return sum(placed.constraint.equations for placed in self.constraints)
 
     @property

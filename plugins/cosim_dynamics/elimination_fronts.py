@@ -45,7 +45,7 @@ class FrontCandidate:
 
 @dataclass
 class Front:
-    """What is coupled when a link's joint is eliminated; the fields are those of `FrontSlots`.
+    """The variables that are coupled when a link's joint is eliminated; the fields are those of `FrontSlots`.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Front:
 
     @property
     def size(self) -> int:
-        """How many variables there are."""
+        """The number of variables."""
         return BODY * len(self.bodies) + len(self.equations)
 
     def variable_of(self, equation: int) -> int:

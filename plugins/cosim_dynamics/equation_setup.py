@@ -99,7 +99,7 @@ def without_rounding(x: float, size: float) -> float:
 
 @tangent_of(without_rounding)
 def without_rounding_tangent(x: float, size: float, x_dot: float, size_dot: float) -> float:
-    """It moves as the sum does."""
+    """The tangent of the sum."""
     return x_dot * 1.0
 
 
@@ -154,7 +154,7 @@ def compliance(force: Any, p: Any, term: Any) -> float:
 
 
 def size6(a: Any, b: Any) -> float:
-    """How large the products are that a scalar product adds up."""
+    """The sum of the absolute products in a scalar product."""
     return (
         abs(a[0] * b[0]) + abs(a[1] * b[1]) + abs(a[2] * b[2])
         + abs(a[3] * b[3]) + abs(a[4] * b[4]) + abs(a[5] * b[5])

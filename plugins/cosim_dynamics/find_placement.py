@@ -120,7 +120,7 @@ def inverse_kinematics(
 
 
 class _Target(NamedTuple):
-    """Where a frame on a link has to be."""
+    """A wanted pose of a frame on a link."""
 
     link: int
     frame: Array  # its pose on the link

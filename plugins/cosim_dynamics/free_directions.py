@@ -34,7 +34,7 @@ def constraint_errors(state: cosim.State, level: str) -> Array:
 
 
 def _error_places(state: cosim.State, level: str) -> NDArray[np.int64]:
-    """Where in the cache they lie."""
+    """Places of the constraint errors in the cache."""
     places: list[int] = []
     for name, part in state.system.parts.items():
         if isinstance(part, contracts.Constraint) and state[f"{name}.enabled"]:

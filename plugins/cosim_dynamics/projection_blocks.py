@@ -65,7 +65,7 @@ def normalize(q: Any) -> int:
 
 @tangent_of(normalize, with_values=True)
 def normalize_with_tangent(q: Any, q_dot: Any) -> int:
-    """Its length stays 1: the tangent loses what is along it, whether or not rounding allows a change."""
+    """Normalize a quaternion; its tangent loses the part along it, even if rounding allows no change."""
     length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
     if length2 > 0.0:
         along = (q[0] * q_dot[0] + q[1] * q_dot[1] + q[2] * q_dot[2] + q[3] * q_dot[3]) / length2
@@ -88,7 +88,7 @@ def reverse_normalize(root: Any, tape: Any) -> None:
 
 @recorded_by(normalize, reverse_normalize)
 def record_normalize(q: Any, q_dot: Any, q_at: int, tape: Any) -> int:
-    """As `normalize_with_tangent`; on the tape are the quaternion before, and where it lies."""
+    """Normalize a quaternion and its tangent; the tape gets the quaternion before, and its place."""
     for i in range(4):
         push(tape, q[i])
     push(tape, q_at * 1.0)

@@ -167,7 +167,7 @@ def sqrt(x: Any) -> Any:
 
 
 def author_line() -> str:
-    """Where the code outside of this package stands that is running now: ``file:line: its text``."""
+    """The line outside of this package that is executed now: ``file:line: its text``."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(HERE):
         frame = frame.f_back

@@ -19,21 +19,21 @@ Array = NDArray[np.float64]
 
 
 class BodyPose(NamedTuple):
-    """Where a body is, in Ground."""
+    """The pose of a body, in Ground."""
 
     rotation: Array  # R_GB
     origin: Array  # p_GB, m
 
 
 class CentralInertia(NamedTuple):
-    """How a body resists being moved."""
+    """The mass and the inertia of a body."""
 
     mass: float  # kg
     inertia: Array  # about the centre of mass, in Ground's axes, shape (3, 3), kg.m2
 
 
 class TreeMotion:
-    """Where the joints of a system are, and how each speed moves the bodies behind its joint, in Ground.
+    """The positions of the joints of a system, and the motion of bodies by each speed, in Ground.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From a robot's file to a model."""
+"""Making a model from a robot's file."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class XmlDocument:
         self._left_out.setdefault(what, []).append(line)
 
     def remarks(self) -> list[str]:
-        """What was left out, with lines."""
+        """The elements that were left out, with lines."""
         return [f"{what} ({_lines(lines)})" for what, lines in self._left_out.items()]
 
     def children(self, element: Element | None, name: str | None = None) -> Iterator[Element]:

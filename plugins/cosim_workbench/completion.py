@@ -16,7 +16,7 @@ FILES = ":files"
 
 
 def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What the last word may become, each with what it means.
+    """The possible completions of the last word, each with its meaning.
 
     Parameters
     ----------

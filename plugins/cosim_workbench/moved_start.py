@@ -61,7 +61,7 @@ def states_of(system: System) -> Iterator[tuple[str, int]]:
 
 
 def reach_of_states(system: System, start: State, span: float) -> dict[str, float]:
-    """How far each continuous state would go at its first rate; a position, at the speeds of its part.
+    """The distance that each continuous state would go at its first rate; a position, at its part's speeds.
 
     Beside this a move of a state that rests is small, however small the state itself is.
 

@@ -1,4 +1,4 @@
-"""What a picture of results shows, whoever draws it: panels of lines, marks of events, notes."""
+"""The content of a picture of results, for all who draw it: panels of lines, marks of events, notes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PlotPanel:
 
 @dataclass(frozen=True)
 class PlotPlan:
-    """What a picture shows.
+    """The content of a picture.
 
     Attributes
     ----------

@@ -199,7 +199,7 @@ def solve_band_transposed(a, pivots, n, lower, upper, b):
 
 
 def solve_complex_band_transposed(a, pivots, n, lower, upper, b, c):
-    """As `solve_complex_band`, of the transposed system."""
+    """Replace b + i c by the solution of the transposed system; see `solve_complex_band`."""
     width = band_width(lower, upper)
     for i in range(n):
         count = min(lower + upper, n - 1 - i) + 1

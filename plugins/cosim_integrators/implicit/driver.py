@@ -117,7 +117,7 @@ def measure_rounding_of_step(system, method, t, step):
 
 
 def length_after(method, status, error, step, ideal, has_new_jacobian):
-    """How long the next attempt is after one that was rejected."""
+    """The length of the next attempt after a rejected one."""
     attempt = method.attempt
     factor = min(SAFETY, max(LARGEST_SHRINK, attempt.factor))
     if status == BAD_NUMBER or error != error:
@@ -191,7 +191,7 @@ def rounding_has_risen(inner, method, t, step, status, error):
 
 
 def next_attempt(method, status, error, step, ideal, t_end, has_new_jacobian, smallest):
-    """How long the next attempt is: shorter, or as long with a new Jacobian or states of size 1."""
+    """The length of the next attempt: shorter, or equal with a new Jacobian or states of size 1."""
     if status <= 0:  # no block has failed
         ideal = reject_attempt(method, status, error, step, ideal, t_end, has_new_jacobian)
     if retries_with_size_1(method, status, error, step, ideal, smallest):

@@ -74,7 +74,7 @@ class AlphaMethod(PastOfStages):
 
     @property
     def nq(method):
-        """How many coordinates there are."""
+        """The number of coordinates."""
         return int(method.numbers.size_q)
 
     def group(method, m):

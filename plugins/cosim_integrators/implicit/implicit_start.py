@@ -1,4 +1,4 @@
-"""Where runs of implicit methods begin and go on after a jump, as kernel functions."""
+"""The beginning of a run of an implicit method, and its restart after a jump, as kernel functions."""
 
 from __future__ import annotations
 

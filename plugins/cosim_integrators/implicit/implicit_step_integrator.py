@@ -31,7 +31,7 @@ class StepNumbers(Record):
 
 
 class StepOfMethod(ImplicitMethod):
-    """What a step finds in ``method``.
+    """The content of ``method`` for a step.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ def _function(value: Any) -> Any:
 
 
 def _faults(cls: type[ImplicitStepIntegrator]) -> list[str]:
-    """What is wrong with the numbers and functions of a class."""
+    """The faults in the numbers and functions of a class."""
     faults = []
     for name in ("take", "keep"):
         function = _function(getattr(cls, name))

@@ -32,7 +32,7 @@ from cosim_integrators.implicit.implicit_method import BASE, DENSE, FAMILY, HIST
 
 
 class RecordedDifferences(Record):
-    """What was done with them, on a tape, and where they lie in their roots; behind it room for a matrix."""
+    """An operation on differences on a tape, with their places in the roots; room for a matrix follows."""
 
     size: float
     order: float
@@ -68,7 +68,7 @@ def recorded_at(tape, at):
 
 
 def part(root, first, count):
-    """So many numbers of a root."""
+    """A part of a root: `count` numbers from `first` on."""
     return root[first : first + count]
 
 
@@ -138,7 +138,7 @@ def reverse_change(change, head, work_root):
 
 @recorded_by(load_differences, reverse_load)
 def record_load(method, step, memory_dot, work_dot, step_dot, memory_at, work_at, tape):
-    """As `load_differences` of values and tangents, on the tape."""
+    """Load the differences of values and tangents, on the tape."""
     order = load_differences(method, step)
     last = method.memory.last_step
     bring_to_distance(moved_differences(method, memory_dot, work_dot), step, last, order, method.change)
@@ -184,7 +184,7 @@ def reverse_prediction(memory_root, work_root, y_root, tape):
 
 @recorded_by(predict_end, reverse_prediction)
 def record_prediction(*arguments):
-    """As `predict_end` of values and tangents, on the tape: its arguments, tangents, places, the tape."""
+    """Predict the end of a step and its tangent, on the tape."""
     method, y, order = arguments[:3]
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[3:]
     predict_end(method, y, order)
@@ -249,7 +249,7 @@ def reverse_polynomial(powers, head, work_root):
 
 @recorded_by(advance_differences, reverse_advance)
 def record_advance(*arguments):
-    """As `advance_differences` of values and tangents, on the tape: its arguments, tangents, places, tape."""
+    """Advance the differences of values and tangents, on the tape."""
     method, y, order, loaded = arguments[:4]
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[4:]
     bring_to_end(method, y, order, loaded, method.change)

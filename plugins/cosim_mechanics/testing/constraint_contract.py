@@ -146,7 +146,7 @@ class ConstraintContract(PartContract):
                 )
 
     def test_accelerations_meet_the_equation(self) -> None:
-        """What is solved in compiled code is what `calc_equations` says with numbers."""
+        """The compiled solution meets `calc_equations`, evaluated with numbers."""
         bench = self.bench()
         nq, nu = bench.system.nq, bench.system.nu
         for seed in self.seeds:
@@ -281,7 +281,7 @@ class ConstraintContract(PartContract):
 
     @classmethod
     def differences_in_fmu(cls) -> list[str]:
-        """What is different in an FMU, in sentences."""
+        """The differences of a run as an FMU, in sentences."""
         bench = ConstraintBench(cls.make())
         for parameters in (True, False):  # with drawn ones it may be out of reach
             state = bench.state(5, cls.angle, cls.distance, cls.speed)

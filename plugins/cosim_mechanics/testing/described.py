@@ -1,4 +1,4 @@
-"""What a force element owes its readers."""
+"""Checks of the documentation of a force element."""
 
 from __future__ import annotations
 

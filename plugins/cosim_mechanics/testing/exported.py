@@ -32,7 +32,7 @@ def check_fmu(case: type, method: str) -> None:
 
 
 def export_something() -> None:
-    """From here on this process knows what every FMU carries."""
+    """Load what every FMU contains into this process."""
     exporters = {entry.id: entry for entry in cosim.registry().entries("exporter")}
     if "fmu.pythonfmu" not in exporters:
         return

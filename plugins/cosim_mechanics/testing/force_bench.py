@@ -31,7 +31,7 @@ BODY: dict[str, Any] = {"mass": 1.3, "center_of_mass": (0.02, -0.01, 0.03), "ine
 
 @dataclass(frozen=True)
 class Placed:
-    """Where a body is and how it moves, in Ground.
+    """The pose and the velocity of a body, in Ground.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Placed:
 
     @property
     def rotation(self) -> Rotation:
-        """From the body's axes to Ground's."""
+        """The rotation from the body's axes to Ground's."""
         return Rotation.from_rotvec(self.turn)
 
     @property
@@ -78,7 +78,7 @@ class Scene:
     u2: float = 0.0
 
     def at_rest(self) -> Scene:
-        """The same poses and values without motion."""
+        """A copy with the same poses and values, without motion."""
         motionless = {"w": (0.0, 0.0, 0.0), "v": (0.0, 0.0, 0.0)}
         body1, body2 = replace(self.body1, **motionless), replace(self.body2, **motionless)
         return replace(self, body1=body1, body2=body2, u=0.0, u2=0.0)

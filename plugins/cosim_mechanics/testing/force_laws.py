@@ -66,7 +66,7 @@ class ForceLaws(PartContract):
 
     @classmethod
     def scenes(cls) -> st.SearchStrategy[Scene]:
-        """Where the bodies may be, and how they may move."""
+        """Poses and velocities at which the bodies are tested."""
         return scenes(cls.angle, cls.distance, cls.speed)
 
     def check_scenes(self, check: Callable[[Scene], None]) -> None:
@@ -245,7 +245,7 @@ def triple(values: Any) -> tuple[float, float, float]:
 
 
 def carried(scene: Scene, by: Placed) -> Scene:
-    """The same scene seen where everything is carried along by a rigid motion."""
+    """A scene carried along by a rigid motion."""
     Q, w0, v0 = by.rotation, np.array(by.w), np.array(by.v)
 
     def moved(body: Placed) -> Placed:

@@ -36,4 +36,4 @@ class Describer(AbstractClosedAttributes):
 
     @abstractmethod
     def describe(self, path: Path) -> str:
-        """What is in a file, in lines; `CosimError` when it is none."""
+        """The content of a file, in lines; `CosimError` if the file is of another kind."""

@@ -203,7 +203,7 @@ class _Search:
         return any(np.isfinite(value) for value in self._values)
 
     def evaluate(self, shares: Vector) -> Vector:
-        """What is to be least, for points in the unit cube: shape (parameters, points)."""
+        """The objective at points in the unit cube: shape (parameters, points)."""
         points_left = self._most - len(self._points)
         if points_left <= 0:
             raise _SpentError
@@ -346,7 +346,7 @@ class _Search:
         return "converged: neither the point nor the objective changes any more" if answer.success else ""
 
     def optimum(self, message: str) -> Optimum:
-        """What has been found."""
+        """The result of the optimization."""
         return Optimum(self._owner, np.array(self._points), np.array(self._values), message, self.no_gradient)
 
 

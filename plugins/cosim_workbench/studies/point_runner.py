@@ -93,6 +93,6 @@ class PointRunner:
 
 
 def failed_row(time: float, reason: str) -> Row:
-    """Of a run that has failed."""
+    """The row of a run that has failed."""
     how = {"status": "failed", "end": float(time), "steps": 0, "events": 0, "reason": reason}
     return {**how, SECONDS: np.nan}
