@@ -58,7 +58,7 @@ def potential_energy(system: cosim.System, state: cosim.State) -> float:
 
 
 def joint_reactions(system: cosim.System, state: cosim.State) -> dict[str, Array]:
-    """What each joint does to its child: moment about M's origin and force, in Ground, by joint.
+    """The action of each joint on its child: moment about M's origin and force, in Ground, by joint.
 
     Law: the force that the accelerations of all bodies beyond the joint take, less what force elements,
     gravity and constraints do to them. Its part along the joint's free motion, ``H_FM^T reaction`` in F, is
@@ -84,7 +84,7 @@ def joint_reactions(system: cosim.System, state: cosim.State) -> dict[str, Array
 
 
 def reactions_on_parents(system: cosim.System, state: cosim.State) -> dict[str, Array]:
-    """What each joint does to its parent: moment about F's origin and force, in Ground, by joint.
+    """The action of each joint on its parent: moment about F's origin and force, in Ground, by joint.
 
     It is the opposite of `joint_reactions`, about another point.
 
@@ -107,7 +107,7 @@ def reactions_on_parents(system: cosim.System, state: cosim.State) -> dict[str, 
 
 
 def _reactions(motion: TreeMotion, on_parents: bool) -> dict[str, Array]:
-    """What each joint does to its parents or to its children; a reversed one has its child inside."""
+    """The action of each joint on its parent or its child; a reversed one has its child inside."""
     reactions = {}
     for i, wrench in enumerate(_transmitted(motion)):
         link = motion.links[i]

@@ -83,7 +83,7 @@ class Connectivity:
             problem(name, text)
 
     def links(self) -> list[Link]:
-        """What hangs on Ground, carriers before what they carry."""
+        """The bodies connected to Ground, carriers before the bodies that they carry."""
         links: list[Link] = []
         pending: list[tuple[contracts.Joint, str, int]] = []
         if self._ground:

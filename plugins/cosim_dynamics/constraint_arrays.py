@@ -15,7 +15,7 @@ from cosim_dynamics.pivoted_cholesky import PivotedCholesky
 
 
 class ConstraintErrors(Record):
-    """What `cosim.contracts.constraints` reads of the last evaluation, in the cache."""
+    """The errors of the last evaluation, in the cache, for `cosim.contracts.constraints`."""
 
     changed: float  # whether something was corrected
     positions: float  # the largest position error that can be corrected

@@ -1,4 +1,4 @@
-"""What constraints act on: links of the tree and degrees of freedom."""
+"""The links and degrees of freedom on which constraints act."""
 
 from __future__ import annotations
 

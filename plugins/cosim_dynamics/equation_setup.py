@@ -142,7 +142,7 @@ def note_angle(c: Any, mechanism: Any, equation: Any, arrays: Any, row: Any) -> 
 
 
 def compliance(force: Any, p: Any, term: Any) -> float:
-    """How much a free body of the term's mass and inertia would give way to a force, or else to a moment."""
+    """The compliance of a free body of the term's mass and inertia to a force, or else to a moment."""
     force2 = force[3] * force[3] + force[4] * force[4] + force[5] * force[5]
     moment2 = force[0] * force[0] + force[1] * force[1] + force[2] * force[2]
     if force2 > 0.0:

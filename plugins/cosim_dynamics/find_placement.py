@@ -129,7 +129,7 @@ class _Target(NamedTuple):
 
 
 class _Search:
-    """What stays the same in all tries."""
+    """The constants of all tries."""
 
     def __init__(
         self,

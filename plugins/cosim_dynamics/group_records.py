@@ -89,7 +89,7 @@ class FrontSlots(Record):
 
 
 class Pivot(Record):
-    """What one elimination leaves behind, in the cache; its column follows."""
+    """The result of one elimination, in the cache; its column follows."""
 
     divisor: float  # 0: it was not eliminated here
     value: float  # right side
@@ -135,7 +135,7 @@ def fronts_of(mechanism: Any, group: Any) -> Any:
 
 
 def couplings_of(mechanism: Any, front: Any) -> Any:
-    """What acts on the body of a front."""
+    """The forces on the body of a front."""
     return rows_of(Coupling, mechanism.ints, mechanism.first + front.couplings_at, front.couplings)
 
 

@@ -175,7 +175,7 @@ def kinetic_energy(system: cosim.System, state: cosim.State) -> float:
 
 
 class _OwnTerms(NamedTuple):
-    """What joints add to M and V."""
+    """The parts of M and V from joints."""
 
     M: Array
     V: Array

@@ -191,7 +191,7 @@ def _order(value: Any) -> tuple[int, float]:
 
 
 def _simplified(operation: str, a: Any, b: Any) -> Any:
-    """What a + - * / comes to when an operand is 0 or 1, or None."""
+    """The simplified result of a + - * / with an operand of 0 or 1; None for others."""
     left = None if isinstance(a, Symbol) else a
     right = None if isinstance(b, Symbol) else b
     if operation == "+":

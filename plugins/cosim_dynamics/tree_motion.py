@@ -121,7 +121,7 @@ class TreeMotion:
         return np.asarray(self.state[f"{part.name}.{name}"], dtype=float)
 
     def added_inertia(self, joint: Joint) -> Array:
-        """What rotors add to the diagonal of the mass matrix for the speeds of a joint, kg.m2 or kg."""
+        """The inertia that rotors add to the mass matrix's diagonal for a joint's speeds, kg.m2 or kg."""
         slot = self.system.assembly.layout.slots[joint.name]["added_inertia"]
         *_, cache = self.system.arrays(self.state)
         return np.asarray(cache[slot.offset : slot.offset + slot.size], dtype=float)

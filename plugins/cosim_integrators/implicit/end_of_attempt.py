@@ -1,4 +1,4 @@
-"""What becomes of an attempt at a step: its end is evaluated and corrected, the step is searched for kinks.
+"""The end of an attempt at a step: it is evaluated and corrected, and the step is searched for kinks.
 
 An attempt whose error is too large may have a kink inside: then the step ends there (CUT). One within the
 tolerance gets a corrected end and the errors that components report; it may still have met a kink (CUT), or

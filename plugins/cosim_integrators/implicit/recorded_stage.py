@@ -50,12 +50,12 @@ class StageDots(NamedTuple):
 
     @property
     def walked(dots):
-        """Those of what `cosim.walker.walk` takes."""
+        """The tangents of the arguments of `cosim.walker.walk`."""
         return WalkedDots(dots.t, dots.y, dots.p, dots.d, dots.h, dots.c)
 
 
 class RootStarts(NamedTuple):
-    """Where views begin in their roots, in the order in which the compiler passes them."""
+    """The starts of views in their roots, in the order in which the compiler passes them."""
 
     y: int
     p: int
@@ -67,7 +67,7 @@ class RootStarts(NamedTuple):
 
 
 class StageRecording(NamedTuple):
-    """Where the blocks of a stage are recorded."""
+    """The tape on which the blocks of a stage are recorded, with their places."""
 
     starts: RootStarts
     walks_start: float  # on the tape

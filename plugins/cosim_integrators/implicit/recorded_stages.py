@@ -45,7 +45,7 @@ from cosim_integrators.implicit.recorded_stage import (
 
 
 class RecordedStages(Record):
-    """How stages lie on a tape; behind it T and T^-1, row after row, and room for four vectors."""
+    """The head of stages on a tape; T and T^-1 follow, row after row, and room for four vectors."""
 
     size: float  # states
     stages: float

@@ -52,7 +52,7 @@ def error_of_too_large_attempt(method, t, y, step, error):
 
 
 def corrected_error(system, method, t, step):
-    """As `estimated_error`, without what the corrections at the end of the step have taken out."""
+    """The error estimate of a step, without the part that the corrections at its end have removed."""
     y = system.y
     spare = method.spare
     before = method.line(0)  # nothing reads it before the step is accepted

@@ -115,7 +115,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
         return super().memory_size(ny) + (sizes_size(ny) if self.fixed_step is None else 0)
 
     def extra_slots(self, system: System) -> list[int]:
-        """Where histories are, for steps that read their own past; see `step_in_own_past`."""
+        """The places of histories, for steps that read their own past; see `step_in_own_past`."""
         overlaps = slots_named(system, OVERLAP)
         if not overlaps:
             return []
@@ -134,7 +134,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
 
     @property
     def warnings(self) -> list[str]:
-        """That the system is stiff, if it was noticed, and what to use instead."""
+        """A warning that the system is stiff, if that was detected, with a method to use instead."""
         if self._last.stiff_hits < HITS:
             return []
         methods = [e for e in cosim.registry().entries("integrator") if issubclass(e.cls, CompiledIntegrator)]

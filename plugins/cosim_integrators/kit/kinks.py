@@ -67,7 +67,7 @@ def has_passed_kink(method):
 
 
 def first_zero(method, low, high):
-    """Where lines between the points before and behind put the first kink."""
+    """The place of the first kink, by lines between the points before and behind it."""
     start = kink_values(method, AT_START)
     before = kink_values(method, BEFORE)
     behind = kink_values(method, BEHIND)
@@ -80,7 +80,7 @@ def first_zero(method, low, high):
 
 
 def size_of_kink(system, method, t, t_end):
-    """How much a derivative changes over a step, times its length, in tolerances; stores it at the end."""
+    """The change of a derivative over a step, times its length, in tolerances; stored at the step's end."""
     y = system.y
     c = system.c
     slope = method.slope
@@ -120,7 +120,7 @@ def jump_between(system, method, t, t_end, low, high):
 
 
 def end_before_kink(t, kink, ideal):
-    """Where a step of an explicit method ends on its way to a kink: there, if it is short, else before it.
+    """The end of a step of an explicit method toward a kink: at the kink if it is near, else before it.
 
     The states of the stages are of a lower order than the end: some are beyond a kink where a long step ends.
     """

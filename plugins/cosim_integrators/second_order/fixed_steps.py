@@ -1,4 +1,4 @@
-"""What fixed steps of all methods for second-order form share, as kernel functions.
+"""Kernel functions for fixed steps of all methods for second-order form.
 
 A method brings ``substeps(system, method, t, t_end)``, the way from the start of a step to its end. It
 returns 0, 1 + the index of a failed block, `NOT_FINITE_STATUS` or `DIVERGED`.

@@ -1,4 +1,4 @@
-"""What one part of a system exerts, taken apart from the sums."""
+"""The forces of one part of a system, separated from the sums."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ForceContribution:
 
 @dataclass(frozen=True)
 class _Plan:
-    """How to compute what a part exerts: found once for each part of a system."""
+    """The blocks that compute the forces of a part: determined once for each part of a system."""
 
     stage: Stage
     rows: list[Any]

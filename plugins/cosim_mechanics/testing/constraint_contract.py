@@ -1,4 +1,4 @@
-"""What every constraint has to keep."""
+"""The contract kit of constraints."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ConstraintContract(PartContract):
 
     @classmethod
     def bench(cls, copies: int = 1) -> ConstraintBench:
-        """Where the constraint is tried, without corrections: at poses that do not meet it."""
+        """The test bench of the constraint, without corrections: at poses that do not meet it."""
         return ConstraintBench(cls.make(), copies, projected=False)
 
     @classmethod
@@ -76,7 +76,7 @@ class ConstraintContract(PartContract):
 
     @classmethod
     def results(cls) -> list[str]:
-        """What the constraint computes at a few poses, to the last bit."""
+        """The results of the constraint at a few poses, to the last bit."""
         bench = cls.bench()
         return [text for seed in range(6) for text in bench.computed(cls.state(bench, seed))]
 
@@ -344,7 +344,7 @@ class ConstraintContract(PartContract):
         return is_possible_rate(float(rate), error, self.step, tolerance)
 
     def _rate(self, bench: ConstraintBench, state: cosim.State, quantity: str) -> tuple[Vector, float]:
-        """How an error changes along q_dot and time, and the size of what is differentiated."""
+        """The rate of an error along q_dot and time, and the size of its terms."""
         nq, moved = bench.system.nq, state.copy()
         direction = np.concatenate([state.y_dot[:nq], np.zeros(state.y.size - nq)])
         y, t = state.y.copy(), state.time

@@ -46,7 +46,7 @@ def export_something() -> None:
 def differences_in_fmu(
     model: cosim.Model, cls: type, outputs: Sequence[str], relative: float, absolute: float
 ) -> list[str]:
-    """What is different when a model runs as an FMU, in sentences; why it cannot be tried is one, too.
+    """The differences of a run of a model as an FMU, in sentences; or the reason why it cannot run.
 
     Parameters
     ----------

@@ -186,7 +186,7 @@ class ForceBench(Bench):
 
     @staticmethod
     def forces(state: cosim.State, index: int = 0) -> dict[str, Vector]:
-        """What one element exerts: on its bodies ``a`` and ``b``, then on others and on joints by name."""
+        """The forces of one element: on its bodies ``a`` and ``b``, then on others and on joints by name."""
         exerted = ForceBench.contribution(state, index)
         on_ends = {end: exerted.bodies.get(f"{end}{index}", np.zeros(6)) for end in "ab"}
         on_others = {name: force for name, force in exerted.bodies.items() if name[0] not in "ab"}
@@ -194,14 +194,14 @@ class ForceBench(Bench):
 
     @staticmethod
     def contribution(state: cosim.State, index: int = 0) -> ForceContribution:
-        """What one element exerts and adds."""
+        """The forces and inertias of one element."""
         state.realize(cosim.Stage.ACCELERATION)
         contribution: ForceContribution = state.system.parts[f"element{index}"].force_contribution(state)
         return contribution
 
     @classmethod
     def power(cls, state: cosim.State, index: int = 0) -> tuple[float, float]:
-        """What one element does to bodies and coordinates, W, and the size of the terms of this sum."""
+        """The power of one element on bodies and coordinates, W, and the size of the terms of this sum."""
         total = size = 0.0
         for name, force in cls.forces(state, index).items():
             body = f"{name}{index}" if name in ("a", "b") else name

@@ -1,4 +1,4 @@
-"""What every force element has to keep."""
+"""The contract kit of force elements."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ class ForceLaws(PartContract):
 
     @classmethod
     def least_power(cls) -> float:
-        """What counts as no power, W: rounding of what the element does elsewhere, as it is declared."""
+        """The power that counts as none, W: rounding of the power elsewhere, as the element declares it."""
         if cls not in ForceLaws._least_powers:
             bench, usual = cls.bench(), 0.0
             for seed in range(0, 18, 3):

@@ -1,4 +1,4 @@
-"""What every joint has to keep."""
+"""The contract kit of joints."""
 
 from __future__ import annotations
 
