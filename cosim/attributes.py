@@ -102,7 +102,7 @@ class Made(type):
 
     @property
     def __signature__(cls) -> Signature:
-        """What a call takes: what the class says (``call_signature``), else what its constructor takes."""
+        """The parameters of a call: those of ``call_signature`` of the class, else of its constructor."""
         for base in cls.__mro__:
             body = vars(base)
             if "call_signature" in body:
@@ -172,7 +172,7 @@ class ClosedAttributes(metaclass=Made):
             raise MissingAttributeError(self, name)
 
     def _hint_where_missing(self, name: str) -> str:
-        """What to write in place of reading an attribute that there is not; empty where that is not known."""
+        """A hint for reading an attribute that does not exist; "" if there is none."""
         return self.reading_hints.get(name, "")
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""What builders of integrators, dynamics solvers, masters and exporters need, beyond what ``cosim`` shows.
+"""The interface for builders of integrators, dynamics solvers, masters and exporters, beyond ``cosim``.
 
 Authors of components do not need it. It is as stable as the contract version says, as `cosim` is.
 

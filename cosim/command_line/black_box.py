@@ -1,4 +1,4 @@
-"""What outlives the process of a run: which function of others it was in, and what it had recorded."""
+"""Memory that outlives the process of a run: the function that it was calling, and what it had recorded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def calling_address() -> int:
 
 
 def call_number(callee: int, function: int) -> int:
-    """What stands in `words` while a function of a callee is called.
+    """The number in `words` during a call of a function of a callee.
 
     >>> divmod(call_number(3, 7), 1 << FUNCTION_BITS)
     (3, 7)
@@ -122,11 +122,11 @@ class BlackBox:
     # in the one that watches
 
     def notes(self) -> dict[str, Any]:
-        """What has been told, by kind."""
+        """The reports of the process, by kind."""
         return dict(_entries(self._notes))
 
     def entries(self) -> Iterator[Any]:
-        """What has been recorded, in order; one that was not written to its end is left out."""
+        """The recorded entries, in order, without one that is incomplete."""
         return _entries(self._rows.fileno())
 
     def memory(self, label: str, notes: dict[str, Any]) -> memoryview | None:

@@ -57,7 +57,7 @@ class CommandParser(argparse.ArgumentParser):
         return [*self._get_positional_actions(), *options]
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
-        """As `parse_args`, with the nearest option where one is unknown."""
+        """Parse the arguments; the error of an unknown option names the nearest one."""
         arguments, rest = self.parse_known_args(words)
         if rest:
             self.error(" ".join(_unknown(word, self._option_string_actions) for word in rest))

@@ -133,7 +133,7 @@ def _is_in_call(box: BlackBox) -> bool:
 
 
 def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> BaseException:
-    """What the end of the process means here."""
+    """The exit status and message for the end of the process."""
     if box.words[ENDED] and code == box.words[ENDED] - 1:
         return EndedElsewhere(code)
     notes = box.notes()

@@ -96,7 +96,7 @@ def resolve(
     is_saved: bool = True,
     tables: frozenset[str] = frozenset(),
 ) -> list[Argument]:
-    """What each argument means; `ContractError` with all that breaks a rule, one fault a line.
+    """The meaning of each argument; `ContractError` with all that breaks a rule, one fault a line.
 
     `tables` are arguments that arrive by rows and columns in any case: a kink is computed from some lines of
     a function alone.
@@ -149,7 +149,7 @@ def _resolved(
     tables: frozenset[str],
     available: Mapping[str, Argument],
 ) -> list[Argument]:
-    """What each argument means, read from the source."""
+    """The meaning of each argument, read from the source."""
     function = kernel.function
     faults = [] if kernel.is_python else list(rule_faults(function, frozenset(available)))
     effects = effects_of(function)
@@ -187,7 +187,7 @@ def _resolved(
 
 
 def _available_names(kernel: KernelFunction, declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
-    """What a function of this role may ask for, by name."""
+    """The argument names that a function of this role may have."""
     available = known_names(declarations)
     if kernel.role == "update":
         available |= NAMES_OF_UPDATES
@@ -430,7 +430,7 @@ def _is_variable(argument: Argument, declaration: Declaration | None) -> bool:
 
 
 def _lost_value(kernel: KernelFunction, name: str, line: int) -> str:
-    """What to write where a function assigns to the name of a variable."""
+    """A hint for a function that assigns to the name of a variable."""
     assigned = _assignment(kernel.function, name, line)
     first = (
         f"`{name} = {assigned}` changes nothing outside: it is another value with the name of the variable"

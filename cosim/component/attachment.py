@@ -1,4 +1,4 @@
-"""What components may be attached to, and the names that it offers to their kernel functions."""
+"""Attachments of components, and the names that they offer to kernel functions."""
 
 from __future__ import annotations
 

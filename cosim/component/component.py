@@ -218,7 +218,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         return super()._hint_where_missing(name)
 
     def explain_failure(self) -> Exception | None:
-        """What is wrong outside (in an FMU, in a library) where this part could not be evaluated.
+        """An external cause (in an FMU, in a library) of a failed evaluation of this part.
 
         Asked of a part whose kernel function has raised an exception, and of all parts where a derivative
         is not a number.
@@ -319,7 +319,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
 
     @classmethod
     def _collect(cls) -> None:
-        """What the class and its bases declare, the later ones in place of the earlier ones."""
+        """The declarations of the class and its bases; later ones replace earlier ones."""
         for name, value in vars(cls).items():
             cls._check_attribute(name, value)
         cls.declarations, cls.kernels, cls.handlers = {}, {}, {}
@@ -454,7 +454,7 @@ def _missing_law(cls: type[Component]) -> str:
 
 
 def _signature(declarations: dict[str, Declaration]) -> Signature:
-    """What can be given when a component is made, for ``help()`` and completion."""
+    """The parameters of a call of the class, for ``help()`` and completion."""
     accepted = [d for d in declarations.values() if d.kind in GIVEN]
     parameters = []
     for declaration in accepted:

@@ -1,4 +1,4 @@
-"""What a component declares, at class level: these become the layout of the State.
+"""The declarations of a component, at class level: they become the layout of the State.
 
 Each function returns a `Declaration`; the name is that of the class attribute.
 """
@@ -109,7 +109,7 @@ def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ..
 
 
 def _elements(elements: Sequence[str], shape: Shape) -> tuple[str, ...]:
-    """What each element is; `ContractError` unless there is one for each."""
+    """The names of the elements; `ContractError` unless there is one for each."""
     if len(elements) not in (0, math.prod(_shape(shape))):
         size = math.prod(_shape(shape))
         raise ContractError(f"{class_line()}: {len(elements)} names of elements for {size} elements")

@@ -26,7 +26,7 @@ FULL, ADDED, NO_VALUE = 1, 2, 4  # flags of a ring
 
 
 class Entry(Record):
-    """What a history knows of one time."""
+    """The entry of a history for one time."""
 
     time: float
     """In s."""

@@ -89,7 +89,7 @@ def _make_anew(part: Component, name: str, value: Any) -> None:
 
 
 def _after_build(part: Component, name: str, declared: Any) -> str:
-    """What to do in place of setting an attribute of a part that a system was built with."""
+    """A hint for setting an attribute of a part after its system was built."""
     if declared is None:
         return (
             "a system was built with this part, and its runs depend on their State alone: declare what "

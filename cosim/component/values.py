@@ -23,7 +23,7 @@ GIVEN = (*NUMERIC, "option", "attachment")
 
 @dataclass
 class Values:
-    """What a component was given, in SI.
+    """The values of a component's parameters, in SI.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What an integration method can do, declared once on its class."""
+"""The abilities of an integration method, declared once on its class."""
 
 from __future__ import annotations
 

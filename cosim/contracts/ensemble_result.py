@@ -1,4 +1,4 @@
-"""What the runs of an ensemble have left."""
+"""The results of the runs of an ensemble."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a co-simulation master algorithm is: how participants exchange values and step."""
+"""The contract of co-simulation algorithms: how participants exchange values and step."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class FeedthroughLoop(NamedTuple):
 
 
 class Exchange(Protocol):
-    """What the master offers to its algorithm.
+    """The operations that the master offers to its algorithm.
 
     Between the participants lies a board with the last values read of every output. The *interface*
     are the real outputs on it that feed an input, each once.
@@ -193,7 +193,7 @@ class MasterAlgorithm(MadeFromOptions):
 
     @property
     def about(self) -> str:
-        """What a step does with these options, in a sentence or two, for those who ask to have it explained.
+        """A step with these options, explained in a sentence or two.
 
         Needed where the calls of a step depend on the values; the second paragraph of the docstring unless
         given.
@@ -229,5 +229,5 @@ class MasterAlgorithm(MadeFromOptions):
 
     @property
     def figures(self) -> dict[str, float]:
-        """What the algorithm counted in this run: iterations, rejected steps."""
+        """Counts of this run: iterations, rejected steps."""
         return {}

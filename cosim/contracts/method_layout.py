@@ -1,4 +1,4 @@
-"""What a method works on: records and vectors in the arrays that compiled steps take.
+"""The arrays that compiled steps take: their records and vectors.
 
 All compiled steps have the signature `cosim.walker.STEP_SIGNATURE`:
 

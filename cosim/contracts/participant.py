@@ -1,4 +1,4 @@
-"""What a co-simulation master needs from whatever takes part in it."""
+"""The contract of participants of a co-simulation."""
 
 from __future__ import annotations
 

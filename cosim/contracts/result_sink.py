@@ -1,4 +1,4 @@
-"""What takes the result of a run and puts it somewhere."""
+"""The contract of sinks, which write the result of a run."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ResultSink(AbstractClosedAttributes):
         return False
 
     def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
-        """What writes a file while a run goes on; `CosimError` when this sink cannot.
+        """A stream that writes a file during a run; `CosimError` if this sink has none.
 
         Parameters
         ----------

@@ -33,7 +33,7 @@ def reverse_listed(p_root, d_root, past_root, y_root, h_root, c_root, tape):
 
 @recorded_by(call_listed, reverse_listed)
 def record_listed(*arguments):
-    """As `call_listed`, on the tape.
+    """Call `call_listed`, on the tape.
 
     `arguments` are its own, the tangents of p, d, the histories, t, y, h and c, the places of these views in
     their roots, and the tape.

@@ -346,7 +346,7 @@ class Model(ClosedAttributes):
 
     @classmethod
     def setting_names(cls) -> list[str]:
-        """What a model of this class takes by name: what is said about it, the solvers of all plugins."""
+        """The settings of a model of this class: its own, and the solvers of all plugins."""
         for plugin in registry().plugins:  # a kind of solver may be one that no model has used yet
             for entry in plugin.entries:
                 if not declared_kinds().keys() >= set(entry.kinds):
@@ -543,7 +543,7 @@ class Model(ClosedAttributes):
     # as data
 
     def __reduce__(self) -> Any:
-        """What `to_dict` has, with the classes of the parts in place of their ids."""
+        """The result of `to_dict`, with the classes of the parts in place of their ids."""
         return Model.from_dict, (self._data(lambda part: part.made_by or type(part)),)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is recorded, as the table that `recording` goes by."""
+"""The choice of recorded values, as the table that `recording` reads."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def write_handlers(system: System, events: EventEntries, layout: RunLayout) -> R
 
 
 def handler_row(system: System, entry: Entry, layout: RunLayout) -> Handler:
-    """What calls a handler; listed times go into `numbers`."""
+    """The record of a handler; listed times go into `numbers`."""
     handler, row = entry.handler, Handler(number=entry.number)
     row.cause, row.kind = int(handler.cause), 1 + KINDS.index(handler.does)
     row.block, row.flag = entry.block, entry.flag
@@ -132,7 +132,7 @@ def changed_variables(system: System, entry: Entry) -> list[Result]:
 
 
 def all_variables(system: System) -> list[Result]:
-    """What a Python method may change: every variable, those without a name in pieces between the others."""
+    """All variables that a Python method may change; those without a name in pieces between the others."""
     results = []
     sizes = {name: array.size for name, array in system.start_arrays().items()}
     for number, name in enumerate("ypdk"):

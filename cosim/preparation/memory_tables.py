@@ -182,6 +182,6 @@ def _waiting_rows(
 
 
 def _dependents(stages: Integers) -> Integers:
-    """What depends on variables that invalidate these stages: all, the motion, or reports alone."""
+    """The rows that depend on variables of these stages: all, the motion, or reports alone."""
     beyond = np.where(stages <= Stage.ACCELERATION, ON_MOTION, ON_REPORTS)
     return np.where(stages <= Stage.INSTANCE, ON_ALL, beyond)

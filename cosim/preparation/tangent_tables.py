@@ -1,4 +1,4 @@
-"""What tangents along a run begin with: their arrays, and the functions whose addresses stand in them."""
+"""The tables for tangents along a run: their arrays, and the functions whose addresses stand in them."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def held_tangents(system: System, held: HeldTables) -> Iterable[tuple[str, int, 
 
 
 def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:
-    """What stands against derivatives by these variables."""
+    """The reasons against derivatives by these variables."""
     problems = []
     for path in by:
         signal = system.signal(path)
@@ -265,7 +265,7 @@ def rows_of_run(system: System) -> list[int]:
 
 
 def faults_of_system(system: System) -> list[Problem]:
-    """What stands against derivatives of runs of a system; its tangents are made."""
+    """The reasons against derivatives of runs of a system; its tangents are made."""
     problems = []
     corrections, rows = correction_rows(system), rows_of_run(system)
     for row, reason in system.run_tangents.prepare(rows).items():

@@ -1,4 +1,4 @@
-"""What is said of a name that a package does not have: where it is, or what is meant."""
+"""The message for a name that a package does not have: where it is, or what is meant."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _imports(frame: FrameType) -> bool:
 
 
 def sentence(package: str, name: str, names: Iterable[str]) -> str:
-    """What a package lacks, and what to write.
+    """The message for a missing name, with what to write.
 
     Examples
     --------

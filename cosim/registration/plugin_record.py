@@ -1,4 +1,4 @@
-"""What is known about a plugin and about each thing that it registered."""
+"""The record of a plugin, and of each class that it registered."""
 
 from __future__ import annotations
 

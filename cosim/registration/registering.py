@@ -13,7 +13,7 @@ from cosim.shown import shown
 
 
 class Registrations:
-    """What one plugin registers, each checked at once.
+    """The registrations of one plugin, each checked at once.
 
     Parameters
     ----------

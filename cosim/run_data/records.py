@@ -1,4 +1,4 @@
-"""What lies in the arrays of a run, as records: declared once for the tables, the Step and its readers.
+"""The records in the arrays of a run, declared once for the tables, the Step and its readers.
 
 `Run` (`cosim.run_data.run`) shows them: ``run.clock.time``, ``run.handlers``, ``run.witnesses[i].level`` …
 """
@@ -44,7 +44,7 @@ SAME_TIME = 1e-9  # of a host's step: a scheduled event that its end misses by t
 
 
 class Handler(Record):
-    """What calls a handler, and what it may change."""
+    """The cause of a handler, and the variables that it may change."""
 
     number: int
     cause: int
@@ -97,7 +97,7 @@ class SetState(Record):
 
 
 class WitnessKind(Record):
-    """What a witness is."""
+    """The properties of a witness that its declaration fixes."""
 
     direction: int  # which way it has to cross: FALLING, RISING, BOTH
     is_condition: int  # whether it is true or false instead of a number that varies
@@ -107,7 +107,7 @@ class WitnessKind(Record):
 
 
 class WitnessOptions(Record):
-    """What an author says about a witness: a field for each option of `cosim.witness`, by its name."""
+    """The options of a witness: a field for each option of `cosim.witness`, by its name."""
 
     shortest_pulse: float  # s
 
@@ -172,7 +172,7 @@ class Clock(Record):
 
 
 class Agenda(Record):
-    """What is still to be done."""
+    """The work that is left for the next call."""
 
     initialized: int
     next_start: int  # how the next step starts: UPDATES_WAIT, UPDATES_DONE, JUMP_WAITS
@@ -215,7 +215,7 @@ class Timing(Record):
 
 
 class Witness(Record):
-    """What is remembered of a witness; part of the State. See `witnesses` and `zeros`."""
+    """The memory of a witness; part of the State. See `witnesses` and `zeros`."""
 
     value: float  # at the end of the last step
     level: float  # what counts as zero
@@ -236,7 +236,7 @@ class Witness(Record):
         witness.repeats = 0.0
 
     def forget(witness):
-        """As at the beginning of a run."""
+        """Reset the memory to that of the beginning of a run."""
         witness.value = witness.level = witness.guard = witness.band = 0.0
         witness.fired = witness.repeats = witness.rate = witness.expected = witness.doubt = 0.0
 
@@ -289,7 +289,7 @@ class Evaluation(Record):
 
 
 class Answers(Record):
-    """What handlers have answered and done."""
+    """The results of handlers."""
 
     severity: int  # the worst answer, and who gave it
     source: int
@@ -301,7 +301,7 @@ class Answers(Record):
 
 
 class FailureNotes(Record):
-    """What failed."""
+    """The place of a failure."""
 
     block: int
     handler: int
@@ -327,7 +327,7 @@ class Course(Record):
 
 
 class Output(Record):
-    """What is recorded."""
+    """The state of recording."""
 
     recording: int  # NO_ROWS, AT_EVENTS …
     rows_used: int  # numbers in the buffer of rows
@@ -346,7 +346,7 @@ class Counts(Record):
 
 
 class PlacesHeader(Record):
-    """What `places` begins with."""
+    """The beginning of `places`."""
 
     evaluation: Evaluation
     answers: Answers
@@ -364,7 +364,7 @@ class Options(Record):
 
 
 class Level(Record):
-    """What a witness is compared with during a step, see `zeros`."""
+    """The level with which a witness is compared during a step, see `zeros`."""
 
     zero: float  # the value that counts as zero
     guard: float  # what leaving it means where the step starts there
@@ -397,7 +397,7 @@ class Pace(Record):
 
 
 class Passing(Record):
-    """What lasts no longer than a call of a handler or a step."""
+    """Values that last no longer than a call of a handler or a step."""
 
     step_start: float  # s
     duration: float  # of the last handler in Python, s
@@ -430,7 +430,7 @@ class OutputGrid(Record):
 
 
 class Choice(Record):
-    """What `choice` begins with: behind it the chosen values, then blocks that compute them."""
+    """The beginning of `choice`: the chosen values follow, then the blocks that compute them."""
 
     values: int  # how many
     inside: int  # blocks that compute them inside a step; they come first
@@ -468,7 +468,7 @@ class MethodSizes(Record):
 
 
 class Plan(Record):
-    """What a run is by its system and its method."""
+    """The constants of a run that follow from its system and its method."""
 
     # the schedule
     derivatives: RowRange

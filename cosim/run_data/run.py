@@ -238,12 +238,12 @@ class Run(Arrays):
 
     @property
     def answers(run) -> Answers:
-        """What handlers have answered and done."""
+        """The results of handlers."""
         return run.header.answers
 
     @property
     def failure(run) -> FailureNotes:
-        """What failed."""
+        """The place of a failure."""
         return run.header.failure
 
     @property
@@ -253,7 +253,7 @@ class Run(Arrays):
 
     @property
     def output(run) -> Output:
-        """What is recorded."""
+        """The state of recording."""
         return run.header.output
 
     @property
@@ -291,7 +291,7 @@ class Run(Arrays):
         return rows_of(int, run.choice, at, run.chosen.outside)
 
     def history(run, number):
-        """What a component remembers of a signal."""
+        """The history of a signal."""
         return history_at(run.h, run.k, run.rings[number])
 
     @property
@@ -311,7 +311,7 @@ class Run(Arrays):
 
     @property
     def written(run) -> Variables:
-        """What a handler in Python has written."""
+        """The variables that a handler in Python has written."""
         return run.split(run.written_numbers, run.written_integers)
 
     @property

@@ -59,7 +59,7 @@ def unmet(system: System, state: State) -> str:
 
 
 def assembly_complaint(system: System, state: State) -> str:
-    """What to say where no state meets the constraints."""
+    """The message if no state meets the constraints."""
     listed = unmet(system, state) or "the constraints together"
     return (
         f"no state near this one meets {listed}. Start nearer to a pose in which it closes, or look for "

@@ -91,7 +91,7 @@ def integral_of_square(path: str, target: ArrayLike | Callable[[Reals], ArrayLik
 
 
 def reduced_by(function: Any, paths: Sequence[str]) -> Objective:
-    """What a kernel function *(times, values)* makes of signals; its adjoint says how it changes with them.
+    """The result of a kernel function *(times, values)* of signals; its adjoint gives the gradient.
 
     Parameters
     ----------

@@ -272,7 +272,7 @@ class Result(FixedAttributes):
         return values if element is None else values[:, element]
 
     def _between(self, times: slice) -> Result:
-        """What lies between two times, and the events of that while."""
+        """The rows between two times, and the events between them."""
         if times.step is not None:
             raise ModelError.of("result", f"[{times.start}:{times.stop}:{times.step}]: two times, no step")
         first = -math.inf if times.start is None else seconds(times.start, "start of the slice")
@@ -290,7 +290,7 @@ class Result(FixedAttributes):
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know about the run, in sentences: that the system is stiff, for instance."""
+        """Warnings about the run, in sentences: for instance that the system is stiff."""
         return list(self.statistics.get("warnings", ()))
 
     @property
@@ -541,7 +541,7 @@ class Result(FixedAttributes):
         return sink.write(self, Path(path), chosen, patterns, compared)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled and copied: all but the model."""
+        """The pickled and copied content: all but the model."""
         return {**self.__dict__, "_model": None, "_trail": None}
 
     def _write(self, id: str, path: Path) -> Any:

@@ -1,4 +1,4 @@
-"""What event handlers and simulations answer."""
+"""The results of event handlers and simulations."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True)
 class SimulatorStatus:
-    """What came of a call to the simulator.
+    """The result of a call to the simulator.
 
     Attributes
     ----------

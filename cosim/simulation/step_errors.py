@@ -182,7 +182,7 @@ def _failed_state(step: CompiledStep, state: State) -> State:
 
 
 def _values_written(step: CompiledStep, number: int) -> list[float]:
-    """What a handler has written to the variable that ``run.failure`` names."""
+    """The values that a handler has written to the variable that ``run.failure`` names."""
     run = step.arrays
     handler = run.handlers[number]
     for result in run.results_of(handler):
@@ -238,7 +238,7 @@ def handler_failure(
 
 
 def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
-    """What went wrong, with the component or the state variable that it began with."""
+    """The message of a failed integration, with the component or state that is the cause."""
     number, integrator, system = int(step.arrays.failure.step_code), step.integrator, step.system
     if number >= RAISED or number < 0:
         return _raised_failure(step, state)

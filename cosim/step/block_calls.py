@@ -23,7 +23,7 @@ def walk_rows(run: Run, first: int, last: int, t: float, y: Reals, c: Reals) -> 
 
 
 def walk_here(run: Run, first: int, last: int) -> None:
-    """As `walk_rows`, on the present state."""
+    """Walk rows on the present state."""
     walk_rows(run, first, last, run.clock.time, run.y, run.c)
 
 

@@ -100,7 +100,7 @@ def evaluate_at(run: Run, t: float, at: int) -> None:
 
 
 def evaluate_with_rates(run: Run, t: float, step: float, at: int) -> None:
-    """As `evaluate_at`, with their rates; a rate that is not declared is a difference over `step`."""
+    """Evaluate the witnesses with their rates; undeclared rates are differences over `step`."""
     count = len(run.witnesses)
     points = points_of(run)
     values = values_at(points, at)
@@ -338,7 +338,7 @@ def first_crossing(run: Run, start: float, stop: float, window: float, differenc
 def crosses_in_quarter(
     run: Run, start: float, stop: float, window: float, difference: float, part: int
 ) -> bool:
-    """As `first_crossing`, of one of `PARTS` parts alone."""
+    """Search the first crossing in one of `PARTS` parts of a step."""
     points = points_of(run)
     if part == 0:
         evaluate_start(run, start, difference)

@@ -1,4 +1,4 @@
-"""What a run remembers: auto-updates, histories, what they keep of a step between its ends, room for more.
+"""The memory of a run: auto-updates, and histories with entries between the ends of steps.
 
 Error control does not see a signal that is not integrated: steps grow as if it were constant. So the
 histories of such signals (updates "between") are checked when a step has ended: the signal is evaluated on

@@ -72,7 +72,7 @@ ROW_WIDTH, BLOCK_WIDTH, HELD_WIDTH, SWITCHED_WIDTH = map(
 
 
 class Held(NamedTuple):
-    """What a walk needs beside time, states and cache; the row of the block begins at `first` in `ints`."""
+    """The arguments of a walk with holds; the row of the block begins at `first` in `ints`."""
 
     p: Reals
     d: Reals
@@ -83,7 +83,7 @@ class Held(NamedTuple):
 
 
 class FieldNumbers(NamedTuple):
-    """What the block works with, behind the cache of the State; vectors have a number for each state."""
+    """The vectors of the block, behind the cache of the State; each has a number for each state."""
 
     multipliers: Reals  # of the held witnesses
     pushes: Reals  # a vector for each of them: how it is pushed,

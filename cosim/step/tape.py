@@ -1,4 +1,4 @@
-"""What a run has done, in the order in which it was done, for whoever moves tangents along.
+"""The tape of a run: its steps and events in order, for whoever carries tangents along.
 
 Where ``output.logging`` is `LOG_TAPE`, the event log has these records between its events: each step with the
 states that it began with, each row that was recorded, where each group of handlers begins that read the same
@@ -44,7 +44,7 @@ class LoggedMark(Record):
 
 
 class StepNumbers(NamedTuple):
-    """What stands behind a step: what it began with, but for d and k, which are those at its end."""
+    """The values at the start of a step, which follow its record; d and k are those at its end."""
 
     y: Reals
     memory: Reals
@@ -66,7 +66,7 @@ def logged_mark(run: Run, at: int) -> LoggedMark:
 
 
 def step_numbers(run: Run, at: int) -> StepNumbers:
-    """What stands behind the step that begins at a place in `log`."""
+    """The values that follow the step whose record begins at a place in `log`."""
     at_y = at + STEP_WIDTH
     at_memory = at_y + run.y.shape[0]
     at_d = at_memory + run.memory.shape[0]

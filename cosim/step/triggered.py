@@ -66,7 +66,7 @@ LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times t
 
 
 class Turn(NamedTuple):
-    """What handlers have made of the way of a witness, by its rates before and after."""
+    """The change of a witness's direction by handlers, from its rates before and after."""
 
     side: float  # from which it comes: DOWNWARD from above, UPWARD from below
     stops: bool
@@ -288,7 +288,7 @@ def clear_outdated_predictions(run: Run) -> None:
 
 
 def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
-    """What handlers have made of the way of a witness."""
+    """The change of a witness's direction by handlers."""
     witness = run.witnesses[i]
     rate = witness.rate
     rate_now = run.rates_now[i]

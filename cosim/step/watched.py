@@ -131,7 +131,7 @@ def walk_watched_at(run: Run, t: float, y: Reals, c: Reals) -> int:
 
 
 def walk_watched(run: Run, t: float, y: Reals, c: Reals) -> None:
-    """As `walk_watched_at`, refusing to go on where a block fails."""
+    """Walk the rows of watched witnesses; raises if a block fails."""
     status = walk_watched_at(run, t, y, c)
     if status != 0:
         run.failure.block = run.watched_blocks[status - 1]

@@ -40,7 +40,7 @@ CACHE_KINDS = ("cache", "output", "input")
 
 
 class Assembly:
-    """What a system is made from; a solver sees it while it contributes its blocks.
+    """The parts of a system while it is built; a solver adds its blocks to it.
 
     Parameters
     ----------
@@ -439,7 +439,7 @@ class Assembly:
         return slots
 
     def attached_path(self, part: Component, attachment: str) -> str:
-        """What an attachment was given, as text."""
+        """The path that was passed for an attachment, as text."""
         value = part.values.attachments.get(attachment)
         if value is None:
             raise ModelError.of("", f"{attachment} is missing: give a part or its name")
@@ -480,7 +480,7 @@ def _accumulating(listed: Mapping[str, Declaration]) -> list[str]:
 
 
 def _repeated(numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """As many numbers as there are elements: one stands for all."""
+    """One number for each element: a single one counts for all."""
     return np.repeat(numbers, size) if numbers.size == 1 != size else numbers
 
 

@@ -1,4 +1,4 @@
-"""What a schedule is made of: slots, and blocks that read and write them."""
+"""The parts of a schedule: slots, and blocks that read and write them."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _without_numbers(count: int) -> NDArray[np.int64]:
 
 
 def behind(block: Block, flows: Flows, slot: Slot) -> tuple[Slot, ...]:
-    """What a block computes that from, of its results; `flows` are its own."""
+    """The slots from which a block computes a part of its results; `flows` are the block's."""
     if not flows:
         return block.reads
     return tuple(s for result, sources in flows if result.overlaps(slot) for s in sources)

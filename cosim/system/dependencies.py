@@ -1,4 +1,4 @@
-"""What a signal depends on at the same instant, read from what the blocks of the schedule read and write."""
+"""The dependencies of signals at one instant, read from what the blocks of the schedule read and write."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ NO_BLOCK = -1
 
 
 class _MergeKey(NamedTuple):
-    """What blocks that are merged have in common."""
+    """The properties that merged blocks have in common."""
 
     stage: Stage
     depth: int

@@ -41,7 +41,7 @@ class Connection(NamedTuple):
 
     @property
     def fault(self) -> str:
-        """What is wrong with factor or offset, empty when nothing is."""
+        """The fault of factor or offset; "" if there is none."""
         for name, value in (("factor", self.factor), ("offset", self.offset)):
             if isinstance(value, bool) or not isinstance(value, (int, float, str)):
                 return f"{name} is {shown(value)}, needs a number, or a number with a unit such as '40 N/m'"

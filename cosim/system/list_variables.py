@@ -1,4 +1,4 @@
-"""What users can read of a system, by its paths."""
+"""The variables of a system that users can read, by their paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What corrects a solution after a step, as a system lists it."""
+"""The corrections of a solution after a step, as a system lists them."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ class System(FixedAttributes):
 
     @cached_property
     def run_tangents(self) -> SystemTangents:
-        """As `tangents`, with those of what is remembered: as a run needs them."""
+        """Tangents of all that the system computes, with those of histories, for a run."""
         return SystemTangents(self, with_histories=True) if self.rings else self.tangents
 
     def realize(self, state: State, stage: Stage) -> None:
@@ -379,7 +379,7 @@ class System(FixedAttributes):
     # variables
 
     def signal(self, path: str) -> Signal:
-        """What a path stands for; `LookUpError` with the nearest name."""
+        """The signal of a path; `LookUpError` with the nearest name."""
         if not isinstance(path, str):
             raise LookUpError("signal", shown(path), (), "Signals have names: 'part.name'.")
         signal = self._signals.get(path)
@@ -390,7 +390,7 @@ class System(FixedAttributes):
         return signal
 
     def signals(self, paths: Sequence[str]) -> list[Signal]:
-        """As `signal`, of many paths; those of a large system are not kept."""
+        """The signals of many paths; those of a large system are not cached."""
         if len(paths) < KEPT_SIGNALS:
             return [self.signal(path) for path in paths]
         for path in paths:

@@ -1,4 +1,4 @@
-"""What an assembly asks for and no function writes: results, derivatives, values that are read."""
+"""Quantities of an assembly that no function writes: results, derivatives, values that are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every component has to keep, with its events and handlers."""
+"""The contract kit of components, with their events and handlers."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ComponentContract(PartContract):
 
     @classmethod
     def paths(cls, system: cosim.System) -> list[str]:
-        """What the component computes and remembers."""
+        """The paths of what the component computes and remembers."""
         variables = [v for p, v in system.variables.items() if p.startswith(f"{PART}.") and v.slot.size]
         return [v.path for v in variables if v.kind in CHANGING]
 
@@ -93,12 +93,12 @@ class ComponentContract(PartContract):
 
     @classmethod
     def results(cls) -> list[str]:
-        """What is computed along two runs, with the declared values and with others, to the last bit."""
+        """The results of two runs, with the declared values and with others, to the last bit."""
         return [*cls.results_with(0), *first_that_runs(cls.results_with)]
 
     @classmethod
     def results_with(cls, values: int) -> list[str]:
-        """What is computed along one run."""
+        """The results of one run."""
         simulator = cls.drawn(values)
         values_shown = cls.values(simulator)
         for time in (0.37 * cls.until, cls.until):

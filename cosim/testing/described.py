@@ -1,4 +1,4 @@
-"""What every component owes its readers, whatever its kind."""
+"""Checks of the documentation of a component, whatever its kind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tell_missing(component: Any, missing: list[str]) -> None:
 
 
 def missing_prose(component: Any) -> list[str]:
-    """What readers of a component's own docstring do not find."""
+    """The parts that are missing in a component's own docstring."""
     docstring = vars(type(component)).get("__doc__") or ""
     if not docstring.strip():
         return ["everything: say in a sentence what it is"]

@@ -1,4 +1,4 @@
-"""What every integrator has to keep."""
+"""The contract kit of integrators."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class IntegratorContract:
 
     @property
     def capabilities(self) -> kit.Capabilities:
-        """What the class declares."""
+        """The declared capabilities of the class."""
         declared: kit.Capabilities = self.make(fixed_step=0.1).capabilities
         return declared
 
@@ -84,7 +84,7 @@ class IntegratorContract:
         assert docstring.strip(), f"{type(integrator).__name__} has no docstring"
 
     def test_capabilities_are_true(self) -> None:
-        """What is declared agrees with what can be asked for."""
+        """The declared capabilities agree with the calls that work."""
         declared = self.capabilities
         assert isinstance(declared, kit.Capabilities), f"capabilities is {declared!r}"
         order = self.make(fixed_step=0.1).order

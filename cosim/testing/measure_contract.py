@@ -1,4 +1,4 @@
-"""What every measure has to keep."""
+"""The contract kit of measures."""
 
 from __future__ import annotations
 

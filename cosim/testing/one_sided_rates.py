@@ -17,7 +17,7 @@ AGREE = 1e-4
 
 
 def possible_rates(quantity: Callable[[float], float], step: float) -> Iterator[tuple[float, float, float]]:
-    """What the rate of a quantity at time 0 may be: from, to, and the noise of both.
+    """The possible rates of a quantity at time 0: from, to, and the noise of both.
 
     First the central difference, which is right where the quantity is smooth. Where that is not what is
     expected (the caller asks on), left and right differences at two sizes show whether a kink lies there:

@@ -37,7 +37,7 @@ OF_A_TEST = "PYTEST_CURRENT_TEST"
 
 
 def results_in_other_mode(case: type, method: str) -> list[str]:
-    """What a class method of a test class answers in a process that runs in the other mode.
+    """The result of a class method of a test class in a process that runs in the other mode.
 
     As `results_in_mode`.
     """
@@ -45,7 +45,7 @@ def results_in_other_mode(case: type, method: str) -> list[str]:
 
 
 def results_in_mode(case: type, method: str, plain: bool, prepare: str = "") -> list[str]:
-    """What a class method of a test class answers in a process of its own.
+    """The result of a class method of a test class in a process of its own.
 
     Parameters
     ----------

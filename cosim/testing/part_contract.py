@@ -1,4 +1,4 @@
-"""What every kit for parts checks."""
+"""The common checks of all kits for parts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PartContract:
 
     @classmethod
     def results(cls) -> list[str]:
-        """What the part computes, to the last bit: texts ``name: value``."""
+        """The results of the part, to the last bit: texts ``name: value``."""
         raise NotImplementedError
 
     def test_refuses_parameters_out_of_bounds(self) -> None:

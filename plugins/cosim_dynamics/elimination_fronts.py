@@ -162,7 +162,7 @@ class Elimination:
         return bodies, equations, former
 
     def _cost(self, link: int) -> tuple[int, int, int]:
-        """The number of variables that stay coupled; an equation waiting for another body counts as that body."""
+        """The number of variables that stay coupled; an equation waiting for a body counts as that body."""
         bodies, equations, _ = self._coupled(link)
         bodies_left = len(bodies - {link} | {self._carrier[link]} - {NOWHERE})
         waiting = sum(bool(self._waits_for[r] - {link}) for r in equations)

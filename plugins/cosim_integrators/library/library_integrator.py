@@ -284,7 +284,7 @@ class LibraryIntegrator(cosim.Integrator):
         state.integrator_memory[0] = 0.0
 
     def redo(self, system: System, state: State, t_event: float) -> StepCode:
-        """Step from the start of the last step exactly to `t_event`, in as many steps as the library takes."""
+        """Step from the start of the last step exactly to `t_event`, in steps of the library's choice."""
         if not self._start < t_event <= self._accepted_end:
             raise ValueError(
                 f"t = {t_event} s is not inside the last step, {self._start} to {self._accepted_end} s"
