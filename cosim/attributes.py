@@ -133,7 +133,7 @@ class Made(type):
                 raise ArgumentError(fault) from None
             if isinstance(instance, ClosedAttributes):
                 instance.__dict__[IS_MADE] = True
-                instance._note_arguments(positional, named)
+                instance._store_arguments(positional, named)
             return instance
 
 
@@ -180,7 +180,7 @@ class ClosedAttributes(metaclass=Made):
         if faults := misspelt_functions(cls):
             raise ContractError("\n".join(faults))
 
-    def _note_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    def _store_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Keep what the object was made with, where that is needed later."""
 
     if not TYPE_CHECKING:  # type checkers know which attributes there are

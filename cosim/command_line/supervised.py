@@ -90,7 +90,7 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, former_mask)
 
 
-def note_status(status: int) -> None:
+def record_status(status: int) -> None:
     """Record, in the watched process, that the command has ended with this status."""
     if black_box.box is not None:
         black_box.words[ENDED] = int(status) + 1

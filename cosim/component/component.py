@@ -183,7 +183,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         for name, value in self.values.public().items():
             object.__setattr__(self, name, value)
 
-    def _note_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    def _store_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Of a class with a constructor of its own: `set_attribute` calls it again."""
         if type(self).__init__ is not Component.__init__:
             self.__dict__[MADE_WITH] = (positional, dict(named))

@@ -113,14 +113,14 @@ def record_handlers(run, carrier, back, first, last, head):
             block = handler.block
             if not record_present(run, carrier, back, block, block + 1, head.time, head.time_dot):
                 return False
-            note_changes(run, carrier, back, handler)
+            mark_changed(run, carrier, back, handler)
             store_results(run, carrier, handler, ALONG)
         at += int(event.length)
     return True
 
 
-def note_changes(run, carrier, back, handler):
-    """Note which parameters and discrete variables a handler has changed."""
+def mark_changed(run, carrier, back, handler):
+    """Mark the parameters and discrete variables that a handler has changed."""
     for result in run.results_of(handler):
         place = number_of_variable(run, result.array, result.offset)
         at = result.offset if result.array == IN_P else carrier.p.shape[0] + result.offset

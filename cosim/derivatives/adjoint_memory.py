@@ -154,7 +154,7 @@ def record_inside(run, carrier, back, start, now):
     return is_recorded
 
 
-def note_operation(back, operation, j):
+def push_operation(back, operation, j):
     """Note on the tape what was recorded, and for which point; and how many there are."""
     tape = back.tape
     count = pop(tape)
@@ -168,7 +168,7 @@ def record_refinement(run, carrier, back, start, now):
     rows = run.plan.between_updates
     copy_reals(carrier.y, carrier.spare_y)
     copy_reals(part_of(carrier.y_dots, ALONG, carrier.y), carrier.spare_y_dot)
-    note_operation(back, COPY_STATES, SPARE)
+    push_operation(back, COPY_STATES, SPARE)
     copy_present_cache(carrier, back, SPARE)
     carrier.spare_c[run.plan.side] = BEFORE
     is_recorded = record_inner(run, carrier, back, rows.first, rows.last, now, SPARE)
@@ -211,10 +211,10 @@ def record_update(run, carrier, back, rows, t, j):
     c = cache_of(carrier, j)
     c_dot = cache_dot_of(carrier, j)
     load_swaps(run, carrier, c, c_dot)
-    note_operation(back, LOAD_SWAPS, j)
+    push_operation(back, LOAD_SWAPS, j)
     is_recorded = record_inner(run, carrier, back, rows.first, rows.last, t, j)
     store_swaps(run, carrier, c, c_dot)
-    note_operation(back, STORE_SWAPS, j)
+    push_operation(back, STORE_SWAPS, j)
     return is_recorded
 
 
@@ -230,7 +230,7 @@ def record_interpolation(run, carrier, back, t):
         ),
     )  # fmt: skip
     push(back.tape, count)
-    note_operation(back, INTERPOLATE, SPARE)
+    push_operation(back, INTERPOLATE, SPARE)
     return not has_overflowed(back.tape)
 
 
@@ -242,7 +242,7 @@ def record_inner(run, carrier, back, first, last, t, j):
     cache = Dual(cache_of(carrier, j), cache_dot_of(carrier, j))
     is_recorded = record_at(run, carrier, back, (first, last), time, states, cache)
     push(back.tape, count)
-    note_operation(back, WALK, j)
+    push_operation(back, WALK, j)
     return is_recorded
 
 
@@ -250,7 +250,7 @@ def copy_present_cache(carrier, back, j):
     """Copy the cache of the end of the step, and its tangent, to that of a point."""
     copy_reals(carrier.c, cache_of(carrier, j))
     copy_reals(part_of(carrier.c_dots, ALONG, carrier.c), cache_dot_of(carrier, j))
-    note_operation(back, COPY_CACHE, j)
+    push_operation(back, COPY_CACHE, j)
 
 
 def cache_of(carrier, j):

@@ -91,7 +91,7 @@ def integral_of_square(path: str, target: ArrayLike | Callable[[Reals], ArrayLik
 
 
 def reduced_by(function: Any, paths: Sequence[str]) -> Objective:
-    """The result of a kernel function *(times, values)* of signals; its adjoint gives the gradient.
+    """The objective that a kernel function of *(times, values)* computes; its adjoint is the gradient.
 
     Parameters
     ----------

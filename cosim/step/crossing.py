@@ -338,7 +338,7 @@ def first_crossing(run: Run, start: float, stop: float, window: float, differenc
 def crosses_in_quarter(
     run: Run, start: float, stop: float, window: float, difference: float, part: int
 ) -> bool:
-    """Search the first crossing in one of `PARTS` parts of a step."""
+    """Whether a witness crosses in one of `PARTS` parts of a step; `first_crossing` searches all parts."""
     points = points_of(run)
     if part == 0:
         evaluate_start(run, start, difference)

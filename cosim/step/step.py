@@ -56,7 +56,7 @@ from cosim.step.integration import assemble, integrate_step, restart_integration
 from cosim.step.realize import realize
 from cosim.step.recording import record_update
 from cosim.step.saved_variables import different, save_variables
-from cosim.step.tape import begin_step_on_tape, log_assembly, log_step
+from cosim.step.tape import log_assembly, log_step, start_step_on_tape
 from cosim.step.triggered import (
     follow_handlers,
     list_handled,
@@ -106,7 +106,7 @@ def one_step(run: Run, boundary: float) -> None:
     start = run.clock.time
     follow_clocks(run)  # once more: updates may have moved timers and periods
     is_held = held_count(run) > 0
-    begin_step_on_tape(run)
+    start_step_on_tape(run)
     integrate_toward(run, boundary)
     arrived = math.inf
     if run.clock.time > start:

@@ -116,7 +116,7 @@ def assembled_states(run: Run, at: int) -> Reals:
     return run.log[at + MARK_WIDTH : at + MARK_WIDTH + run.y.shape[0]]
 
 
-def begin_step_on_tape(run: Run) -> None:
+def start_step_on_tape(run: Run) -> None:
     """Keep what a step begins with and changes."""
     if run.output.logging == LOG_TAPE:
         copy_reals(run.memory, run.start_memory)

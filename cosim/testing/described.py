@@ -17,10 +17,10 @@ class KitWarning(UserWarning):
 
 def check_docstring(component: Any) -> None:
     """Warn, once, of all that the docstring does not say."""
-    tell_missing(component, missing_prose(component))
+    report_missing(component, missing_prose(component))
 
 
-def tell_missing(component: Any, missing: list[str]) -> None:
+def report_missing(component: Any, missing: list[str]) -> None:
     """One warning that lists what is missing in the docstring of a class."""
     if missing:
         text = f"the docstring of {type(component).__name__} lacks {'; '.join(missing)}"

@@ -43,7 +43,7 @@ def usable_draws(case: type, begin: Callable[[int], cosim.Simulator], until: flo
 
 
 def first_that_runs(results: Callable[[int], list[str]]) -> list[str]:
-    """The result of a run with the first drawn values with which it ends well; None if there are none."""
+    """The results with the first drawn values with which a run ends well; empty if there are none."""
     for seed in range(1, TRIED + 1):
         try:
             return results(seed)

@@ -33,7 +33,7 @@ def set_up_equations(y: Any, p: Any, c: Any, mechanism: Any) -> None:
             arrays.cholesky.sizes[r] = size
             if equation.finds_velocity_error != 0:
                 c[equation.velocity_error] = speed
-            note_errors(c, equation, errors)
+            store_errors(c, equation, errors)
             rate = p[equation.stabilization]
             value += 2.0 * rate * c[equation.velocity_error] + rate * rate * c[equation.position_error]
             arrays.values[r] = value
@@ -67,7 +67,7 @@ def add_terms(y: Any, p: Any, c: Any, mechanism: Any, equation: Any) -> tuple[fl
     return value, speed, size
 
 
-def note_errors(c: Any, equation: Any, errors: Any) -> None:
+def store_errors(c: Any, equation: Any, errors: Any) -> None:
     """Keep the largest errors of the equations that are corrected."""
     if equation.level > 0 and not abs(c[equation.velocity_error]) <= errors.velocities:
         errors.velocities = abs(c[equation.velocity_error])
@@ -89,7 +89,7 @@ def set_up_jacobian(p: Any, c: Any, mechanism: Any, arrays: Any) -> None:
             for i in range(len(row)):
                 row[i] = without_rounding(row[i], added[i])
             if equation.level > 1:
-                note_angle(c, mechanism, equation, arrays, row)
+                store_angle(c, mechanism, equation, arrays, row)
 
 
 def without_rounding(x: float, size: float) -> float:
@@ -128,7 +128,7 @@ def wrench_of(c: Any, term: Any) -> Six:
     return joined(plus(angular(force), cross(arm, linear(force))), linear(force))
 
 
-def note_angle(c: Any, mechanism: Any, equation: Any, arrays: Any, row: Any) -> None:
+def store_angle(c: Any, mechanism: Any, equation: Any, arrays: Any, row: Any) -> None:
     """Keep the largest angle by which positions are off."""
     steepest = 0.0
     for i, member in enumerate(arrays.members):

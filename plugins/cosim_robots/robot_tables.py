@@ -107,7 +107,7 @@ def _looks(robot: Robot, links: dict[str, str]) -> dict[str, Any]:
     """The shapes of Ground and of all links, numbered for each."""
     carried = {"ground": robot.fixed_shapes, **{links[l.name]: l.shapes for l in robot.links.values()}}
     return {
-        f"{name}_look{number}": _look(shape, name)
+        f"{name}_look{number}": _appearance(shape, name)
         for name, shapes in carried.items()
         for number, shape in enumerate(shapes, 1)
     }
@@ -171,7 +171,8 @@ def _body(link: Link) -> dict[str, Any]:
     return body | {"inertia": [*short]}
 
 
-def _look(shape: Shape, body: str) -> dict[str, Any]:
+def _appearance(shape: Shape, body: str) -> dict[str, Any]:
+    """The table of a shape that is drawn on a body."""
     look: dict[str, Any] = {"type": shape.kind, "body": body}
     if shape.pose != IDENTITY:
         look["frame"] = [*(shape.pose[9:] if shape.pose[:9] == IDENTITY[:9] else shape.pose)]

@@ -196,7 +196,7 @@ def merge_fixed(robot: Robot, keep: bool) -> None:
         del robot.links[child.name]
 
 
-def give_least_mass(robot: Robot) -> None:
+def set_least_mass(robot: Robot) -> None:
     """Bodies have mass: one without it between two joints gets a mass that rounding does not see."""
     between = []
     for name, link in robot.links.items():

@@ -150,7 +150,7 @@ class ExpressionWriter:
         """The value of an expression whose tangent does not count."""
         if not self.is_plain(node):
             return self.dual(node)[0]
-        self._note_whole(node)
+        self._add_notes(node)
         return self.pure.text(node)
 
     def is_plain(self, node: Expression) -> bool:
@@ -162,8 +162,8 @@ class ExpressionWriter:
         compares = isinstance(node, form.Compare) and node.operator in ("==", "!=")
         return compares and node.left.type is REAL and self._may_vary(node)
 
-    def _note_whole(self, node: Expression) -> None:
-        """Note where what varies becomes a whole number or decides a branch."""
+    def _add_notes(self, node: Expression) -> None:
+        """Add notes on the places where a varying number is rounded or decides a branch."""
         for part in walk(node):
             if isinstance(part, form.Compare) and part.left.type is REAL and self._may_vary(part):
                 self.note(
@@ -210,7 +210,7 @@ class ExpressionWriter:
         if follow is None:
             raise self.refuse(f"{_in_words(node)} is not differentiated")
         if isinstance(node.type, Number) and node.type is not REAL and self.is_plain(node):
-            self._note_whole(node)
+            self._add_notes(node)
             return self.pure.text(node), NO_TANGENT
         dual: tuple[str, Tangents] = getattr(self, follow.__name__)(node)
         return dual

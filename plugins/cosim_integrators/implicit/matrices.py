@@ -180,7 +180,7 @@ def solve_pair(method, b, c):
 
 
 @tangent_of(make_matrices, with_values=True)
-def make_matrices_alone(method, step, shift, re, im, method_dot, step_dot, shift_dot, re_dot, im_dot):
+def make_matrices_of_values(method, step, shift, re, im, method_dot, step_dot, shift_dot, re_dot, im_dot):
     """The matrices as they are: they only serve iterations, whose results do not depend on them."""
     return make_matrices(method, step, shift, re, im)
 

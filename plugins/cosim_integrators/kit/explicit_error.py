@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import has_constraints, project_error
-from cosim_integrators.kit.corrected_ends import may_learn, note_corrected
+from cosim_integrators.kit.corrected_ends import mark_corrected, may_learn
 from cosim_integrators.kit.error_norm import weighted_error
 from cosim_integrators.kit.explicit_stages import ERROR, SECOND_ERROR, combine
 from cosim_integrators.kit.start_of_step import copy_values
@@ -64,7 +64,7 @@ def corrected_error(system, method, t, step):
             copy_values(before, spare)
         project_error(system, method, t, spare)
         if notes:
-            note_corrected(system, method, t, before, spare)
+            mark_corrected(system, method, t, before, spare)
         size = weighted_error(method, spare, y, method.floors)
         error = size if i == 0 else mixed(error, size)
     return error

@@ -156,7 +156,7 @@ class Optimization(FixedAttributes):
                 if local:
                     search.try_start(self._own_point())
                 else:
-                    search.look_everywhere(self._seed)
+                    search.search_everywhere(self._seed)
                 message = search.go_on()
             except _SpentError:
                 message = f"all {runs} runs were taken"
@@ -242,7 +242,7 @@ class _Search:
         """Try one start."""
         self.evaluate(shares[:, None])
 
-    def look_everywhere(self, seed: int) -> None:
+    def search_everywhere(self, seed: int) -> None:
         """Differential evolution, with its share of the runs."""
         from scipy.optimize import differential_evolution
 

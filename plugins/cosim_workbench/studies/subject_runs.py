@@ -128,7 +128,7 @@ class SubjectRuns:
         try:
             run_in_chunks(Job(self._runner, executor), count, arguments_of, add_rows, fail, goes_on, chunk)
         finally:
-            waiting.give_on()
+            waiting.pass_on()
 
     def _why_not_parallel(self, threads: OwnThreads) -> str:
         try:
