@@ -83,9 +83,9 @@ def versions() -> str:
     """
     signs = _signs_of_processor()
     key = hashlib.sha256(f"versions {signs}".encode()).hexdigest()[:32] if signs else ""
-    kept = kernel_cache.read_cached(key) if key else None
-    if kept is not None:
-        return kept.decode()
+    content = kernel_cache.read_cached(key) if key else None
+    if content is not None:
+        return content.decode()
     answer = _asked_versions()
     if key:
         kernel_cache.write_cached(key, answer.encode())
@@ -100,10 +100,10 @@ def _asked_versions() -> str:
 
 def _signs_of_processor() -> str:
     """Features of the processor, and the files of LLVM; empty where the system does not show them."""
-    found = importlib.util.find_spec("llvmlite")
-    if sys.platform != "linux" or found is None or found.origin is None:
+    spec = importlib.util.find_spec("llvmlite")
+    if sys.platform != "linux" or spec is None or spec.origin is None:
         return ""
-    folder = os.path.dirname(found.origin)
+    folder = os.path.dirname(spec.origin)
     try:
         files = [os.stat(os.path.join(folder, name)) for name in FILES_OF_LLVM]
         with open("/proc/cpuinfo", "rb") as file:

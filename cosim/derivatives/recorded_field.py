@@ -16,12 +16,12 @@ from cosim_compiler.tables import zeros
 def reversing_address(ints, address):
     """The address of the block that goes back over one that records."""
     last = ints.shape[0] - 1
-    found = 0
+    record = 0
     for i in range(ints[last]):
         at = last - 2 * (i + 1)
         if ints[at] == address:
-            found = ints[at + 1]
-    return found
+            record = ints[at + 1]
+    return record
 
 
 def reverse_listed(p_root, d_root, past_root, y_root, h_root, c_root, tape):

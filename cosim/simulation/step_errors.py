@@ -244,10 +244,10 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
         return _raised_failure(step, state)
     code, where = tuple(StepCode)[number], ""
     # without a finite derivative where the step begins there was none that could fail
-    begun = np.isfinite(state._arrays["c"][: system.ny]).all()
-    if code is StepCode.NOT_INITIALIZED and not begun:
+    is_finite = np.isfinite(state._arrays["c"][: system.ny]).all()
+    if code is StepCode.NOT_INITIALIZED and not is_finite:
         code = StepCode.NOT_FINITE  # no first step can be chosen from a derivative that is infinite
-    failed_at: Any = integrator.failed_at if begun else (state.time, state.y)
+    failed_at: Any = integrator.failed_at if is_finite else (state.time, state.y)
     if code in EXAMINED and failed_at is not None:
         failed = state.copy()
         failed.clock.time, failed._arrays["y"][:] = failed_at

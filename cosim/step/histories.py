@@ -199,9 +199,9 @@ def exchange_swapped(run: Run) -> None:
     """Exchange auto-update variables with what `save_swapped` has kept; twice leaves them as they were."""
     for i in range(len(run.swaps)):
         swap = run.swaps[i]
-        kept = run.kept_swaps[i]
+        saved = run.kept_swaps[i]
         run.kept_swaps[i] = swapped_value(run, swap)
-        swap_in(run, swap, kept)
+        swap_in(run, swap, saved)
 
 
 def swaps_reach_instance(run: Run) -> bool:

@@ -153,7 +153,7 @@ class MeasureContract(PartContract):
     def _check_derivative(self, simulator: cosim.Simulator, time: float, draw: int) -> None:
         """At one time, which the simulator comes to; at a kink by differences on its sides."""
         simulator.advance_to(time - WIDEST * self.step)
-        begun, values, derivative = simulator.state.copy(), [], np.nan
+        start, values, derivative = simulator.state.copy(), [], np.nan
         for place in (-2, -1, 0, 1, 2):
             simulator.advance_to(time + place * self.step)
             state = simulator.state.realize(cosim.Stage.REPORT)
@@ -166,7 +166,7 @@ class MeasureContract(PartContract):
             return
 
         def value(offset: float) -> float:
-            again = cosim.Simulator(begun.system, begun.copy(), accuracy=self.accuracy)
+            again = cosim.Simulator(start.system, start.copy(), accuracy=self.accuracy)
             again.advance_to(time + offset)
             return float(again.state.realize(cosim.Stage.REPORT)["measure"])
 

@@ -128,10 +128,10 @@ def direction_block(
     mechanism = mechanism_at(ints, first)
     sum_position_errors(c, mechanism)
     solve_for_correction(p, c, mechanism, POSITIONS)
-    aside = reals_at(c, mechanism.header.speeds_aside, mechanism.header.dofs)
+    saved_speeds = reals_at(c, mechanism.header.speeds_aside, mechanism.header.dofs)
     correction = correction_of(c, mechanism)
     for i, dof in enumerate(mechanism.dofs):
-        aside[i] = y[dof.u]
+        saved_speeds[i] = y[dof.u]
         y[dof.u] = correction[i]
     constraint_errors(c, mechanism.header).changed = 1.0
 
@@ -149,9 +149,9 @@ def restoration_block(
 ) -> None:
     """Put the speeds back."""
     mechanism = mechanism_at(ints, first)
-    aside = reals_at(c, mechanism.header.speeds_aside, mechanism.header.dofs)
+    saved_speeds = reals_at(c, mechanism.header.speeds_aside, mechanism.header.dofs)
     for i, dof in enumerate(mechanism.dofs):
-        y[dof.u] = aside[i]
+        y[dof.u] = saved_speeds[i]
 
 
 def speed_estimate_block(

@@ -138,21 +138,21 @@ def _remarks(robot: Robot, links: dict[str, str], motors: bool) -> list[str]:
 
 def _names(robot: Robot) -> tuple[dict[str, str], dict[str, str]]:
     """Names of parts for links and joints: letters, digits, underscores, each once."""
-    taken = {*RESERVED}
-    links = {name: _new_name(name, taken) for name in robot.links}
-    joints = {joint.name: _new_name(joint.name, taken, "_joint") for joint in robot.joints}
+    used_names = {*RESERVED}
+    links = {name: _new_name(name, used_names) for name in robot.links}
+    joints = {joint.name: _new_name(joint.name, used_names, "_joint") for joint in robot.joints}
     return links, joints
 
 
-def _new_name(name: str, taken: set[str], ending: str = "_") -> str:
+def _new_name(name: str, used_names: set[str], ending: str = "_") -> str:
     """A name for a part and for those that come with it, which it takes."""
     new = re.sub(r"\W", "_", name.strip())
     if not re.match(r"[A-Za-z_]", new):
         new = f"_{new}"
-    while any(derived in taken for derived in (new, *_derived(new))):
+    while any(derived in used_names for derived in (new, *_derived(new))):
         new += ending
         ending = "_"
-    taken |= {new, *_derived(new)}
+    used_names |= {new, *_derived(new)}
     return new
 
 

@@ -154,8 +154,8 @@ class XmlDocument:
         except ValueError:
             values = ()
         if len(values) != needed or not all(map(math.isfinite, values)):
-            what = "a finite number" if needed == 1 else f"{needed} finite numbers"
-            self.fault(element, f"<{element.tag} {attribute}>: is {text!r}, needs {what}")  # type: ignore[union-attr]
+            wanted = "a finite number" if needed == 1 else f"{needed} finite numbers"
+            self.fault(element, f"<{element.tag} {attribute}>: is {text!r}, needs {wanted}")  # type: ignore[union-attr]
             return default
         return values
 

@@ -366,8 +366,8 @@ class ExpressionWriter:
             text, tangents = self.dual(node.operand)
             return self.pure.converted_tuple(self.held(text), node.operand.type, node.type), tangents
         text, tangents = self.dual(node.operand)
-        kept = (node.operand.type is REAL and node.type is REAL) or isinstance(node.type, View)
-        return self.pure.converted(text, node.operand, node.type), tangents if kept else NO_TANGENT
+        is_linear = (node.operand.type is REAL and node.type is REAL) or isinstance(node.type, View)
+        return self.pure.converted(text, node.operand, node.type), tangents if is_linear else NO_TANGENT
 
     def unary(self, node: form.Unary) -> tuple[str, Tangents]:
         text, tangents = self.dual(node.operand)

@@ -64,9 +64,9 @@ class Rate(str):
     slope: Slope
 
     def __new__(cls, text: str, slope: Slope) -> Rate:
-        made = super().__new__(cls, text)
-        made.slope = slope
-        return made
+        rate = super().__new__(cls, text)
+        rate.slope = slope
+        return rate
 
 
 def slope_of(tangents: Any) -> Any:

@@ -107,7 +107,7 @@ class Simplifier:
 
     def _without_unread(self, body: Sequence[Statement], read: set[str]) -> tuple[Statement, ...]:
         """Without assignments that nothing reads and that do nothing else; the same object where all stay."""
-        kept: list[Statement] = []
+        statements: list[Statement] = []
         for statement in body:
             is_unread = isinstance(statement, form.Assign) and statement.name not in read
             if is_unread and self.is_dispensable(statement.value):  # type: ignore[attr-defined]
@@ -122,8 +122,8 @@ class Simplifier:
                 turns = tuple(self._without_unread(turn, read) for turn in statement.turns)
                 if any(new is not old for new, old in zip(turns, statement.turns, strict=True)):
                     changes["turns"] = turns
-            kept.append(dataclasses.replace(statement, **changes) if changes else statement)
-        return body if tuple(kept) == tuple(body) and isinstance(body, tuple) else tuple(kept)
+            statements.append(dataclasses.replace(statement, **changes) if changes else statement)
+        return body if tuple(statements) == tuple(body) and isinstance(body, tuple) else tuple(statements)
 
 
 BLOCKS = ("body", "orelse", "handler")

@@ -106,9 +106,9 @@ def reverse_load(memory_root, work_root, tape):
     for m in range(n):
         start[m] += differences[m]
         differences[m] = 0.0
-    kept = (order + 3) * n
-    history = part(memory_root, int(head.memory_at) + HISTORY_AT, kept)
-    for i in range(kept):
+    history_size = (order + 3) * n
+    history = part(memory_root, int(head.memory_at) + HISTORY_AT, history_size)
+    for i in range(history_size):
         history[i] += differences[i]
         differences[i] = 0.0
     cut_tape(tape, at)
@@ -201,12 +201,12 @@ def reverse_advance(memory_root, work_root, y_root, tape):
     head = recorded_at(tape, at)
     n = int(head.size)
     order = int(head.order)
-    kept = int(head.kept)
-    history = part(memory_root, int(head.memory_at) + HISTORY_AT, kept)
+    history_size = int(head.kept)
+    history = part(memory_root, int(head.memory_at) + HISTORY_AT, history_size)
     differences = work_vectors(head, work_root, FAMILY, DIFFERENCES)
     predicted = work_vectors(head, work_root, BASE, 1)
     y = part(y_root, int(head.y_at), n)
-    for i in range(kept):
+    for i in range(history_size):
         differences[i] += history[i]
         history[i] = 0.0
     reverse_polynomial(part(tape, at + HEADER, order + 1), head, work_root)

@@ -56,9 +56,9 @@ class PointRunner:
         return [self._timed_row(point) for point in points]
 
     def _timed_row(self, values: Mapping[str, float]) -> Row:
-        begun = perf_counter()
+        start = perf_counter()
         row = self._row(values)
-        return {**row, SECONDS: perf_counter() - begun}
+        return {**row, SECONDS: perf_counter() - start}
 
     def _row(self, values: Mapping[str, float]) -> Row:
         try:
