@@ -37,7 +37,7 @@ def compiler() -> str:
 
 @functools.cache
 def versions() -> str:
-    """What machine code depends on besides the text."""
+    """All that machine code depends on besides the text."""
     version = run_process([compiler(), "--version"], capture_output=True, text=True)
     version.check_returncode()
     return repr((compiler(), version.stdout))

@@ -109,7 +109,7 @@ def reach_of(
     methods: Iterable[types.FunctionType],
     classes: Iterable[type],
 ) -> Reach:
-    """What functions with their signatures reach; each function is read once, however many reach it.
+    """The reach of functions with their signatures; each function is read once, however many reach it.
 
     Parameters
     ----------

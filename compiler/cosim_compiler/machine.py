@@ -61,7 +61,7 @@ def _processor_and_features() -> tuple[str, str]:
 
 
 def _machine() -> Any:
-    """What makes code for this processor, with all that it can."""
+    """The target machine of this processor, with all its features."""
     cpu, features = _processor_and_features()
     return (
         _llvm()
@@ -77,7 +77,7 @@ def _processor() -> Any:
 
 @functools.cache
 def versions() -> str:
-    """What machine code depends on besides the text: LLVM and the processor.
+    """All that machine code depends on besides the text: LLVM and the processor.
 
     LLVM names both. Its library takes longer to load than a short run, so its answer is kept.
     """
@@ -161,7 +161,7 @@ def _run_passes(module: Any, vectors: bool) -> None:
 
 @functools.cache
 def _engine() -> Any:
-    """What holds all code of this process."""
+    """The engine that holds all code of this process."""
     llvm = _llvm()
     # all sections of an object lie together: apart, a large process would put them out of each other's reach
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(), use_lmm=True)

@@ -163,7 +163,7 @@ def _unit(wanted: tuple[Wanted, ...]) -> Unit:
 
 
 def _content(kind: str, digest: str, make: Callable[[], bytes]) -> bytes:
-    """What came with the package, or is kept, or is made now and kept from now on."""
+    """The shipped or cached content under a digest; otherwise it is made now and cached."""
     content = shipped.content_of(kind, digest) if _has_come(kind, digest) else None
     if content is None:
         key = _key(digest)
@@ -250,7 +250,7 @@ _reaches: dict[tuple[Wanted, ...], Reach] = {}
 
 
 def _reach(wanted: Iterable[Wanted]) -> Reach:
-    """What functions reach; as before where every name in reach still stands for the same thing."""
+    """The reach of functions; cached while every name in reach stands for the same thing."""
     wanted = tuple(wanted)
     functions = tuple((function, spelled(signature)) for function, signature in wanted)
     known = _reaches.get(functions)

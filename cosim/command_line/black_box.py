@@ -169,7 +169,7 @@ def _append(file: int, entry: Any) -> None:
 
 
 def _entries(file: int) -> Iterator[Any]:
-    """Of the process that this one has started; the end of a file may be torn."""
+    """The entries that the started process has recorded; the last one may be incomplete."""
     place = 0
     while len(head := os.pread(file, LENGTH.size, place)) == LENGTH.size:
         (size,) = LENGTH.unpack(head)

@@ -122,7 +122,7 @@ def resolve(
 def _described(
     kernel: KernelFunction, declarations: Mapping[str, Declaration], available: Mapping[str, Argument]
 ) -> str:
-    """What the meaning of the arguments depends on, besides the function itself."""
+    """All that the meaning of the arguments depends on besides the function itself."""
     asked_for = [available[name] for name in kernel.arguments if name in available]
     of = [declarations.get(a.of) for a in asked_for]
     meanings = [
@@ -207,7 +207,7 @@ def _names_with_defaults(function: Callable[..., Any]) -> list[str]:
 
 
 def _is_constant(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
-    """What a check may ask for: parameters, options, and slots of its own to compute in."""
+    """Whether a check may read an argument: parameters, options, and its own slots to compute in."""
     kinds = ("parameter", "option", "cache")
     return argument.role == "own" and argument.of in declarations and declarations[argument.of].kind in kinds
 

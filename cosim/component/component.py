@@ -184,7 +184,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
             object.__setattr__(self, name, value)
 
     def _store_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Of a class with a constructor of its own: `set_attribute` calls it again."""
+        """Store the arguments of a class with a constructor of its own: `set_attribute` calls it again."""
         if type(self).__init__ is not Component.__init__:
             self.__dict__[MADE_WITH] = (positional, dict(named))
 

@@ -88,7 +88,7 @@ def is_same(left, right):
 
 @tangent_of(is_same, with_values=True)
 def is_same_number(left, right, left_dot, right_dot):
-    """What is one entry, or no jump, is so by its numbers alone, however their tangents differ."""
+    """Whether two numbers are one entry, or no jump; their tangents do not count."""
     return left == right
 
 

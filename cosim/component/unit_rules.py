@@ -63,7 +63,7 @@ def check_unit(unit: str, where: str) -> None:
     Raises
     ------
     ContractError
-        It is no unit; the message begins with `where`.
+        It is not a unit; the message begins with `where`.
     """
     try:
         parse_unit(unit)
@@ -115,7 +115,7 @@ def check_rule_names(declarations: dict[str, Declaration], names: Iterable[str],
     Raises
     ------
     ContractError
-        A rule contains a word that is no unit, or a name that the component does not have.
+        A rule contains a word that is not a unit, or a name that the component does not have.
     """
     names = list(names)
     for name, declaration in declarations.items():

@@ -252,7 +252,7 @@ def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
 
 
 def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
-    """The same, in its shape where that is free."""
+    """A value of a declaration whose shape is free, in its own shape."""
     name = declaration.name
     if value is None and declaration.start is not None:
         raise ValueError(f"{name} is None, needs {_expected(declaration)}, or leave it out for its default")

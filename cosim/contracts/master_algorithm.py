@@ -201,7 +201,7 @@ class MasterAlgorithm(MadeFromOptions):
         return (inspect.getdoc(type(self)) or "").partition("\n\n")[2].partition("\n\n")[0]
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """What a real input does over a step, in words: "the line through the last two values, continued".
+        """The course of a real input over a step: "the line through the last two values, continued".
 
         A participant follows that, or holds the mean of it.
 

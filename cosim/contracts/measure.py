@@ -129,7 +129,7 @@ class Measure(Component):
         return system.parts.get(self.name) is self
 
     def index_in(self, system: System) -> int:
-        """Its place among the measures of a system, in order of declaration; ValueError elsewhere."""
+        """The place of the measure among those of a system, in order of declaration; ValueError elsewhere."""
         if not self.is_in(system):
             raise ValueError(f"{self!r} is not part of this system")
         return [name for name, part in system.parts.items() if isinstance(part, Measure)].index(self.name)

@@ -104,7 +104,7 @@ class Participant(AbstractClosedAttributes):
         Raises
         ------
         CosimError
-            The bytes are no state of this participant.
+            The bytes are not a state of this participant.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot serialize its state")
 

@@ -57,7 +57,7 @@ class ResultSink(AbstractClosedAttributes):
         _ = path
 
     def extend(self, result: Result, path: Path, rows: int) -> Path:
-        """As `write`, where the file has the first rows already, and nothing else; of a run that goes on.
+        """Append the further rows of a resumed run to a file that has the first rows and nothing else.
 
         What was there stays until the end of the file has been written, or whole rows of it. Written anew
         unless a sink can do better.

@@ -27,7 +27,7 @@ LOOSEST_WINDOW = 1.0  # of a fixed step: an accuracy says there to what share of
 
 
 def accuracy_of_step(accuracy, factor, power):
-    """What one step is held to, that the errors of all may add up to the accuracy; a kernel function."""
+    """The tolerance of one step for which the errors of all add up to the accuracy; a kernel function."""
     return accuracy * min(1.0, factor * math.pow(accuracy, power))
 
 

@@ -454,7 +454,7 @@ class Model(ClosedAttributes):
         return name
 
     def verify(self, **settings: Any) -> Verification:
-        """The same run with a tenth of the tolerance, another method, another solver, and how far they agree.
+        """Repeat the run with a tenth of the tolerance, another method and another solver, and compare.
 
         Parameters
         ----------

@@ -148,7 +148,7 @@ def past_rows(system: System, read_by_step: set[int] | None) -> tuple[list[PastR
 
 
 def _rows_reading_histories(system: System, blocks: dict[int, Block]) -> list[int]:
-    """Of the blocks those that read a history, or the indices of its ring."""
+    """The blocks that read a history, or the indices of its ring."""
     rings = {slot.offset for slot in system.rings}
 
     def is_of_history(slot: Slot) -> bool:

@@ -177,7 +177,7 @@ def _values_of_a_step(system: System, run: Run, directions: int) -> dict[str, ND
 
 
 def break_orders(system: System, kinks: Iterable[int]) -> NDArray[np.int64]:
-    """For each kink the offset in the cache of the order of the delayed break there; -1: it is no break."""
+    """For each kink the offset in the cache of the order of the delayed break there; -1: not a break."""
     orders = dict.fromkeys(map(int, kinks), -1)
     for slots in system.assembly.layout.slots.values():
         if SMOOTH_UNTIL in slots and BREAK_ORDER in slots:

@@ -107,7 +107,7 @@ def _packages_with(package: str, name: str) -> list[str]:
 
 
 def _entries_of_plugins() -> list[Entry]:
-    """What plugins register; nothing while that is found out, since a plugin may fail for a missing name."""
+    """The registrations of plugins; none while they load: a missing name may be a plugin's fault."""
     global _is_searching
     if _is_searching:
         return []

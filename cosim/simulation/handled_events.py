@@ -145,7 +145,7 @@ class EventLog(Sequence[EventRecord]):
                 self._pieces.append(Piece(records, starts[:remaining], answers))
 
     def copy(self) -> EventLog:
-        """The same events; what is added to one is not in the other."""
+        """A copy of the events, independent of this one."""
         twin = EventLog(self._reader, self.limit, self.idle_cause)
         twin.forgotten, twin._pieces, twin._size = self.forgotten, list(self._pieces), self._size
         return twin

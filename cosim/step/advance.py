@@ -105,7 +105,7 @@ def initialize(run: Run, t: float) -> int:
 
 
 def start_run(run: Run, t: float, goes_on: bool) -> None:
-    """As before any run, at `t`."""
+    """Reset everything that an earlier run has left, at `t`."""
     run.clock.time = t
     run.evaluation.stage = NOTHING
     run.evaluation.touched = 0
@@ -173,7 +173,7 @@ advance_and_evaluate = followed_by(advance_steps, evaluate_waiting)
 
 
 def advance_smoothly(run: Run, t: float) -> int:
-    """As `advance`, where nothing but integration happens in a step: without what is not there."""
+    """Advance where nothing but integration happens in a step."""
     if not t > run.clock.time:
         return advance_once(run, t)
     realize(run, MOTION)

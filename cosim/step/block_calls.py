@@ -44,7 +44,7 @@ ON_DYNAMICS, ON_ACCELERATION, ON_TIME = int(Stage.DYNAMICS), int(Stage.ACCELERAT
 
 
 def lower_stage(run: Run, stage: int) -> None:
-    """What is realized beyond `stage` is void, and not because of what handlers have marked."""
+    """Invalidate all that is realized beyond `stage`, for another reason than marks of handlers."""
     run.evaluation.stage = min(run.evaluation.stage, stage)
     run.evaluation.touched = 0
 

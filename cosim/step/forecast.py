@@ -147,7 +147,7 @@ def predicted_crossing(run: Run, i: int, start: float, stop: float) -> Predictio
 
 
 def zero_beyond(run: Run, i: int) -> float:
-    """What values of a witness above its level lack: the level, once it is out on the other side of it.
+    """The number that makes zero of a witness's value above its level: the level, once it is beyond.
 
     Zero is zero again then.
     """

@@ -251,7 +251,7 @@ def make_pending(run: Run, i: int) -> None:
 
 
 def clear_hold(run: Run, i: int, why: int) -> None:
-    """What is remembered of a witness that is not held any more because a variable was written."""
+    """Reset the memory of a witness whose hold has ended because a variable was written."""
     report_finding(run, why, i, 0.0)
     witness = run.witnesses[i]
     now = value(run, i)

@@ -317,7 +317,7 @@ def find_push_directions(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> 
 
 
 def find_switch_directions(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
-    """That of one that switches variables is the difference of both flows: f_i - f."""
+    """The direction of a hold that switches variables: the difference of both flows, f_i - f."""
     n = row_of(a).states
     at = row_of(a).switches_at
     for j in range(row_of(a).held):

@@ -163,7 +163,7 @@ def run_start_updates(run: Run) -> None:
 
 
 def handle_jump(run: Run) -> None:
-    """What was written since the last step is a jump at this instant; it may make witnesses cross."""
+    """Treat writes since the last step as a jump at this instant; it may make witnesses cross."""
     assemble(run)
     log_assembly(run)
     remember(run, AFTER_EVENT, UNSEEN_BREAK)

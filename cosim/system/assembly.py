@@ -451,7 +451,7 @@ class Assembly:
         return path
 
     def attached_name(self, part: Component, attachment: str) -> str:
-        """The same; `LookUpError` where that begins with no part and should."""
+        """The path that was passed for an attachment; `LookUpError` if it should begin with a part."""
         path = self.attached_path(part, attachment)
         if (
             part.declarations[attachment].options["attachment"].names_part

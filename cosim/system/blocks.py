@@ -106,14 +106,14 @@ class Block:
     tells_elements: Callable[[Block], Flows] | None = None
 
     def flows(self) -> Flows:
-        """What elements of its results are computed from, the time is `TIME`; empty where that is not known.
+        """The slots from which elements of the results are computed (time: `TIME`); empty if unknown.
 
         It is found out each time: most blocks are never asked.
         """
         return () if self.tells_flows is None else self.tells_flows(self)
 
     def element_flows(self) -> Flows:
-        """As `flows`, with the elements of vectors told apart where that can be found out."""
+        """The flows with the elements of vectors separated where that is known."""
         return (() if self.tells_elements is None else self.tells_elements(self)) or self.flows()
 
     def count_merged_rows(self) -> None:

@@ -34,7 +34,7 @@ class InputLines:
         self._assembly = assembly
 
     def line(self, path: str, signal: Signal) -> Line:
-        """Of an input, or of one of its elements; `StateError` where it is connected inside the model."""
+        """The line of an input, or of one of its elements; `StateError` if it is connected in the model."""
         full = f"{signal.part}.{signal.name}"
         if full not in self._assembly.free_inputs:
             raise StateError(f"{path}: this input is connected inside the model and cannot be set")

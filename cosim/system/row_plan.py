@@ -113,7 +113,7 @@ class RowPlan:
         return tuple(results)
 
     def element_flows(self, block: Block) -> Flows:
-        """As `flows`, element by element of vectors; empty where that cannot be found out."""
+        """The flows of a block, element by element of vectors; empty if unknown."""
         if self._follow is None:
             return ()
         slots = dict(zip((*self.reads, *self.writes), (*block.reads, *block.writes), strict=True))

@@ -125,7 +125,7 @@ class Paths:
         return self.found_units.get((part.name, declaration.name), declaration.units)
 
     def units_of_parts(self, parts: Sequence[str], declaration: Declaration) -> list[tuple[str, ...]]:
-        """As `units`, for each of the parts of these names, which have this declaration."""
+        """The units of each of these parts, which share a declaration."""
         name, declared, found = declaration.name, declaration.units, self.found_units
         if declaration.unit_rule is None:
             return [declared] * len(parts)
@@ -150,7 +150,7 @@ class Paths:
         return Place(part_name, name, slot if at is None else slot.part(at), declaration, None, unit)
 
     def _searched(self, path: str) -> Place:
-        """As `place`; what a name means is the same in all parts that share their declarations."""
+        """The place of a path; a name means the same in all parts that share their declarations."""
         part_name, _, name = path.partition(".")
         index = None
         if part_name not in self._parts or not name.isidentifier():

@@ -67,7 +67,7 @@ class ComponentContract(PartContract):
 
     @classmethod
     def drawn(cls, values: int) -> cosim.Simulator:
-        """The same with other values of the component's own, `drawn_values`; 0: those of `simulator`."""
+        """A simulator with drawn values of the component's own, `drawn_values`; 0: those of `simulator`."""
         if values == 0:
             return cls.simulator()
         return with_drawn_values(system_of(cls), cls.accuracy, PART, values, cls.inputs)
@@ -155,7 +155,7 @@ class ComponentContract(PartContract):
         return f" with {told(drawn_values(start, PART, values))}"
 
     def test_two_runs_give_the_same(self) -> None:
-        """The same run again gives the same bytes: all memory is in the State."""
+        """Repeating the run gives the same bytes: all memory is in the State."""
         first = self.results()
         forget_system(type(self))
         again = self.results()

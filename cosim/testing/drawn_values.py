@@ -107,7 +107,7 @@ def told(values: Mapping[str, Any]) -> str:
 
 
 def _random(seed: int, name: str, attempt: int) -> np.random.Generator:
-    """Of its own for each variable, so that one more or less changes no other."""
+    """A generator for one variable, so that further variables do not change its values."""
     return np.random.default_rng([seed, zlib.crc32(name.encode()), attempt])
 
 

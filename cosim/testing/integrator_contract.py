@@ -147,7 +147,7 @@ class IntegratorContract:
                 assert state.time == target, f"{state.time!r} reached instead of {target!r} with {options}"
 
     def test_fixed_steps_end_on_the_target(self) -> None:
-        """As many steps as fit, and none for what rounding leaves over."""
+        """A run takes as many steps as fit, and none for a rest of rounding."""
         system = known_system()
         for step, target, number in ((0.1, 1.0, 10), (0.1, 0.3, 3), (1 / 30, 1 / 3, 10), (1e-3, 1.0, 1000)):
             integrator, state = self.started(system, fixed_step=step)

@@ -65,7 +65,7 @@ class MeasureContract(PartContract):
 
     @classmethod
     def drawn(cls, values: int) -> cosim.Simulator:
-        """The same with other values of the measure's own, `drawn_values`; 0: those of `simulator`."""
+        """A simulator with drawn values of the measure's own, `drawn_values`; 0: those of `simulator`."""
         return (
             with_drawn_values(system_of(cls), cls.accuracy, "measure", values) if values else cls.simulator()
         )
@@ -88,7 +88,7 @@ class MeasureContract(PartContract):
 
     @classmethod
     def results_with(cls, values: int) -> list[str]:
-        """Of one run."""
+        """The results of one run."""
         simulator, texts = cls.drawn(values), []
         for time in cls.times:
             simulator.advance_to(time)

@@ -162,7 +162,7 @@ def answer_to(module: types.ModuleType, order: dict[str, str]) -> list[str] | st
 
 
 def answer_in_a_fork(module: types.ModuleType, order: dict[str, str]) -> list[str] | str:
-    """As `answer_to`, without a trace in this process.
+    """The answer to an order, computed in a fork, without a trace in this process.
 
     But what the fork has loaded of ours is loaded here as well: the next fork has it.
     """

@@ -73,7 +73,7 @@ class MjcfDocument(XmlDocument):
             parent[place : place + 1] = self._included(element, opened)
 
     def _included(self, element: Element, opened: tuple[Path, ...]) -> list[Element]:
-        """What stands in the file of an ``<include>``; nothing, and a fault, where it cannot be read."""
+        """The content of the file of an ``<include>``; if it cannot be read, nothing and a fault."""
         name = element.get("file", "")
         path = (self.path.parent / name).resolve()
         self._count += 1

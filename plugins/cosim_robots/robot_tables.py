@@ -125,7 +125,7 @@ def _coupler(mimic: Mimic, name: str, joints: dict[str, str]) -> dict[str, Any]:
 
 
 def _remarks(robot: Robot, links: dict[str, str], motors: bool) -> list[str]:
-    """What became of links without joints, and of bounds that no motor keeps."""
+    """Remarks on links without joints, and on bounds that no motor keeps."""
     remarks = []
     for name, (carrier, pose) in robot.frames.items():
         on = "the world" if carrier == ROOT else f"'{links[carrier]}'"
@@ -196,7 +196,7 @@ def _joint(joint: RobotJoint, links: dict[str, str]) -> dict[str, Any]:
 
 
 def _elements(joint: RobotJoint, name: str, actuators: bool, motors: bool) -> dict[str, Any]:
-    """What acts on the coordinates of a joint."""
+    """The elements that act on the coordinates of a joint."""
     count = SPEED_COUNTS.get(joint.kind, 0)
     elements: dict[str, Any] = {}
     for number in range(count):

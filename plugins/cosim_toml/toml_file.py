@@ -146,7 +146,7 @@ QUOTELESS = re.compile(r"""\s*([\w.-]+)\s*=\s*([^"'\[{#]*[A-Za-z][^"'\[{#]*)""")
 
 
 def _in_quotes(text: str, line: int) -> str:
-    """What to write where text, or a number with a unit, stands without quotes; empty elsewhere."""
+    """A hint for text, or a number with a unit, without quotes; empty elsewhere."""
     lines = text.splitlines()
     assignment = QUOTELESS.fullmatch(lines[line - 1]) if line <= len(lines) else None
     return (

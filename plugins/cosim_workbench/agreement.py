@@ -190,7 +190,7 @@ class Agreement:
 def standing_of(
     agreement: Agreement, accuracy: float, at_rounding_level: bool = False, states_stay: bool = False
 ) -> Standing:
-    """What the digits of a signal come to, for a run with an accuracy; see `Standing`.
+    """The value of a signal's digits, for a run with an accuracy; see `Standing`.
 
     Parameters
     ----------

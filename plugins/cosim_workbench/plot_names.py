@@ -1,4 +1,4 @@
-"""What axes and notes of pictures say."""
+"""Labels of axes and notes in pictures."""
 
 from __future__ import annotations
 

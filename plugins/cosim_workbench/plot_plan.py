@@ -79,7 +79,7 @@ class PlotPlan:
 
 
 def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
-    """What to draw of a result.
+    """The plan of a picture of a result.
 
     Named signals are all drawn. Where none are named: at most four panels of at most eight lines, in the
     order in which they were recorded (outputs and measures first); of energies the balance, with its

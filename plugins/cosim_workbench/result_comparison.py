@@ -111,7 +111,7 @@ def have_common_time(reference: cosim.Result, other: cosim.Result) -> bool:
 
 
 def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: float) -> str:
-    """What to say when one begins later or ends earlier than the other."""
+    """The message if one result begins later or ends earlier than the other."""
     ends = [(result.time[0], result.time[-1]) for result in (reference, other)]
     allowed = time_tolerance + 1e-9 * max(abs(ends[0][1]), abs(ends[0][0]))
     if all(abs(a - b) <= allowed for a, b in zip(*ends, strict=True)):

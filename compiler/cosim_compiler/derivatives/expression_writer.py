@@ -88,7 +88,7 @@ class ExpressionWriter:
         """Write what waits for the end of statements without a branch: nothing here, see `SegmentWriter`."""
 
     def refuse(self, reason: str) -> NoTangentError:
-        """What says that the function has no tangent, and where."""
+        """The error for a function without a tangent, with its place."""
         line = self._line or self.function.author.__code__.co_firstlineno
         return NoTangentError(f"{self.function.file}:{line}: {self.function.author.__qualname__}: {reason}")
 

@@ -87,7 +87,7 @@ Outcomes = dict[str, State]
 def element_flows(
     function: Function, sizes: Mapping[str, int], sources: Sequence[str]
 ) -> dict[tuple[str, int], Sources]:
-    """What each written element of a function's arguments is computed from.
+    """The sources of each written element of a function's arguments.
 
     Parameters
     ----------
@@ -557,7 +557,7 @@ def converted(value: Any, kind: Type, wanted: Type) -> Any:
 
 
 def union(values: Sequence[Any], kinds: Sequence[Type]) -> Sources:
-    """What a function of these numbers is computed from."""
+    """The sources of a function of these numbers."""
     sources = 0
     for value, kind in zip(values, kinds, strict=True):
         if kind is REAL:

@@ -130,7 +130,7 @@ class ExpressionReader(OperatorReader):
     def with_items(
         self, nodes: Sequence[ast.expr], build: Callable[[list[Expression]], Expression]
     ) -> Expression:
-        """What `build` makes of several expressions; ``*x`` stands for the items of a tuple."""
+        """Build an expression from several others; ``*x`` stands for the items of a tuple."""
         items: list[Expression] = []
         named: list[tuple[str, Expression]] = []
         for node in nodes:

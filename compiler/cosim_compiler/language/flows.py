@@ -1,4 +1,4 @@
-"""What each result of a kernel function is computed from, by its typed form."""
+"""The sources of each result of a kernel function, by its typed form."""
 
 from __future__ import annotations
 

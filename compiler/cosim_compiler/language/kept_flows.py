@@ -1,4 +1,4 @@
-"""What each result of a kernel function is computed from, kept for other processes.
+"""The sources of each result of a kernel function, stored for other processes.
 
 What reads functions is imported only when one has to be read.
 """

@@ -90,7 +90,7 @@ class OperatorReader:
         raise NotImplementedError
 
     def let(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
-        """What `build` makes of a value that it may read several times, or in part."""
+        """Build an expression from a value that may be read several times, or in part."""
         if is_pure(value):
             return build(value)
         name = self.new_name(value.type)
@@ -180,7 +180,7 @@ class OperatorReader:
         return Binary(common, sign, convert(left, common), convert(right, common))
 
     def _folded(self, sign: str, left: Any, right: Any, node: ast.AST) -> Expression | None:
-        """What Python computes at once; None where it raises, and the processor has an answer."""
+        """The constant result of an operation; None if Python raises where the processor has a result."""
         if sign == "<<" and isinstance(right, int) and right > 64:
             self.refuse(node, "this does not fit into 64 bits")
         if sign in ("<<", ">>") and isinstance(right, int) and right < 0:

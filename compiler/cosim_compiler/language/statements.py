@@ -156,7 +156,7 @@ class Reader(ExpressionReader):
         self.function.variables = self.variables
 
     def _gathered(self, rest: ast.arg, types_: tuple[Type, ...]) -> Block:
-        """What makes a tuple of the arguments that a ``*`` stands for: each is one of the typed form.
+        """The tuple of the arguments for which a ``*`` stands: each is one of the typed form.
 
         They have the names that `calls.gathering` gives them, else numbers.
         """

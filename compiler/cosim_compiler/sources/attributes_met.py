@@ -70,7 +70,7 @@ class Called:
 
 
 class Met:
-    """What one function asks for.
+    """The attributes that one function reads and writes.
 
     Parameters
     ----------

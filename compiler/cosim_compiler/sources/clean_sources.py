@@ -107,7 +107,7 @@ def _rules() -> str:
 
 
 def facts_of_sources() -> dict[str, bytes]:
-    """What this process knows of the functions of each text, by digests: what an installation brings."""
+    """The facts of this process about the functions of each text, by digests: an installation ships them."""
     return {source.digest: _as_bytes(source.facts) for source in _sources.values() if source.facts}
 
 

@@ -128,7 +128,7 @@ class CollocationMethod(ImplicitMethod):
 
     @property
     def z(method):
-        """Of all stages, y at the stage less y at the start."""
+        """The differences of y at all stages from y at the start."""
         return method.family(0, method.stages)
 
     @property

@@ -203,7 +203,7 @@ def new_attempt(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel function of one attempt at a step, with a Jacobian."""
 
     def compute_end(inner, method, t, t_end):
-        """Its status, its error, and whether the Jacobian is new."""
+        """Attempt a step; its status, its error, and whether the Jacobian is new."""
         attempt = method.attempt
         attempt.factor = 0.5
         status = have_jacobian(inner, method, t)

@@ -233,7 +233,7 @@ def _attempt_of(take: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _accept_of(keep: Callable[..., Any] | None) -> Callable[..., Any]:
-    """What an accepted step leaves, as `driver` asks for it: dense output, the history, the next step."""
+    """Make the function that `driver` calls for an accepted step: dense output, history, next step."""
     if keep is None:
 
         def accept_step(system, method, t, t_end, ideal):

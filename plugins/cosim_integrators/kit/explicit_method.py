@@ -127,7 +127,7 @@ class ExplicitMethod(MethodArrays):
 
     @property
     def past(method):
-        """What it needs then."""
+        """The slots for reading its own step as the past."""
         return rows_of(PastSlots, method.own_slots, 0, 1)[0]
 
     @property

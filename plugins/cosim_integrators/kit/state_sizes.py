@@ -65,7 +65,7 @@ def steps_ahead(method, order):
 
 
 def grown_floor(method, m, size, power, older):
-    """As `floor_of`, of a state that will be `older` times as old: of its size then, if that is at most 1."""
+    """The floor of a state of the size that it has when it is `older` times as old, at most 1."""
     present_floor = corrected_floor(method, m, size)
     if power == 0.0:
         return present_floor
@@ -81,7 +81,7 @@ def least_floor(method, m):
 
 
 def corrected_floor(method, m, size):
-    """As `floor_of`; with constraints that correct it not less than `least_floor`."""
+    """The floor of a state; if constraints correct it, not less than `least_floor`."""
     floor = own_floor(method, m, size)
     return floor if is_free(method, m) else max(floor, least_floor(method, m))
 

@@ -30,7 +30,7 @@ NOT_FINITE_STATUS, DIVERGED = -1, -2
 
 
 def initialize_second_order_method(system, method, t):
-    """As `initialize_method`; q' = u holds until it does not, and cannot where the lengths differ."""
+    """Initialize the method; q' = u is assumed if q and u are equally long."""
     code = initialize_method(system, method, t)
     method.memory.rates_differ = 1.0 if method.form.size_q != method.form.size_u else 0.0
     return code

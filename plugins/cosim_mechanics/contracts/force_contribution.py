@@ -45,7 +45,7 @@ class _Plan:
 
 
 def force_contribution(state: State, name: str) -> ForceContribution:
-    """What the part `name` adds to bodies and coordinates; the State is realized as far as that needs."""
+    """The forces of the part `name` on bodies and coordinates; realizes the State as far as needed."""
     system = state.system
     plans: dict[str, _Plan] = system.__dict__.setdefault("_contribution_plans", {})
     if name not in plans:

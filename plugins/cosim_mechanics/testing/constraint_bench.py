@@ -109,7 +109,7 @@ class ConstraintBench(Bench):
         }
 
     def moved(self, state: cosim.State, turn: Any, by: Any) -> tuple[cosim.State, Vector]:
-        """The same motion with all free bodies turned about Ground's origin and shifted; the rotation."""
+        """The motion with all free bodies turned about Ground's origin and shifted, and the rotation."""
         rotation = Placed(turn=turn).rotation
         R = rotation.as_matrix()
         y = state.y.copy()

@@ -1,4 +1,4 @@
-"""What says in words what is in a file."""
+"""The contract of describers of files."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class StudySubject(AbstractClosedAttributes):
 
     @abstractmethod
     def description(self) -> dict[str, Any]:
-        """What makes results the same, as JSON: digests of files, settings."""
+        """All that the results depend on, as JSON: digests of files, settings."""
 
     def why_not_parallel(self) -> str:
         """Why runs of several of these cannot go side by side in one process, in threads; "" where they can.

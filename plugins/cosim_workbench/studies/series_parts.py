@@ -146,7 +146,7 @@ class SeriesParts(cosim.ResultSink):
         times: slice,
         columns: slice,
     ) -> NDArray[np.float64]:
-        """What parts have of the first runs; NaN where they have nothing.
+        """The series of the first runs from their parts; NaN where there is nothing.
 
         Parameters
         ----------

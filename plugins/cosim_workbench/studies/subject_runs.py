@@ -84,7 +84,7 @@ class SubjectRuns:
         return self.subject.unit(path)
 
     def description(self) -> dict[str, Any]:
-        """What makes results the same."""
+        """All that the results depend on."""
         return self.subject.description()
 
     def run(
