@@ -55,7 +55,8 @@ def write_updates(system: System, layout: RunLayout) -> None:
         (plan.inside_updates, "inside"),
         (plan.between_updates, "between"),
     ):
-        rows.first, rows.last = system.update_ranges[name]
+        updates = system.update_ranges[name]
+        rows.first, rows.last = updates.start, updates.stop
     plan.remembers = int(system.has_updates)
     refines = not plan.between_updates.is_empty()
     plan.room = ROOM_FOR_STEP + (ROOM_FOR_REFINEMENT if refines else 0)

@@ -260,7 +260,7 @@ def rows_of_run(system: System) -> list[int]:
     return [
         *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
         *range(*system.inner_range),
-        *(row for updates in system.update_ranges.values() for row in range(*updates)),
+        *(row for updates in system.update_ranges.values() for row in updates),
         *correction_rows(system),
     ]
 

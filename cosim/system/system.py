@@ -163,7 +163,7 @@ class System(FixedAttributes):
     @cached_property
     def has_updates(self) -> bool:
         """Whether something in it changes at the end of a step: a history, an auto-update variable."""
-        return any(first != last for first, last in self.update_ranges.values())
+        return any(len(rows) > 0 for rows in self.update_ranges.values())
 
     def _list_smoothness(self) -> list[tuple[int, bool]]:
         """List where updates read the smoothness, and whether a source follows a delayed signal at once.
@@ -189,7 +189,7 @@ class System(FixedAttributes):
 
     def block_range(self, first: Stage, last: Stage) -> tuple[int, int]:
         """Indices of the blocks of the stages `first` … `last`."""
-        return self._schedule.stage_ranges[first][0], self._schedule.stage_ranges[last][1]
+        return self._schedule.stage_ranges[first].start, self._schedule.stage_ranges[last].stop
 
     def derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The structure of the Jacobian: starts of the columns, shape (ny + 1,), and rows."""

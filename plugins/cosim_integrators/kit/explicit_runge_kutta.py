@@ -124,10 +124,10 @@ class ExplicitRungeKutta(CompiledIntegrator):
             overlaps=len(overlaps),
             rings=len(rings),
             side=system.side,
-            inside_first=ranges["inside"][0],
-            inside_last=ranges["inside"][1],
-            ahead_first=ranges["ahead"][0],
-            ahead_last=ranges["ahead"][1],
+            inside_first=ranges["inside"].start,
+            inside_last=ranges["inside"].stop,
+            ahead_first=ranges["ahead"].start,
+            ahead_last=ranges["ahead"].stop,
             points=self.capabilities.points_inside,
         )
         return [*np.frombuffer(past, dtype=np.int64).tolist(), *overlaps, *rings]
